@@ -30,7 +30,7 @@ const fileAt = (...path: string[]) => join(import.meta.dirname, ...path);
 const urlAt = (path: string) => pathToFileURL(fileAt(path)).href;
 const resolveOther = (specifier: string) => pathToFileURL(createRequire(fileAt('.')).resolve(specifier)).href;
 const importOther = (specifier: string) => import(specifier);
-/** The folder of the pieces, beside the file that this one is compiled into. */
+/** The folder of the pieces, next to the file that this one is compiled into. */
 const pieceFolder = join(import.meta.dirname, 'code');
 const packageFolder = dirname(import.meta.dirname);
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# boot.sh <folder>: boots the systemd of a Debian in a folder, beside that of this machine, with separate processes, mounts, cgroups and
+# boot.sh <folder>: boots the systemd of a Debian in a folder, next to that of this machine, with separate processes, mounts, cgroups and
 # network. It runs until it is killed. It needs root, and no container program.
 set -e
 root=$(realpath "$1")

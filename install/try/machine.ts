@@ -1,4 +1,4 @@
-// A Debian with its own systemd, beside that of this machine.
+// A Debian with its own systemd, next to that of this machine.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -94,7 +94,7 @@ export function watchFires(pool: Pool, address: string, observer: Observer<1>): 
   return () => leave(pool, parameter, remove);
 }
 
-/** Emits what a parameter has beside its value, such as whether it is stale: at first, and whenever that changes. */
+/** Emits what a parameter has besides its value, such as whether it is stale: at first, and whenever that changes. */
 function watch<T>(
   { pool, stale$ }: ParameterOptions,
   address: string,

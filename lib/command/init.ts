@@ -171,7 +171,7 @@ export function replaceOnce(text: string, from: string, to: string): string {
   return parts.join(to);
 }
 
-/** Adds the files beside the flow files. `page` is the name of a dashboard. */
+/** Adds the files next to the flow files. `page` is the name of a dashboard. */
 function addOwn(files: Map<string, string>, call: string, options: InitOptions, flowFile: string, page?: string): void {
   const { data = `${defaultFolder}/data`, image = '' } = options;
   const console = 'The console is at <http://localhost:17011/hub/>';
@@ -190,7 +190,7 @@ function addOwn(files: Map<string, string>, call: string, options: InitOptions, 
   files.set('.gitignore', `${defaultFolder}/data\nnode_modules\n`);
 }
 
-// A recipe is copied alone beside other flow files. In a folder without flow files it gets the connections that a hub needs.
+// A recipe is copied alone next to other flow files. In a folder without flow files it gets the connections that a hub needs.
 
 async function makeRecipe(folder: string, call: string, name: string, options: InitOptions): Promise<Making> {
   const recipe = await readRecipe(name);

@@ -35,7 +35,7 @@ interface ConnectionTypeBasics<Settings> {
   claims?(settings: Settings, resolvePath: ResolvePath): readonly Claim[];
   /** Returns the parameters of other connections that this one listens to, as its own name for each → address; pure. */
   inputs?(settings: Settings): Readonly<Record<string, string>>;
-  /** Returns where in the settings the address of an input is; pure. Left out: `inputs.<name>`. */
+  /** Returns where in the settings the address of an input is; pure. Omitted: `inputs.<name>`. */
   inputPath?(name: string): SettingMistake['path'];
   /** Returns the inputs that a parameter of the connection depends on, so that cycles across connections are found; pure. */
   follows?(settings: Settings): (parameterId: string) => Iterable<string>;
@@ -70,29 +70,29 @@ interface ConnectionTypeBasics<Settings> {
   /**
    * Returns the settings that a running connection can adopt without a restart when it should change from one to the other; it receives them
    * by `settings$`. If they equal `after`, it is not restarted; undefined: it cannot adopt any; pure. Only for types without `files`, and
-   * settings with the same parameters and claims. Left out: it never can.
+   * settings with the same parameters and claims. Omitted: it never can.
    */
   takesOver?(before: Settings, after: Settings): Settings | undefined;
   /**
    * Declares a parameter that a rule names and `parameters` lacks because the file that defines it is broken. Then only this connection
-   * fails, and everything that refers to it still loads. Left out: an unknown parameter is an error.
+   * fails, and everything that refers to it still loads. Omitted: an unknown parameter is an error.
    */
   presume?(settings: Settings, parameterId: string, resolvePath: ResolvePath): ParameterDeclaration | undefined;
   /** Returns the minimal permissions that a server run by others has to grant, as text for its configuration; pure. */
   permissions?(settings: Settings): string;
   /**
    * Returns the parameters of other hubs that flow files may name, if the connection joins hubs. It reads at most the file that the settings
-   * name, and never throws. Left out: there are no other hubs.
+   * name, and never throws. Omitted: there are no other hubs.
    */
   remotes?(settings: Settings, resolvePath: ResolvePath): Remotes;
   /**
    * Whether its parameters hold values that others have written, and nothing outside of the hub has a better value. Then a store keeps
-   * those that are not read-only, and restores them after a restart. Left out: none of its values outlives the hub.
+   * those that are not read-only, and restores them after a restart. Omitted: none of its values outlives the hub.
    */
   readonly isKept?: boolean;
   /** Settings that only `parameters` needs. `run` does not receive them, so that long lists are not kept twice. */
   readonly declaring?: readonly string[];
-  /** How a test plays the device of a connection. Left out: tests set its parameters themselves. */
+  /** How a test plays the device of a connection. Omitted: tests set its parameters themselves. */
   readonly played?: PlayedDevice<Settings>;
   /** The names of settings that are durations, anywhere in the settings: for a small number without a unit, the check asks about the unit. */
   readonly durations?: readonly string[];
@@ -152,15 +152,15 @@ export interface GatewayType<Settings = unknown> extends ConnectionTypeBasics<Se
   readonly isGateway: true;
   readonly isExternal: true;
   /**
-   * Returns the values that it has kept from an earlier run of the hub. The hub calls it once, before any connection runs, and waits. So it
-   * has to resolve soon, and must not reject.
+   * Returns the saved values of an earlier run of the hub. The hub calls it once, before any connection runs, and waits for it, so it has
+   * to resolve soon and must not reject.
    */
   restore?(context: RestoreContext<Settings>): Promise<Kept>;
-  /** Returns why other connections and rules start only when the gateway begins the hub's work; pure. Left out or undefined: they start at once. */
+  /** Returns why other connections and rules start only when the gateway begins the hub's work; pure. Omitted or undefined: immediately. */
   startsOnLeaderOnly?(settings: Settings): string | undefined;
   /**
    * Whether the gateway runs only while the hub leads, starting before all other connections, because its data belongs to the leader; pure.
-   * Left out: it always runs.
+   * Omitted: it always runs.
    */
   flushesLast?(settings: Settings): boolean;
   run(context: ConnectionContext<Settings>, hub: HubPort): Observable<ConnectionEvent>;

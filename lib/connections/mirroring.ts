@@ -72,12 +72,12 @@ export interface LeadershipTerm {
   readonly continues: boolean;
   /**
    * Checks whether the term still lasts; if it returns false, it has already ended the term. The hub calls it before each turn and before each
-   * effect outside. Left out: the term ends only by `end`.
+   * effect outside. Omitted: the term ends only by `end`.
    */
   readonly mayAct?: () => boolean;
   /**
    * Confirms the writes so far: resolves to true once other hubs have them and the term lasted beyond that, so no hub takes over without
-   * them; to false if that is not known within 2 s. Never rejects. Left out: no hub takes over.
+   * them; to false if that is not known within 2 s. Never rejects. Omitted: no hub takes over.
    */
   readonly confirm?: () => Promise<boolean>;
 }

@@ -13,11 +13,11 @@ import type { TestPlan } from './test-plan.ts';
 export interface Plan {
   /** The flow files and folders that were to be loaded; if omitted, `files`. */
   readonly paths?: readonly string[];
-  /** Possible problems that stop nothing from running, a line each. Left out: none. */
+  /** Possible problems that stop nothing from running, a line each. Omitted: none. */
   readonly warnings?: readonly string[];
-  /** Settings that work but are probably a slip, a line each. Each call looks again. Left out: none. */
+  /** Settings that work but are probably a slip, a line each. Each call looks again. Omitted: none. */
   hints?(): readonly string[];
-  /** Errors in files that connections read while they run, a line each. Each call looks again. Left out: none. */
+  /** Errors in files that connections read while they run, a line each. Each call looks again. Omitted: none. */
   furtherMistakes?(): readonly string[];
   /** The flow files, each with the number of connections and rules it declares. */
   readonly files: readonly Omit<FileReport, 'mistakes'>[];
@@ -27,7 +27,7 @@ export interface Plan {
   readonly placeOf?: (rule: Pick<RulePlan, 'body'>) => string | undefined;
   /**
    * Returns the reason of a faulty connection as a line with its place, `demo.json5:7:20: connections.api.port: …`, where the reason
-   * begins with a setting; undefined: the connection is in no file. The first call reads the texts of the files. Left out: no files.
+   * begins with a setting; undefined: the connection is in no file. The first call reads the texts of the files. Omitted: no files.
    */
   readonly lineAbout?: (connectionId: string, reason: string) => string | undefined;
   readonly tests: readonly TestPlan[];

@@ -9,7 +9,7 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
 
 /** The wording of an error: `body: expected JSON, got …`, `body: expected an object with p, v, got 5 (number)`. */
 export interface ExpectedObject {
-  /** The input: `body`. Left out: the message names none. */
+  /** The input: `body`. Omitted: the message names none. */
   readonly where?: string;
   readonly json?: string;
   readonly object?: string;

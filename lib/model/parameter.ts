@@ -63,7 +63,7 @@ export interface Origin {
   readonly file?: string;
   /** The hub where the write was made; if omitted, this one. */
   readonly hub?: string;
-  /** The hub that reports this origin; this hub cannot check it. Left out: this hub knows the author itself. */
+  /** The hub that reports this origin; this hub cannot check it. Omitted: this hub knows the author itself. */
   readonly reportedBy?: string;
   /**
    * The trace that it belongs to, in the notation of W3C Trace Context: `00-4bf9…-00f0…-01`; if omitted, none. Such an origin belongs to one

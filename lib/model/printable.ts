@@ -25,7 +25,7 @@ export function printableLines(text: string): string {
   return text.replace(obeyedWithinLines, (character) => short.get(character) ?? escapeOf(character));
 }
 
-/** Does the same for JSON, whose meaning does not change. */
+/** Escapes JSON in the same way, without changing its meaning. */
 export function printableJson(json: string): string {
   return json.replace(obeyedWithinLines, escapeOf);
 }

@@ -42,7 +42,7 @@ export class VirtualClock implements SchedulerLike {
     return new VirtualAction(this, work).schedule(state, delayMs);
   }
 
-  /** Schedules the action after the delay, in place of an earlier time. */
+  /** Schedules the action after the delay, and replaces its earlier time. */
   enqueue(action: Action, delayMs: number): void {
     this.remove(action);
     const timeMs = this.#nowMs + Math.max(0, delayMs);

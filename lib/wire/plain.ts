@@ -17,6 +17,6 @@ export interface PlainWrite {
 /** `{"error":"v: expected a value, got nothing","p":"desk/lamp"}`: a message was not carried out. */
 export interface PlainRefusal {
   readonly error: string;
-  /** The address as in the message; left out if it could not be read. */
+  /** The address as in the message; omitted if it could not be read. */
   readonly p?: string | undefined;
 }

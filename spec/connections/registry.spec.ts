@@ -15,6 +15,7 @@ const flows = [
   'command/recipe.ts',
   'console/history/no-store.tsx',
   'console/users/users-view.tsx',
+  'flow/check/tests/tests.ts',
   'testing/test-flow.ts',
 ];
 

@@ -25,7 +25,7 @@ export function register(cli: Cli): void {
   remoteCommand(cli, 'set', 'set a parameter of a running hub, or fire a trigger')
     .argument(...operand)
     .option('--confirm <duration>', 'wait up to this time for the device to confirm it: 2s')
-    .argument('[value]', 'the new value, converted to the type of the parameter; without it, fire')
+    .argument('[value]', 'the new value, converted to the type of the parameter; without it, a trigger fires')
     .allowUnknownOption() // a value may begin with a minus
     .action((address: string, value: string | undefined, options: RemoteOptions & { confirm?: string }) => {
       const setting = async () => {

@@ -1,5 +1,5 @@
 // Reports the state of the hub to systemd (`Type=notify` of a unit, sd_notify(3)). Its Unix socket takes datagrams, which Node.js cannot
-// send. So one shell beside the hub passes messages to `systemd-notify`. That avoids a fork of the hub for each message, which would be
+// send. So one shell next to the hub passes messages to `systemd-notify`. That avoids a fork of the hub for each message, which would be
 // expensive with much memory.
 import { type ChildProcess, spawn } from 'node:child_process';
 

@@ -455,7 +455,7 @@ class Compiler {
     const isFinding =
       ofGroup !== undefined && family.isDiscovered && value === undefined && !matcher.names.has('value');
     if (isFinding && family.described.ask === undefined)
-      this.#add(patternPath, 'expected {value} in the pattern, or an ask beside it');
+      this.#add(patternPath, 'expected {value} in the pattern, or an additional ask');
     if (!isFinding && value === undefined && family.type !== 'T' && !matcher.names.has('value')) {
       const got = known.filter((name) => !family.variables.includes(name));
       this.#add(

@@ -15,7 +15,7 @@ const confirmMs = 500;
 const tempPattern = /^[0-9a-f]{12}\.part$/;
 
 /**
- * Writes the bytes to a new file beside the target, forces them to disk and renames the file. An existing file keeps its mode, and its
+ * Writes the bytes to a new file next to the target, forces them to disk and renames the file. An existing file keeps its mode, and its
  * owner if the system permits. A symbolic link stays, and its target is replaced. Errors: one sentence with path and reason, the same each
  * time; the target is then unchanged, and no other file is left behind.
  */
@@ -45,7 +45,7 @@ export async function replaceFile(path: string, bytes: Uint8Array): Promise<void
 }
 
 /**
- * Removes files that a crash during a replacement has left beside the target, once they are old: a newer one may be the replacement of
+ * Removes files that a crash during a replacement has left next to the target, once they are old: a newer one may be the replacement of
  * another hub. Errors: as `replaceFile`.
  */
 export async function removeLeftovers(path: string): Promise<void> {

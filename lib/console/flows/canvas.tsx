@@ -173,7 +173,7 @@ function followChosen(props: PlaneProps): void {
     let width = 0;
     const observer = new ResizeObserver(() => {
       props.moves().place({ ...props.moves().placement() }); // the visible part has changed
-      if (props.frame().clientWidth < width) showChosen(); // the panel of the rule has opened beside it
+      if (props.frame().clientWidth < width) showChosen(); // the panel of the rule has opened next to it
       width = props.frame().clientWidth;
     });
     observer.observe(props.frame());

@@ -115,7 +115,7 @@ function questionOf(verb: Verb, wanted: string, selection: string) {
     case 'save':
       return { title: `Replace ${wanted}?`, text: 'This overwrites the saved snapshot of this name.', verb: 'Replace' };
     case 'recall': {
-      const text = `This sets every parameter of ${selection} that differs to its saved value, all at once.`;
+      const text = `This sets all parameters of ${selection} to their saved values, all at once.`;
       return { title: `Recall ${wanted}?`, text, verb: 'Recall' };
     }
     case 'forget':
@@ -206,7 +206,7 @@ function sizeOf({ parameters }: SavedSnapshot): string {
   return `, ${counted(parameters, 'parameter')}`;
 }
 
-// A saved snapshot beside the current values.
+// A saved snapshot next to the current values.
 
 /** The maximum of rows on the page. */
 const mostRows = 500;

@@ -85,7 +85,7 @@ export function wordOf(type: string): string {
   return type.startsWith('type') ? 'type' : type;
 }
 
-/** Returns the same with an article: `a number`. */
+/** Returns the name of the type with an article: `a number`. */
 export function aWordOf(type: string): string {
   const word = wordOf(type);
   return word === 'true/false' || word === 'null' ? word : `a ${word}`;

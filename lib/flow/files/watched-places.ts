@@ -174,7 +174,7 @@ async function wayOf(path: string): Promise<Way> {
     waiting = [...partsOf(full), ...waiting];
   }
   if (found === undefined || links === maxLinks)
-    return { names, place: { id: `${path} leads nowhere`, file: undefined, changedAt } };
+    return { names, place: { id: `${path} is a broken link`, file: undefined, changedAt } };
   if (found.isDirectory())
     return { names, place: { id: `${at} ${found.dev} ${found.ino}`, file: undefined, changedAt } };
   const { dev, ino } = links === 0 ? folder! : found; // a save often replaces the file

@@ -38,7 +38,7 @@ const numbers = new Map<string, number>();
 /** The number of the flow that runs on this thread right now, 0 for none. A watching thread can read it. */
 export const holder = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
-/** The number of a flow, by its name, from 1. */
+/** The numbers of flows by name, starting at 1. */
 export function numberOf(flow: string): number {
   const number = numbers.get(flow) ?? numbers.size + 1;
   numbers.set(flow, number);

@@ -1,4 +1,4 @@
-// A twin is a hub beside another one in the same process. It receives the events from outside, derives everything else itself, and reaches
+// A twin is a second hub in the same process. It receives the events from outside, derives everything else itself, and reaches
 // nothing outside: it has its own graph, and no gateways.
 import { concatWith, filter, NEVER, of, type SchedulerLike } from 'rxjs';
 import type { AnyConnectionType, ConnectionEvent, ConnectionType } from '../../connections/connection.ts';

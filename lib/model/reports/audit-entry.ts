@@ -32,13 +32,13 @@ export interface AuditEntry {
   readonly user: string;
   /** The address of the parameter; for other kinds the name of the rule or the connection. */
   readonly address?: string | undefined;
-  /** Left out if unknown. Texts are cut. */
+  /** Omitted if unknown. Texts are cut. */
   readonly before?: Value | undefined;
-  /** Left out for a trigger. Texts are cut. */
+  /** Omitted for a trigger. Texts are cut. */
   readonly after?: Value | undefined;
   /** How many changes the entry covers: more than 1 only when very many came at once. */
   readonly count: number;
-  /** A sentence with details; left out if there are none. */
+  /** A sentence with details; omitted if there are none. */
   readonly cause?: string | undefined;
 }
 

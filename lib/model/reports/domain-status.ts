@@ -51,7 +51,7 @@ export interface DomainHub {
   readonly connections: readonly string[];
   /** How many of its parameters this hub mirrors; for this hub, how many it shares. */
   readonly parameters: number;
-  /** Its mirror; left out if there is none. */
+  /** Its mirror; omitted if there is none. */
   readonly mirror?: MirrorStatus | undefined;
 }
 

@@ -22,7 +22,7 @@ export interface WireFrame {
 export interface ShownFrame extends Omit<WireFrame, 'bytes'> {
   /** Its text; control characters, and bytes that are not UTF-8, are escaped: `\r`, `\xff`. */
   readonly text: string;
-  /** Its bytes, `90 50 02 ff`; left out if they contain a secret. */
+  /** Its bytes, `90 50 02 ff`; omitted if they contain a secret. */
   readonly hex?: string;
 }
 

@@ -1,4 +1,4 @@
-// The time of day. People set it, so it may jump at any moment. A clock that never jumps runs beside it and reveals such jumps.
+// The time of day. People set it, so it may jump at any moment. A clock that never jumps runs next to it and reveals such jumps.
 import { type Scheduler, within } from './deadline.ts';
 
 /** A jump of the clock: the time that was expected, and the time that it shows, in milliseconds since 1970. */

@@ -69,7 +69,7 @@ export const wireFrames = named(
       time,
       direction: z.enum(['in', 'out']),
       text: z.string().describe('Control characters are escaped'),
-      hex: text.describe('Left out if it contains a secret').optional(),
+      hex: text.describe('Omitted if it contains a secret').optional(),
       length: count.describe('In bytes'),
     }),
   ),
@@ -112,7 +112,7 @@ export const ruleSwitch = named(
   'Switch',
   z.strictObject({
     rule: z.string({ error: 'the name of a rule' }),
-    /** Left out if only one rule has the name. */
+    /** Omitted if only one rule has the name. */
     file: z.string({ error: 'the path of a flow file' }).optional(),
     enabled: z.boolean({ error: 'true or false' }),
   }),
@@ -166,7 +166,7 @@ export type ReloadRequest = Shape<typeof reloadRequest>;
 
 /** A side of a deviation. */
 const deviationSide = z.strictObject({
-  /** Left out: unknown. */
+  /** Omitted: unknown. */
   value: value.describe('For a trigger the number of its fires').optional(),
   origin: origin.optional(),
 });
@@ -332,7 +332,7 @@ const mirror = z.strictObject({
   refused: count.describe('Number of ignored messages in its name: invalid, not its own, or too many'),
   machine: text
     .describe(
-      'The machine that it runs on; for a pair, the machine of the active hub; left out until it has reported in this term',
+      'The machine that it runs on; for a pair, the machine of the active hub; omitted until it has reported in this term',
     )
     .optional(),
   staleSince: time.describe('The time at which it became silent').optional(),
@@ -372,7 +372,7 @@ export const domain = named(
       since: time,
       reconnects: count,
       isOpen: flag
-        .describe('Whether the server accepts clients without credentials; left out until one has answered')
+        .describe('Whether the server accepts clients without credentials; omitted until one has answered')
         .optional(),
     }),
     hubs: z.array(domainHub).describe('By name'),

@@ -27,13 +27,13 @@ const parameterInfo = named(
     type: valueType,
     access: z.enum(['read-only', 'write-only', 'read-write']),
     state: z.enum(['known', 'unknown']),
-    /** Left out if the state is unknown, and for a trigger. */
+    /** Omitted if the state is unknown, and for a trigger. */
     value: value.optional(),
-    /** `revision`, `time` and `origin` belong to the last change; left out if there was none. */
+    /** `revision`, `time` and `origin` belong to the last change; omitted if there was none. */
     revision: count.optional(),
     time: time.optional(),
     origin: origin.optional(),
-    hub: text.describe('The hub that owns it; left out for this hub').optional(),
+    hub: text.describe('The hub that owns it; omitted for this hub').optional(),
     staleSince: time.describe('The time at which that hub became silent, or the device went offline').optional(),
     wanted: value.describe('The pending value: written, but not confirmed by the device yet').optional(),
     about: about.describe('Metadata, if there is any').optional(),
@@ -60,13 +60,13 @@ const causedChange = z.strictObject({
   type: valueType,
   /** 1 for a trigger. */
   value,
-  /** Left out if it was unknown or equal, and for a trigger. */
+  /** Omitted if it was unknown or equal, and for a trigger. */
   previous: value.optional(),
   origin,
-  /** Left out if an equal value was written again. */
+  /** Omitted if an equal value was written again. */
   revision: count.optional(),
   time,
-  /** The time since its cause, ms; left out if it came from outside, or its cause is not kept any more. */
+  /** The time since its cause, ms; omitted if it came from outside, or its cause is not kept any more. */
   afterMs: duration.optional(),
   /** When the device went offline, for a change that it reported after its reconnect. */
   awaySince: time.optional(),
@@ -75,7 +75,7 @@ export type CausedChange = Shape<typeof causedChange>;
 
 /** A value and its causes. */
 const causes = z.strictObject({
-  /** Left out for a trigger. */
+  /** Omitted for a trigger. */
   value: value.optional(),
   /** The last one is the change from outside, unless causes are forgotten. Empty: there was no change. */
   chain: z.array(causedChange).describe('Newest change first'),
@@ -88,9 +88,9 @@ export const explanation = named(
   'Explanation',
   causes.extend({
     parameter: address,
-    /** Left out if those rules have not written it. */
+    /** Omitted if those rules have not written it. */
     would: causes.describe('The value that the rules in shadow would have set').optional(),
-    /** Left out if the value is kept, or there is no store. */
+    /** Omitted if the value is kept, or there is no store. */
     isNotKept: yes.describe('The value is not stored: its writer uses most of the space').optional(),
   }),
 );

@@ -41,7 +41,7 @@ export const history = named(
     from: timeMs,
     to: timeMs,
     kind: historyKind,
-    /** Left out if there are no buckets. Buckets begin at multiples of it; the first and the last may extend beyond the range. */
+    /** Omitted if there are no buckets. Buckets begin at multiples of it; the first and the last may extend beyond the range. */
     stepMs: count.describe('The length of a bucket').optional(),
     /** When each value began or each trigger fired. The first may lie before `from`: its value still held at `from`. */
     times: z.array(timeMs).describe('For buckets their start; the first may lie before `from`'),
@@ -79,7 +79,7 @@ const historyEvent = z.strictObject({
   time,
   /** 1 for a trigger. */
   value,
-  /** Left out for a trigger, and if it is not known. */
+  /** Omitted for a trigger, and if it is not known. */
   previous: value.optional(),
   /** The writer of the change, such as a rule. */
   writer: origin,
@@ -97,7 +97,7 @@ export const eventList = named(
     address,
     type: valueType,
     events: z.array(historyEvent).describe('Newest first'),
-    /** Left out if there are no older ones in the range. */
+    /** Omitted if there are no older ones in the range. */
     next: text.describe('The value of `before` that returns older ones').optional(),
   }),
 );
@@ -122,7 +122,7 @@ export const auditPage = named(
   'Audit',
   z.strictObject({
     entries: z.array(auditEntry).describe('Newest first'),
-    /** Left out on the last page. */
+    /** Omitted on the last page. */
     next: count.describe('The value of `before` that returns older ones').optional(),
   }),
 );
@@ -131,7 +131,7 @@ export type AuditPage = Shape<typeof auditPage>;
 const savedSnapshot = z.strictObject({
   name: text,
   time,
-  parameters: count.describe('Left out for users that may not read all').optional(),
+  parameters: count.describe('Omitted for users that may not read all').optional(),
 });
 export type SavedSnapshot = Shape<typeof savedSnapshot>;
 
@@ -162,7 +162,7 @@ const snapshotValue = z.strictObject({
   parameter: address,
   type: valueType,
   value,
-  /** Left out if the state is unknown, or the parameter does not exist any more. */
+  /** Omitted if the state is unknown, or the parameter does not exist any more. */
   present: value.optional(),
   differs: flag.describe('Whether a recall would write it'),
 });
@@ -204,7 +204,7 @@ export const storeStatus = named(
         lost: count.describe('Changes that were not recorded since the hub started'),
       }),
     ),
-    /** The oldest recorded time of each; left out if nothing is recorded. */
+    /** The oldest recorded time of each; omitted if nothing is recorded. */
     oldest: z.strictObject({ history: time.optional(), audit: time.optional() }),
   }),
 );

@@ -37,9 +37,9 @@ export const origin: z.ZodType<Origin> = z.strictObject({
   kind: z.enum(originKinds),
   name: text,
   file: z.exactOptional(text),
-  hub: z.exactOptional(text.describe('The hub where it wrote; left out for this hub')),
+  hub: z.exactOptional(text.describe('The hub where it wrote; omitted for this hub')),
   reportedBy: z.exactOptional(
-    text.describe('The hub that reported this, unverified; left out if this hub knows it itself'),
+    text.describe('The hub that reported this, unverified; omitted if this hub knows it itself'),
   ),
   traceparent: z.exactOptional(text.describe('The trace of the request (W3C Trace Context)')),
 });

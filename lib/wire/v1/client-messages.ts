@@ -10,19 +10,19 @@ export type Delivery = 'latest' | 'all';
 /** `{"sub":1,"include":["desk/**"],"exclude":[],"rate":60,"delivery":"latest"}`: subscribes, or replaces subscription 1. */
 export interface Subscribe extends SubscriptionRequest {
   readonly sub: number;
-  /** The client's position when its link broke. Left out: it needs everything. */
+  /** The client's position when its link broke. Omitted: it needs everything. */
   readonly since?: Since | undefined;
 }
 
 /** The parameters and delivery of a subscription. */
 export interface SubscriptionRequest {
-  /** Left out: `["**"]`. */
+  /** Omitted: `["**"]`. */
   readonly include?: readonly Pattern[] | undefined;
-  /** Left out: none. */
+  /** Omitted: none. */
   readonly exclude?: readonly Pattern[] | undefined;
   /** The maximum number of updates per second, 0.1 to 1000; 0 or omitted: one with each change. */
   readonly rate?: number | undefined;
-  /** Left out: `latest`. */
+  /** Omitted: `latest`. */
   readonly delivery?: Delivery | undefined;
 }
 

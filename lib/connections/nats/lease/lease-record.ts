@@ -21,11 +21,11 @@ const leaseRecord = z.object({
   renewal: z.int().nonnegative().optional(),
   /** How many registers the lease is on. */
   parts: z.int().positive().optional(),
-  /** The term in which the holder began, and which it reports. Left out: that of the record, or it has not begun. */
+  /** The term in which the holder began, and which it reports. Omitted: that of the record, or it has not begun. */
   begun: term.optional(),
   /**
-   * The previous holder, which may still continue by this register because no hub has begun since; a release returns the register to it.
-   * Left out: none may.
+   * The previous holder, which may continue with this register because no hub has begun since; a release returns the register to it.
+   * Omitted: there is none.
    */
   before: z.object({ holder: id, term }).optional(),
   /** Set in a released part: the hub that takes it has the whole lease. */

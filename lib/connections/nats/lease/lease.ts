@@ -14,7 +14,7 @@ import { Sighting, Succession } from './succession.ts';
  * - *unknown*: the servers have not answered yet.
  * - *held*: this hub holds it.
  * - *fenced*: this hub held it; the current holder is not known.
- * - *taken*: another hub holds it. `isThere`: that hub has answered; left out, it may have ended, or was not asked.
+ * - *taken*: another hub holds it. `isThere`: that hub has answered; omitted, it may have ended, or was not asked.
  */
 export type LeaseState =
   | { readonly is: 'unknown' }

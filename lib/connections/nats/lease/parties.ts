@@ -22,7 +22,7 @@ export interface Rivals {
   lifeOf(holder: string): Promise<Life>;
   /** false: both hubs may run for a while, so this hub does not wait for a holder that seems to be gone. */
   readonly isExclusive: boolean;
-  /** Whether another hub should get the lease first. `answeredMs`: for how long the servers have answered. Left out: none should. */
+  /** Whether another hub should get the lease first. `answeredMs`: for how long the servers have answered. Omitted: none should. */
   goesFirst?(answeredMs: number): boolean;
 }
 
@@ -32,13 +32,13 @@ export interface Whole {
   /** Whether this hub wants the lease at this moment. Called before taking it, and before each renewal. */
   isWanted(): boolean;
   /**
-   * Whether this hub holds another part, or another part has expired: then no hub continues that could renew this one. Left out: there is
+   * Whether this hub holds another part, or another part has expired: then no hub continues that could renew this one. Omitted: there is
    * no other part.
    */
   hasRunOut?(): boolean;
   /** Whether this hub has begun, and may continue. */
   hasBegun?(): boolean;
-  /** The term in which this hub has begun; left out or undefined: it has not. */
+  /** The term in which this hub has begun; omitted or undefined: it has not. */
   begunIn?(): number | undefined;
   /** The term for taking it, or a greater one; if omitted, one greater than all known terms. */
   nextTerm?(): number | undefined;

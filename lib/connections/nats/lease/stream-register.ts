@@ -242,7 +242,7 @@ interface AskAgainOptions<T> {
 }
 
 /**
- * Repeats a request beside the earlier attempts as long as nobody answers: a request to a stream without a leader is lost, while its next
+ * Repeats a request next to the earlier attempts as long as nobody answers: a request to a stream without a leader is lost, while its next
  * leader would answer at once. Resolves to the first answer. Errors: an AggregateError of all attempts, in the order in which they began.
  */
 export function askAgain<T>({ ask, everyMs, limitMs, isAnswer }: AskAgainOptions<T>): Promise<T> {

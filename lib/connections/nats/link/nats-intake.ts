@@ -13,7 +13,7 @@ export type MadeSteps = Generator<undefined, void, undefined>;
 const roundMs = 5;
 /** The share of waiting messages. Reading continues even with many waiting messages, because the next one may be from a hub without any. */
 const waitingMs = 2.5;
-/** How many bytes of one hub, and of all hubs together, may wait. A message takes some memory beside its bytes. */
+/** How many bytes of one hub, and of all hubs together, may wait. A message takes some memory besides its bytes. */
 export const maxWaitingBytes = 8 * 1024 * 1024;
 const maxWaitingBytesInAll = 32 * 1024 * 1024;
 const messageBytes = 256;

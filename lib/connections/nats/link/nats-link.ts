@@ -302,11 +302,11 @@ function createTransport(connection: NatsConnection, { domain, intake, log }: Tr
 }
 
 // Attempts to reach one of several servers, until one answers. An attempt that hangs delays no other: a link that drops packets may recover
-// while the attempt still waits, so the next attempt runs beside it.
+// while the attempt still waits, so the next attempt runs next to it.
 
 /** The pauses after all servers have failed. */
 const pauses = { firstMs: 250, longestMs: 400 };
-/** When the next attempt begins beside one that has not ended. Each attempt has its own deadline, so only a few run at the same time. */
+/** When the next attempt begins next to one that has not ended. Each attempt has its own deadline, so only a few run at the same time. */
 const nextAttemptMs = 400;
 
 /** An open connection. */

@@ -184,7 +184,7 @@ export function lengthOfLinks(links: WireLinks): number {
   );
 }
 
-/** The size of a link beside its texts. */
+/** The size of a link without its texts. */
 const linkLength = 200;
 
 function lengthOf(...values: readonly Value[]): number {

@@ -54,7 +54,7 @@ export const endpoints = [
     need: 'manage',
     id: 'readShadow',
     tag: 'operation',
-    summary: 'The writes that rules in shadow would have made, beside the actual ones',
+    summary: 'The writes that rules in shadow would have made, next to the actual ones',
     answer: shadowReport,
     read: ({ hub }) => shadowOf(hub),
   }),

@@ -1,4 +1,4 @@
-// GET /hub/snapshots: the snapshots of a store. GET /hub/snapshots/<selection>/<name>: one of them beside the current values.
+// GET /hub/snapshots: the snapshots of a store. GET /hub/snapshots/<selection>/<name>: one of them next to the current values.
 
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
@@ -25,7 +25,7 @@ export const endpoints = [
     need: 'entry',
     id: 'compareSnapshot',
     tag: 'past',
-    summary: 'A snapshot, every value beside the current one',
+    summary: 'A snapshot, every value next to the current one',
     names: { selection: 'Name of the selection', name: 'Name of the snapshot' },
     answer: snapshot,
     errors: { 400: badPath, 404: 'There is no such snapshot, or the hub has no store' },

@@ -54,7 +54,7 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
     listener?.close();
     listener = undefined;
   };
-  const releaseUpgrades = holdLateUpgrades(); // first, because it may fail: then no port stays taken
+  const releaseUpgrades = holdLateUpgrades(); // first, because a failure at this point leaves no port in use
   const start = () => {
     try {
       if (tls !== undefined) return new Renewal(tls, log, open);

@@ -165,7 +165,7 @@ export class Channel {
   /** The number of the last subscriber that was matched with the parameter, and how many subscribers had left by then. */
   matched = 0;
   left = 0;
-  /** The encoded value of the revision beside it, cached for the next group that sends it. */
+  /** The encoded value of the revision next to it, cached for the next group that sends it. */
   #item = '';
   #itemRevision = 0;
 

@@ -17,7 +17,7 @@ export interface Account {
   readonly password: PasswordCheck | undefined;
   readonly tokenDigest: string | undefined;
   readonly credentialsKey: string;
-  /** Equal for the same password, whatever token there is beside it. */
+  /** Equal for the same password, whatever token there is next to it. */
   readonly passwordKey: string;
   readonly rightsKey: string;
 }

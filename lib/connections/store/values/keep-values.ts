@@ -70,7 +70,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   #forgotten: Parameter[] = [];
   /** Whether values without a parameter were deleted since the last write or removal of a parameter. */
   #hasMadeRoom = false;
-  /** The refusals of earlier counts of shares. */
+  /** The number of refusals before the current shares. */
   #refusals = 0;
   /** The writers that the log has named. */
   readonly #reportedRefused = new Set<string>();

@@ -178,7 +178,7 @@ export class RunningConnections {
 
   /** Resolves when the stopping connections have finished their work, except gateways that always run, or after a while. */
   async whenQuiet(): Promise<void> {
-    await undefined; // while all are stopped, a gateway that asks may be the first
+    await undefined; // while all are stopped, a waiting gateway may be the first
     await within(Promise.all(this.#leaving), longestWaitMs);
   }
 

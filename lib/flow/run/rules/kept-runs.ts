@@ -1,5 +1,5 @@
 // The last runs of a rule, kept for its trace: a ring of numbers, so that a run costs a few stores in one place and no allocation.
-// Parts that few runs have, such as texts, errors and durations, are kept beside it.
+// Parts that few runs have, such as texts, errors and durations, are kept next to it.
 
 import type { Change } from '../../../model/parameter.ts';
 import { cutText } from '../../../model/printable.ts';

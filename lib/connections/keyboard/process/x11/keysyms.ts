@@ -82,7 +82,7 @@ export const keysyms: ReadonlyMap<string, readonly number[]> = new Map([
   row('volume-mute', 0x1008ff12),
 ]);
 
-/** The key beside the left Shift is named by its position, because each layout has another character there. */
+/** The key next to the left Shift is named by its position, because each layout has another character there. */
 export const intlBackslash = { name: 'intlbackslash', keycode: 94 } as const;
 
 /** The positions of F13 to F24. Most layouts have other keysyms there, or none: the key can be detected, but no program sees F13. */

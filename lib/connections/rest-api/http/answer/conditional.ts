@@ -77,7 +77,7 @@ function namesTag(list: string, etag: string | undefined, isWeak = false): boole
 }
 
 /**
- * Returns the requested part; undefined: the whole file, because the client names no range, several, or one of another state of the file.
+ * Returns the requested part; undefined: the whole file, because the client names no range, several, or one of another version of the file.
  */
 export function readRange({ range, ifRange }: RangeHeaders, file: FileState): ByteRange | 'unsatisfiable' | undefined {
   const match = /^bytes=(\d*)-(\d*)$/.exec(range.trim());
