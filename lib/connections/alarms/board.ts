@@ -163,7 +163,7 @@ export class AlarmBoard {
 /** 1 is the most urgent. */
 const lowestPriority = 9;
 const maxAlarms = 10_000;
-/** The name under which the totals of all alarms are. */
+/** The name of the totals of all alarms. */
 export const all = 'all';
 
 const alarm = z.strictObject(
@@ -236,7 +236,7 @@ function isKeptState(data: unknown): data is AlarmState {
 
 // The state that alarms leave when a reload changes the settings of their connection. Alarms with the same cause continue from it.
 
-/** An alarm as it was left. */
+/** The last saved state of an alarm. */
 interface LeftAlarm extends Readonly<Pick<Alarm, 'settings' | 'state' | 'isReported' | 'isMet' | 'metAtMs'>> {
   /** The revision of the last change of its parameter; undefined: there is none. */
   readonly revision: number | undefined;

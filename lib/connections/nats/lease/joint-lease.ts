@@ -1,7 +1,7 @@
-// The lease on the name of a hub, on one register or on several. To begin, a hub must hold all of them at one moment, or the one in which
-// the last holder left the whole lease. To continue, it needs only one that it has held since, or that a hub returned which did not begin.
-// So a hub that begins knows that no other continues. A register that servers cannot write for some seconds, for lack of a leader, ends no
-// term.
+// The lease on the name of a hub, on one register or on several. To begin, a hub must hold all of them at the same time, or the one in
+// which the last holder left the whole lease. To continue, it needs only one that it has held since, or that a hub returned which did not
+// begin. So a hub that begins knows that no other continues. A register that servers cannot write for some seconds, for lack of a leader,
+// ends no term.
 
 import { BehaviorSubject, combineLatest, type Observable, type SchedulerLike } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';

@@ -114,7 +114,7 @@ export type StoredBlock = readonly [
 
 export const blockColumns = 'time, revision, count, writer, source, cause, changes, checksum';
 
-/** A condition that JavaScript can represent all numbers of a row of `change_block`, which somebody may have edited. */
+/** The condition that JavaScript can represent all numbers of a row of `change_block`. Somebody may have edited the row. */
 export const areWhole = [
   isWithin('time', 'time'),
   isWithin('time', 'last_time'),

@@ -194,7 +194,7 @@ export class PastDatabase {
     const last = Math.min(newest, Math.ceil(to / hourMs) - 1);
     if (!(first <= last)) return [];
     const isIn = tables.map((table) => `EXISTS (SELECT 1 FROM ${table} WHERE hour = n AND parameter = ?3)`);
-    // From hour to hour, because a clock change leaves hours far from all others.
+    // Iterates from hour to hour, because a clock change can leave hours far from all others.
     const select = `WITH RECURSIVE hours (n) AS (
       SELECT ${ofAll('min', 'WHERE hour >= ?1')} UNION ALL SELECT ${ofAll('min', 'WHERE hour > n')} FROM hours WHERE n < ?2
     ) SELECT n FROM hours WHERE n <= ?2 AND (${isIn.join(' OR ')}) LIMIT ?4`;

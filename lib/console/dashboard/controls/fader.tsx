@@ -1,5 +1,5 @@
-// A fader as on a mixing desk: dragging moves its cap from where it is. A press on the cap or the track does not move it, and neither
-// does scrolling the page.
+// A fader as on a mixing desk: dragging moves its cap from its current position. A press on the cap or the track does not move it, and
+// neither does scrolling the page.
 import { createEffect, onCleanup, onMount, Show } from 'solid-js';
 import { shareOf, showValue } from '../showing.ts';
 import { Amount, useWrites, WidgetFault, type WidgetProps } from '../widget.tsx';

@@ -29,7 +29,7 @@ export interface ClientEvents {
   full(client: Client): void;
   /** It was full, and its late frames have been sent. */
   sentLate(client: Client): void;
-  /** Its next messages have to wait for other hubs, or no longer have to. */
+  /** The client starts or stops waiting for the answers of other hubs. */
   waits(client: Client, isWaiting: boolean): void;
 }
 
