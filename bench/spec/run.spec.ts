@@ -13,12 +13,12 @@ needs('nats', 'chromium-headless-shell'); // what is left out where they are not
 
 const root = resolve(import.meta.dirname, '../..');
 const limitMs = 5 * deadlineMs;
-const subjects = ['plain-latency', 'v1-fan-out', 'v1-stalled', 'v1-resume', 'v1-ingest', 'idle'];
+const subjects = ['plain-latency', 'v1-fan-out', 'v1-stalled', 'v1-ingest'];
 
 test('a quick run of subjects: right answers, a table, samples and a chart', async (t) => {
   t.timeout(limitMs);
   const folder = await createFolder(t);
-  const args = [...subjects, '--quick', '--resume-parameters', '50,100', '--into', folder];
+  const args = [...subjects, '--quick', '--into', folder];
   const bench = start(t, args, { program: join(root, 'bench/run.ts') });
   const { status, output, errors } = await bench.ended(limitMs);
   t.is(status, 0, output + errors);

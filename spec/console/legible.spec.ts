@@ -180,12 +180,13 @@ for (const screens of [screensOfDesks, screensForFingers])
     const isForFingers = screens === screensForFingers;
     const page = await (isForFingers ? openTouchscreen() : openDesk());
     const inTurn = [...screens];
-    for (const [hash, ready] of sights) {
+    for (const [index, [hash, ready]] of sights.entries()) {
       for (const screen of inTurn) {
+        const isExtreme = screen === screens[0] || screen === screens.at(-1);
+        if (!isExtreme && screens.indexOf(screen) % 2 === index % 2) continue; // of the two between, one for each view
         await show(page, hash, ready, screen);
         t.deepEqual(await read(page, look(isForFingers)), [], `${hash} at ${nameOf(screen)}`);
         t.deepEqual(await read(page, cut), [], `${hash} at ${nameOf(screen)}`);
-        const isExtreme = screen === screens[0] || screen === screens.at(-1);
         for (const colorScheme of isExtreme ? (['dark', 'light'] as const) : []) {
           await page.emulateMedia({ colorScheme });
           t.deepEqual(await read(page, pale()), [], `${hash} at ${nameOf(screen)}, ${colorScheme}`);

@@ -19,17 +19,12 @@ const goodEvery = 8;
 /** A selection, to save time; `npm run trial -- misbehave` runs all of them. */
 const loaded = [
   'throws',
-  'throws-null',
   'throws-hostile',
-  'rejects',
   'throws-in-a-timer',
   'exits',
-  'kills',
   'waits-for-ever',
   'loops-in-rules',
-  'throws-in-rules',
   'rejects-in-rules',
-  'imports-a-bad-file',
   'bad-syntax',
   'changes-what-all-share',
   'changes-a-prototype',
