@@ -176,8 +176,10 @@ function StaleNote(props: { readonly since: number; readonly hub: ParameterInfo[
         Stale
         <Since time={props.since} />:
       </strong>{' '}
-      {props.hub === undefined ? 'the device is offline' : `no contact with hub ${props.hub}, which owns it, or with its device`}. The value
-      may be outdated and cannot be set here.
+      {props.hub === undefined
+        ? 'the device is offline'
+        : `no contact with hub ${props.hub}, which owns it, or the device is offline`}
+      . The value may be outdated and cannot be set here.
     </p>
   );
 }

@@ -69,7 +69,7 @@ export class MirroredParameters {
   /** The addresses of parameters that others have removed since the last check. */
   readonly #gone = new Set<string>();
   readonly #connections = new Map<string, Origin>();
-  /** The connections of the owner whose devices are away. */
+  /** The connections of the owner with an offline device. */
   readonly #away = new Map<string, DeviceState>();
   /** Its share of the bounds, for shown and hidden parameters. */
   readonly #holding: Holding;

@@ -18,7 +18,7 @@ import { TurnWriter, type Written } from './turn-writer.ts';
 
 const machineText = JSON.stringify(hostname());
 const heartbeatMs = 500;
-/** How often a heartbeat names all devices that are away, in case that another hub has missed a change of them. */
+/** How often a heartbeat names all offline devices, in case another hub has missed a change. */
 const staleEveryMs = 5000;
 /** The minimum interval between messages, because each one wakes every mirror. Later changes wait for the next one. */
 const messageEveryMs = 1;
@@ -58,9 +58,9 @@ export class Sharer {
   #reported = 0;
   /** How often each trigger has fired. */
   readonly #fires = new Map<Parameter, number>();
-  /** The connections whose devices are away, each with one of its parameters. */
+  /** The connections with an offline device, each with one of its parameters. */
   readonly #away = new Map<string, Parameter>();
-  /** When the next heartbeat has to name them. */
+  /** The time when a heartbeat next has to name them. */
   #staleDueMs = 0;
   #isBeatDue = false;
 
@@ -220,7 +220,7 @@ export class Sharer {
     );
   }
 
-  /** Notes devices that have gone or are back, and reports them after the values that they have sent. */
+  /** Records devices that have gone offline or online, and reports them after their values. */
   #look(parameters: Iterable<Parameter>): void {
     let isChanged = false;
     for (const parameter of parameters) {
@@ -242,7 +242,7 @@ export class Sharer {
     });
   }
 
-  /** Returns the part of a heartbeat that names all devices that are away; empty: it is not due. */
+  /** Returns the part of a heartbeat that names all offline devices; empty: it is not due. */
   #staleText(nowMs: number): string {
     if (nowMs < this.#staleDueMs) return '';
     if ([...this.#away.values()].some((parameter) => this.#shared.numberOf(parameter) === undefined)) {
@@ -267,7 +267,7 @@ export class Sharer {
     const answer = answerWalk(message.data, head, this.#shared, hub, this.#fires);
     if (answer === undefined) return;
     message.reply(answer);
-    this.#staleDueMs = 0; // who asks may be new
+    this.#staleDueMs = 0; // the requesting hub may be new
   }
 
   #isShared({ address, remote }: Parameter): boolean {

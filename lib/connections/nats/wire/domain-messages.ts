@@ -85,13 +85,13 @@ export interface HubReport {
   readonly turns: readonly (WireTurn | WireStructure)[];
   /** The machine of the sender; heartbeats have it. */
   readonly machine?: string | undefined;
-  /** All connections whose devices are away, and for how long; left out: as before. */
+  /** All connections with an offline device, and for how long; omitted: unchanged. */
   readonly stale?: readonly StaleConnection[] | undefined;
 }
 
-/** A connection whose device is away, since so many milliseconds. */
+/** A connection with an offline device, and for how many milliseconds it has been offline. */
 export type StaleConnection = readonly [connectionId: string, ageMs: number];
-/** The most connections in `stale`: of more, the rest counts as fresh. */
+/** The maximum number of connections in `stale`; the rest counts as fresh. */
 export const maxStaleConnections = 10_000;
 const reportNumbers = ['structure', 'clock', 'prev', 'rev'] as const;
 
