@@ -41,13 +41,13 @@ test('a recording whose recorder was killed, and one whose hub was, have all up 
   const before = await size(first);
   recorder.process.kill('SIGKILL');
   t.is((await recorder.ended()).signal, 'SIGKILL');
-  const counted = await countsOf(first);
-  t.true((await size(first)) >= before && counted > 200, `${counted}`);
+  const recorded = await countsOf(first);
+  t.true((await size(first)) >= before && recorded > 200, `${recorded}`);
 
   await eventually(async () => (await size(second)) > 2 * (await size(first)));
   hub.process.kill('SIGKILL');
   t.regex((await lost)!.message, /second\.recording: \d+ bytes were recorded, then /);
-  t.true((await countsOf(second)) > counted);
+  t.true((await countsOf(second)) > recorded);
 
   for (const file of [first, second]) {
     const lines: string[] = [];
