@@ -183,7 +183,7 @@ for (const screens of [screensOfDesks, screensForFingers])
     for (const [index, [hash, ready]] of sights.entries()) {
       for (const screen of inTurn) {
         const isExtreme = screen === screens[0] || screen === screens.at(-1);
-        if (!isExtreme && screens.indexOf(screen) % 2 === index % 2) continue; // of the two between, one for each view
+        if (!isExtreme && (screens as readonly unknown[]).indexOf(screen) % 2 === index % 2) continue; // of the two between, one for each view
         await show(page, hash, ready, screen);
         t.deepEqual(await read(page, look(isForFingers)), [], `${hash} at ${nameOf(screen)}`);
         t.deepEqual(await read(page, cut), [], `${hash} at ${nameOf(screen)}`);
