@@ -235,7 +235,7 @@ const floorsOfRestApi: readonly (readonly [floor: string, allowed: readonly stri
   ['sockets/sockets.ts', ['sockets/', 'sockets/plain/', 'sockets/v1/', 'filters/', 'http/', 'limits/', 'users/']],
 ];
 
-test('every floor of the REST API knows only those that it may know', async (t) => {
+test('every layer of the REST API imports only from permitted layers', async (t) => {
   const room = 'connections/rest-api/';
   const floorOf = (file: string) =>
     floorsOfRestApi.filter(([floor]) => file.startsWith(floor)).sort(([a], [b]) => b.length - a.length)[0];
@@ -279,7 +279,7 @@ test('only programs touch process: lib/main.ts, the process of the keyboard, and
     if (/\bprocess\.\w/.test(await readLib(file))) t.true(programs.includes(file), file);
 });
 
-test('the threads that each hub with a store starts load no package', async (t) => {
+test('the threads of every hub with a store load no package', async (t) => {
   const found = new Set(['values', 'audit', 'history'].map((name) => `connections/store/thread/${name}-thread.ts`));
   for (const file of found) {
     const loaded = await loadedBy(file);

@@ -45,11 +45,11 @@ async function loadOn(
 const echo: Take = (socket, text) => void socket.send(text);
 const keepSilent: Take = () => {};
 
-test('every message that comes back counts', async (t) => {
+test('every returned message counts', async (t) => {
   t.true((await loadOn({ isHeard: true, readsBack: true }, echo)) > 0);
 });
 
-test('every message that is taken in silence counts', async (t) => {
+test('every silently accepted message counts', async (t) => {
   t.true((await loadOn({ isHeard: false, readsBack: true }, keepSilent)) > 0);
 });
 
@@ -68,7 +68,7 @@ test('a server that answers pings before it takes messages is credited only with
   t.true(most > 512 && most < 2000, `${most} messages`);
 });
 
-test('a message that comes back changed fails the round', async (t) => {
+test('a changed message fails the round', async (t) => {
   const wrong: Take = (socket, text, count) => echo(socket, count === 700 ? text.replace('99', '66') : text, count);
   await t.throwsAsync(loadOn({ isHeard: true, readsBack: false }, wrong), { message: /^socket 0, byte \d+: expected/ });
 });
@@ -80,7 +80,7 @@ test('a message that is answered with an error fails the round', async (t) => {
   });
 });
 
-test('another value at the end than the last one written fails the round', async (t) => {
+test('a final value other than the last written one fails the round', async (t) => {
   await t.throwsAsync(
     loadOn({ isHeard: false, readsBack: true }, keepSilent, () => 'none'),
     { message: /^expected desk\/level to be \d.* at last, got none$/ },

@@ -31,7 +31,7 @@ test('every example of the document is of its kind', (t) => {
     }
 });
 
-test('messages that are wrong are of no kind', (t) => {
+test('invalid messages are of no kind', (t) => {
   const wrong: readonly (readonly ['tell' | 'hear', object])[] = [
     ['tell', { set: [[7]], rev: 1 }],
     ['tell', { set: [[7, null]], rev: 1 }],
@@ -217,7 +217,7 @@ async function answersTo(socket: WebSocket, inbox: Inbox<object>, message: unkno
   return [...answers].slice(0, -1);
 }
 
-test('the hub takes what the document says that clients may send, refuses all else, and answers by the document', async (t) => {
+test('the hub accepts exactly the client messages of the document, and answers as documented', async (t) => {
   const flow = {
     connections: { api, desk: { type: 'dummy', parameters: ['lamp,B,true', 'level,F', 'text,S', 'go,T'] } },
   };

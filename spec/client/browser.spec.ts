@@ -23,7 +23,7 @@ test.before(async () => {
 });
 test.after.always(() => browser?.close());
 
-test('the page shows values live, goes visibly stale with the hub, and recovers by itself', async (t) => {
+test('the page shows values live, visibly becomes stale with the hub, and recovers', async (t) => {
   const folder = await createFolder(t, { 'www/index.html': page });
   const port = await freePort();
   const flow = {
@@ -86,7 +86,7 @@ const connectIn = (tab: Page, options: object) =>
     })()`);
 const desk = { type: 'dummy', parameters: ['lamp,B,true'] };
 
-test('behind a password the sign-in of the browser is good for the socket', async (t) => {
+test('with a password, the sign-in of the browser also applies to the socket', async (t) => {
   const folder = await createFolder(t, { 'www/index.html': '<title>Panel</title>' });
   const credentials = { username: 'me', password: 'secret' };
   const hub = await startTestHub(t, {
@@ -99,7 +99,7 @@ test('behind a password the sign-in of the browser is good for the socket', asyn
   await context.close();
 });
 
-test('a page gives credentials of its own; with wrong ones its link is closed for good', async (t) => {
+test('a page passes its own credentials; wrong ones close its link permanently', async (t) => {
   const hub = await startTestHub(t, { connections: { api: { ...api, username: 'me', token: 'c2VjcmV0' }, desk } });
   const tab = await browser.newPage();
   await tab.route('**/panel', (route) => route.fulfill({ contentType: 'text/html', body: '<title>Panel</title>' }));

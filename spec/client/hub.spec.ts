@@ -38,7 +38,7 @@ test('a parameter is there when the hub is live: value, type, access', async (t)
   expectQuietLog(t, hub);
 });
 
-test('a hub that is live is so again when all is there that was subscribed to since', async (t) => {
+test('a live hub is live again once all new subscriptions are complete', async (t) => {
   const hub = await startTestHub(t, { connections });
   const client = connectClient(t, hub.port);
   for (const address of ['desk/lamp', 'desk/level']) {
@@ -52,7 +52,7 @@ test('a hub that is live is so again when all is there that was subscribed to si
   t.deepEqual([...selected.parameters.keys()], ['desk/n']);
 });
 
-test('set, batch and fire resolve when the hub has carried them out, a batch as one turn', async (t) => {
+test('set, batch and fire resolve when the hub has executed them, a batch as one turn', async (t) => {
   const rules = [{ name: 'sum', from: { a: 'desk/lamp', b: 'desk/level' }, map: 'a ? b : 0.0', to: 'desk/n' }];
   const hub = await startTestHub(t, { connections, rules });
   const sums: unknown[] = [];
@@ -122,7 +122,7 @@ test('a selection has all matching parameters, and an observer receives its mist
   t.is(client.state.name, 'live');
 });
 
-test('the credentials go as a subprotocol; wrong ones are not tried twice', async (t) => {
+test('credentials are sent as a subprotocol; wrong ones are not tried twice', async (t) => {
   const secured = { ...api, username: 'me', password: 'ü', token: 'c2VjcmV0' };
   const hub = await startTestHub(t, { connections: { ...connections, api: secured } });
   for (const credentials of [{ token: 'c2VjcmV0' }, { username: 'me', password: 'ü' }])

@@ -19,7 +19,7 @@ async function comesBack(client: ClientUnderTest): Promise<void> {
   await until(client.stale$, (isStale) => !isStale, 'being back');
 }
 
-test('when a hub is gone its client goes on at the next address, with a complete picture', async (t) => {
+test('when a hub is gone, its client continues at the next address, with a complete snapshot', async (t) => {
   const flow = (last: number) => ({
     connections: { api, few: { type: 'dummy', parameters: ['a,I,1', `b,I,${last}`] } },
   });
@@ -40,7 +40,7 @@ test('when a hub is gone its client goes on at the next address, with a complete
   ]);
 });
 
-test('after a cut only what has changed is sent, and observers hear only that', async (t) => {
+test('after a cut only changes are sent, and observers receive only those', async (t) => {
   const hub = await startTestHub(t, { connections: { api, many: many(2000) } });
   const network = await openNetwork(t, hub.port);
   const client = connectClient(t, network.port);
@@ -67,7 +67,7 @@ test('after a cut only what has changed is sent, and observers hear only that', 
   t.true(network.bytes - bytesAtFirst < 2000, `${network.bytes - bytesAtFirst} bytes`);
 });
 
-test('a link that falls silent is stale within the deadline, refuses writes, and comes back', async (t) => {
+test('a silent link is stale within the deadline, refuses writes, and recovers', async (t) => {
   const hub = await startTestHub(t, { connections: { api, many: many(1) } });
   const network = await openNetwork(t, hub.port);
   const client = connectClient(t, network.port, { pingAfterMs: 100, answerWithinMs: 100, connectWithinMs: 200 });
@@ -108,7 +108,7 @@ test('another run of the hub on the same port: removed parameters are reported, 
   t.deepEqual(reported, { a: [1], b: [2, undefined], c: [3, undefined], d: [4] });
 });
 
-test("thirty cuts at random under load: after each the picture is the hub's, value by value", async (t) => {
+test('after each of thirty random cuts under load, the client has the values of the hub', async (t) => {
   const hub = await startTestHub(t, { connections: { api, many: many(500) } });
   const network = await openNetwork(t, hub.port);
   const client = connectClient(t, network.port, { rate: 100 });

@@ -64,7 +64,7 @@ test('RxJS takes parameters, fires, selections, batches and states for Observabl
   t.deepEqual(socket.heard(), [{ unsub: 1 }, { unsub: 2 }]);
 });
 
-test('a stream that replays can be left at its first value', (t) => {
+test('a replaying stream can end at its first value', (t) => {
   const emitter = new Emitter<number>();
   const stream = createStream<number>((observer) => emitter.add(observer, 1, 2));
   const reported: number[] = [];
@@ -96,7 +96,7 @@ test('an observer that is added or removed during a round neither misses nor dis
   t.deepEqual(reported, ['a1', 'b1', 'a2', 'c2', 'c2', 'a3', 'c3']);
 });
 
-test('an observer that throws does not keep others from hearing, and its error is uncaught', async (t) => {
+test('an observer that throws does not affect others, and its error is uncaught', async (t) => {
   const program = `
     import { Emitter } from ${JSON.stringify(resolve('lib/client/stream.ts'))};
     const emitter = new Emitter();

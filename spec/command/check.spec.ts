@@ -157,7 +157,7 @@ for (const [what, connections, expected] of settings)
     );
   });
 
-test('D-01: a Connection ID that is in two files is a mistake that names both', async (t) => {
+test('D-01: a Connection ID in two files is a mistake that names both', async (t) => {
   const folder = await createFolder(t, {
     'one.json5': { connections: { desk: { type: 'dummy' } } },
     'two.json5': { connections: { desk: { type: 'timer' } } },
@@ -169,7 +169,7 @@ test('D-01: a Connection ID that is in two files is a mistake that names both', 
   t.regex(errors, /two\.json5:\d+:\d+: connections\.desk: .*"desk" is also in .*one\.json5\n1 error\n$/);
 });
 
-test('D-20: files that are not there, empty or no JSON5 are named, one line each', async (t) => {
+test('D-20: missing, empty and malformed files are named, one line each', async (t) => {
   const folder = await createFolder(t, { 'bad.json5': '{ connections: { ', 'empty.json5': '', 'list.json5': '[]' });
   const names = ['nothing.json5', 'bad.json5', 'empty.json5', 'list.json5'].map((name) => join(folder, name));
   const { status, errors } = await call((console) => check([...names], console));
@@ -286,7 +286,7 @@ test('mistakes in dashboards are listed with those in flow files, and none preve
   t.regex(lines[1]!, /dashboards\/wall\.json5:3:21: widgets\[0\]\.address: unknown parameter/);
 });
 
-test('an address of another hub is none that check can know, and good dashboards are said nothing of', async (t) => {
+test('check ignores addresses of other hubs, and is silent about good dashboards', async (t) => {
   const files = withDashboard([
     `{ type: 'lamp', address: 'desk/lamp' }`,
     `{ type: 'lamp', address: 'west-desk/lamp' }`,
@@ -297,7 +297,7 @@ test('an address of another hub is none that check can know, and good dashboards
   t.deepEqual([status, output, errors], [0, 'ok: 3 connections, 0 rules\n', '']);
 });
 
-test('a folder of dashboards that is not there is probably not meant', async (t) => {
+test('a missing folder of dashboards is probably a mistake', async (t) => {
   const { 'flow.json5': flow } = withDashboard([]);
   const folder = await createFolder(t, { 'flow.json5': flow });
   const { status, errors } = await call((console) => check([folder], console));

@@ -97,7 +97,7 @@ test('init creates a folder that runs, with valid files and passing tests; it ne
   t.false(existsSync(join(folder, 'README.md')));
 });
 
-test('init makes files for another place, as the README of installing has them for an image', async (t) => {
+test('init creates files for another place, as in the README for the image', async (t) => {
   const folder = await createFolder(t);
   const readme = readReadme('install/README.md');
   const [, args] = /^docker run .* -v "\$PWD:\/work" -w \/work patchbay (init studio.*)$/m.exec(readme)!;
@@ -115,13 +115,13 @@ test('init makes files for another place, as the README of installing has them f
   t.is((await inProcess((console) => check([join(folder, 'studio/flows')], console))).status, 0);
 });
 
-test('init says so where no folder can be made, and does not go on for ever', async (t) => {
+test('init reports a folder that cannot be created, and ends', async (t) => {
   const { status, errors } = await runToEnd(t, ['init', '/proc/nothing']);
   t.is(status, 1);
   t.regex(errors, /ENOENT/);
 });
 
-test('init takes a data folder with any character, and no address that is none', async (t) => {
+test('init accepts a data folder with any character, and refuses an invalid address', async (t) => {
   const folder = await createFolder(t);
   const data = `/srv/ann's "data"\\new`;
   t.is(await init(join(folder, 'a'), 'patchbay', { print: () => {} }, { data, bindIp: '::1' }), 0);
@@ -138,7 +138,7 @@ test('a package of a folder is called by npx', (t) => {
   t.is(calledAs('/home/ann/patch bay/lib/main.ts', '/home/ann'), "node 'patch bay/lib/main.ts'");
 });
 
-test('init says how to go into a folder with a space; a broken link is in its way, and then it makes nothing', async (t) => {
+test('init explains how to enter a folder with a space; with a broken link in the way it creates nothing', async (t) => {
   const folder = await createFolder(t);
   const call = `node ${join(root, 'lib/main.ts')}`;
   const { stdout } = await runIn(folder, `${call} init "ann's studio"`);

@@ -44,7 +44,7 @@ async function passes(t: ExecutionContext, folder: string, title: string, togeth
   t.regex(tested.output, /^[1-9]\d* tests? passed$/m, title);
 }
 
-test('each recipe makes a folder that has no mistake and passes its tests at once, with a panel and a page for it', async (t) => {
+test('each recipe creates a valid folder that passes its tests, with a panel and a page', async (t) => {
   t.true(all.length >= 45);
   const folder = await createFolder(t);
   for (const { name } of all) {
@@ -58,7 +58,7 @@ test('each recipe makes a folder that has no mistake and passes its tests at onc
   }
 });
 
-test('each recipe takes other addresses and times, under another name; none of its own is left', async (t) => {
+test('each recipe accepts other addresses and times, under another name; none of its own remain', async (t) => {
   const folder = await createFolder(t);
   for (const { name, about, variables } of all) {
     t.is(about.length, 3, name);
@@ -78,7 +78,7 @@ test('each recipe takes other addresses and times, under another name; none of i
   }
 });
 
-test('recipes with the same devices stand beside each other, also the same one twice; parameters that are there get no dummy', async (t) => {
+test('recipes with the same devices can be combined, also the same recipe twice; existing parameters get no dummy', async (t) => {
   const folder = await createFolder(t);
   const made = ['timers/lamp-stays-on', 'buttons/enter-a-code', 'tally/many-studios', 'operations/show-a-panel'];
   for (const name of [first, ...made, 'operations/set-lamps-at-the-start']) await make(folder, name);
@@ -103,7 +103,7 @@ test('recipes with the same devices stand beside each other, also the same one t
   );
 });
 
-test('the examples of the documentation work as they are printed', async (t) => {
+test('the examples of the documentation work as printed', async (t) => {
   const folder = await createFolder(t);
   const lines = [...readReadme('docs/commands.md').matchAll(/^patchbay init studio --recipe (\S+)(.*)$/gm)];
   t.is(lines.length, 2);
@@ -169,7 +169,7 @@ test('an unknown recipe or variable, or an invalid address, is refused with the 
   t.deepEqual(readdirSync(folder), []);
 });
 
-test('a recipe touches nothing that is there: neither its file, nor what stands beside it, nor flow files with mistakes', async (t) => {
+test('a recipe changes no existing file: neither its own, nor others, nor flow files with mistakes', async (t) => {
   const folder = await createFolder(t, { 'flows/two-microphones.json5': '{}', 'flows/_many-studios.json5': '{}' });
   await make(folder, 'timers/run-a-sequence');
   const twice = /run-a-sequence\.json5: file already exists; nothing was created$/;
@@ -185,7 +185,7 @@ test('a recipe touches nothing that is there: neither its file, nor what stands 
   t.deepEqual(readdirSync(folder, { recursive: true }), before);
 });
 
-test('a recipe goes where a container or a unit has its folders', async (t) => {
+test('a recipe uses the folders of a container or a unit', async (t) => {
   const folder = await createFolder(t);
   const place = { data: '/var/lib/patchbay', bindIp: '' };
   for (const name of [first, 'operations/keep-scenes', 'operations/grant-rights']) {
@@ -202,7 +202,7 @@ test('a recipe goes where a container or a unit has its folders', async (t) => {
   );
 });
 
-test('the list names each recipe with what it is for, and one recipe with its variables', async (t) => {
+test('the list names each recipe with its purpose, and a recipe with its variables', async (t) => {
   const { output } = await call((console) => recipes(undefined, console));
   const lines = output.trimEnd().split('\n');
   t.is(lines.length, all.length);
@@ -219,7 +219,7 @@ test('the list names each recipe with what it is for, and one recipe with its va
   );
 });
 
-test('the recipe for rights lets everybody press the button, and nobody but the engineer change the gain', async (t) => {
+test('the recipe for permissions lets everybody press the button, and only the engineer change the gain', async (t) => {
   const folder = await createFolder(t);
   await make(folder, 'operations/grant-rights', { set: [`password=${await makePasswordText('a long secret')}`] });
   const flow = join(folder, 'flows/grant-rights.json5');

@@ -24,7 +24,7 @@ const measured = (name: string, rate: number) => ({
 });
 const date = '2026-11-21T10:00:00.000Z';
 
-test('a subject that is measured gets its section anew, and keeps its notes; another one stays as it was', (t) => {
+test('a measured subject gets a new section, and keeps its notes; another one stays unchanged', (t) => {
   const first = withSections('# Results\n', [measured('a', 1), measured('b', 2)], machine, date);
   t.regex(
     first,
@@ -39,7 +39,7 @@ test('a subject that is measured gets its section anew, and keeps its notes; ano
   t.is(withSections(second, [measured('a', 3)], { ...machine, commit: 'def2' }, date), second);
 });
 
-test('a result is marked once as stale, with what has changed, and no longer when it is measured again', (t) => {
+test('an outdated result is marked once as stale, with the changes, and no longer after a new measurement', (t) => {
   const text = withSections('# Results\n', [measured('a', 1), measured('b', 2)], machine, date);
   const changed = (name: string) => (name === 'a' ? ['lib/graph'] : []);
   const marked = markStale(text, changed);

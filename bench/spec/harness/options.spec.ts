@@ -24,7 +24,7 @@ test('a quick run is small and has one round, unless other options are given', (
   t.is(readOptions(['--quick'])!.rounds, 1);
 });
 
-test('help is asked for', (t) => {
+test('help is printed on request', (t) => {
   t.is(readOptions(['--help']), undefined);
 });
 

@@ -49,7 +49,7 @@ test('a row per figure and contender, with ratios, targets, notes and mistakes',
   ]);
 });
 
-test('a target is met by the median, at its bound as well, and missed by what was not measured', (t) => {
+test('a target is met by the median, also at its bound, and missed by an unmeasured figure', (t) => {
   const summary = { median: 2, least: 0, most: 9 };
   t.is(judge({ atLeast: 2 }, summary), 'at least 2: met');
   t.is(judge({ atMost: 1.99 }, summary), 'at most 1.99: **missed**');

@@ -38,7 +38,7 @@ test('a wrong round is a mistake and the other rounds count', async (t) => {
   t.is(summaryOf(ours!, 'no such figure'), undefined);
 });
 
-test('a case ends after a first round in which a contender was wrong that is needed', async (t) => {
+test('a case ends after a first round in which a required contender was wrong', async (t) => {
   const wrongIn = async (rounds: readonly number[], isNeeded?: boolean) => {
     let round = 0;
     const before: Contender = {
@@ -99,7 +99,7 @@ test('contenders with turns are started once in each round and measured in turn'
   );
 });
 
-test('a turn that goes wrong is a mistake, and what does not start is one of its round', async (t) => {
+test('a failed turn is a mistake, and a failed start is a mistake of its round', async (t) => {
   const stopped: string[] = [];
   const stop = (name: string) => async () => void stopped.push(name);
   let starts = 0;

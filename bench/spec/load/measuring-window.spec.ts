@@ -25,7 +25,7 @@ test('work during the warm-up does not count', (t) => {
   t.deepEqual(lookAt(650, 100), { done: 70, elapsedMs: 500, serverBusyMs: 250 });
 });
 
-test('a window that is closed stays as it is', (t) => {
+test('a closed window stays unchanged', (t) => {
   const { lookAt } = openWindow();
   lookAt(100, 0);
   const measured = lookAt(900, 40);
@@ -33,7 +33,7 @@ test('a window that is closed stays as it is', (t) => {
   t.is(lookAt(5000, 1000), measured);
 });
 
-test('nothing at all that is done is measured as nothing', (t) => {
+test('no work is measured as nothing', (t) => {
   const { lookAt } = openWindow();
   lookAt(100, 7);
   t.is(lookAt(700, 7)?.done, 0);

@@ -29,7 +29,7 @@ for (const [credentials, authorization, protocol] of [
     t.is(Buffer.from(protocol.slice('patchbay.authorization.'.length), 'base64url').toString(), authorization);
   });
 
-test('without a page an address has to be given', (t) => {
+test('without a page an address is required', (t) => {
   t.throws(() => findEndpoint(undefined, {}), {
     instanceOf: TypeError,
     message: /^url: expected the address of a hub/,

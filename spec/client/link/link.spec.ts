@@ -3,7 +3,7 @@
 import test from 'ava';
 import { microtasks, playHub } from '../../support/sockets/scripted/hub.ts';
 
-test('the pauses double from 0.25 s to 10 s, and start anew after the picture was complete', (t) => {
+test('pauses double from 0.25 s to 10 s, and restart after a complete snapshot', (t) => {
   const script = playHub();
   for (let failures = 0; failures < 8; failures++) {
     script.socket.ends();
@@ -32,7 +32,7 @@ for (const [random, pauseMs] of [
     t.is(script.sockets.length, 2);
   });
 
-test('a hub that accepts and says nothing is left after ten seconds', (t) => {
+test('a silent hub is left after ten seconds', (t) => {
   const script = playHub();
   script.socket.protocol = 'patchbay.v1';
   script.socket.onopen?.({} as never);
@@ -43,7 +43,7 @@ test('a hub that accepts and says nothing is left after ten seconds', (t) => {
   t.true(script.socket.isClosed);
 });
 
-test('after 2 s of silence the hub is asked, and 2 s later it is gone', (t) => {
+test('after 2 s of silence the client pings, and 2 s later the link is broken', (t) => {
   const script = playHub();
   const { socket } = script;
   socket.accept();
@@ -61,7 +61,7 @@ test('after 2 s of silence the hub is asked, and 2 s later it is gone', (t) => {
   t.is(script.sockets.length, 2);
 });
 
-test('an answer, and any message, keeps the link', (t) => {
+test('an answer, or any other message, keeps the link', (t) => {
   const script = playHub();
   const { socket } = script;
   socket.accept();
@@ -80,7 +80,7 @@ test('an answer, and any message, keeps the link', (t) => {
   t.is(script.hub.state.name, 'live');
 });
 
-test('a page that was itself busy past the deadline first hears what has come', (t) => {
+test('a page that was busy past the deadline first processes the received messages', (t) => {
   const script = playHub();
   script.socket.accept();
   script.pass(3000); // asked at 2000, half of the deadline is over; the answer waits until the page has time
@@ -89,7 +89,7 @@ test('a page that was itself busy past the deadline first hears what has come', 
   t.false(script.hub.stale);
 });
 
-test('an old socket is not listened to any more', (t) => {
+test('messages of an old socket are ignored', (t) => {
   const script = playHub();
   const old = script.socket.accept();
   script.pass(4250);
@@ -166,7 +166,7 @@ for (const [status, name] of [
     if (name === 'closed') await t.throwsAsync(live, { message: /is closed: the hub refuses/ });
   });
 
-test('a server that speaks something else is tried again', (t) => {
+test('a server with another protocol is tried again', (t) => {
   const script = playHub();
   script.socket.accept('e1', '');
   t.like(script.hub.state, { name: 'waiting', reason: 'the server does not speak patchbay.v1' });
@@ -192,7 +192,7 @@ test('close() ends timers, sockets, listeners and streams', async (t) => {
   await t.throwsAsync(script.hub.set('desk/lamp', true), { message: /the link to the hub is closed/ });
 });
 
-test('of several addresses the next one is taken after each break, and after each attempt', (t) => {
+test('of several addresses the next one is tried after each break, and after each attempt', (t) => {
   const script = playHub({ urls: ['ws://a/ws', 'ws://b/ws'] });
   const taken = () => script.sockets.map(({ url }) => url.at(5));
   script.socket.accept('of a').ends();
@@ -234,7 +234,7 @@ test('of several addresses one that refuses is tried again, until all of them re
   t.deepEqual(script.hub.state, { name: 'closed', reason: 'the hub refuses these credentials' });
 });
 
-test('an address that lets in after it has refused counts no more', async (t) => {
+test('a later success clears the refusal of an address', async (t) => {
   let status: number | undefined = 401;
   const script = playHub({ urls: ['ws://a/ws', 'ws://b/ws'], statusOf: () => status });
   script.socket.ends();
@@ -251,7 +251,7 @@ test('an address that lets in after it has refused counts no more', async (t) =>
   t.is(script.hub.state.name, 'waiting');
 });
 
-test('times are those of the clock of the machine, also after it slept or was set', (t) => {
+test('times follow the clock of the machine, also after sleep or a clock change', (t) => {
   let aheadMs = 1_000_000;
   const script = playHub({ clockAheadMs: () => aheadMs });
   const lamp = script.hub.param('desk/lamp');

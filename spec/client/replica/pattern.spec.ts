@@ -30,13 +30,13 @@ for (const [pattern, matching, other] of rows)
     t.false(createMatcher(['**'], [pattern])(matching));
   });
 
-test('any of include and none of exclude counts', (t) => {
+test('a parameter matches if any of include and none of exclude match', (t) => {
   const matches = createMatcher(['a/*', 'b/1', /c/], ['a/2', /c\/.*x/]);
   t.deepEqual(['a/1', 'a/2', 'b/1', 'b/2', 'c/1', 'c/x', 'd/c'].filter(matches), ['a/1', 'b/1', 'c/1', 'd/c']);
   t.deepEqual(['a'].filter(createMatcher([], [])), []);
 });
 
-test('patterns travel as the protocol has them', (t) => {
+test('patterns are sent in the form of the protocol', (t) => {
   t.is(encodePattern('desk/*'), 'desk/*');
   t.deepEqual(encodePattern(/lamp$/), { regex: 'lamp$' });
   t.deepEqual(encodePattern(/lamp$/gimsu), { regex: '(?ims)lamp$' });

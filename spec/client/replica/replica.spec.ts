@@ -77,7 +77,7 @@ test('a removed parameter reports undefined, and may return with another type', 
   t.is(selection.parameters.get('desk/lamp')?.type, 'S');
 });
 
-test('a parameter that another takes the place of at once loses its value', async (t) => {
+test('a parameter that is replaced immediately loses its value', async (t) => {
   const script = playHub();
   const lamp = follow(script, 'desk/lamp');
   await microtasks();
@@ -116,7 +116,7 @@ test('a replaced parameter of any type is reported as removed and then defined; 
   }
 });
 
-test('the same epoch resumes what was complete, from the newest revision at which all was', async (t) => {
+test('the same epoch resumes complete subscriptions, from the newest complete revision', async (t) => {
   const script = playHub();
   const lamp = follow(script, 'desk/lamp');
   await microtasks();
@@ -148,7 +148,7 @@ test('the same epoch resumes what was complete, from the newest revision at whic
   t.deepEqual(lamp, [true, false, true, false]);
 });
 
-test('a snapshot that was cut is not resumed', async (t) => {
+test('an incomplete snapshot is not resumed', async (t) => {
   const script = playHub();
   follow(script, 'desk/lamp');
   await microtasks();
@@ -222,7 +222,7 @@ test('in another epoch, missing parameters are removed, unknown values become un
   t.is(script.hub.param('desk/same').value, 5);
 });
 
-test('messages and keys that it does not know are ignored', async (t) => {
+test('unknown messages and keys are ignored', async (t) => {
   const script = playHub();
   const lamp = follow(script, 'desk/lamp');
   await microtasks();

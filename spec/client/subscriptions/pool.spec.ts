@@ -3,7 +3,7 @@
 import test from 'ava';
 import { follow, microtasks, playHub } from '../../support/sockets/scripted/hub.ts';
 
-test('parameters that are subscribed to in one go are one subscription, later ones another', async (t) => {
+test('parameters subscribed together are one subscription, later ones another', async (t) => {
   const script = playHub({ rate: 30 });
   const { hub, socket } = script;
   const lamp = follow(script, 'desk/lamp');
@@ -55,7 +55,7 @@ test('parameters that are subscribed to in one go are one subscription, later on
   t.is(hub.param('desk/nope').type, undefined);
 });
 
-test('parameters that come one by one are gathered anew when their subscriptions become many', async (t) => {
+test('parameters added one by one are regrouped when their subscriptions become many', async (t) => {
   const script = playHub();
   script.socket.accept();
   for (let index = 0; index < 8; index++) {
@@ -94,7 +94,7 @@ test('a subscription holds 2,048 addresses and 64 KiB; more than all subscriptio
   t.throws(() => script.hub.param('x'.repeat(1025)).subscribe(() => {}), { instanceOf: RangeError });
 });
 
-test('a hub that takes fewer patterns gets shorter subscriptions, also of what was asked for before it said so', async (t) => {
+test('a hub with a lower limit of patterns gets shorter subscriptions, also for earlier requests', async (t) => {
   const script = playHub();
   for (let index = 0; index < 5; index++) follow(script, `desk/${index}`);
   await microtasks();

@@ -51,7 +51,7 @@ test('a selection notifies in batches, one per message, and gives late observers
   t.is(selection.parameters.size, 0);
 });
 
-test('mistakes of a selection go to its observers, and too many are refused', (t) => {
+test('the observers of a selection receive its mistakes, and too many are refused', (t) => {
   const script = playHub();
   script.socket.accept();
   const errors: string[] = [];

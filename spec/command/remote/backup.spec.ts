@@ -45,7 +45,7 @@ const plain = shared((t) => {
 const options = (port: number, token = '') => ({ url: `http://127.0.0.1:${port}`, username: '', password: '', token });
 const quiet = { print: () => {}, printError: () => {} };
 
-test('a backup has all that a hub is made of, and a hub runs in the folder that it is restored to', async (t) => {
+test('a backup has all files of a hub, and a hub runs in the restored folder', async (t) => {
   const hub = await startHubFrom(t, files());
   hub.write('desk/lamp', true, writer);
   hub.write('store/all/save', 'evening', writer);
@@ -75,7 +75,7 @@ test('a backup has all that a hub is made of, and a hub runs in the folder that 
   t.is((await ask(t, port, 'GET /hub/dashboards')).text, '{"dashboards":["one"]}\n');
 });
 
-test('a folder with something in it, and a file that is no backup, change nothing', async (t) => {
+test('a folder that is not empty, and a file that is not a backup, change nothing', async (t) => {
   const folder = await createFolder(t, { 'full/x': '', 'a.tar': 'no archive' });
   const refuse = (file: string, target: string, message: RegExp) =>
     t.throwsAsync(restore(join(folder, file), join(folder, target), 'patchbay', quiet), { message });
@@ -106,7 +106,7 @@ async function serve(t: ExecutionContext, body: Buffer, claimedBytes: number): P
   return (server.address() as AddressInfo).port;
 }
 
-test('a hub that is lost in the middle, or answers something else, leaves the file as it was', async (t) => {
+test('a hub that is lost during a backup, or gives an unexpected answer, leaves the file unchanged', async (t) => {
   const folder = await createFolder(t, { 'a.tar': 'the one before' });
   const file = join(folder, 'a.tar');
   const port = await serve(t, Buffer.alloc(100_000, 'x'), 100_000_000);

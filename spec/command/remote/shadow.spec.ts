@@ -8,7 +8,7 @@ import { explain } from '../../../lib/command/remote/why-command.ts';
 import { eventually } from '../../support/deadline.ts';
 import { api, startTestHub, writer } from '../../support/hub.ts';
 
-test('an operator tries a change in shadow, sees what it would do, and takes it over', async (t) => {
+test('an operator tries a change in shadow, sees its effect, and applies it', async (t) => {
   const flow = (map: string) => ({
     connections: { api, desk: { type: 'dummy', parameters: ['mic,B,false', 'lamp,B', 'bell,T', 'ding,T'] } },
     rules: [

@@ -57,7 +57,7 @@ test.serial('get prints the value, with --json its JSON', async (t) => {
   t.deepEqual([ended.status, ended.output, ended.errors], [0, '0.5\n', '']);
 });
 
-test.serial('set converts and prints what was written, and fires triggers', async (t) => {
+test.serial('set converts and prints the written value, and fires triggers', async (t) => {
   const { hub, url } = await startDesk(t);
   const changed: string[] = [];
   hub.changes$.subscribe(({ parameter }) => changed.push(parameter.address));
@@ -109,7 +109,7 @@ test.serial('set asks back about a probably unintended value', async (t) => {
   }
 });
 
-test.serial('the nearest address is named, of those that the asker may see', async (t) => {
+test.serial('the nearest address is suggested, from those that the user may see', async (t) => {
   const { url } = await startTestHub(t, {
     connections: {
       api: {
@@ -165,7 +165,7 @@ const refusals: [what: string, command: Command, message: string][] = [
   ],
 ];
 for (const [what, command, message] of refusals)
-  test.serial(`what the hub refuses is the sentence of the hub: ${what}`, async (t) => {
+  test.serial(`the refusal is the sentence of the hub: ${what}`, async (t) => {
     const { hub, url } = await startDesk(t);
     await t.throwsAsync(
       call((console) => command(options(url), console)),
@@ -188,7 +188,7 @@ const urls: [url: string, message: RegExp][] = [
   ['http://', /^--url: expected a URL such as/],
 ];
 for (const [url, message] of urls)
-  test.serial(`that there is no hub at ${url} is one sentence`, async (t) => {
+  test.serial(`a missing hub at ${url} is one sentence`, async (t) => {
     for (const command of [get, watch])
       await t.throwsAsync(
         call((console) => command('desk/lamp', options(url), console, () => new Promise(() => {}))),
@@ -196,7 +196,7 @@ for (const [url, message] of urls)
       );
   });
 
-test.serial('S-13: credentials come by options or by environment', async (t) => {
+test.serial('S-13: credentials are set by options or by environment', async (t) => {
   const { url } = await startDesk(t, { username: 'ann', password: 'pä:1', token: 'YQ==' });
   const run = (credentials: Partial<RemoteOptions>) =>
     call((console) => get('desk/lamp', { ...options(url), ...credentials }, console));
@@ -245,7 +245,7 @@ test.serial('D-01: watch follows the longest address there may be', async (t) =>
   t.truthy(await watching.shows(/^1\n/));
 });
 
-test.serial('watch says when the hub goes, with status 1', async (t) => {
+test.serial('watch reports the end of the hub, with status 1', async (t) => {
   const { url, hub } = await startDesk(t);
   const watching = start(t, ['watch', 'desk/lamp', '--url', url]);
   await watching.shows(/^true\n/);
@@ -254,7 +254,7 @@ test.serial('watch says when the hub goes, with status 1', async (t) => {
   t.deepEqual([status, errors], [1, `${url}: the connection was closed (1001, the hub is shutting down)\n`]);
 });
 
-test.serial('watch keeps the newest value alone while nobody reads what it prints', async (t) => {
+test.serial('watch keeps only the newest value while nobody reads its output', async (t) => {
   const { url, hub } = await startDesk(t);
   const watching = start(t, ['watch', 'desk/text', '--url', url]);
   await watching.shows(/^hällo\n/);
@@ -275,7 +275,7 @@ test.serial('watch keeps the newest value alone while nobody reads what it print
   t.true(numbers.length < last, `${numbers.length} values`);
 });
 
-test.serial('watch ends quietly when nobody reads its output on', async (t) => {
+test.serial('watch ends silently when its reader has left', async (t) => {
   const { url, hub } = await startDesk(t);
   const watching = start(t, ['watch', 'desk/lamps', '--url', url]);
   await watching.shows(/^3\n/);

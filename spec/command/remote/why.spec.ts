@@ -76,7 +76,7 @@ const desk = {
   ],
 };
 
-test('a Virtual Core output that comes on later is explained by the input that led to it', async (t) => {
+test('a Virtual Core output that changes later is explained by its input', async (t) => {
   const hub = await startTestHub(t, desk);
   const lit = firstValueFrom(
     hub.changes$.pipe(
@@ -104,7 +104,7 @@ test('a Virtual Core output that comes on later is explained by the input that l
   );
 });
 
-test('a chain that was cut says so', async (t) => {
+test('a truncated chain is marked', async (t) => {
   const hub = await startTestHub(t, desk);
   hub.write('clock/timer/1/start', 0, { kind: 'client', name: 'test' });
   const deep = hub.changes$.pipe(
@@ -134,7 +134,7 @@ test('trace prints each run in a line', async (t) => {
   t.regex((await print(trace, 'again', hub.port)).lines[0]!, /: no run yet$/);
 });
 
-test('unknown names, unknown states and bad queries are answered as elsewhere', async (t) => {
+test('unknown names, unknown states and bad queries are answered as by other endpoints', async (t) => {
   const { port } = await startTestHub(t, desk);
   const cases: [path: string, status: number, text: RegExp][] = [
     ['explain/desk/lampe', 404, /^desk\/lampe: there is no parameter of this address\n$/],
@@ -159,7 +159,7 @@ test('unknown names, unknown states and bad queries are answered as elsewhere', 
   await t.throwsAsync(print(explain, 'desk/lampe', port), { message: /there is no parameter/ });
 });
 
-test('both are guarded by the credentials', async (t) => {
+test('both require the credentials', async (t) => {
   const api = { ...desk.connections.api, token: 'c2VjcmV0' };
   const { port } = await startTestHub(t, { ...desk, connections: { ...desk.connections, api } });
   for (const path of ['explain/desk/a', 'trace?rule=half'])

@@ -18,7 +18,7 @@ function lineOf(format: LogFormat, data: object, message: string): string {
 
 const hostile = 'x\r\n[12:00:00.000] ERROR: forged\u001b[2J\u009b31m\u202e\u2028 "\\n"';
 
-test('pretty shows what would begin a line or be obeyed', (t) => {
+test('pretty escapes line breaks and control characters', (t) => {
   const line = stripVTControlCharacters(lineOf('pretty', { client: hostile, port: 7 }, hostile));
   const shown = 'x\\r\\n[12:00:00.000] ERROR: forged\\u001b[2J\\u009b31m\\u202e\\u2028 "\\n"';
   t.true(line.includes(`WARN: ${shown} {`), line);
@@ -26,7 +26,7 @@ test('pretty shows what would begin a line or be obeyed', (t) => {
   t.is(line.indexOf('\n'), line.length - 1);
 });
 
-test('pretty keeps the lines of a stack', (t) => {
+test('pretty keeps the lines of a stack trace', (t) => {
   const lines = lineOf('pretty', { err: new Error('first\nsecond') }, 'it failed')
     .trimEnd()
     .split('\n');
@@ -41,7 +41,7 @@ test('json is one line with the same data', (t) => {
   t.is(line.indexOf('\n'), line.length - 1);
 });
 
-test('no text makes more than one line, or says anything to a terminal', (t) => {
+test('no text makes more than one line, or controls a terminal', (t) => {
   const text = fc.string({ unit: codePoint });
   fc.assert(
     fc.property(text, text, (message, value) => {

@@ -96,7 +96,7 @@ test('a full pipe is reported after a second, and its reader loses nothing', asy
   t.is(lines.at(-1), 'the log can be written again, lost 0 lines: nobody reads it');
 });
 
-test('a pipe whose reader has gone is written again when another comes', async (t) => {
+test('a pipe without a reader is written again for the next reader', async (t) => {
   const { path, output, reported, closeReader } = await openPipe(t);
   closeReader();
   output.write('first\n');
@@ -125,7 +125,7 @@ test('a disk without room', async (t) => {
   t.is(reported.length, 0);
 });
 
-test('a log that cannot be written keeps no process from ending', async (t) => {
+test('a log that cannot be written prevents no process from ending', async (t) => {
   const module = pathToFileURL(resolve('lib/command/run/log-output.ts'));
   const program = `import { LogOutput } from '${module}';
     new LogOutput(fs.openSync('/dev/full', 'w'), console.log).write('first\\n');`;
@@ -134,7 +134,7 @@ test('a log that cannot be written keeps no process from ending', async (t) => {
   t.regex(output, /^the log cannot be written: no space left on device/);
 });
 
-test('a line that is longer than all that may wait is lost alone', async (t) => {
+test('only a line above the limit of waiting lines is lost', async (t) => {
   const file = join(await createFolder(t), 'log');
   const descriptor = openSync(file, 'w+');
   t.teardown(() => closeSync(descriptor));

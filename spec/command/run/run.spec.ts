@@ -41,7 +41,7 @@ test.serial('the output of a flow file in TypeScript is in the log', async (t) =
   t.is(await hub.logged(/beware/), 'beware');
 });
 
-test.serial('a SIGHUP that comes before the hub runs does not end it: it reloads as soon as it runs', async (t) => {
+test.serial('a SIGHUP before the hub runs does not end it: it reloads as soon as it runs', async (t) => {
   const hub = await notWatching();
   t.is(await hub.logged(/^reloaded/), 'reloaded: no changes');
 });
@@ -75,7 +75,7 @@ test.serial('with --no-watch only SIGHUP reloads; with --safe no rule runs', asy
 });
 
 test.serial(
-  'a hub that reads its files again and again ends by itself at SIGTERM: a reading under way is no disk that hangs',
+  'a hub that reloads continuously ends at SIGTERM: a reload in progress is not a hanging disk',
   async (t) => {
     const parameters = Array.from({ length: 10_000 }, (_, index) => `sensor-${index}/value,F,${index}`);
     const large = { connections: { desk: { type: 'dummy', parameters } } };

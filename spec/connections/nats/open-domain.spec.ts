@@ -145,7 +145,7 @@ test('a hub reports that its domain is open: in the log, in its health, and in t
   t.regex(metrics, /^patchbay_domain_open\{connection="house"\} 1$/m);
 });
 
-test('a heartbeat with the greatest term, once, makes no hub stale', async (t) => {
+test('a single heartbeat with the greatest term makes no hub stale', async (t) => {
   const { east, west, rogue } = await startDomain(t);
   const reported = await lastOf(rogue, 'west');
   for (const term of [2 ** 48, Number.MAX_SAFE_INTEGER, reported.term + 1])
@@ -210,7 +210,7 @@ for (const [what, list] of Object.entries({
   'an empty list': '{}',
   'a list with IDs that are none': JSON.stringify({ __proto__x: 'west', 'Desk/': 'west' }),
 }))
-  test(`${what} in the place of the claims takes no connection from any hub`, async (t) => {
+  test(`${what} in place of the claims takes no connection from any hub`, async (t) => {
     const { west, east, rogue } = await startDomain(t);
     const { streams } = await jetstreamManager(rogue);
     const states = new Set<string>();

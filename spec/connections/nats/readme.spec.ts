@@ -39,7 +39,7 @@ const printedFor = async (t: ExecutionContext, hub: string): Promise<string> => 
   return type.permissions!(settings).split('\n').slice(1).join('\n');
 };
 
-test('two hubs work with the permissions that stand there, which are those that are printed', async (t) => {
+test('two hubs work with the documented permissions, which match the printed ones', async (t) => {
   for (const hub of ['west', 'east']) t.true(configuration.includes(await printedFor(t, hub)), hub);
   // the command line says where the streams are, which may be said once
   const nats = await startNats(1, { configuration: configuration.replace(/^jetstream .*$/m, '') });

@@ -20,7 +20,7 @@ function printed(domain: string, hub: string, lacking?: number): string {
   return type.permissions!(settings).replaceAll(subject, (one) => (index++ === lacking ? '"none"' : one));
 }
 
-test('hubs work with the permissions that are printed, and are refused something without any one of them', async (t) => {
+test('hubs work with the printed permissions, and are refused something without any one of them', async (t) => {
   const permissions = printed('d', 'west').match(subject)!;
   t.is(permissions.length, 11);
   const lackings = [undefined, ...permissions.keys()]; // a domain for each

@@ -22,7 +22,7 @@ for (const server of [
   'nats://10.0.0.5:99999',
   'nats://a:b',
 ])
-  test(`${server} is none`, (t) => {
+  test(`${server} is not a server`, (t) => {
     const [mistake, ...others] = mistakesOf(server);
     t.true(mistake!.includes(anAddress));
     t.deepEqual(others, []);

@@ -97,7 +97,7 @@ test('by a token', async (t) => {
   ]);
 });
 
-test('a seed that is none is a mistake', async (t) => {
+test('an invalid seed is a mistake', async (t) => {
   const house = { type: 'nats', domain: 'd', hub: 'west', credentials: { nkey: 'SUnothing' } };
   await t.throwsAsync(startTestHub(t, { connections: { house } }), { message: /expected the seed of a user: SU and/ });
 });

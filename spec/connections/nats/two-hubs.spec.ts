@@ -53,7 +53,7 @@ async function errorsOf(t: ExecutionContext, { port }: Pick<HubUnderTest, 'port'
   return answers.flatMap(({ errors = [] }) => errors);
 }
 
-test('a hub shows what another one owns, and has it written there', async (t) => {
+test('a hub shows the parameters of another one, and writes them there', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const east = await startTestHub(t, {

@@ -23,7 +23,7 @@ function createReceiver() {
   return { receiver, answers, receive };
 }
 
-test('messages in frames of any length, with a PING between any two of them, which is answered', (t) => {
+test('messages arrive in frames of any length, with an answered PING between any two of them', (t) => {
   fc.assert(
     fc.property(fc.nat(8), fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 40 }), (place, lengths) => {
       const texts = Array.from({ length: 8 }, (_, index) => message(index));

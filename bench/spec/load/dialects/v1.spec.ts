@@ -22,7 +22,7 @@ function receive(...texts: string[]) {
 
 const set = (...values: number[]) => JSON.stringify({ set: values.map((value) => [7, value]), rev: 9 });
 
-test('a receiver is ready with the end of its picture, and counts batches however they are cut', (t) => {
+test('a receiver is ready after its snapshot, and counts batches in pieces of any length', (t) => {
   t.false(receive(...picture.slice(0, 3)).isReady);
   const receiver = receive(...picture, set(0, 0.001), set(0.002, 0.003, 0.004));
   t.true(receiver.isReady);

@@ -20,7 +20,7 @@ test('answers match for any second in them, in pieces of any length', (t) => {
     t.true(matchesInPieces(new ExpectedAnswers(answerAt(5), 4), text, pieceBytes), `${pieceBytes} bytes a piece`);
 });
 
-test('another value, another header or a date that is none does not match', (t) => {
+test('another value, another header or an invalid date does not match', (t) => {
   const expected = () => new ExpectedAnswers(answerAt(0), 2);
   t.true(matchesInPieces(expected(), answerAt(1) + answerAt(2), 64));
   t.false(matchesInPieces(expected(), answerAt(0) + answerAt(0, '0.76'), 64));

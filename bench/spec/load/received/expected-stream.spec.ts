@@ -26,7 +26,7 @@ test('the stream matches in pieces of any length', (t) => {
   t.pass();
 });
 
-test('one byte that differs does not match, wherever it is', (t) => {
+test('a single different byte anywhere does not match', (t) => {
   fc.assert(
     fc.property(parts, fc.nat(60), fc.integer({ min: 1, max: 60 }), fc.nat(), (cycle, position, length, place) => {
       const stream = new ExpectedStream(cycle.map((part) => Buffer.from(part)));
@@ -38,7 +38,7 @@ test('one byte that differs does not match, wherever it is', (t) => {
   t.pass();
 });
 
-test('a frame that was left out, doubled or swapped does not match', (t) => {
+test('an omitted, doubled or swapped frame does not match', (t) => {
   const frames = ['one', 'two', 'three', 'four'].map((text) => Buffer.from(text));
   const stream = new ExpectedStream(frames);
   const matches = (...texts: string[]) => stream.matches(Buffer.from(texts.join('')), texts.join('').length, 0);
@@ -59,6 +59,6 @@ test('the length of any number of frames', (t) => {
   t.pass();
 });
 
-test('a stream of nothing is a mistake', (t) => {
+test('an empty stream is a mistake', (t) => {
   t.throws(() => new ExpectedStream([]), { instanceOf: RangeError });
 });

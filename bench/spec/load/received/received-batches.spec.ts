@@ -11,7 +11,7 @@ test('a batch is received by all once the last socket has it', (t) => {
   t.deepEqual([received.byFirst, received.byAll], [2, 2]);
 });
 
-test('in any order of sockets, those that are furthest and those that are last count', (t) => {
+test('the first and the last sockets count, in any order', (t) => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5 }), fc.array(fc.nat(4), { maxLength: 200 }), (sockets, steps) => {
       const received = new ReceivedBatches(sockets);

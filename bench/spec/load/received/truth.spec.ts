@@ -7,7 +7,7 @@ function createTruth(): Truth {
   return truth;
 }
 
-test('a picture is right when each value is the newest of its revision, or newer', (t) => {
+test('a snapshot is right when each value is the newest of its revision, or newer', (t) => {
   t.is(createTruth().differenceAt(102, Float64Array.of(1, 2, 0)), undefined);
   t.is(createTruth().differenceAt(102, Float64Array.of(3, 2, 4)), undefined);
   t.is(createTruth().differenceAt(104, Float64Array.of(3, 2, 4)), undefined);

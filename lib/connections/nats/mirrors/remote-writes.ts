@@ -152,7 +152,7 @@ function unavailable(message: string): HubError {
 // The clock of an owner, as far as known: every report contains its time. So an owner knows how long ago it received a request first,
 // although no two hubs have the same time.
 
-/** No report is on its way for this long. */
+/** No report takes this long to arrive. */
 const implausibleMs = 10_000;
 
 export class OwnerClock {

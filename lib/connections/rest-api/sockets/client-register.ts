@@ -9,7 +9,10 @@ import type { Settings } from '../settings.ts';
 import type { Principal } from '../users/principal.ts';
 import type { ConnectedClient } from './socket-protocol.ts';
 
-/** How many clients of a share the hub may close for flooding or not reading, and how many more each second, before new ones have to wait. */
+/**
+ * How many clients of a share the hub may close for flooding or not reading before new ones have to wait, and how many of them are
+ * forgotten each second.
+ */
 const freeReturns = 8;
 const returnsPerSecond = 2;
 /** How long they wait, and their minimum distance. If more come than these distances allow, each waits for a random time. */

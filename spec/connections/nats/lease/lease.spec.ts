@@ -185,7 +185,7 @@ test('a hub that lacks some parts returns the others to their returned holder, w
   }
 });
 
-test('a holder that ends leaves the whole lease to the next one in one cell, whichever others cannot be written', async (t) => {
+test('a holder that ends leaves the whole lease to its successor in one cell, regardless of the others', async (t) => {
   for (const away of [[], [0], [1], [2], [0, 1], [0, 2], [1, 2]]) {
     const time = new Time();
     const parts = [new Servers(), new Servers(), new Servers()];

@@ -47,7 +47,7 @@ async function oneWins(
   return winners === 1 || (winners === 0 && missing > 0);
 }
 
-test('of hubs that ask a real server at once one gets it, and the next one as soon as it is released', async (t) => {
+test('of simultaneous requests to a real server one hub gets the lease, and the next one after its release', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const connections = await Promise.all([0, 1].map(() => connect({ servers: [...nats.urls] })));
@@ -84,7 +84,7 @@ test('of hubs that ask a real server at once one gets it, and the next one as so
   other!.stop();
 });
 
-test('the holder of a lease whose stream is gone has it again, in a new stream', async (t) => {
+test('the holder of a lease whose stream is gone gets it again, in a new stream', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const connection = await connect({ servers: [...nats.urls] });
@@ -115,7 +115,7 @@ test('the holder of a lease whose stream is gone has it again, in a new stream',
   other!.stop();
 });
 
-test('a cell has its stream created where there is none, and asks for that at no other time', async (t) => {
+test('a cell creates a missing stream, and only then', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const dial = async () => {
@@ -168,7 +168,7 @@ test('a hub creates its streams one after another, regardless of the results', a
   t.deepEqual(reported, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
 });
 
-test('a server survives that many ask at once for what nobody has had created yet', async (t) => {
+test('a server survives many simultaneous requests for a missing stream', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const connections = await Promise.all(Array.from({ length: 6 }, () => connect({ servers: [...nats.urls] })));

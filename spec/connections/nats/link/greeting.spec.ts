@@ -21,7 +21,7 @@ async function startServer(t: ExecutionContext, greet: (socket: Socket) => void)
 
 const never = new AbortController().signal;
 
-test('is heard, and the socket is closed', async (t) => {
+test('the greeting arrives, and the socket is closed', async (t) => {
   const { url, open } = await startServer(t, (socket) => socket.write('INFO {}\r\n'));
   await awaitGreeting(url, 60_000, never);
   await awaitGreeting(url.replace('nats://', ''), 60_000, never);
@@ -29,7 +29,7 @@ test('is heard, and the socket is closed', async (t) => {
   t.pass();
 });
 
-test('is waited for no longer than a time, and not after the end', async (t) => {
+test('the greeting is awaited for a limited time, and not after the end', async (t) => {
   const { url, open } = await startServer(t, () => {});
   await t.throwsAsync(awaitGreeting(url, 50, never), { message: 'timeout' });
   const ending = new AbortController();

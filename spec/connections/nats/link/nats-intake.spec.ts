@@ -35,7 +35,7 @@ test('messages are processed immediately and in order while time remains', (t) =
   t.deepEqual(done, [0, 1, 2, 3, 4]);
 });
 
-test('long work is done in rounds of some milliseconds, and what waits for it comes behind it', async (t) => {
+test('long work is done in rounds of some milliseconds, and waiting work comes after it', async (t) => {
   const { intake } = start();
   const done: string[] = [];
   let most = 0;
@@ -101,7 +101,7 @@ test('reading and processing share one time budget per round, and waiting work l
   t.is(done, 12);
 });
 
-test('a hub of which much waits keeps no other one waiting', async (t) => {
+test('a hub with much waiting work delays no other', async (t) => {
   const { intake } = start();
   let busy = 0;
   for (let number = 0; number < 500; number++)
@@ -161,7 +161,7 @@ test('failed work is reported to its caller, or logged, and the next work contin
   t.is(await intake.run('west', () => 8), 8);
 });
 
-test('where all have taken what there is, each still has an even share', (t) => {
+test('if all have used up the budget, each still has an even share', (t) => {
   const shares = new Shares(10, 20);
   t.true(shares.take('a', 10));
   t.false(shares.take('a', 1));

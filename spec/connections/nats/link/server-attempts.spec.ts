@@ -63,7 +63,7 @@ test('a server that refuses is tried again after 250 ms, and then each 400 ms', 
   t.is(state().begun.length, 6, 'none after the end');
 });
 
-test('while a server hangs it is tried beside that each 400 ms, eight at once at most; the first that answers is taken', async (t) => {
+test('while a server hangs, further attempts start every 400 ms, at most eight at once; the first answer wins', async (t) => {
   const { time, state } = begin(['a'], (_, atMs) => (atMs < 9100 ? 'hang' : 20));
   await time.run(3100);
   t.deepEqual(state().reasons, ['3001: cannot reach a: timeout']);
@@ -75,7 +75,7 @@ test('while a server hangs it is tried beside that each 400 ms, eight at once at
   t.is(state().underWay, 0);
 });
 
-test('those that answer later than the first are closed', async (t) => {
+test('later answers are closed', async (t) => {
   const { time, state } = begin(['a'], (_, atMs) => (atMs < 700 ? 2000 : 100));
   await time.run(60_000);
   t.deepEqual(state().entered, ['a at 801']);

@@ -46,7 +46,7 @@ function start() {
   return { east, graph, bounds, parameters, goThrough };
 }
 
-test('those that come with their values, and those that go, are taken a few at a time', (t) => {
+test('new parameters with values, and removed ones, are processed a few at a time', (t) => {
   const { east, graph, bounds, parameters, goThrough } = start();
   t.true(goThrough(parameters.take([{ declared, changes: values('one') }], () => {})) <= most);
   t.is(graph.size, count);

@@ -7,7 +7,7 @@ import { JoinedHub } from '../support/joined-hub.ts';
 import { LossyNetwork } from '../support/lossy-network.ts';
 import { Time } from '../support/time.ts';
 
-test('a write waits for an owner that is back within its time, and is refused after that', async (t) => {
+test('a write waits for an owner that returns in time, and is refused later', async (t) => {
   const time = new Time();
   const network = new LossyNetwork(time, () => 0.5);
   const west = new JoinedHub('west', time, network.transportOf('west'));
@@ -101,7 +101,7 @@ test('a hub writes for others only what it shares with them', async (t) => {
   for (const hub of [west, east]) hub.stop();
 });
 
-test('values that are too long for a message are refused at once, since they have not left', async (t) => {
+test('a value too long for a message is refused immediately, because it was not sent', async (t) => {
   const { time, west, east } = await startTwo();
   west.declare({ id: 'text', type: 'S', access: 'read-write' });
   await time.run(4000);
@@ -169,7 +169,7 @@ test('a write that nobody waits for any more is not executed, and the next reque
   for (const hub of [west, east]) hub.stop();
 });
 
-test('how long the link was broken does not make a write late', async (t) => {
+test('the duration of a broken link does not make a write late', async (t) => {
   const { time, network, west, east, write } = await startTwo();
   east.mirrors.detach();
   await time.run(62_000);

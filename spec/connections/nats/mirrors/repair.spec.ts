@@ -7,7 +7,7 @@ import { Time } from '../support/time.ts';
 
 const two = 6000; // so many definitions are two pages
 
-test('parameters that go between two pages of definitions are not shown', async (t) => {
+test('parameters removed between two pages of definitions are not shown', async (t) => {
   const time = new Time();
   const network = new LossyNetwork(time, () => 0.5);
   network.faults = { lost: 0, doubled: 0, delayMs: 40 };

@@ -62,7 +62,7 @@ for (const [what, parts] of Object.entries({
   'a hub that is another one': { hub: 'east' },
   'a hub of no name': { hub: '__proto__' },
 }))
-  test(`${what} changes nothing, once or all the time`, async (t) => {
+  test(`${what} changes nothing, once or permanently`, async (t) => {
     const two = await startTwo();
     two.forge(parts);
     await two.wait(100);
@@ -78,7 +78,7 @@ for (const [what, parts] of Object.entries({
     two.stop();
   });
 
-test('a term is believed once the lease is held in it, and the one before no more', async (t) => {
+test('a term is believed once its lease is held, and the previous one no longer', async (t) => {
   let terms: ReadonlySet<number> | undefined = new Set([1]);
   const two = await startTwo({ ownership: { termsOf: async () => terms } });
   const [mirror] = [...two.east.mirrors.hubs()];
@@ -125,7 +125,7 @@ test('a revision that is far ahead, and a turn that fits, are detected by the me
   two.stop();
 });
 
-test('messages of before, of any epoch, have the hub asked for little', async (t) => {
+test('earlier messages, of any epoch, cause few requests to the hub', async (t) => {
   const two = await startTwo();
   const before = two.reported();
   for (let value = 2; value < 20; value++) await expectWest(t, two, value);
@@ -162,7 +162,7 @@ for (const [what, changes] of Object.entries({
   'a hop that is negative': [{ at: 1, hop: -1 }, 0, 5],
   'a cause at no address': [{ at: 1, why: [['__proto__', 'I', 1, ['client', 'x'], 1, 0]] }, 0, 5],
 }))
-  test(`a value that is ${what} is not taken, and the hub itself is believed again`, async (t) => {
+  test(`a value that is ${what} is ignored, and the hub is believed again`, async (t) => {
     const two = await startTwo();
     const rev = two.reported().rev as number;
     const before = two.east.valuesOf('west');
@@ -174,7 +174,7 @@ for (const [what, changes] of Object.entries({
     two.stop();
   });
 
-test('a time that no clock of a hub has is not the time of a change', async (t) => {
+test('an impossible time is not the time of a change', async (t) => {
   const two = await startTwo();
   const rev = two.reported().rev as number;
   two.forge({ prev: rev, rev: rev + 1, turns: [[{ at: 8e15 }, 0, 5]] });
@@ -217,7 +217,7 @@ for (const [what, definition] of Object.entries({
     two.stop();
   });
 
-test('an address that comes twice, and a number that does, are no definitions', async (t) => {
+test('a repeated address or number is not a definition', async (t) => {
   for (const second of [
     [1, 'desk/a', 'I', 'read-write'],
     [0, 'desk/b', 'I', 'read-write'],
@@ -260,7 +260,7 @@ test('connections of this hub, and connections claimed by others, are not shown 
   two.stop();
 });
 
-test('of more parameters than may be shown the first are, and the log names the hub', async (t) => {
+test('of more parameters than the limit the first are shown, and the log names the hub', async (t) => {
   const two = await startTwo({ maxParameters: 10 });
   answerWith(
     two.network,
@@ -274,7 +274,7 @@ test('of more parameters than may be shown the first are, and the log names the 
   two.stop();
 });
 
-test('a text for which there is no room any more is not shown at all, rather than as it was before', async (t) => {
+test('a text above the limit is not shown at all, rather than its earlier value', async (t) => {
   const two = await startTwo({ maxParameters: 1000 });
   const count = 700; // 700 texts of 65,536 characters are more than 32 Mi
   two.west.declare(
@@ -299,7 +299,7 @@ test('a text for which there is no room any more is not shown at all, rather tha
   two.stop();
 });
 
-test('fires, definitions and requests by the hundred thousand that make no sense take no time', async (t) => {
+test('hundreds of thousands of invalid fires, definitions and requests take no time', async (t) => {
   const two = await startTwo();
   const { network, wait } = two;
   const listed = Array.from({ length: 200_000 }, () => 'x');
@@ -327,7 +327,7 @@ test('fires, definitions and requests by the hundred thousand that make no sense
   two.stop();
 });
 
-test('a megabyte of brackets, and of keys, is looked through and not read', async (t) => {
+test('a megabyte of brackets, and of keys, is scanned but not parsed', async (t) => {
   const two = await startTwo();
   const evil = two.network.transportOf('evil');
   const depth = 400_000;

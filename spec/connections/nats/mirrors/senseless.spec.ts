@@ -62,9 +62,9 @@ for (const turn of [
   '[{"at":0.5},5,6]',
   '[{"why":[["west/lamp","F",1,["client","x"],1e17,0]]},5,6]',
 ])
-  test(`a turn ${turn} is not taken, its hub is asked again, and this hub goes on`, expectMistrust, turn);
+  test(`an invalid turn ${turn} is ignored, its hub is asked again, and this hub continues`, expectMistrust, turn);
 
-test('a hub whose answers make no sense is asked again less and less often, and as before once they do', async (t) => {
+test('a hub with invalid answers is asked less and less often, and normally once they are valid', async (t) => {
   const changes: unknown[] = [5, 'text'];
   const { time, east, asked, notify } = await startRaw(changes);
   await time.run(10_000);

@@ -135,7 +135,7 @@ function isMirrored(hub: HubUnderTest): boolean {
   return remote !== undefined && remote.staleSince === undefined;
 }
 
-test('where nobody takes over, answers wait for nothing', async (t) => {
+test('without a takeover, answers wait for nothing', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const house = { type: 'nats', servers: nats.urls, domain: 'd' };

@@ -128,7 +128,7 @@ test('a connection that a hub adds during a claim is claimed without a pause', a
   t.deepEqual([...claims.owners.keys()], ['desk', 'rack']);
 });
 
-test('of a pair only the holder claims, though the two want other things: the one that stands by reads', async (t) => {
+test('in a pair only the holder claims, even if the two want different connections: the standby reads', async (t) => {
   const time = new Time();
   const join = domain(time);
   let isMain = true;
@@ -154,7 +154,7 @@ test('of a pair only the holder claims, though the two want other things: the on
   t.is(standby.claims.refusals?.size, 0);
 });
 
-test('without an answer for 2 s a hub has what it wants and nobody else is heard to have, and then what the list says', async (t) => {
+test('a hub without an answer for 2 s runs its unclaimed connections, and then follows the list', async (t) => {
   const { time, servers, join } = await withWest();
   servers.readClaims = false;
   const wanted = ['desk', 'rack', 'shelf'];
@@ -200,7 +200,7 @@ test('without an answer for 2 s a hub has what it wants and nobody else is heard
   });
 });
 
-test('a list that can be read and not written counts', async (t) => {
+test('a list that is readable but not writable counts', async (t) => {
   const { time, servers, join } = await withWest();
   servers.writeClaims = false;
   const east = join('east', () => ['desk', 'rack']);
@@ -234,7 +234,7 @@ test('a hub that takes over has the last list immediately; a hub that yields, or
   t.is(copy.claims.owners.size, 0);
 });
 
-test('a hub whose lease nobody could read or renew is not taken for gone', async (t) => {
+test('a hub whose lease cannot be read or renewed is not considered gone', async (t) => {
   const { time, servers, join } = await withWest();
   const east = join('east', () => ['desk', 'rack']);
   east.claims.read();
@@ -308,7 +308,7 @@ test('when servers have lost all data, the first returning hub takes nothing fro
   t.is(west.claims.refusals!.size, 0);
 });
 
-test('when servers have lost all, what a hub had that does not come back is free after 8 s', async (t) => {
+test('when servers have lost all data, the connections of a hub that does not return are free after 8 s', async (t) => {
   const { back, desk } = await afterLoss();
   await back('east', 7000);
   t.is(desk(), 'west');
@@ -358,7 +358,7 @@ test('the hub that claimed a connection first takes it back from a hub that does
   t.deepEqual([...states], [false], 'it has run on');
 });
 
-test('where anybody can write the list, a forged claim is taken back at once, also of one that is heard to have it', async (t) => {
+test('a forged claim in a writable list is reverted immediately, even if the forger announces the connection', async (t) => {
   const time = new Time();
   const join = domain(time, { ...willing, areOpen: true });
   const heard: Record<string, string> = {};

@@ -23,7 +23,7 @@ const readsNoClaims = `authorization { users: [
 ] }`;
 const signIn = (user: string) => ({ credentials: { user, password: user } });
 
-test('parameters of a hub that starts again and cannot read the claims do not go, and are those of the new run', async (t) => {
+test('parameters of a restarting hub that cannot read the claims stay, and belong to the new run', async (t) => {
   const nats = await startNats(1, { configuration: readsNoClaims });
   t.teardown(() => nats.end());
   const house = (hub: string, user: string) => ({
@@ -47,7 +47,7 @@ test('parameters of a hub that starts again and cannot read the claims do not go
   t.is(edge.find('desk/lamp'), lamp);
 });
 
-test('a second hub of a name takes no writes of others', async (t) => {
+test('a second hub of the same name receives no writes of others', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const start = (hub: string, more: object) =>

@@ -85,7 +85,7 @@ test('a stopped process has not missed a namesake', (t) => {
 const desk = { type: 'dummy', parameters: ['lamp,I,0'] };
 const isThere = /^hub "west" of domain "d" already exists, on /;
 
-test('the second hub of a name is failed, stays so, and leaves alone what the first one has until that has ended', async (t) => {
+test('the second hub of a name fails, stays failed, and leaves everything to the first until its end', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const flowOf = (more: object) => ({
@@ -114,7 +114,7 @@ test('the second hub of a name is failed, stays so, and leaves alone what the fi
   await eventually(() => statusOf(copy, 'house').state === 'running' && statusOf(copy, 'desk').state === 'running');
 });
 
-test('a hub that was killed and starts again is none: it has its lease before it would have waited for it', async (t) => {
+test('a hub that is killed and restarts is no namesake: it has its lease before the end of the wait', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const flow = { connections: { house: { type: 'nats', servers: nats.urls, domain: 'd', hub: 'west' }, desk } };

@@ -45,7 +45,7 @@ async function statusAt({ port }: HubUnderTest, path: string): Promise<number> {
 const valueAt = (hub: HubUnderTest, address: string) => hub.find(address)?.value;
 const runs = (hub: HubUnderTest) => hub.leadership.term !== undefined;
 
-test('the standby mirrors, takes over what was and no rule runs by that; a pair without servers stops and heals', async (t) => {
+test('the standby mirrors, and takes over the values without running a rule; a pair without servers stops and recovers', async (t) => {
   const { start, flowOf, server } = await startDomain(t);
   const pair = { hub: 'west', pair: true };
   const main = await start(pair, { desk });
@@ -188,7 +188,7 @@ test('parameters withdrawn by the holder cannot be written on the standby, until
   t.is(valueAt(main, 'shelf/moved'), 1);
 });
 
-test('D-33: a Connection ID is that of one hub, and the next one gets it when that was killed or has ended; so is the name of a hub', async (t) => {
+test('D-33: a Connection ID belongs to one hub, and to the next one after a kill or an end; so does the name of a hub', async (t) => {
   const { start, flowOf } = await startDomain(t);
   const folder = await createFolder(t, { 'flow.json5': flowOf({ hub: 'west' }, { desk }) });
   const west = startProcess(t, ['run', join(folder, 'flow.json5')]);

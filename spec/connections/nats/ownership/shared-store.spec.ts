@@ -31,7 +31,7 @@ async function isWritten(hub: HubUnderTest, address: string, input: unknown): Pr
   return !(report instanceof Error);
 }
 
-test('the other one of a pair goes on with the values and the timers of one that was killed, then of one that was ended', async (t) => {
+test('the other hub of a pair continues with the values and timers after a kill, then after an end', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const data = await createFolder(t, {});

@@ -68,7 +68,7 @@ test('unconfirmed writes are refused, also when they are repeated, and repeated 
   west.stop();
 });
 
-test('a request whose answer is known no longer is not carried out again', (t) => {
+test('a request whose answer is forgotten is not executed again', (t) => {
   const { west, ask: askDesk } = openDesk(
     undefined,
     { id: 'bell', type: 'T', access: 'read-write' },
@@ -101,7 +101,7 @@ test('a request whose answer is known no longer is not carried out again', (t) =
   west.stop();
 });
 
-test('a request that has come too late is not carried out, and one that was carried out in time is answered as before', async (t) => {
+test('a request that arrives too late is not executed, and an executed one is answered as before', async (t) => {
   const { time, west, ask: askDesk } = openDesk(undefined, { id: 'lamp', type: 'I', access: 'read-write' });
   const answers: unknown[] = [];
   const ask = (number: number, askedMs: number) =>

@@ -23,7 +23,7 @@ test('a change after new parameters has its author and time', (t) => {
   t.deepEqual(JSON.parse(`[${writer.take().turns}]`), [[context, 0, 1], [0, 2], structure, [context, 0, 3]]);
 });
 
-test('a turn that is too long for a message is given up, however it grows, and the next one is not', (t) => {
+test('a turn too long for a message is abandoned, however it grows, and the next one is sent', (t) => {
   const long = 'x'.repeat(1000);
   const grows: Record<string, (change: Change, index: number) => Change> = {
     'by numbers': (change) => change,
@@ -44,7 +44,7 @@ test('a turn that is too long for a message is given up, however it grows, and t
   }
 });
 
-test('a turn that others would not take as one is not sent', (t) => {
+test('a turn that others would refuse is not sent', (t) => {
   const writer = new TurnWriter();
   const change = changeOf(1);
   for (let number = 0; number < maxStep - 1; number++) writer.add(number, change, 1);

@@ -38,7 +38,7 @@ test('any value becomes the same on the other hub, with the same error', (t) => 
   );
 });
 
-test('a value goes as it is, and anything else is short', (t) => {
+test('a value is sent unchanged, and anything else is shortened', (t) => {
   for (const input of ['x'.repeat(1000), 0.5, false, null])
     t.deepEqual(encodeInput('desk/a', input), ['desk/a', input]);
   t.deepEqual(encodeInput('desk/a', deep), ['desk/a', null, `${'['.repeat(57)}… (array)`]);

@@ -44,7 +44,7 @@ test('the JSON5 files of the folder are listed, and read as JSON', async (t) => 
   expectQuietLog(t, hub);
 });
 
-test('a name that no dashboard has is answered with the nearest one that may be opened', async (t) => {
+test('an unknown name is answered with the nearest dashboard that the user may open', async (t) => {
   const users = { ann: { token: 'ann', dashboards: ['door'] }, root: { token: 'root', dashboards: ['**'] } };
   const files = { [at('studio.json5')]: '{ widgets: [] }', [at('door.json5')]: '{ widgets: [] }' };
   const hub = await start(t, files, { ...settings, users });
@@ -83,7 +83,7 @@ for (const [text, detail] of mistakes)
     expectQuietLog(t, hub);
   });
 
-test('without a folder, or with one that is not there, there are none', async (t) => {
+test('without a folder, or with a missing one, there are no dashboards', async (t) => {
   for (const some of [{}, { dashboards: 'nowhere' }]) {
     const hub = await start(t, {}, some);
     t.deepEqual(JSON.parse((await ask(t, hub.port, 'GET /hub/dashboards')).text), { dashboards: [] });

@@ -167,7 +167,7 @@ async function hold(
   return answer;
 }
 
-test.serial('each operation answers as it says, when all is well and when it is not', async (t) => {
+test.serial('each operation answers as documented, in success and in failure', async (t) => {
   const { hub, document, check } = await start();
   await openClient(t, hub.port, '?filter=desk');
   const socket = new WebSocket(`ws://127.0.0.1:${hub.port}/ws`, 'patchbay.v1');
@@ -248,7 +248,7 @@ test.serial('it documents the answers without a store, without a dashboard, and 
       await hold(t, hub, check, question, question[4] ?? {});
 });
 
-test.serial('an answer that is not as it says is found: another status, type, property, or form of time', async (t) => {
+test.serial('an undocumented answer is detected: another status, type, property, or form of time', async (t) => {
   const { hub, check } = await start();
   const answer = await ask(t, hub.port, 'GET /hub/files');
   const report = JSON.parse(answer.text);
@@ -264,7 +264,7 @@ test.serial('an answer that is not as it says is found: another status, type, pr
     t.truthy(check.mistakeOf('/hub/files', 'get', { ...answer, ...part }), JSON.stringify(part));
 });
 
-test.serial('at least 250 answers were held against it', (t) => {
+test.serial('at least 250 answers were compared', (t) => {
   t.log(`${answers} answers`);
   t.true(answers >= 250, String(answers));
 });

@@ -47,7 +47,7 @@ test('/hub/ is the page of the console, and its files are below /hub/console/', 
   t.is((await ask(t, port, 'POST /hub/', { body: '' })).status, 405);
 });
 
-test('switched off, /hub/ is the contents as text, and the files are not there', async (t) => {
+test('if it is switched off, /hub/ is the contents as text, and the files are missing', async (t) => {
   const { port } = await start(t, { console: false });
   const { headers, text } = await ask(t, port, 'GET /hub/');
   t.is(headers['content-type'], 'text/plain; charset=utf-8');
@@ -57,7 +57,7 @@ test('switched off, /hub/ is the contents as text, and the files are not there',
   t.is((await ask(t, port, 'GET /hub/connections')).status, 200);
 });
 
-test('where it has not been built, /hub/ is the contents as text', async (t) => {
+test('if it was not built, /hub/ is the contents as text', async (t) => {
   const { port } = await start(t, {}, {});
   t.regex((await ask(t, port, 'GET /hub/')).text, /^patchbay /);
   t.is((await ask(t, port, 'GET /hub/console/assets/app.js')).status, 404);

@@ -11,7 +11,7 @@ import { startHubProcess } from '../../../support/system/hub-process.ts';
 
 const root = resolve(import.meta.dirname, '../../../..');
 
-test('one module of less than 8 kB compressed, that is asked for again only when it has changed', async (t) => {
+test('one module of less than 8 kB compressed, with conditional requests', async (t) => {
   const hub = await startTestHub(t, { connections: { api } });
   const { status, headers, text, body } = await ask(t, hub.port, 'GET /hub/client.js');
   t.is(status, 200);
@@ -36,7 +36,7 @@ test('it takes the same credentials as everything else', async (t) => {
   t.is((await ask(t, hub.port, 'GET /hub/client.js', { headers })).status, 200);
 });
 
-test('a hub in whose folder it was not built says how it is', async (t) => {
+test('a hub without the built file explains how to build it', async (t) => {
   const folder = await createFolder(t);
   await mkdir(join(folder, 'hub'));
   for (const name of ['lib', 'package.json'])

@@ -50,7 +50,7 @@ async function openV1(t: ExecutionContext, port: number, messages: readonly obje
   return wire;
 }
 
-test('clients of both protocols are listed with what they asked for', async (t) => {
+test('clients of both protocols are listed with their subscriptions', async (t) => {
   const hub = await startDesk(t);
   t.deepEqual(JSON.parse((await ask(t, hub.port, 'GET /hub/clients')).text), { count: 0, clients: [] });
   const plain = await openRawClient(t, hub.port, '?filter=%5Edesk%2F&filter=b');

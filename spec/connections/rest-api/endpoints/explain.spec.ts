@@ -7,7 +7,7 @@ import { api, startTestHub } from '../../../support/hub.ts';
 const desk = { type: 'dummy', parameters: ['lamp,B', 'level,F', 'secret-lamp,B'] };
 const sentence = (address: string) => `${address}: there is no parameter of this address`;
 
-test('an address that has no parameter is answered 404 with the nearest one, first of its connection', async (t) => {
+test('an address without a parameter is answered 404 with the nearest one, first of its connection', async (t) => {
   const rack = { type: 'dummy', parameters: ['lamp,B', 'lmp,B'] };
   const hub = await startTestHub(t, { connections: { api, desk, rack } });
   for (const [address, nearest] of [
@@ -26,7 +26,7 @@ test('an address that has no parameter is answered 404 with the nearest one, fir
   }
 });
 
-test('D-40: what one may not read is near to nothing', async (t) => {
+test('D-40: hidden parameters are never suggested', async (t) => {
   const users = { ann: { token: 'ann', read: ['desk/level'] }, root: { token: 'root', read: ['**'] } };
   const hub = await startTestHub(t, { connections: { api: { ...api, users }, desk } });
   const askAs = async (user: string) => {
@@ -37,7 +37,7 @@ test('D-40: what one may not read is near to nothing', async (t) => {
   t.is(await askAs('root'), `${sentence('desk/secret-lmap')}, did you mean "desk/secret-lamp"?\n`);
 });
 
-test('in a hub of many parameters nothing is compared, and the answer comes as soon', async (t) => {
+test('in a hub of many parameters nothing is compared, and the answer is as fast', async (t) => {
   const many = { type: 'dummy', parameters: Array.from({ length: 12_000 }, (_, index) => `meter-${index},F`) };
   const hub = await startTestHub(t, { connections: { api, many } });
   const { text } = await ask(t, hub.port, 'GET /hub/explain/many/metr-1', { headers: { accept: 'text/plain' } });

@@ -26,7 +26,7 @@ test('a supervisor needs no credentials; only managers see failed connections', 
   }
 });
 
-test('a hub that stops is alive, and not ready', async (t) => {
+test('a stopping hub is alive, and not ready', async (t) => {
   const hub = await startTestHub(t, { connections: { api } });
   const wire = await openWire(t, hub.port);
   await openClient(t, hub.port); // the hub waits until it has heard that

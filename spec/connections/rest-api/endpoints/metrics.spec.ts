@@ -85,7 +85,7 @@ test('changes, writes, rules, clients and connections are counted', async (t) =>
   t.true(valuesOf(page, 'process_resident_memory_bytes')['']! > 1e7);
 });
 
-test('writes that make no sense are counted, whichever way they come', async (t) => {
+test('invalid writes are counted, in every way', async (t) => {
   const hub = await startDesk(t);
   const plain = await openClient(t, hub.port);
   plain.send('{"v":1}');
@@ -106,7 +106,7 @@ test('writes that make no sense are counted, whichever way they come', async (t)
   });
 });
 
-test('transactions of a store are counted with the time that they took', async (t) => {
+test('transactions of a store are counted with their duration', async (t) => {
   const folder = await createFolder(t);
   const hub = await startTestHub(t, {
     connections: { api, desk: { type: 'dummy', parameters: ['lamp,B'] }, store: { type: 'store', folder } },
@@ -126,7 +126,7 @@ test('there are as many series with 5,000 parameters as with two', async (t) => 
   t.deepEqual(await namesOf(5000), await namesOf(2));
 });
 
-test('docs/monitoring.md has every metric and no other, and the dashboard and the alert rules ask for none but these', async (t) => {
+test('docs/monitoring.md has exactly the metrics of the hub, and the dashboard and the alert rules use only these', async (t) => {
   const page = await read(t, (await startDesk(t)).port);
   const there = [...page.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name!);
   const room = join(import.meta.dirname, '../../../../lib/connections/rest-api');
@@ -148,7 +148,7 @@ test('docs/monitoring.md has every metric and no other, and the dashboard and th
   t.is(status, 0, String(stderr));
 });
 
-test('the library is loaded soon after the start, also when nobody asks', async (t) => {
+test('the library is loaded soon after the start, also without a request', async (t) => {
   let isLoaded = false;
   const hub = () => {
     isLoaded = true;
@@ -157,7 +157,7 @@ test('the library is loaded soon after the start, also when nobody asks', async 
   await t.notThrowsAsync(eventually(() => isLoaded));
 });
 
-test('promtool finds nothing wrong, and a Prometheus scrapes it', async (t) => {
+test('promtool reports no problem, and a Prometheus scrapes the endpoint', async (t) => {
   const hub = await startDesk(t);
   const { status, stderr } = spawnSync(pathOf('promtool')!, ['check', 'metrics'], { input: await read(t, hub.port) });
   t.is(status, 0, String(stderr));

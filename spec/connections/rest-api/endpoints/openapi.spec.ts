@@ -29,7 +29,7 @@ test('the document is one of OpenAPI 3.1', async (t) => {
   t.false((await isValid({ ...document, paths: { '/x': { get: { responses: 7 } } } })).valid, 'mistakes are found');
 });
 
-test('it has every path and method that the hub answers, and no other', async (t) => {
+test('it has exactly the paths and methods that the hub answers', async (t) => {
   const { document } = await start();
   const settings = settingsSchema.parse({});
   const context = { settings, resolvePath: (path: string) => path, consoleFolder: '' } as unknown as ServerContext;
@@ -47,7 +47,7 @@ test('it has every path and method that the hub answers, and no other', async (t
   t.is(new Set(endpoints.map(({ method, path }) => `${method} ${path}`)).size, endpoints.length, 'or one place');
 });
 
-test('it names the credentials that are wanted', async (t) => {
+test('it names the required credentials', async (t) => {
   for (const [settings, security] of [
     [{}, [{}]],
     [{ token: 'YQ==' }, [{ bearer: [] }]],
@@ -82,7 +82,7 @@ test('operations without credentials are marked, and a hub with a sign-in page h
   }
 });
 
-test('a query may ask for the most that it names, and for no more; words name the limit of recordings', async (t) => {
+test('a query may request at most the documented maximum; the description has the limit of recordings', async (t) => {
   const { hub, document } = await start();
   const asked: string[] = [];
   for (const [path, { get }] of Object.entries(document.paths))
@@ -98,7 +98,7 @@ test('a query may ask for the most that it names, and for no more; words name th
   t.regex(document.paths['/hub/record']!.get!.responses['409']!.description, /^Four clients /);
 });
 
-test('a file of the console may be asked for in parts', async (t) => {
+test('a file of the console may be requested in parts', async (t) => {
   const { hub, document } = await start();
   for (const [range, status] of [
     ['bytes=0-1', 206],

@@ -57,7 +57,7 @@ test('a connection is stopped, started and restarted, and shows the author', asy
   expectQuietLog(t, hub);
 });
 
-test('the structure is another number when a parameter has come, gone or become another, and else the same', async (t) => {
+test('the structure number changes when a parameter is added, removed or replaced, and only then', async (t) => {
   const hub = await startTestHub(t, flow);
   const structure = async () => (await get(t, hub, 'connections')).structure;
   const seen = new Set([await structure()]);
@@ -100,7 +100,7 @@ test('a connection is not stopped by itself, nor twice, nor when there is none',
   expectQuietLog(t, hub);
 });
 
-test('a rule is switched off and on; those that are off are listed', async (t) => {
+test('a rule is switched off and on; disabled rules are listed', async (t) => {
   const hub = await startTestHub(t, flow);
   const file = join(hub.folder, 'flow.json5');
   t.like(await get(t, hub, 'rules'), [
@@ -165,7 +165,7 @@ test('a reload that a gateway refuses has its reason, though the files are valid
   t.deepEqual(files[0].mistakes, []);
 });
 
-test('the log is read in parts, by level, and holds no secret', async (t) => {
+test('the log is read in parts, by level, and contains no secret', async (t) => {
   const secrets = { username: 'ann', password: 'pass-8441', token: 'dG9rZW4tODQ0MQ==' };
   const hub = await startTestHub(t, { ...flow, connections: { ...flow.connections, api: { ...api, ...secrets } } });
   const headers = { authorization: `Bearer ${secrets.token}` };

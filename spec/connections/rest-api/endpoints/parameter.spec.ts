@@ -36,7 +36,7 @@ for (const [line, text, jsonText] of values)
     t.is(asJson.text, jsonText);
   });
 
-test('S-07: what was read before is read as it is: another value, another type after a reload, and no longer there', async (t) => {
+test('S-07: an earlier reading does not affect the next: another value, another type after a reload, and a removed parameter', async (t) => {
   const files = (line: string) => ({ connections: { api, desk: { type: 'dummy', parameters: [line] } } });
   const { hub, reload } = await startReloading(t, { 'flow.json5': files('p,F,0.5') });
   const read = async (options?: typeof json) => {
@@ -106,7 +106,7 @@ for (const [id, path] of paths)
     t.is((await ask(t, hub.port, `GET /parameters/desk/${path}`)).text, 'here');
   });
 
-test('D-13: a query after the address is no part of it', async (t) => {
+test('D-13: a query after the address is not part of it', async (t) => {
   const hub = await startDesk(t, ['p,S,x']);
   t.is((await ask(t, hub.port, 'GET /parameters/desk/p?x=%zz')).text, 'x');
 });
@@ -181,7 +181,7 @@ for (const [method, path, allow] of [
     t.is(text, `expected ${allow}, got ${method}\n`);
   });
 
-test('D-13: requests that come together on one connection are answered in their order', async (t) => {
+test('D-13: simultaneous requests on one connection are answered in order', async (t) => {
   const hub = await startDesk(t, ['p,I,0']);
   const wire = await openWire(t, hub.port);
   const form = { 'content-type': 'application/x-www-form-urlencoded' };

@@ -31,7 +31,7 @@ test('D-14: /hub/parameters lists all parameters with state and metadata', async
   t.deepEqual(list.at(-1), { parameter: 'clock/pulse/1', type: 'T', access: 'read-only', state: 'unknown' });
 });
 
-test('/hub/parameters?address=… gives those alone that are named and that there are', async (t) => {
+test('/hub/parameters?address=… returns only named and existing parameters', async (t) => {
   const hub = await startTestHub(t, {
     connections: { api, desk: { type: 'dummy', parameters: ['a b,B,true', 'c,T', 'd,F'] } },
   });
@@ -78,7 +78,7 @@ const largeDesk = shared(async (t) => {
   return hub;
 });
 
-test('D-14: /hub/parameters is whole however much it is, also for a client that reads late', async (t) => {
+test('D-14: /hub/parameters is complete at any length, also for a late reader', async (t) => {
   const hub = await largeDesk();
   const wire = await openWire(t, hub.port);
   wire.socket.pause();
@@ -125,7 +125,7 @@ test('/hub/health/live is 200 at once, /hub/health/ready while no connection has
   t.is((await ask(t, hub.port, 'GET /hub/health/ready')).text, '{"status":"ready"}\n');
 });
 
-test('D-14: without the console / goes to /hub/, which says what there is to ask for', async (t) => {
+test('D-14: without the console / redirects to /hub/, the list of endpoints', async (t) => {
   const hub = await startTestHub(t, { connections: { api: { ...api, console: false } } });
   for (const path of ['/', '/hub']) {
     const { status, headers } = await ask(t, hub.port, `GET ${path}`);

@@ -33,7 +33,7 @@ const faults: [certFile: string, keyFile: string, setting: string, expected: str
   ['short.crt', 'short.key', 'keyFile', `${keys}, got an RSA key of 1024 bits`],
   ['curve.crt', 'curve.key', 'keyFile', `${keys}, got an EC key on secp256k1`],
 ];
-test('HTTPS: each fault of a certificate has its sentence, and the hub does not start', async (t) => {
+test('HTTPS: each fault of a certificate has its own sentence, and prevents the start', async (t) => {
   const folder = await createFolder(t, {
     'text.txt': 'not a certificate',
     'empty.txt': '\n',
@@ -81,7 +81,7 @@ for (const [what, from, to, got] of dates)
     t.is((await wire.answer()).status, 200);
   });
 
-test('HTTPS: from 30 days before its end a certificate is warned of when the hub starts', async (t) => {
+test('HTTPS: the hub warns of a certificate 30 days before its end', async (t) => {
   const folder = await createFolder(t);
   const warnings = async (days: number) => {
     makeCertificate(folder, 'hub', { dates: ['-days', String(days)] });
@@ -95,7 +95,7 @@ test('HTTPS: from 30 days before its end a certificate is warned of when the hub
   t.regex(warning, /^tls\.certFile: .*\/hub\.crt: the certificate expires in (19|20) days, on \d{4}-\d\d-\d\d$/);
 });
 
-test('HTTPS: a file that the user of the hub may not read is named', (t) => {
+test('HTTPS: an unreadable file is named', (t) => {
   const error = Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
   const { message } = unreadable('keyFile', '/etc/hub.key', error); // specs may run as root, who can read any file
   t.is(message, 'tls.keyFile: /etc/hub.key: expected a PEM file, got one that the user of the hub may not read');
