@@ -5,7 +5,7 @@ import { RE2JS } from 're2js';
 /** Compiling takes time too, so the size is estimated first. The estimate is rarely too high by more than this factor. */
 const estimateShare = 4;
 
-/** The most steps of a pattern that an operator wrote. */
+/** The maximum number of steps of a pattern that an operator wrote. */
 export const ownPatternSteps = 10_000;
 
 export interface Regex {

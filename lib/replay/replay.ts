@@ -22,7 +22,7 @@ import {
   type RecordingStart,
 } from '../wire/recording.ts';
 
-/** The most deviations in memory: the newest ones. */
+/** The maximum number of deviations in memory; the newest ones are kept. */
 const keptDeviations = 100_000;
 
 interface Replayed {

@@ -319,10 +319,10 @@ class TestDevice implements Transport {
 // The timeline of a test: each change with its time, its previous value and its origin, and a mark where the test failed. It keeps a
 // bounded number of lines, the newest of each parameter. A failure shows the lines that may have led to it.
 
-/** The most lines of a timeline, and the most of one parameter. Others are only counted. */
+/** The maximum number of lines of a timeline, and of one parameter. Others are only counted. */
 export const maxTimelineLines = 200;
 export const maxLinesOfParameter = 20;
-/** The most lines in memory. The timeline shows a part of them. */
+/** The maximum number of lines in memory. The timeline shows a part of them. */
 const maxKeptLines = 10 * maxTimelineLines;
 
 const widestColumn = 40;

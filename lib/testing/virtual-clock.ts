@@ -4,7 +4,7 @@
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import { Heap } from '../model/heap.ts';
 
-/** The most actions at one time. This ends timers of 0 ms that start one another forever. */
+/** The maximum number of actions at one time. This ends timers of 0 ms that start one another forever. */
 export const maxActionsAtOneTime = 100_000;
 
 /** The heap may always hold this many removed actions. */

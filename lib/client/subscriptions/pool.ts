@@ -9,7 +9,7 @@ import type { Subscription, Subscriptions } from './subscriptions.ts';
 
 /** The maximum number of groups while all are grouped again; at other times half of that. */
 const maxGroups = 16;
-/** The most bytes that the rest of a subscription message takes. */
+/** The maximum number of bytes that the rest of a subscription message takes. */
 const frameBytes = 256;
 
 interface PoolOptions {

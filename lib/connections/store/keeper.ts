@@ -19,7 +19,7 @@ const flushDeadlineMs = 2000;
 const readersDeadlineMs = 500;
 /** The pauses before the next try after a database could not be opened or written. */
 const againTimes = { firstMs: 500, longestMs: 5000 };
-/** The most losses shown: the newest ones. */
+/** The maximum number of losses shown; the newest ones are kept. */
 const shownLosses = 5;
 
 export interface KeeperOptions {

@@ -113,7 +113,7 @@ export const settingsSchema = z.strictObject({
   history: historySetting,
   snapshots: snapshotSettings,
   maxSize: readBy(z.string({ error: expectedSize }).default('2GB'), expectedSize, readBytes).describe(
-    "The most disk space of the databases: '500MB', '2GB'",
+    "The maximum disk space of the databases: '500MB', '2GB'",
   ),
 });
 

@@ -7,7 +7,7 @@ import { atLeast, define, type NamedStep, ofNumbers, stepList } from './define-s
 import { holdingOne } from './held-values.ts';
 import type { Operator } from './step.ts';
 
-/** The shortest interval of a grid, and the greatest number of intervals in one period. */
+/** The shortest interval of a grid, and the highest number of intervals in one period. */
 const shortestMs = 10;
 const mostInGrid = 1000;
 

@@ -32,12 +32,12 @@ export interface Limit {
 export const wrongInARow = 20;
 
 /**
- * The bounds of `backlogBytes` while a round of the event loop has lasted for `lateMs`: the most messages of a client that wait, and their
- * size, because storing both costs time. All clients together may exceed this by `graceMessages`, of which some come back each second.
- * After the machine has stood still, everything that clients sent meanwhile arrives at once, so `stillMessages` may wait, a second of a
- * fast client. A long message counts once for each of its KiB. If more than `floods` clients of a user or network were closed lately, or
- * any while more than `floodsOfAll` were closed in total, the hub closes further clients that are more than `floodBytes` ahead once the
- * round has lasted for `floodLateMs`: with so many floods at once, 64 KiB of each would take long.
+ * The bounds of `backlogBytes` while a round of the event loop has lasted for `lateMs`: the maximum number of messages of a client that
+ * wait, and their size, because storing both costs time. All clients together may exceed this by `graceMessages`, of which some come back
+ * each second. After the machine has stood still, everything that clients sent meanwhile arrives at once, so `stillMessages` may wait, a
+ * second of a fast client. A long message counts once for each of its KiB. If more than `floods` clients of a user or network were closed
+ * lately, or any while more than `floodsOfAll` were closed in total, the hub closes further clients that are more than `floodBytes` ahead
+ * once the round has lasted for `floodLateMs`: with so many floods at once, 64 KiB of each would take long.
  */
 export const lateBacklog = {
   lateMs: 10,

@@ -125,7 +125,7 @@ function freeDescriptors(): number {
   return free;
 }
 
-/** Returns the most connections of all REST APIs together. */
+/** Returns the maximum number of connections of all REST APIs together. */
 function maxConnections(): number {
   return Math.floor(freeDescriptors() * share);
 }

@@ -49,7 +49,7 @@ export class Devices {
   readonly #file: string | undefined;
   readonly #log: Log;
   readonly #dismiss: (departures: readonly Departure[]) => void;
-  /** Bounded by the most browsers of each user of the settings, and by the most kiosks. */
+  /** Bounded by the maximum number of browsers of each user in the settings, and of kiosks. */
   readonly #byDigest = new Map<string, Known>();
   readonly #links = new KioskLinks();
   /** Measures how long ago devices were seen, independently of the system clock. */

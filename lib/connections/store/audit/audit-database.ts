@@ -36,7 +36,7 @@ import { keptLogEntries, logBytes, readLogEntries, tables } from './audit-tables
 import { areWhole, blockColumns, checksumOf, isWhole } from './entry-blocks.ts';
 import { EntryAges } from './find-entries.ts';
 
-/** How often it deletes rows that are too old, and the most rows in one transaction. */
+/** How often it deletes rows that are too old, and the maximum number of rows in one transaction. */
 const pruneEveryMs = 60_000;
 const prunedRows = 10_000;
 const prunedBlocks = 40;
@@ -260,7 +260,7 @@ const lastOfOldest = `
     )
   ) WHERE counted > ? ORDER BY last LIMIT 1`;
 
-/** The most bytes of a number or a boolean. */
+/** The maximum number of bytes of a number or a boolean. */
 const numberBytes = 9;
 
 /** Returns the approximate size of a batch in the write-ahead log. */
@@ -278,7 +278,7 @@ function isTable(database: DatabaseSync, name: string): boolean {
   return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
 }
 
-/** The greatest number of an entry in a block; 0: there is none. */
+/** The highest number of an entry in a block; 0: there is none. */
 function lastOfBlocks(database: DatabaseSync): number {
   const select = `SELECT coalesce(max(last), 0) AS n FROM entry_block WHERE ${areWhole}`;
   return (database.prepare(select).get() as { n: number }).n;

@@ -76,7 +76,7 @@ export type AuditRequest =
 export type OpenedAudit = OpenedStored<HeldAudit>;
 
 export interface HeldAudit {
-  /** The greatest number of an audit entry, and of a log entry; 0: there is none. */
+  /** The highest number of an audit entry, and of a log entry; 0: there is none. */
   readonly lastEntry: number;
   readonly lastLog: number;
   /** Undefined: no hub has written a run yet. */

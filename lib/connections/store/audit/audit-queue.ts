@@ -12,13 +12,13 @@ export const exactRowsPerSecond = 5000;
 /** The same rate for writes of other hubs here, and for changes that they report of their own parameters. */
 export const exactWritesPerSecond = 2000;
 export const exactReportsPerSecond = 500;
-/** The most entries per second that count reported changes by hub and address, besides those that count by hub alone. */
+/** The maximum number of entries per second that count reported changes by hub and address, besides those that count by hub alone. */
 export const countedReportsPerSecond = 1000;
-/** The most hubs that are counted separately in a second. */
+/** The maximum number of hubs that are counted separately in a second. */
 const maxHubs = 300;
-/** The most waiting entries. Further changes that no waiting entry can count are lost, and their number is kept. */
+/** The maximum number of waiting entries. Further changes that no waiting entry can count are lost, and their number is kept. */
 export const maxWaitingRows = 50_000;
-/** The most entries of one transaction. */
+/** The maximum number of entries of one transaction. */
 export const maxBatchRows = 5000;
 
 /** An entry that counts further changes; `at`: its last position in the queue. */

@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import { isTime } from '../../../model/time/iso-time.ts';
 import { isWithin, readList } from '../thread/database/read-rows.ts';
 
-/** The most characters of the JSON of a block: a page of the table holds four blocks. */
+/** The maximum number of characters of the JSON of a block: a page of the table holds four blocks. */
 const blockCharacters = 900;
 
 /** The position of a change in the order of its parameter. */

@@ -2,12 +2,12 @@
 // reuse.
 import type { ClockJump } from '../../../model/time/wall-clock.ts';
 
-/** The most changes in a buffer, and the most UTF-16 code units of texts with it. */
+/** The maximum number of changes in a buffer, and of UTF-16 code units of texts with it. */
 export const columnRows = 8000;
 const columnUnits = 1_000_000;
-/** The most buffers: the one in use, waiting ones, and those of the thread. */
+/** The maximum number of buffers: the one in use, waiting ones, and those of the thread. */
 const maxColumns = 25;
-/** The most changes that wait for the disk. Further changes are lost. */
+/** The maximum number of changes that wait for the disk. Further changes are lost. */
 export const maxWaitingChanges = columnRows * maxColumns;
 
 const floats = 5;
@@ -107,7 +107,7 @@ interface Losing {
   readonly earlier: Pick<Gap, 'start' | 'end' | 'lost'>[];
 }
 
-/** The most parts of a loss. After that many jumps of the clock, the rest is one part. */
+/** The maximum number of parts of a loss. After that many jumps of the clock, the rest is one part. */
 const mostEarlier = 100;
 
 export class ColumnQueue {

@@ -331,7 +331,7 @@ class Absences {
 
 // Iterates over the parameters whose changes were missed, in the order of their revisions.
 
-/** The most parameters in one step. */
+/** The maximum number of parameters in one step. */
 const catchUpStep = 5000;
 
 class CatchUp {

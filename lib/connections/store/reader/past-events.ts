@@ -11,7 +11,7 @@ import { unknownParameter } from './histories/histories.ts';
 import { type PastDatabase, type Series, toValue } from './past-database.ts';
 import { createSight, heldBefore, heldIn, type Moment, type Sees } from './past-moment.ts';
 
-/** The most links of a chain of causes. */
+/** The maximum number of links of a chain of causes. */
 const maxLinks = 20;
 
 /** Returns the answer as JSON. Errors: `unknown-parameter` with the nearest address, `unavailable` when the query takes too long. */

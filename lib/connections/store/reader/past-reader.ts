@@ -8,7 +8,7 @@ import type { PastArchive, PastQuestion, ReadyAnswer } from '../../persistence.t
 import { StoreThread } from '../store-thread.ts';
 import { type PackedQuestion, packList, type ReadAnswer, type ReadRequest } from './reader-messages.ts';
 
-/** The most waiting queries. */
+/** The maximum number of waiting queries. */
 export const maxQuestions = 4096;
 /**
  * The thread receives half of the waiting queries at once, up to this many: it reads the second half while the answers of the first half

@@ -19,7 +19,7 @@ import {
   type SnapshotShelf,
 } from './shelf.ts';
 
-/** The most parameters that a warning names. */
+/** The maximum number of parameters that a warning names. */
 const namedParameters = 5;
 
 interface LiveSelectionOptions {
@@ -448,7 +448,7 @@ function compare(snapshot: Kept, listed: Iterable<Parameter>, hub: Find): Snapsh
 
 // A snapshot is stored as JSON text and parsed at each recall or comparison.
 
-/** The most bytes in JSON for a code unit of a text or of an address, a number, and the punctuation of a value: `["","S",""],`. */
+/** The maximum JSON bytes for a code unit of a text or of an address, for a number, and for the punctuation of a value: `["","S",""],`. */
 const escapedBytes = 6;
 const addressBytes = 3;
 const numberBytes = 32;

@@ -32,7 +32,7 @@ import { ValueShares } from './shares.ts';
 
 /** The number of values that are counted in one go. */
 const countedAtOnce = 1000;
-/** The most bytes in a batch for values that previously did not fit. */
+/** The maximum number of bytes in a batch for values that previously did not fit. */
 const fittingBytes = 512 * 1024;
 
 interface ValuesOptions extends KeeperOptions {

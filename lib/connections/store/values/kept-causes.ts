@@ -7,7 +7,7 @@ import { cutText } from '../../../model/printable.ts';
 import { isTime } from '../../../model/time/iso-time.ts';
 import { type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 
-/** The most changes kept with a value: the newest ones. */
+/** The maximum number of changes kept with a value; the newest ones are kept. */
 export const maxKeptCauses = 16;
 /** Texts in changes are cut at this length. The value itself is stored in full. */
 export const maxCauseText = 200;

@@ -13,9 +13,9 @@ const leastShare = 0.2;
 /** The count ends when values take less than this share of the budget. */
 const plentyShare = 0.8;
 
-/** The most writers that the text names. */
+/** The maximum number of writers that the text names. */
 const shownWriters = 3;
-/** The most refused values of a writer that `fitting` examines. */
+/** The maximum number of refused values of a writer that `fitting` examines. */
 const lookedAt = 100;
 
 /** The size of a row besides its texts. A row above `longBytes` takes whole pages. */

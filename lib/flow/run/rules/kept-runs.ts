@@ -245,7 +245,7 @@ interface RunPlace {
 /** Receives the runs of rules that have ended, which nobody reads. */
 const nowhere: RunPlace = { numbers: createBlock(), first: 0 };
 
-/** The places of ended rules: never more than the greatest number of rules at one time. */
+/** The places of ended rules: never more than the highest number of rules at one time. */
 const free: RunPlace[] = [];
 let block = nowhere.numbers;
 let taken = rulesPerBlock;

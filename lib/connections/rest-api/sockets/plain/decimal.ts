@@ -11,7 +11,7 @@ const minus = 0x2d;
 const point = 0x2e;
 const zero = 0x30;
 
-/** The most bytes that `writeDecimal` writes. */
+/** The maximum number of bytes that `writeDecimal` writes. */
 export const maxDecimalBytes = 12;
 
 /** Reads all bytes of a range, such as `-12.5`; undefined: they have another form (`1e3`, `.5`, `5.`, `+5`), or are too long. */

@@ -239,7 +239,7 @@ export class Membership {
     if ('segment' in this.#state) this.#state.segment ??= this.#members.losses.open();
   }
 
-  /** Ends the special treatment once everything has been sent that waited when the client entered. */
+  /** Ends the special treatment once everything that waited when the client entered has been sent. */
   settle(): void {
     const state = this.#state;
     const { sent } = this.#members.outboxes;

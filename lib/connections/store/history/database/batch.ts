@@ -70,7 +70,7 @@ export class Batch {
     return this.#written === this.#order?.length;
   }
 
-  /** The greatest revision of its changes; 0: it has no changes. */
+  /** The highest revision of its changes; 0: it has no changes. */
   get lastRevision(): number {
     return this.columns.reduce(
       (last, { revision, length }) => Math.max(last, ...(length > 0 ? [revision[length - 1]!] : [])),

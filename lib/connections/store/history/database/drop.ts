@@ -7,7 +7,7 @@ import type { HistoryDatabase, SpanTable } from './history-database.ts';
 /** The approximate maximum of rows that one step deletes, and of blocks, which are longer. */
 const stepRows = 5000;
 const stepBlocks = 200;
-/** The most parameters that one step visits. */
+/** The maximum number of parameters that one step visits. */
 const mostStepParameters = 500;
 
 type Steps = Generator<void, void, void>;

@@ -46,7 +46,7 @@ export interface Mark {
 
 export type SpanTable = 'minute' | 'hour';
 
-/** The last recorded run of the hub, the base of its revisions, and the greatest number of a change. */
+/** The last recorded run of the hub, the base of its revisions, and the highest number of a change. */
 export interface RecordedRun {
   readonly epoch: string;
   readonly base: number;
@@ -55,10 +55,10 @@ export interface RecordedRun {
 
 /** Greater than all revisions of an earlier version, whose order is unknown. */
 const baseOfEarlier = 1e12;
-/** The most jumps of the clock that are kept: the newest ones. */
+/** The maximum number of clock jumps; the newest ones are kept. */
 const keptJumps = 1000;
 
-/** The most writers in the cache. */
+/** The maximum number of writers in the cache. */
 const knownWriters = 10_000;
 
 /** Restores a deleted mark from the last hour with changes. */
@@ -157,7 +157,7 @@ export class HistoryDatabase {
     }
   }
 
-  /** The most pages of one transaction, so that the log stays within its bound. */
+  /** The maximum number of pages of one transaction, so that the log stays within its bound. */
   get transactionPages(): number {
     return Math.floor(this.#logPages / 4);
   }

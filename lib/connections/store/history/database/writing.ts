@@ -14,10 +14,10 @@ import type { HistoryDatabase, Mark, RecordedRun, SpanTable } from './history-da
 import { RuleSpans, readRules, rebuildSpans, type WaitingSpan } from './rebuild.ts';
 import type { Room } from './room.ts';
 
-/** The most changes of one transaction; fewer after one that did not fit, because long texts need more space. */
+/** The maximum number of changes of one transaction; fewer after one that did not fit, because long texts need more space. */
 const transactionRows = 5000;
 const leastRows = 4;
-/** The most rows of minutes and hours in one transaction. */
+/** The maximum number of rows of minutes and hours in one transaction. */
 const transactionSpans = 2000;
 /** The interval at which the mark is renewed when nothing changes. */
 const seenEveryMs = 10_000;
@@ -234,7 +234,7 @@ export const usualNames = 10_000;
 export const keptGaps = 10_000;
 /** The newest absences that are kept, of all connections. */
 export const keptAbsences = 100_000;
-/** The most rows that one step deletes, and the most parameters whose changes it reads. */
+/** The maximum number of rows that one step deletes, and of parameters whose changes it reads. */
 const stepRows = 500;
 const stepParameters = 50;
 

@@ -232,7 +232,7 @@ function writeAnew(database: DatabaseSync): void {
 
 // Opens the database of values.
 
-/** The most damaged rows that a message names, and the most characters of each name. */
+/** The maximum number of damaged rows that a message names, and of characters of each name. */
 const shownNames = 5;
 const shownCharacters = 100;
 
