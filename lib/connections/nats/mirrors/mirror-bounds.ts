@@ -9,7 +9,7 @@ const mostCharacters = 32 * 1024 * 1024;
 const charactersPerParameter = 64;
 /** The characters of causes and of the names of writers. */
 const mostCauses = 16 * 1024 * 1024;
-/** The bound for all hubs together, as a multiple of the bound for one. */
+/** The bound for all hubs together, as a multiple of the bound for one hub. */
 const hubsInAll = 4;
 
 export class Bounds {
@@ -44,7 +44,7 @@ export class Holding {
     this.#causes = new Amounts(bounds.causes, hub);
   }
 
-  /** Reserves room for a parameter, its address and its text. Returns which bound is exceeded, and then reserves nothing. */
+  /** Reserves space for a parameter, its address and its text. Returns which bound is exceeded, and then reserves nothing. */
   add(number: number, address: string, textLength: number): string | undefined {
     const { parameters, characters, maxParameters } = this.#bounds;
     if (!parameters.take(this.#hub, 1))
@@ -68,7 +68,7 @@ export class Holding {
     parameters.give(this.#hub, 1);
   }
 
-  /** Sets the length of a parameter's text value. Returns whether there was room; otherwise nothing changes. */
+  /** Sets the length of a parameter's text value. Returns whether there was enough space; otherwise nothing changes. */
   setText(number: number, length: number): boolean {
     return this.#texts.set(number, length);
   }
@@ -102,7 +102,7 @@ class Amounts {
     this.#hub = hub;
   }
 
-  /** Sets the amount for a number. Returns whether there was room; otherwise nothing changes. */
+  /** Sets the amount for a number. Returns whether there was enough space; otherwise nothing changes. */
   set(number: number, amount: number): boolean {
     if (amount === 0 && this.#amounts.size === 0) return true;
     const before = this.#amounts.get(number) ?? 0;

@@ -13,7 +13,7 @@ import { hasRoomForBody, holdFor, noRoomMs } from './answer/send.ts';
 
 /**
  * How long requests are still answered at once when the round has lasted long, so that a client that pipelines only a little is not cut. It
- * comes back slowly: otherwise a client that pipelines endlessly, and reconnects when it is cut, would make each round as long.
+ * is restored slowly: otherwise a client that pipelines endlessly, and reconnects when it is cut, would make each round as long.
  */
 const longerMs = 75;
 const regainedMsPerSecond = 8;

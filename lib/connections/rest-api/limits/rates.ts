@@ -63,7 +63,7 @@ export function createRates(settings: RateSettings, now?: () => number): Rates {
   }
 }
 
-// Token buckets: each key has a number of tokens, of which some come back each second.
+// Token buckets: each key has a number of tokens, some of which are restored each second.
 
 /** Maximum number of keys. The key that took a token longest ago is forgotten first and has all its tokens again. */
 const maxRemembered = 10_000;

@@ -138,7 +138,7 @@ export class BoundedView implements View {
 
 // A principal may have to leave before its answer is ready. Then it gets the answer of a client without credentials.
 
-/** Returns the error for a client that is not admitted, or not any more. */
+/** Returns the error for a client that is not admitted, or no longer. */
 export function notLetIn(): HubError {
   return new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
 }

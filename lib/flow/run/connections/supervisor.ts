@@ -101,7 +101,7 @@ export class Supervisor {
     this.#status.enter(state, reason);
   }
 
-  /** Starts the connection, or does so when `ready` resolves; writes to it are held until then. */
+  /** Starts the connection, immediately or when `ready` resolves; writes to it are held until then. */
   start(ready?: Promise<unknown>): void {
     if (!this.#plan.enabled) {
       this.#status.showConnected(false);

@@ -14,8 +14,8 @@ import { isAwaited } from './expect.ts';
 const lookEvery = 64 * 1024;
 const headBytes = 256;
 /**
- * Some of the longer answers are left to the server, so that others can be pipelined behind them: this many bytes, of which some come back
- * each second. The server cuts a client that reads nothing of them for 10 s.
+ * Some of the longer answers are left to the server, so that others can be pipelined behind them: this many bytes, some of which are
+ * restored each second. The server cuts a client that reads nothing of them for 10 s.
  */
 const longBytes = 128 * 1024;
 const leftToServer = 0.75;

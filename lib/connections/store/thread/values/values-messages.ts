@@ -9,7 +9,7 @@ export interface OpenRequest {
   readonly folder: string;
   /** The maximum size of the database. */
   readonly maxBytes: number;
-  /** Whether the contents of the database are wanted. */
+  /** Whether to return the contents of the database. */
   readonly isRead: boolean;
 }
 
