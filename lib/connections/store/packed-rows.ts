@@ -1,5 +1,5 @@
-// Rows for another thread: numbers in transferred buffers, and all texts in one string. Copying each row would block the hub's thread for
-// longer.
+// Many rows in one. For another thread: numbers in transferred buffers, and all texts in one string. Copying each row would block the hub's
+// thread for longer. For a row of a database: JSON, which SQLite can read.
 
 import { giveWay } from './thread/give-way.ts';
 
@@ -64,4 +64,79 @@ export function unpackRows({ rows, kinds, numbers, texts }: PackedRows): Cell[][
     unpacked.push(cells);
   }
   return unpacked;
+}
+
+const code = { '-': 0x2d, '.': 0x2e, '0': 0x30 } as const;
+/** Greater integers are rare. */
+const mostQuick = 99_999_999;
+/** The most bytes of a number, and of a character of a text. */
+const numberBytes = 32;
+const characterBytes = 3;
+
+/** Writes JSON as bytes. Texts would take several times as long, and leave garbage. */
+export class JsonBytes {
+  #bytes: Buffer<ArrayBuffer>;
+  length = 0;
+
+  /** It grows beyond `bytes`. */
+  constructor(bytes: number) {
+    this.#bytes = Buffer.allocUnsafeSlow(bytes);
+  }
+
+  /** All bytes so far, until the next one is written. */
+  get written(): Buffer<ArrayBuffer> {
+    return this.#bytes.subarray(0, this.length);
+  }
+
+  /** Makes room for some numbers or single bytes. */
+  reserve(numbers: number): void {
+    if (this.length + numbers * numberBytes > this.#bytes.length) this.#grow(numbers * numberBytes);
+  }
+
+  /** Writes a byte; `reserve` has made room. */
+  put(byte: number): void {
+    this.#bytes[this.length++] = byte;
+  }
+
+  /** Writes an integer; `reserve` has made room. */
+  putInteger(integer: number): void {
+    if (integer < 0) this.put(code['-']);
+    let rest = Math.abs(integer);
+    if (rest > mostQuick) {
+      this.length += this.#bytes.write(`${rest}`, this.length);
+      return;
+    }
+    rest |= 0; // so V8 divides integers
+    let place = this.length + 1;
+    for (let power = 10; power <= rest; power *= 10) place++;
+    this.length = place;
+    do {
+      const tenth = (rest / 10) | 0;
+      this.#bytes[--place] = code['0'] + rest - tenth * 10;
+      rest = tenth;
+    } while (rest > 0);
+  }
+
+  /** Writes a finite number, with `isReal` so that SQLite reads a float; `reserve` has made room. */
+  putNumber(number: number, isReal: boolean): void {
+    if (Number.isSafeInteger(number)) {
+      this.putInteger(number);
+      if (!isReal) return;
+      this.put(code['.']);
+      this.put(code['0']);
+    } else this.length += this.#bytes.write(`${number}`, this.length);
+  }
+
+  /** Writes a text, which is JSON. */
+  putText(text: string): void {
+    const most = text.length * characterBytes;
+    if (this.length + most > this.#bytes.length) this.#grow(most);
+    this.length += this.#bytes.write(text, this.length);
+  }
+
+  #grow(bytes: number): void {
+    const larger = Buffer.allocUnsafeSlow(2 * this.#bytes.length + bytes);
+    larger.set(this.written);
+    this.#bytes = larger;
+  }
 }

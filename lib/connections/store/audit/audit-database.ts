@@ -178,8 +178,11 @@ export class AuditDatabase {
           this.leftOut.note(`${row.kind} of ${row.address || row.user}`, error);
         }
       }
-      for (const { n, last, time, lastTime, count, entries } of blocks)
-        this.#putBlock.run(n, last, time, lastTime, count, checksumOf(n, time, count, entries), entries);
+      for (const { n, last, time, lastTime, count, entries } of blocks) {
+        const { buffer, byteOffset, byteLength } = entries;
+        const text = Buffer.from(buffer, byteOffset, byteLength).toString();
+        this.#putBlock.run(n, last, time, lastTime, count, checksumOf(n, time, count, entries), text);
+      }
       for (const { n, time, level, connection = null, rule = null, message } of log)
         try {
           this.#putLog.run(BigInt(n), BigInt(Math.trunc(time)), level, connection, rule, message);

@@ -24,14 +24,14 @@ export interface AuditRow {
   readonly isCounting?: boolean;
 }
 
-/** Packed entries. `entries` is JSON; numbers and times are those of the first and the last entry. */
+/** Packed entries. `entries` is JSON as UTF-8; numbers and times are those of the first and the last entry. */
 export interface EntryBlock {
   readonly n: number;
   readonly last: number;
   readonly time: number;
   readonly lastTime: number;
   readonly count: number;
-  readonly entries: string;
+  readonly entries: Uint8Array<ArrayBuffer>;
 }
 
 export interface OpenAudit {

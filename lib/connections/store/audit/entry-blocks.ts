@@ -3,6 +3,7 @@
 
 import { crc32 } from 'node:zlib';
 import { isTime } from '../../../model/time/iso-time.ts';
+import { JsonBytes } from '../packed-rows.ts';
 import { isWithin, readList } from '../thread/database/read-rows.ts';
 import type { AuditRow, EntryBlock } from './audit-messages.ts';
 
@@ -21,68 +22,84 @@ export function packEntries(all: readonly AuditRow[]): PackedEntries {
   const rows: AuditRow[] = [];
   const blocks: EntryBlock[] = [];
   for (let first = 0; first < all.length; ) {
-    const packed: string[] = [];
     const { n, time } = all[first]!;
     let last = all[first]!;
-    for (let at = first; at < all.length && packed.length < mostEntries; at++) {
+    let count = 0;
+    json.length = 0;
+    json.reserve(1);
+    for (let at = first; at < all.length && count < mostEntries; at++) {
       const row = all[at]!;
       const isNext = at === first || (row.n > last.n && row.time >= last.time);
-      const text = isNext ? pack(row, n, time) : undefined;
-      if (text === undefined) break;
-      packed.push(text);
+      if (!isNext || !pack(row, n, time, count === 0)) break;
+      count++;
       last = row;
     }
-    if (packed.length >= leastEntries) {
-      const entries = `[${packed.join()}]`;
-      blocks.push({
-        n,
-        last: last.n,
-        time: Math.trunc(time),
-        lastTime: Math.trunc(last.time),
-        count: packed.length,
-        entries,
-      });
-    } else for (let at = first; at < first + Math.max(1, packed.length); at++) rows.push(all[at]!);
-    first += Math.max(1, packed.length);
+    if (count >= leastEntries) {
+      json.reserve(1);
+      json.put(code[']']);
+      const entries = Uint8Array.from(json.written);
+      blocks.push({ n, last: last.n, time: Math.trunc(time), lastTime: Math.trunc(last.time), count, entries });
+    } else for (let at = first; at < first + Math.max(1, count); at++) rows.push(all[at]!);
+    first += Math.max(1, count);
   }
   return { rows, blocks };
 }
 
-/** `[number, time, kind, user, address, type, before, after]`, and a cause if there is one. Number and time are relative to the block. */
-function pack(row: AuditRow, n: number, since: number): string | undefined {
-  const { time, kind, user, address, type, before, after, cause } = row;
+/** The JSON of the block in progress, which is rarely larger. */
+const json = new JsonBytes(32 * 1024);
+const code = { '[': 0x5b, ']': 0x5d, ',': 0x2c } as const;
+
+/**
+ * Writes `[number, time, kind, user, address, type, before, after]`, and a cause if there is one. Number and time are relative to the block.
+ * Returns false for an entry that needs a row of its own.
+ */
+function pack(row: AuditRow, n: number, since: number, isFirst: boolean): boolean {
+  const { time, kind, before, after, cause } = row;
   if (row.isCounting || row.count !== 1 || (kind !== 'change' && kind !== 'fire') || !isTime(Math.trunc(time)))
-    return undefined;
-  const old = packedValue(row, before);
-  const now = packedValue(row, after);
-  if (old === undefined || now === undefined) return undefined;
-  const end = cause === '' ? ']' : `,${quoted(cause)}]`;
-  const place = `${row.n - n},${Math.trunc(time) - Math.trunc(since)}`;
-  return `[${place},"${kind}",${quoted(user)},${quoted(address)},"${type}",${old},${now}${end}`;
+    return false;
+  if (!isPackable(row, before) || !isPackable(row, after)) return false;
+  json.reserve(6);
+  json.put(isFirst ? code['['] : code[',']);
+  json.put(code['[']);
+  json.putInteger(row.n - n);
+  json.put(code[',']);
+  json.putInteger(Math.trunc(time) - Math.trunc(since));
+  json.putText(namesOf(row));
+  putValue(row, before);
+  json.put(code[',']);
+  putValue(row, after);
+  if (cause !== '') json.putText(`,${JSON.stringify(cause)}`);
+  json.reserve(1);
+  json.put(code[']']);
+  return true;
 }
 
-/** Returns a value as JSON of the same SQLite type as in a row of its own; undefined: it needs such a row. */
-function packedValue({ type }: AuditRow, value: AuditRow['after']): string | undefined {
-  if (value === undefined) return 'null';
-  if (typeof value === 'boolean') return value ? '1' : '0';
-  if (typeof value === 'string')
-    return value.includes('\0') || !value.isWellFormed() ? undefined : JSON.stringify(value);
-  if (Number.isSafeInteger(value)) return type === 'I' ? `${value}` : `${value}.0`;
-  return type !== 'I' && Number.isFinite(value) && !Number.isInteger(value) ? `${value}` : undefined;
+/** Returns whether SQLite reads the value out of JSON as it would out of a row. */
+function isPackable({ type }: AuditRow, value: AuditRow['after']): boolean {
+  if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed();
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return true;
+  return type !== 'I' && Number.isFinite(value) && !Number.isInteger(value);
 }
 
-/** The JSON of users and addresses, which repeat. */
-const known = new Map<string, string>();
+function putValue({ type }: AuditRow, value: AuditRow['after']): void {
+  if (typeof value === 'number') {
+    json.reserve(2);
+    json.putNumber(value, type !== 'I');
+  } else if (typeof value === 'string') json.putText(JSON.stringify(value));
+  else json.putText(value === undefined ? 'null' : value ? '1' : '0');
+}
+
+/** The names of the last entry of each address, as they repeat: `,"change","api 10.0.0.3","desk/lamp","B",`. */
+const known = new Map<string, Pick<AuditRow, 'kind' | 'user' | 'type'> & { readonly text: string }>();
 const mostKnown = 1000;
 
-function quoted(text: string): string {
-  let json = known.get(text);
-  if (json === undefined) {
-    json = JSON.stringify(text);
-    if (known.size >= mostKnown) known.clear();
-    known.set(text, json);
-  }
-  return json;
+function namesOf({ kind, user, address, type }: AuditRow): string {
+  const last = known.get(address);
+  if (last !== undefined && last.user === user && last.kind === kind && last.type === type) return last.text;
+  const text = `,"${kind}",${JSON.stringify(user)},${JSON.stringify(address)},"${type}",`;
+  if (known.size >= mostKnown) known.clear();
+  known.set(address, { kind, user, type, text });
+  return text;
 }
 
 export const blockTable = `
@@ -113,7 +130,7 @@ export const areWhole = [
   ...['time', 'last_time'].map((column) => isWithin('time', column)),
 ].join(' AND ');
 
-export function checksumOf(n: number, time: number, count: number, entries: string): number {
+export function checksumOf(n: number, time: number, count: number, entries: string | Uint8Array): number {
   return crc32(`${n} ${time} ${count}`, crc32(entries));
 }
 

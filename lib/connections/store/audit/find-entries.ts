@@ -1,5 +1,5 @@
 // Finds entries of the audit, newest first.
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { globToRegExp } from '../../../model/glob.ts';
 import { type AuditEntry, auditKinds } from '../../../model/reports/audit-entry.ts';
 import { AgeClock, beginAge, type ClockReading, type KeptAge, readPauses } from '../../../model/time/age-clock.ts';
@@ -237,6 +237,7 @@ export class EntryAges {
   readonly #database: DatabaseSync;
   readonly #keepMs: number;
   readonly #clock: AgeClock;
+  readonly #putAge: StatementSync;
   readonly #markEveryMs: number;
   #lastMark: number;
   /** The time of the newest entry. */
@@ -247,6 +248,7 @@ export class EntryAges {
   constructor(database: DatabaseSync, keepMs: number, now: ClockReading) {
     this.#database = database;
     this.#keepMs = keepMs;
+    this.#putAge = database.prepare('INSERT OR REPLACE INTO age VALUES (1, ?, ?, ?, ?)');
     this.#markEveryMs = Math.min(longestMarkMs, Math.max(leastMarkMs, keepMs * markShare));
     const row = this.#read<{ ran: number; wall: number; pauses: string; disordered: number }>('SELECT * FROM age');
     this.#disordered = row?.disordered ?? this.#last().n;
@@ -270,7 +272,8 @@ export class EntryAges {
     }
     this.#clock.read(now);
     const { ran, wall, pauses } = this.#clock.kept;
-    this.#run('INSERT OR REPLACE INTO age VALUES (1, ?, ?, ?, ?)', ran, wall, JSON.stringify(pauses), this.#disordered);
+    const reading = [ran, wall].map((one) => BigInt(Math.trunc(one)));
+    this.#putAge.run(...reading, JSON.stringify(pauses), BigInt(this.#disordered));
     if (ran - this.#lastMark < this.#markEveryMs) return;
     this.#run('INSERT OR REPLACE INTO age_mark VALUES (?, ?)', ran, this.#last().n);
     this.#lastMark = ran;

@@ -286,7 +286,8 @@ export class AuditWriter {
     const packed = packEntries(batch.rows);
     const rows = packRows(packed.rows.map(cellsOf));
     const handed = { ...batch, ...packed, rows };
-    return (await this.#thread.ask({ ask: 'write', batch: handed }, buffersOf(rows))) as WrittenAnswer;
+    const transfer = [...buffersOf(rows), ...packed.blocks.map(({ entries }) => entries.buffer)];
+    return (await this.#thread.ask({ ask: 'write', batch: handed }, transfer)) as WrittenAnswer;
   }
 
   /** Closes the database and ends the thread. */

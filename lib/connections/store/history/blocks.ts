@@ -3,10 +3,11 @@
 
 import { crc32 } from 'node:zlib';
 import { isTime } from '../../../model/time/iso-time.ts';
+import { JsonBytes } from '../packed-rows.ts';
 import { isWithin, readList } from '../thread/database/read-rows.ts';
 
-/** The maximum number of characters of the JSON of a block: a page of the table holds four blocks. */
-const blockCharacters = 900;
+/** Maximum length of the JSON of a block in bytes: a page of the table holds four blocks. */
+const blockBytes = 900;
 
 /** The position of a change in the order of its parameter. */
 export interface Place {
@@ -20,7 +21,7 @@ export const noBlock: Place = { time: Number.NEGATIVE_INFINITY, revision: 0 };
 /**
  * Collects the changes of a block. A change is `[time, revision, value]`, relative to the first change of the block. A change with a cause
  * appends how much older the cause is: `[…, time, revision]`. A change whose writer, source or parameter of the cause differ from those of
- * the first change appends these: `[…, writer, source, parameter]`.
+ * the first change appends these: `[…, writer, source, parameter]`. Call `end` before `json`.
  */
 export class Packing {
   count = 0;
@@ -32,29 +33,39 @@ export class Packing {
   source = 0;
   /** 0: there is no cause. */
   cause = 0;
-  #json = '';
+  readonly #json = new JsonBytes(4 * blockBytes);
 
   /** Starts a block of changes after a place. */
   begin({ time, revision }: Place): void {
     this.count = 0;
     this.lastTime = time;
     this.lastRevision = revision;
+    this.#json.length = 0;
   }
 
   get json(): string {
-    return `${this.#json}]`;
+    return this.#json.written.toString();
   }
 
   get checksum(): number {
-    const { time, revision, count, writer, source, cause, json } = this;
-    return checksumOf(time, revision, count, writer, source, cause, json);
+    const { time, revision, count, writer, source, cause } = this;
+    return checksumOf(time, revision, count, writer, source, cause, this.#json.written);
   }
 
-  /** Adds a change with its value as JSON. Returns false for a change that is not after the last one, or too long. */
+  /** Ends the list of changes. */
+  end(): void {
+    this.#json.put(code[']']);
+  }
+
+  /**
+   * Adds a change. Its value is a finite number, with `isReal` one of a float, or JSON. Returns false for a change that is not after the
+   * last one, or too long.
+   */
   add(
     time: number,
     revision: number,
-    value: string,
+    value: number | string,
+    isReal: boolean,
     writer: number,
     source: number,
     cause: number,
@@ -62,6 +73,7 @@ export class Packing {
     causeRevision: number,
   ): boolean {
     if (time < this.lastTime || (time === this.lastTime && revision <= this.lastRevision)) return false;
+    if (typeof value === 'string' && value.length > blockBytes) return false;
     const isFirst = this.count === 0;
     if (isFirst) {
       this.time = time;
@@ -69,21 +81,45 @@ export class Packing {
       this.writer = writer;
       this.source = source;
       this.cause = cause;
-      this.#json = '';
     }
-    let row = `${isFirst ? '[' : ','}[${time - this.time},${revision - this.revision},${value}`;
+    const json = this.#json;
+    const start = json.length;
+    json.reserve(10);
+    json.put(isFirst ? code['['] : code[',']);
+    json.put(code['[']);
+    json.putInteger(time - this.time);
+    putNext(json, revision - this.revision);
+    json.put(code[',']);
+    if (typeof value === 'number') json.putNumber(value, isReal);
+    else json.putText(value);
     const isLikeFirst = writer === this.writer && source === this.source && cause === this.cause;
-    if (cause !== 0) row += `,${time - causeTime},${revision - causeRevision}`;
-    else if (!isLikeFirst) row += ',0,0';
-    row += isLikeFirst ? ']' : `,${writer},${source},${cause}]`;
-    if (this.#json.length + row.length > blockCharacters) return false;
-    this.#json += row;
+    if (cause !== 0 || !isLikeFirst) {
+      putNext(json, cause === 0 ? 0 : time - causeTime);
+      putNext(json, cause === 0 ? 0 : revision - causeRevision);
+    }
+    if (!isLikeFirst) {
+      putNext(json, writer);
+      putNext(json, source);
+      putNext(json, cause);
+    }
+    json.put(code[']']);
+    if (json.length >= blockBytes) {
+      json.length = start;
+      return false;
+    }
     this.count++;
     this.lastTime = time;
     this.lastRevision = revision;
     return true;
   }
 }
+
+function putNext(json: JsonBytes, integer: number): void {
+  json.put(code[',']);
+  json.putInteger(integer);
+}
+
+const code = { '[': 0x5b, ']': 0x5d, ',': 0x2c } as const;
 
 /** A number, a text, 0 or 1. A text with a NUL character is stored as bytes. */
 export type Stored = number | string | Uint8Array;
@@ -129,7 +165,7 @@ function checksumOf(
   writer: number,
   source: number,
   cause: number | null,
-  json: string,
+  json: string | Uint8Array,
 ): number {
   return crc32(`${time} ${revision} ${count} ${writer} ${source} ${cause ?? 0}`, crc32(json));
 }

@@ -217,6 +217,7 @@ export class Batch {
         time,
         revision,
         value,
+        type === 'F',
         this.#writerIds[columns.writer[row]!]!,
         this.#writerIds[columns.source[row]!]!,
         cause === 0 ? 0 : this.#parameters[cause]!.id,
@@ -226,6 +227,7 @@ export class Batch {
       if (!isAdded) break;
     }
     if (packing.count < 2) return 0;
+    packing.end();
     const { id } = this.#parameters[number]!;
     database.addBlock(hour, id, packing);
     return packing.count;
@@ -262,13 +264,13 @@ export class Batch {
   }
 }
 
-/** Returns a value as JSON of the same SQLite type as in a row of its own; undefined: it needs such a row. */
-function packedValue({ value, texts }: Columns, row: number, type: ValueType): string | undefined {
+/** Returns a value for a block, a text as JSON; undefined: SQLite would read it from there as another value, so it needs a row of its own. */
+function packedValue({ value, texts }: Columns, row: number, type: ValueType): number | string | undefined {
   const stored = value[row]!;
   if (type === 'S') {
     const text = texts[stored]!;
     return text.includes('\0') || !text.isWellFormed() ? undefined : JSON.stringify(text);
   }
-  if (Number.isSafeInteger(stored)) return type === 'F' ? `${stored}.0` : `${stored}`;
-  return type === 'F' && Number.isFinite(stored) && !Number.isInteger(stored) ? `${stored}` : undefined;
+  const isFraction = type === 'F' && Number.isFinite(stored) && !Number.isInteger(stored);
+  return isFraction || Number.isSafeInteger(stored) ? stored : undefined;
 }

@@ -18,17 +18,9 @@ export type Cut = (parameter: number) => readonly Interval[];
 export const always: Interval = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
 /** Yields the hours that have changes, oldest first. Rows may be deleted between steps. */
-export function* hoursOf({ database }: HistoryDatabase): Generator<number, void, void> {
-  const nextIn = (table: string) => `SELECT min(hour) AS hour FROM ${table} WHERE hour > ?1`;
-  const next = database.prepare(
-    `SELECT min(hour) AS hour FROM (${nextIn('change_row')} UNION ALL ${nextIn('change_block')})`,
-  );
-  let hour: number | null = Number.MIN_SAFE_INTEGER;
-  for (;;) {
-    ({ hour } = next.get(hour) as { hour: number | null });
-    if (hour === null) return;
-    yield hour;
-  }
+export function* hoursOf(database: HistoryDatabase): Generator<number, void, void> {
+  let hour = database.hourAfter(Number.MIN_SAFE_INTEGER);
+  for (; hour !== undefined; hour = database.hourAfter(hour)) yield hour;
 }
 
 /** Deletes changes of one hour in steps. A block that begins in an interval is deleted as a whole. */

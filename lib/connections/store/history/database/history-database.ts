@@ -98,6 +98,9 @@ export class HistoryDatabase {
   readonly #addChange: StatementSync;
   readonly #addBlock: StatementSync;
   readonly #blockBefore: StatementSync;
+  readonly #setRun: StatementSync;
+  readonly #setMark: StatementSync;
+  readonly #nextHour: StatementSync;
   readonly #putSpan: Readonly<Record<SpanTable, StatementSync>>;
   readonly #addToSpan: Readonly<Record<SpanTable, StatementSync>>;
   readonly ages: HourAges;
@@ -125,6 +128,11 @@ export class HistoryDatabase {
       this.#addChange = this.database.prepare('INSERT OR IGNORE INTO change_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
       this.#addBlock = this.database.prepare('INSERT INTO change_block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
       this.#blockBefore = this.database.prepare(blockBefore);
+      this.#setRun = this.database.prepare('INSERT OR REPLACE INTO run VALUES (1, ?, ?, ?)');
+      this.#setMark = this.database.prepare(
+        'INSERT OR REPLACE INTO mark (rowid, seen, minutes, hours) VALUES (1, ?, ?, ?)',
+      );
+      this.#nextHour = this.database.prepare(nextHour);
       const put = (table: SpanTable) =>
         this.database.prepare(`INSERT OR REPLACE INTO ${table} VALUES (?, ?, ?, ?, ?, ?, ?)`);
       this.#putSpan = { minute: put('minute'), hour: put('hour') };
@@ -193,7 +201,7 @@ export class HistoryDatabase {
   }
 
   setRun({ epoch, base, last }: RecordedRun): void {
-    this.database.prepare('INSERT OR REPLACE INTO run VALUES (1, ?, ?, ?)').run(epoch, BigInt(base), BigInt(last));
+    this.#setRun.run(epoch, BigInt(base), BigInt(last));
   }
 
   /** Returns the jumps of the clock in their order. */
@@ -216,9 +224,7 @@ export class HistoryDatabase {
   }
 
   setMark({ seen, minutes, hours }: Mark): void {
-    this.database
-      .prepare('INSERT OR REPLACE INTO mark (rowid, seen, minutes, hours) VALUES (1, ?, ?, ?)')
-      .run(seen, minutes, hours);
+    this.#setMark.run(seen, minutes, hours);
   }
 
   addGap({ start, end, lost, reason }: Gap): void {
@@ -238,6 +244,11 @@ export class HistoryDatabase {
   /** Ends the absences of an earlier run. */
   endAbsences(time: number): void {
     this.database.prepare('UPDATE absence SET end = max(start, ?) WHERE end = 0').run(time);
+  }
+
+  /** Returns the first hour after another one that has changes; undefined: there is none. */
+  hourAfter(hour: number): number | undefined {
+    return (this.#nextHour.get(hour) as { hour: number | null }).hour ?? undefined;
   }
 
   /** Returns the last change of the newest block of a parameter in an hour. The next block starts after it. */
@@ -391,6 +402,9 @@ export class HistoryDatabase {
     return Object.values(this.database.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[0]!;
   }
 }
+
+const nextHour = `SELECT min(hour) AS hour FROM (
+  SELECT min(hour) AS hour FROM change_row WHERE hour > ?1 UNION ALL SELECT min(hour) FROM change_block WHERE hour > ?1)`;
 
 /** The newest block that starts at a place or before it. */
 type BlockEnd = Readonly<Record<'last_time' | 'last_revision', number>>;

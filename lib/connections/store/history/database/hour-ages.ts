@@ -1,7 +1,7 @@
 // The age of the rows of each hour: when the hour was last written, on the clock that determines ages. The times of rows are no measure,
 // because the wall clock may have been set.
 
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { AgeClock, type Ages, beginAge, type ClockReading, readPauses } from '../../../../model/time/age-clock.ts';
 import { hourMs } from '../history-tables.ts';
 import type { Interval } from '../segments.ts';
@@ -11,6 +11,7 @@ const noteEveryMs = 60_000;
 
 export class HourAges {
   readonly #database: DatabaseSync;
+  readonly #putAge: StatementSync;
   readonly #clock: AgeClock;
   /** When each hour was last noted in this run. */
   readonly #noted = new Map<number, number>();
@@ -20,6 +21,7 @@ export class HourAges {
   /** Continues from the database. `seen`: the end of the recording of an earlier version, 0: there is none. Errors: those of SQLite. */
   constructor(database: DatabaseSync, seen: number, now: ClockReading) {
     this.#database = database;
+    this.#putAge = database.prepare('INSERT OR REPLACE INTO age VALUES (1, ?, ?, ?)');
     const row = database.prepare('SELECT ran, wall, pauses FROM age').get() as
       | { ran: number; wall: number; pauses: string }
       | undefined;
@@ -44,9 +46,7 @@ export class HourAges {
   /** Stores the hours written in this transaction, and the reading of the clock. */
   note(): void {
     const { ran, wall, pauses } = this.#clock.kept;
-    this.#database
-      .prepare('INSERT OR REPLACE INTO age VALUES (1, ?, ?, ?)')
-      .run(BigInt(ran), BigInt(wall), JSON.stringify(pauses));
+    this.#putAge.run(BigInt(ran), BigInt(wall), JSON.stringify(pauses));
     for (const hour of this.#written) {
       if (ran - (this.#noted.get(hour) ?? Number.NEGATIVE_INFINITY) < noteEveryMs) continue;
       this.#database.prepare('INSERT OR REPLACE INTO hour_age VALUES (?, ?)').run(BigInt(hour), BigInt(ran));

@@ -11,7 +11,6 @@ import { checkDatabase, troubleOf } from '../../thread/database/store-database.t
 import type { Changes, HistoryAnswer, JumpRow, OpenHistory } from '../history-messages.ts';
 import { hourMs } from '../history-tables.ts';
 import { Batch, type KnownParameter } from './batch.ts';
-import { hoursOf } from './drop.ts';
 import { dropDamagedBlocks, HistoryDatabase } from './history-database.ts';
 import { Room, roomOnDisk } from './room.ts';
 import { Writing } from './writing.ts';
@@ -160,8 +159,8 @@ export class HistoryKeeping {
 
   #oldest(): number | undefined {
     try {
-      const hour = this.#open && hoursOf(this.#open.database).next().value;
-      return typeof hour === 'number' ? hour * hourMs : undefined;
+      const hour = this.#open?.database.hourAfter(Number.MIN_SAFE_INTEGER);
+      return hour === undefined ? undefined : hour * hourMs;
     } catch {
       return undefined; // the next write reports the fault
     }
