@@ -4,11 +4,15 @@ import type { z } from 'zod';
 import type { AnyConnectionType } from './connection.ts';
 import * as registry from './registry.ts';
 import type { commonSettings } from './setting.ts';
+import { storeRehearsal } from './store/store.ts';
 
 /** The connection types by name. */
 export const connectionTypes: ReadonlyMap<string, AnyConnectionType> = new Map(
   Object.values(registry).map((type) => [type.type, type]),
 );
+
+/** By name of a type that works with each change: a type that does the same without threads and files, for the warm-up. */
+export const rehearsals: ReadonlyMap<string, AnyConnectionType> = new Map([[registry.store.type, storeRehearsal]]);
 
 type SettingsOf<Type> = Type extends { readonly type: infer Name; readonly settingsSchema: infer Schema }
   ? { readonly type: Name } & WithTexts<z.input<Schema>> & z.input<z.ZodObject<typeof commonSettings>>

@@ -8,7 +8,7 @@ import { Writable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
-import { connectionTypes } from '../../connections/connection-types.ts';
+import { connectionTypes, rehearsals } from '../../connections/connection-types.ts';
 import { checkFlowFiles } from '../../flow/check/check.ts';
 import { type FlowGuard, Hub, type HubLog, startHub } from '../../hub/index.ts';
 import { Journal } from '../../hub/journal.ts';
@@ -66,7 +66,7 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   const hub = await starting;
   supervisor.ready();
   returnMemoryWhenCalm();
-  if (options.warmUp) void warmUpAndReport(log);
+  if (options.warmUp) void warmUpAndReport(log, new Set(hub.connections().map(({ type }) => type)));
   log.info({}, `stopping: ${await stopped}`);
   supervisor.stopping();
   const endMs = performance.now() + stopMs;
@@ -77,10 +77,10 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   return 0;
 }
 
-async function warmUpAndReport(log: Journal): Promise<void> {
+async function warmUpAndReport(log: Journal, types: ReadonlySet<string>): Promise<void> {
   const startMs = performance.now();
   try {
-    await warmUp();
+    await warmUp(types);
     log.debug({}, `warmed up in ${Math.round(performance.now() - startMs)} ms`);
   } catch (error) {
     const sentence = `warm-up failed, the first changes take longer: ${messageOf(error)}`;
@@ -209,26 +209,30 @@ const flow = {
 
 /**
  * Runs temporary hubs for a quarter of a second, or about half a second on a busy machine, each with a local client that makes and
- * receives changes. Errors: no port can be opened on 127.0.0.1.
+ * receives changes; `types`: the connection types whose work with each change they rehearse. Errors: no port can be opened on 127.0.0.1.
  */
-export async function warmUp(): Promise<void> {
+export async function warmUp(types: ReadonlySet<string> = new Set()): Promise<void> {
   const signal = AbortSignal.timeout(deadlineMs);
   try {
-    for (let count = 0; count < hubs; count++) await runHub(count % 2 === 1 ? '/ws?list=true' : '/ws', signal);
+    for (let count = 0; count < hubs; count++) await runHub(count % 2 === 1 ? '/ws?list=true' : '/ws', types, signal);
   } catch (error) {
     if (!signal.aborted) throw error; // the machine is busy
   }
 }
 
-async function runHub(path: string, signal: AbortSignal): Promise<void> {
+async function runHub(path: string, types: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
   let port = 0;
   const ignore = () => {};
   const noticePort = (data: object) => {
     if ('port' in data) port = data.port as number;
   };
   const log: HubLog = { debug: ignore, info: noticePort, warn: ignore, error: ignore, child: () => log };
-  const file = { name: 'warm-up', folder: '.', data: flow, positionOf: () => undefined };
-  const hub = await Hub.run(checkFlowFiles([file], connectionTypes, new MistakeList()), { log });
+  const rehearsed = [...rehearsals].flatMap(([name, type]) => (types.has(name) ? [type] : []));
+  const others = Object.fromEntries(rehearsed.map(({ type }) => [type, { type }]));
+  const data = { connections: { ...flow.connections, ...others } };
+  const file = { name: 'warm-up', folder: '.', data, positionOf: () => undefined };
+  const known = new Map([...connectionTypes, ...rehearsed.map((type) => [type.type, type] as const)]);
+  const hub = await Hub.run(checkFlowFiles([file], known, new MistakeList()), { log });
   const socket = connect({ host: '127.0.0.1', port, noDelay: true });
   socket.on('error', () => {}); // it may break at any time, even while nothing awaits it
   try {

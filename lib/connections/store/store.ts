@@ -1,18 +1,24 @@
 // Store: keeps the hub's values, history and audit on the disk, and restores values after a restart. It never prevents a hub from starting.
-import { BehaviorSubject, defer, distinctUntilChanged, type Observable, of, switchMap } from 'rxjs';
-import { type ConnectionContext, defineGatewayType } from '../connection.ts';
+import { BehaviorSubject, defer, distinctUntilChanged, Observable, of, switchMap } from 'rxjs';
+import { z } from 'zod';
+import { type ConnectionContext, type ConnectionEvent, defineGatewayType } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
-import { auditOf, type OpenedLog, openAudit } from './audit/keep-audit.ts';
+import { AuditQueue } from './audit/audit-queue.ts';
+import { auditOf, listenForEntries, type OpenedLog, openAudit, packAudit } from './audit/keep-audit.ts';
 import { keepStorage } from './backup/backup-maker.ts';
 import { historyOf } from './history/keep-history.ts';
+import { Recorder } from './history/recorder.ts';
+import { buffersOf, packRows } from './packed-rows.ts';
 import { type Part, runParts } from './parts.ts';
 import { type ReadFile, readPast } from './reader/past-reader.ts';
 import { createSelection } from './selection.ts';
-import { roomOf, type StoreSettings, settingsSchema } from './settings.ts';
+import { historySetting, roomOf, rulesOf, type StoreSettings, settingsSchema } from './settings.ts';
 import { declareSnapshots, keepSnapshots } from './snapshots/keep-snapshots.ts';
 import { maxBytesOfAll, SnapshotShelf } from './snapshots/shelf.ts';
 import { filesOf, privateFilesOf } from './thread/database/files.ts';
+import { gather } from './values/gather.ts';
 import { keptOf, type OpenedValues, openValues, valuesOf } from './values/keep-values.ts';
+import { CausesWriter } from './values/kept-causes.ts';
 
 /** The databases that were opened for the start of the hub, before the connection runs. */
 interface Restoring {
@@ -74,6 +80,48 @@ export const store = defineGatewayType({
         },
         scheduler,
       );
+    }),
+});
+
+/** The interval at which a rehearsal packs what has changed. */
+const rehearsedMs = 10;
+
+/** Does on the hub's thread what a store does for each change, without threads and files: so V8 compiles it before there is load. */
+export const storeRehearsal = defineGatewayType({
+  type: 'store-rehearsal',
+  isExternal: true,
+  settingsSchema: z.strictObject({}),
+  parameters: () => [],
+  run: ({ id, scheduler }, hub) =>
+    new Observable<ConnectionEvent>((subscriber) => {
+      const isOwn = (address: string) => address.startsWith(`${id}/`);
+      const recorder = new Recorder(hub, rulesOf(historySetting.parse(undefined)), isOwn, () => {});
+      const queue = new AuditQueue();
+      const listening = listenForEntries(
+        hub,
+        (address) => !isOwn(address),
+        queue,
+        () => {},
+      );
+      const causes = new CausesWriter();
+      let written = hub.revision;
+      const pack = () => {
+        const { values, revision } = gather(hub, written, (one) => hub.persistence.isKept(one), causes);
+        written = revision;
+        buffersOf(packRows(values));
+        packAudit({ rows: queue.take(), log: [], run: { seen: 0, isClean: false, count: '' } });
+        recorder.queue.giveBack(recorder.take(scheduler.now()).transfer);
+      };
+      const packing = scheduler.schedule(function () {
+        pack();
+        this.schedule(undefined, rehearsedMs);
+      }, rehearsedMs);
+      subscriber.next({ state: 'running' });
+      return () => {
+        packing.unsubscribe();
+        listening.unsubscribe();
+        recorder.end();
+      };
     }),
 });
 

@@ -2,6 +2,7 @@
 
 import test from 'ava';
 import { warmUp } from '../../../lib/command/run/run.ts';
+import { JsonBytes } from '../../../lib/connections/store/packed-rows.ts';
 import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { start } from '../../support/system/process.ts';
@@ -9,8 +10,10 @@ import '../../support/own-process.ts';
 
 test.serial('a warm-up ends by itself, within its time, and leaves neither sockets nor listeners behind', async (t) => {
   const before = openSockets();
-  await warmUp();
-  await eventually(() => openSockets().join() === before.join(), 'no socket of it');
+  for (const types of [new Set<string>(), new Set(['store'])]) {
+    await warmUp(types);
+    await eventually(() => openSockets().join() === before.join(), 'no socket of it');
+  }
   t.pass();
 });
 
@@ -24,6 +27,22 @@ test.serial('`patchbay run` warms up, unless the option is off', async (t) => {
     const { output } = await hub.ended();
     t.is(/ runs .*"warmed up in \d+ ms"/s.test(output), args.length === 0, output);
   }
+});
+
+test.serial('the warm-up of a hub with a store packs changes as the store does', async (t) => {
+  const { putInteger } = JsonBytes.prototype;
+  let packed = 0;
+  JsonBytes.prototype.putInteger = function (integer) {
+    packed++;
+    putInteger.call(this, integer);
+  };
+  t.teardown(() => {
+    JsonBytes.prototype.putInteger = putInteger;
+  });
+  await warmUp();
+  t.is(packed, 0);
+  await warmUp(new Set(['store']));
+  t.true(packed > 1000, `${packed} numbers`);
 });
 
 /** The kinds of what would keep the process alive that have to do with the network. */

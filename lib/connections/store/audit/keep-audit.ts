@@ -26,6 +26,7 @@ import type {
   HeldAudit,
   OpenAudit,
   OpenedAudit,
+  PackedAuditBatch,
 } from './audit-messages.ts';
 import { AuditQueue } from './audit-queue.ts';
 import { cellsOf, rowOfEvent, rowOfStart } from './audit-tables.ts';
@@ -69,7 +70,7 @@ class AuditKeeper extends Keeper implements RecordedArchive {
     const onHubEnd = () => {
       this.#isHubEnding = true;
     };
-    this.listening.add(listen(options.hub, options.isSelected, this.#queue, onHubEnd));
+    this.listening.add(listenForEntries(options.hub, options.isSelected, this.#queue, onHubEnd));
     this.reportState(); // opening a large file takes longer than the hub should wait
   }
 
@@ -138,7 +139,7 @@ class AuditKeeper extends Keeper implements RecordedArchive {
 }
 
 /** Queues changes from outside and audit events until it is unsubscribed; `onHubEnd` is called when the hub begins to shut down. */
-function listen(
+export function listenForEntries(
   { changes$, wanted$, persistence }: Pick<HubPort, 'changes$' | 'wanted$' | 'persistence'>,
   isSelected: (address: string) => boolean,
   queue: AuditQueue,
@@ -271,6 +272,16 @@ function requestOf({ settings, resolvePath }: OpenContext, isRead: boolean) {
 
 // The hub's side of the thread that writes the audit and the log.
 
+/** Packs a batch for the thread, with the buffers to transfer. */
+export function packAudit(batch: AuditBatch): { readonly packed: PackedAuditBatch; readonly transfer: ArrayBuffer[] } {
+  const { rows: single, blocks } = packEntries(batch.rows);
+  const rows = packRows(single.map(cellsOf));
+  return {
+    packed: { ...batch, rows, blocks },
+    transfer: [...buffersOf(rows), ...blocks.map(({ entries }) => entries.buffer)],
+  };
+}
+
 type WrittenAnswer = Extract<AuditAnswer, { readonly written: unknown }>;
 
 export class AuditWriter {
@@ -283,11 +294,8 @@ export class AuditWriter {
 
   /** Writes a batch. Resolves as `written` once it is on the disk. Errors: when the thread has ended. */
   async write(batch: AuditBatch): Promise<WrittenAnswer> {
-    const packed = packEntries(batch.rows);
-    const rows = packRows(packed.rows.map(cellsOf));
-    const handed = { ...batch, ...packed, rows };
-    const transfer = [...buffersOf(rows), ...packed.blocks.map(({ entries }) => entries.buffer)];
-    return (await this.#thread.ask({ ask: 'write', batch: handed }, transfer)) as WrittenAnswer;
+    const { packed, transfer } = packAudit(batch);
+    return (await this.#thread.ask({ ask: 'write', batch: packed }, transfer)) as WrittenAnswer;
   }
 
   /** Closes the database and ends the thread. */
