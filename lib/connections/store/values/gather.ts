@@ -137,3 +137,14 @@ export function isDefault({ address, lastChange }: Parameter): boolean {
   const { kind, name, reportedBy } = lastChange!.origin;
   return kind === 'connection' && reportedBy === undefined && address.startsWith(`${name}/`);
 }
+
+/** Writes values as JSON: `[["desk/level","F",2.0,1795966000000,[{"kind":"client",…}]],…]`, `null` instead of unknown causes. */
+export function recentRows(rows: readonly ValueRow[]): string {
+  let text = '';
+  for (const [address, type, value, time, causes] of rows) {
+    const isWholeFloat = type === 'F' && Number.isSafeInteger(value);
+    const json = typeof value === 'string' ? JSON.stringify(value) : isWholeFloat ? `${value}.0` : `${value}`;
+    text += `${text === '' ? '[' : ','}[${JSON.stringify(address)},"${type}",${json},${time},${causes === '' ? 'null' : causes}]`;
+  }
+  return `${text}]`;
+}

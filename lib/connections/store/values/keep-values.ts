@@ -26,7 +26,7 @@ import type {
   ValueRow,
   Written,
 } from '../thread/values/values-messages.ts';
-import { type Gathered, gather, isDefault, LongValues, rowOf } from './gather.ts';
+import { type Gathered, gather, isDefault, LongValues, recentRows, rowOf } from './gather.ts';
 import { CausesWriter, readCauses } from './kept-causes.ts';
 import { ValueShares } from './shares.ts';
 
@@ -34,6 +34,11 @@ import { ValueShares } from './shares.ts';
 const countedAtOnce = 1000;
 /** The maximum number of bytes in a batch for values that previously did not fit. */
 const fittingBytes = 512 * 1024;
+/** Values that change again and again share a row, except at every so many writes: the number of values, and the most characters of causes. */
+const leastRecent = 50;
+const mostRecent = 1000;
+const mostRecentCharacters = 512 * 1024;
+const mostRecentWrites = 9;
 
 interface ValuesOptions extends KeeperOptions {
   readonly writer: ValuesWriter;
@@ -58,8 +63,12 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   readonly #causes = new CausesWriter();
   readonly #wanted = new WeakMap<Parameter, boolean>();
   #opened: Promise<Opened> | undefined;
-  /** All changes up to this revision are on the disk or wait as long values. */
+  /** All changes up to this revision have rows on the disk or wait as long values; up to `#safe`, they are at least recent values there. */
   #written: number;
+  #safe: number;
+  /** The recent values on the disk, and how often they were written since the last rows. */
+  #recent: ReadonlySet<Parameter> = new Set();
+  #recentWrites = 0;
   /** The number of values of the last batch. */
   #lastRows = 0;
   /** Long values that are not on the disk yet. */
@@ -80,7 +89,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     this.#options = options;
     this.#opened = options.opened;
     this.#memories = new Memories(options.hub.persistence);
-    this.#written = options.hub.revision;
+    this.#written = this.#safe = options.hub.revision;
     this.listening.add(
       options.hub.removed$.subscribe((parameter) => {
         this.#hasMadeRoom = false;
@@ -126,38 +135,70 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
 
   /** Marks everything for writing: the contents of the disk are unknown. */
   #renew(): void {
-    this.#written = 0;
+    this.#written = this.#safe = 0;
+    this.#recent = new Set();
     this.#hasMadeRoom = false;
     this.#long.clear();
     this.#memories.renew();
     this.#options.snapshots.renew();
   }
 
-  protected async write(): Promise<Wrote> {
+  protected async write(isLast: boolean): Promise<Wrote> {
     const isKept = (parameter: Parameter) => this.#isWanted(parameter);
     const gathered = gather(this.#options.hub, this.#written, isKept, this.#causes, this.#long);
-    const { values, forgotten } = this.#within(gathered);
+    const isRecent = !isLast && this.#areRecent(gathered);
+    const { values, forgotten } = isRecent ? { ...gathered, forgotten: [] } : this.#within(gathered);
     this.#lastRows = values.length;
     const memories = this.#memories.take();
     const snapshots = this.#options.snapshots.take();
     const isEmpty = values.length + forgotten.length + memories.length === 0 && snapshots === undefined;
     if (!isEmpty) {
-      const batch = { values, memories, snapshots, forgotten: forgotten.map(({ address }) => address) };
+      const rows = isRecent ? { values: [], recent: recentRows(values) } : { values };
+      const batch = { ...rows, memories, snapshots, forgotten: forgotten.map(({ address }) => address) };
       if (!(await this.#isOnDisk(batch))) {
         this.#forgotten.push(...forgotten);
+        this.#recentWrites = mostRecentWrites;
         return this.trouble === undefined ? 'more' : 'all';
       }
     }
     for (const parameter of gathered.parameters) this.#long.delete(parameter);
-    this.#written = gathered.revision;
+    this.#safe = gathered.revision;
+    if (!isRecent) this.#written = gathered.revision;
+    if (values.length > 0) this.#recent = new Set(isRecent ? gathered.parameters : []);
+    this.#recentWrites = isRecent ? this.#recentWrites + 1 : 0;
     this.rate.add(this.#options.scheduler.now(), values.length);
     this.#memories.written(memories);
     if (snapshots !== undefined) this.#options.snapshots.written(snapshots);
     return gathered.isFull ? 'more' : isEmpty ? 'nothing' : 'all';
   }
 
+  /** Returns whether all of these are small values that change all the time. */
+  #areRecent({ values, parameters, isFull }: Gathered): boolean {
+    if (isFull || this.#shares !== undefined || this.#long.size + this.#forgotten.length > 0) return false;
+    if (values.length < leastRecent || values.length > mostRecent || this.#recentWrites >= mostRecentWrites)
+      return false;
+    let again = 0;
+    let characters = 0;
+    for (const [index, [, , value, time, causes]] of values.entries()) {
+      if (typeof value === 'string' || !Number.isSafeInteger(time)) return false;
+      characters += causes.length;
+      if (parameters[index]!.lastChange!.revision > this.#safe) again++;
+    }
+    return characters <= mostRecentCharacters && 3 * again >= 2 * values.length;
+  }
+
+  /** Adds the recent values that would have no row: of removed parameters, and those for which there was no room in the batch. */
+  #withRecent({ values, parameters, ...rest }: Gathered): Gathered {
+    const gathered = new Set(values.map(([address]) => address));
+    const isLeft = (one: Parameter) => !gathered.has(one.address) && one.value !== undefined && !isDefault(one);
+    const others = [...this.#recent].filter(isLeft);
+    const rows = others.map((one) => rowOf(one, this.#causes));
+    return { ...rest, values: [...values, ...rows], parameters: [...parameters, ...others] };
+  }
+
   /** Returns the rows of a batch that fit, and the values that are no longer kept because their writers exceed their shares. */
-  #within({ values, parameters }: Gathered): { values: readonly ValueRow[]; forgotten: readonly Parameter[] } {
+  #within(gathered: Gathered): { values: readonly ValueRow[]; forgotten: readonly Parameter[] } {
+    const { values, parameters } = this.#recent.size === 0 ? gathered : this.#withRecent(gathered);
     const forgotten = new Set(this.#forgotten.splice(0));
     const shares = this.#shares;
     if (shares === undefined) return { values, forgotten: [...forgotten] };
@@ -188,7 +229,8 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
       return true;
     }
     this.#memories.renew();
-    if (written.state === 'full' && written.isUsedUp && (await this.#giveWay())) this.noteTrouble(undefined);
+    if (written.state !== 'full') return false;
+    if (batch.recent !== undefined || (written.isUsedUp && (await this.#giveWay()))) this.noteTrouble(undefined);
     return false;
   }
 
@@ -243,7 +285,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   async #attempt(batch: Batch): Promise<Written> {
     const { writer, hub } = this.#options;
     const written = await writer.write(batch);
-    if (written.state !== 'full' || this.#hasMadeRoom) return written;
+    if (written.state !== 'full' || this.#hasMadeRoom || batch.recent !== undefined) return written;
     const made = await writer.makeRoom([...hub.parameters()].map(({ address }) => address));
     this.#hasMadeRoom = made.state === 'written';
     return writer.write(batch);

@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { isTime } from '../../../../model/time/iso-time.ts';
-import { isValueOf, type ValueType, valueTypes } from '../../../../model/value.ts';
+import { isValueOf, type Value, type ValueType, valueTypes } from '../../../../model/value.ts';
 import type { KeptMemory } from '../../../persistence.ts';
 import { backupWork, filesOf } from '../database/files.ts';
 import { openStored, type Stored } from '../database/open-stored.ts';
-import { LeftOutRows, readRows, readStored, storedText } from '../database/read-rows.ts';
+import { LeftOutRows, readList, readRows, readStored, storedText } from '../database/read-rows.ts';
 import {
   checkDatabase,
   createDatabase,
@@ -107,6 +107,48 @@ function writeSnapshots(database: DatabaseSync, { isAnew, saved, forgotten, last
     else database.prepare(putLast).run(selection, name, checksumOf([selection, name]));
 }
 
+// Values that change again and again: one row has all that have changed since their rows in `parameter` were last written, as JSON.
+// Whoever writes a row of `parameter`, a hub of an earlier version or a person, outdates them.
+
+const recentTables = `
+  CREATE TABLE IF NOT EXISTS recent (
+    one INTEGER PRIMARY KEY CHECK (one = 1), parameters TEXT NOT NULL, checksum INTEGER NOT NULL
+  ) STRICT;${['INSERT', 'UPDATE', 'DELETE']
+    .map(
+      (write) => `
+  CREATE TRIGGER IF NOT EXISTS recent_before_${write.toLowerCase()} AFTER ${write} ON parameter BEGIN DELETE FROM recent; END;`,
+    )
+    .join('')}
+  CREATE VIEW IF NOT EXISTS newest AS
+    WITH one AS (
+      SELECT value ->> 0 AS address, value ->> 1 AS type, value ->> 2 AS value, value ->> 3 AS time, value -> 4 AS causes
+      FROM recent, json_each(iif(json_valid(parameters), parameters, '[]'))
+    )
+    SELECT address, type, value, time, iif(causes = 'null', '', causes) AS causes FROM one
+    UNION ALL SELECT address, type, value, time, causes FROM parameter WHERE address NOT IN (SELECT address FROM one);`;
+const putRecent = 'INSERT OR REPLACE INTO recent VALUES (1, ?, ?)';
+const dropRecent = 'DELETE FROM recent';
+
+/** Reads the text of `recentRows`, and adds the names of what is damaged to `damaged`. Errors: those of SQLite. */
+function readRecent(database: DatabaseSync, damaged: string[]): ValueRow[] {
+  if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'recent'").get() === undefined) return [];
+  const [found] = readRows<[text: unknown, checksum: number]>(
+    database.prepare('SELECT parameters, checksum FROM recent'),
+  );
+  if (found === undefined) return [];
+  const [text, checksum] = found;
+  const rows = typeof text === 'string' && crc32(text) === checksum ? readList(text) : [];
+  if (rows.length === 0) damaged.push('the values of the last seconds');
+  return rows.flatMap((row): ValueRow[] => {
+    if (!Array.isArray(row)) return [];
+    const [address, type, value, time, causes] = row as [string, ValueType, Value, number, unknown];
+    const kept = [address, type, value, time, causes === null ? '' : JSON.stringify(causes)] as const;
+    if (typeof address === 'string' && isRow(kept)) return [kept];
+    damaged.push(`${address}`);
+    return [];
+  });
+}
+
 const tables = `
   CREATE TABLE parameter (
     address TEXT PRIMARY KEY, type TEXT NOT NULL, value ANY NOT NULL, time INTEGER NOT NULL,
@@ -115,7 +157,7 @@ const tables = `
   CREATE TABLE under_way (
     connection TEXT NOT NULL, name TEXT NOT NULL, memory TEXT NOT NULL, checksum INTEGER NOT NULL,
     PRIMARY KEY (connection, name)
-  ) STRICT, WITHOUT ROWID;${snapshotTables}`;
+  ) STRICT, WITHOUT ROWID;${recentTables}${snapshotTables}`;
 
 /** The space that the log and partly written pages take besides a batch. */
 const spareBytes = 1_000_000;
@@ -139,7 +181,10 @@ export class ValuesDatabase {
     try {
       this.#files = new WrittenFiles(path);
       if (hasDamagedRows || !isOfThisVersion(this.#database)) writeAnew(this.#database);
+      this.#database.exec(recentTables); // an earlier version of the hub has none
       this.#rows = new RowWriter(this.#database, this.leftOut);
+      const recent = readRecent(this.#database, []);
+      if (recent.length > 0) this.write({ values: recent, memories: [], snapshots: undefined });
     } catch (error) {
       this.#database.close();
       throw error;
@@ -187,7 +232,9 @@ export class ValuesDatabase {
     const drop = this.#database.prepare('DELETE FROM parameter WHERE address = ?');
     const known = this.#database.prepare('SELECT address FROM parameter').all() as { address: string }[];
     inTransaction(this.#database, () => {
-      for (const { address } of known) if (!kept.has(address)) drop.run(address);
+      this.#rows.retainRecent(() => {
+        for (const { address } of known) if (!kept.has(address)) drop.run(address);
+      });
     });
   }
 
@@ -220,7 +267,8 @@ function read(database: DatabaseSync, isAll: boolean): Held {
 function writeAnew(database: DatabaseSync): void {
   const { values, memories, snapshots } = read(database, true);
   inTransaction(database, () => {
-    database.exec(`DROP TABLE parameter; DROP TABLE under_way; ${dropSnapshotTables}; ${tables}`);
+    const recent = 'DROP VIEW IF EXISTS newest; DROP TABLE IF EXISTS recent';
+    database.exec(`${recent}; DROP TABLE parameter; DROP TABLE under_way; ${dropSnapshotTables}; ${tables}`);
     new RowWriter(database, new LeftOutRows()).write({
       values,
       memories: memories.map(({ connection, name, memory }) => [connection, name, JSON.stringify(memory)]),
@@ -285,7 +333,14 @@ function readValues(database: DatabaseSync, damaged: string[]): ValueRow[] {
     if (isAsWritten && isRow(row)) values.push(row);
     else damaged.push(`${row[0]}`);
   }
-  return values.sort((a, b) => a[3] - b[3]);
+  const recent = readRecent(database, damaged);
+  if (recent.length === 0) return values.sort(byTime);
+  const isRecent = new Set(recent.map(([address]) => address));
+  return [...values.filter(([address]) => !isRecent.has(address)), ...recent].sort(byTime);
+}
+
+function byTime(one: ValueRow, other: ValueRow): number {
+  return one[3] - other[3];
 }
 
 /** The stored form of booleans. */
@@ -337,6 +392,8 @@ class RowWriter {
   readonly #leftOut: LeftOutRows;
   readonly #putMemory: StatementSync;
   readonly #dropMemory: StatementSync;
+  readonly #putRecent: StatementSync;
+  readonly #dropRecent: StatementSync;
 
   /** `leftOut` collects the refused rows. Errors: those of SQLite. */
   constructor(database: DatabaseSync, leftOut: LeftOutRows) {
@@ -346,10 +403,14 @@ class RowWriter {
     this.#putValue = database.prepare(putValue);
     this.#putMemory = database.prepare(putMemory);
     this.#dropMemory = database.prepare(dropMemory);
+    this.#putRecent = database.prepare(putRecent);
+    this.#dropRecent = database.prepare(dropRecent);
   }
 
   /** Writes a batch; call it in a transaction. Errors: those of SQLite. */
-  write({ values, memories, snapshots, forgotten = [] }: Batch): void {
+  write({ values, memories, snapshots, forgotten = [], recent }: Batch): void {
+    if (recent !== undefined) this.#putRecent.run(recent, crc32(recent));
+    else if (values.length + forgotten.length > 0) this.#dropRecent.run();
     for (const address of forgotten) this.#dropValue.run(address);
     for (const row of values) {
       giveWay();
@@ -368,6 +429,13 @@ class RowWriter {
         this.#leftOut.note(`${connection}/${name} (under way)`, error);
       }
     if (snapshots !== undefined) writeSnapshots(this.#database, snapshots);
+  }
+
+  /** Keeps the recent values while `work` deletes rows of others. */
+  retainRecent(work: () => void): void {
+    const recent = this.#database.prepare('SELECT parameters, checksum FROM recent').get();
+    work();
+    if (recent !== undefined) this.#putRecent.run(...(Object.values(recent) as [string, number]));
   }
 
   #put([address, type, value, time, causes]: ValueRow): void {

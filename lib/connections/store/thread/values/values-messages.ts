@@ -25,6 +25,8 @@ export interface Batch {
   readonly snapshots: SnapshotBatch | undefined;
   /** The addresses of values that are no longer kept. */
   readonly forgotten?: readonly string[];
+  /** All values that have changed since the last batch without it, as text of `recentRows`; then `values` and `forgotten` are empty. */
+  readonly recent?: string;
 }
 
 /** A batch in transit. Its values are packed `ValueRow`s. */
