@@ -56,7 +56,7 @@ test('a trigger starts a rule each time, with the value 1', async (t) => {
   t.is(hub.find('desk/n')?.value, 2);
 });
 
-test('a rule that fails on a value is logged with its name, and its other destinations and neighbours go on', async (t) => {
+test('a rule that fails on a value is logged with its name, and its other destinations and neighbours continue', async (t) => {
   const hub = await startTestHub(t, {
     connections: { desk: { type: 'dummy', parameters: ['text', 'n,I', 'copy', 'length,I'] } },
     rules: [
@@ -83,7 +83,7 @@ test('a rule that fails on a value is logged with its name, and its other destin
   t.is(warnings().length, 2);
 });
 
-test('a loop of two rules is named in the log once, and the hub goes on', async (t) => {
+test('a loop of two rules is logged once with their names, and the hub continues', async (t) => {
   const hub = await startTestHub(t, {
     connections: { desk: { type: 'dummy', parameters: ['a,I', 'b,I', 'c,I'] } },
     rules: [
@@ -119,7 +119,7 @@ test('statusParameter adds _status/connected, which shows whether the connection
   );
 });
 
-test('a connection that crashes is logged, shown and started again with backoff; its neighbours never notice', async (t) => {
+test('a connection that crashes is logged, shown and restarted with backoff; its neighbours never notice', async (t) => {
   const scheduler = new VirtualTimeScheduler();
   const starts: number[] = [];
   const shaky = defineConnectionType({
@@ -150,7 +150,7 @@ test('a connection that crashes is logged, shown and started again with backoff;
   t.like(hub.connections()[1], { state: 'running' });
 });
 
-test('a reason of which only the counts change is shown each time, and logged once; one that is another is logged at once', async (t) => {
+test('a reason with changed counts is shown each time, and logged once; another reason is logged immediately', async (t) => {
   const reasons = [
     '11 of api eve 10.0.0.3 (1 MB)',
     '1,990 of api eve 10.0.0.3 (12.5 MB)',
@@ -185,7 +185,7 @@ test('a reason of which only the counts change is shown each time, and logged on
   );
 });
 
-test('a connection that ends by itself has crashed; one that cannot start has failed', async (t) => {
+test('a connection that ends on its own has crashed; one that cannot start has failed', async (t) => {
   const types = new Map<string, AnyConnectionType>([
     [
       'ends',
@@ -215,7 +215,7 @@ test('a connection that ends by itself has crashed; one that cannot start has fa
   ]);
 });
 
-test('a value that does not convert, or is set on no parameter, is logged and the connection goes on', async (t) => {
+test('a value that does not convert, or has no parameter, is logged and the connection continues', async (t) => {
   const odd = defineConnectionType({
     type: 'odd',
     isExternal: false,
@@ -234,7 +234,7 @@ test('a value that does not convert, or is set on no parameter, is logged and th
   t.is(hub.lines.filter(({ message }) => message.startsWith('a value was not set')).length, 2);
 });
 
-test('a connection sets a parameter that it has looked up once; of another ID it has none', async (t) => {
+test('a connection looks up a parameter once and sets it; another ID has none', async (t) => {
   const found: (Parameter | undefined)[] = [];
   const sure = defineConnectionType({
     type: 'sure',
@@ -289,7 +289,7 @@ test('a gateway that cannot start ends the start: nothing is left running', asyn
   t.false(isRunning);
 });
 
-test('stopping waits for what a connection has to finish', async (t) => {
+test('stopping waits for the remaining work of a connection', async (t) => {
   let isWritten = false;
   const writer = defineConnectionType({
     type: 'writer',

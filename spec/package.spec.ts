@@ -78,7 +78,7 @@ test('the packed package runs a hub, and its types check', async (t) => {
   t.regex(stdout, /^2 tests passed$/m);
 });
 
-test('D-45: what V8 has compiled of the package is kept for the next start, which nothing about it can keep from running', async (t) => {
+test('D-45: the compiled code of the package is kept for the next start, and no problem with it prevents the start', async (t) => {
   const kept = `${process.versions.node}-${process.arch}/run`;
   const folder = await createFolder(t, {
     'flow.ts':

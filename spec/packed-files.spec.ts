@@ -31,7 +31,7 @@ test('each flow file and page of the repository is packed by its name', (t) => {
   );
 });
 
-test('the lock file asks for what package.json asks for, so that npm install changes no file', (t) => {
+test('the lock file matches package.json, so npm install changes no file', (t) => {
   const asked = JSON.parse(readReadme('package.json')) as Record<string, unknown>;
   const { packages } = JSON.parse(readReadme('package-lock.json')) as { packages: Record<'', Record<string, unknown>> };
   for (const kind of ['dependencies', 'optionalDependencies', 'devDependencies', 'peerDependencies'])

@@ -69,7 +69,7 @@ test('docs/api.md names every request', async (t) => {
   }
 });
 
-test('lib/README.md names the rooms', async (t) => {
+test('lib/README.md names the folders', async (t) => {
   const [, table = ''] = /\| room \| \|\n\|---\|---\|\n([\s\S]*?)\n\n/.exec(readReadme('lib/README.md')) ?? [];
   const cells = [...table.matchAll(/^\| (.*?) \|/gm)].map(([, cell]) => cell!);
   const named = cells.flatMap((cell) => cell.match(/[\w.-]+(?:\.ts|\/)(?=[`\]])/g) ?? []);
@@ -79,7 +79,7 @@ test('lib/README.md names the rooms', async (t) => {
   t.deepEqual(named.sort(), rooms.sort());
 });
 
-test('lib/README.md names files and folders that there are', (t) => {
+test('lib/README.md names only existing files and folders', (t) => {
   const text = readReadme('lib/README.md').replace(/^```(ts|console)[\s\S]*?^```$/gm, '');
   const paths = [...text.matchAll(/(?<![\w/.(-])([\w-]+\/)*([\w-]+\/|[\w-]+\.ts)(?![\w#-])/g)].map(([path]) => path);
   t.true(paths.length >= 20);

@@ -14,7 +14,7 @@ const missing = /^Not run.*: for want of chromium-headless-shell: console\/why$/
 /** Where no program is found. */
 const nowhere = '/nowhere';
 
-test('a spec whose program is missing is left out and named, all others run', async (t) => {
+test('a spec whose program is missing is skipped and named, all others run', async (t) => {
   const { status, output } = await start(t, specs, {
     program: join(import.meta.dirname, 'run.ts'),
     env: { PATH: nowhere, CI: 'false' },
@@ -25,7 +25,7 @@ test('a spec whose program is missing is left out and named, all others run', as
   t.is(status, 0, output);
 });
 
-test('npm test installs nothing: what it runs does not know how', (t) => {
+test('npm test installs nothing', (t) => {
   const { scripts } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'));
   t.regex(`${scripts.test} ${scripts.check}`, /^npm run check node .*spec\/check\.ts$/);
   for (const program of ['check.ts', 'run.ts'])
@@ -39,7 +39,7 @@ test('with CI=true a missing program is a failure', async (t) => {
   t.is(status, 1);
 });
 
-test('a folder stands for all its specs, and a name that fits none is a failure', async (t) => {
+test('a folder means all its specs, and a name without a match is a failure', async (t) => {
   const program = join(import.meta.dirname, 'run.ts');
   const folder = await start(t, ['spec/model/time', 'spec/model/addr*.spec.ts'], { program }).ended();
   t.is(folder.status, 0, folder.output);
@@ -69,7 +69,7 @@ async function runPackage(t: ExecutionContext, spec: string, others: Record<stri
   return start(t, [], { program: join(folder, 'run.mjs'), folder }).ended();
 }
 
-test('a test that fails beside all others in CI and passes alone is counted, and named', async (t) => {
+test('a test that fails together with others in CI and passes alone is counted, and named', async (t) => {
   const once =
     "test('once, or twice: it was late', (t) => { const known = existsSync('x'); writeFileSync('x', ''); t.true(known); });";
   const { status, output } = await runPackage(t, once, {

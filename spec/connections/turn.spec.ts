@@ -30,7 +30,7 @@ const pair = defineConnectionType({
     }),
 });
 
-test('a rule over two parameters runs once for what a connection emits in a turn, and twice for what it emits apart', async (t) => {
+test('a rule with two sources runs once for a turn of a connection, and twice for separate emissions', async (t) => {
   const flow = {
     connections: { it: { type: 'pair' }, desk: { type: 'dummy', parameters: ['sum,I'] } },
     rules: [{ from: { a: 'it/a', b: 'it/b' }, map: 'a + b', to: 'desk/sum' }],

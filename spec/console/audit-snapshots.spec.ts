@@ -56,49 +56,46 @@ test.serial(
   },
 );
 
-test.serial(
-  'a snapshot is saved, compared value by value, recalled when people confirm it, and forgotten',
-  async (t) => {
-    const { hub, page } = await open();
-    const set = (address: string, value: string) => ask(t, hub.port, `GET /update?parameter=${address}&value=${value}`);
-    await set('desk/lamp', 'false');
-    await goTo(page, '#/snapshots');
-    const name = page.getByLabel('Name of a new snapshot of studio');
-    t.true(await page.getByRole('button', { name: 'Save' }).isDisabled(), 'without a name');
-    await name.fill('evening');
-    await name.press('Enter');
-    await page.getByText('current values').waitFor();
-    t.true(await page.getByRole('button', { name: 'Recall evening' }).isDisabled(), 'there is nothing to recall');
+test.serial('a snapshot is saved, compared value by value, recalled after a confirmation, and deleted', async (t) => {
+  const { hub, page } = await open();
+  const set = (address: string, value: string) => ask(t, hub.port, `GET /update?parameter=${address}&value=${value}`);
+  await set('desk/lamp', 'false');
+  await goTo(page, '#/snapshots');
+  const name = page.getByLabel('Name of a new snapshot of studio');
+  t.true(await page.getByRole('button', { name: 'Save' }).isDisabled(), 'without a name');
+  await name.fill('evening');
+  await name.press('Enter');
+  await page.getByText('current values').waitFor();
+  t.true(await page.getByRole('button', { name: 'Recall evening' }).isDisabled(), 'there is nothing to recall');
 
-    await set('desk/lamp', 'true');
-    await set('desk/title', 'News');
-    await page.getByText('current values').waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Compare evening' }).click();
-    await page.getByText('2 of 3 differ.').waitFor();
-    const rows = page.locator('.comparison tbody tr');
-    t.deepEqual(await rows.allInnerTexts(), ['desk/lamp\tfalse\ttrue', 'desk/title\tMorning\tNews']);
-    await page.getByLabel('show all').check();
-    await waitUntil(page, async () => (await rows.count()) === 3);
-    await expectAccessible(t, page);
+  await set('desk/lamp', 'true');
+  await set('desk/title', 'News');
+  await page.getByText('current values').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Compare evening' }).click();
+  await page.getByText('2 of 3 differ.').waitFor();
+  const rows = page.locator('.comparison tbody tr');
+  t.deepEqual(await rows.allInnerTexts(), ['desk/lamp\tfalse\ttrue', 'desk/title\tMorning\tNews']);
+  await page.getByLabel('show all').check();
+  await waitUntil(page, async () => (await rows.count()) === 3);
+  await expectAccessible(t, page);
 
-    const dialog = page.getByRole('dialog');
-    await page.getByRole('button', { name: 'Recall evening' }).click();
-    await dialog.getByRole('button', { name: 'Cancel' }).click();
-    t.is(hub.find('desk/title')!.value, 'News');
-    await page.getByRole('button', { name: 'Recall evening' }).click();
-    await dialog.getByRole('button', { name: 'Recall' }).click();
-    await page.getByText('0 of 3 differ.').waitFor();
-    t.is(hub.find('desk/title')!.value, 'Morning');
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Recall evening' }).click();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  t.is(hub.find('desk/title')!.value, 'News');
+  await page.getByRole('button', { name: 'Recall evening' }).click();
+  await dialog.getByRole('button', { name: 'Recall' }).click();
+  await page.getByText('0 of 3 differ.').waitFor();
+  t.is(hub.find('desk/title')!.value, 'Morning');
 
-    await name.fill('bad/name');
-    await name.press('Enter');
-    await page.getByRole('alert').getByText('bad/name').waitFor();
-    await name.fill('evening');
-    await name.press('Enter');
-    await dialog.getByText('Replace evening?').waitFor();
-    await dialog.getByRole('button', { name: 'Replace' }).click();
-    await page.getByRole('button', { name: 'Forget evening' }).click();
-    await dialog.getByRole('button', { name: 'Forget' }).click();
-    await page.getByText('No snapshots yet.').waitFor();
-  },
-);
+  await name.fill('bad/name');
+  await name.press('Enter');
+  await page.getByRole('alert').getByText('bad/name').waitFor();
+  await name.fill('evening');
+  await name.press('Enter');
+  await dialog.getByText('Replace evening?').waitFor();
+  await dialog.getByRole('button', { name: 'Replace' }).click();
+  await page.getByRole('button', { name: 'Forget evening' }).click();
+  await dialog.getByRole('button', { name: 'Forget' }).click();
+  await page.getByText('No snapshots yet.').waitFor();
+});

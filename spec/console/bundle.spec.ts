@@ -24,7 +24,7 @@ test('all files of the console together are under 150 kB compressed', async (t) 
   t.true(bytes < maxBytes, `${bytes} bytes`);
 });
 
-test('something is seen within a second', async (t) => {
+test('something is visible within a second', async (t) => {
   const hub = await startTestHub(t, { connections });
   const page = await openConsole(t, browser, hub.port);
   await page.locator('[data-connection=desk]').waitFor();
@@ -39,7 +39,7 @@ test('something is seen within a second', async (t) => {
   t.true(best < maxFirstPaintMs, `${best} ms`);
 });
 
-test('with user name and password nothing of it is read without them; with them all works, the socket too', async (t) => {
+test('with user name and password nothing is readable without them; with them everything works, including the socket', async (t) => {
   const httpCredentials = { username: 'me', password: 'secret' };
   const hub = await startTestHub(t, { connections: { ...connections, api: { ...api, ...httpCredentials } } });
   const files = (await assets()).map((name) => `/hub/console/${name}`);

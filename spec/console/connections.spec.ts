@@ -37,7 +37,7 @@ test.serial('a failed connection comes first, with its reason', async (t) => {
 });
 
 test.serial(
-  'a connection is stopped after a question, started, and restarted; what the hub refuses is shown',
+  'a connection is stopped after a confirmation, started, and restarted; a refusal of the hub is shown',
   async (t) => {
     const { hub, page } = await open();
     await goTo(page, '#/connections');
@@ -69,7 +69,7 @@ test.serial(
   },
 );
 
-test.serial('keys lead through the views; a link that is down is said, and its end', async (t) => {
+test.serial('keys lead through the views; a broken link is shown, and its end', async (t) => {
   const { hub, page } = await open();
   t.teardown(() => page.context().close()); // other files of specs go on in this process
   await goTo(page, '#/connections');

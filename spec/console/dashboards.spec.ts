@@ -85,7 +85,7 @@ async function open(name: string, size = desktop): Promise<{ readonly hub: HubUn
 
 const widget = (page: Page, type: string) => page.locator(`.widget.${type}`);
 
-test.serial('widgets show values with texts, units, tones and zones, and that there is none', async (t) => {
+test.serial('widgets show values with texts, units, tones and zones, and missing values', async (t) => {
   const { hub, page } = await open('values');
   await widget(page, 'value').first().getByText('closed').waitFor();
   await widget(page, 'value').nth(1).getByText('0.50 dB').waitFor();
@@ -105,7 +105,7 @@ test.serial('widgets show values with texts, units, tones and zones, and that th
   await expectAccessible(t, page);
 });
 
-test.serial('buttons toggle, set, fire, and are true while they are held', async (t) => {
+test.serial('buttons toggle, set, fire, and are true while held', async (t) => {
   const { hub, page } = await open('buttons');
   const heard: string[] = [];
   const subscription = hub.changes$.subscribe({
@@ -192,7 +192,7 @@ test.serial(
   },
 );
 
-test.serial('a file that has changed is shown without a reload; one with mistakes leaves what was there', async (t) => {
+test.serial('a changed file is shown without a reload; one with mistakes leaves the previous page', async (t) => {
   const { hub, page } = await start();
   const file = join(hub.folder, 'dashboards/changed.json5');
   await goTo(page, '#/dashboards');
@@ -236,7 +236,7 @@ const leastPage = `
     requestAnimationFrame(frame);
   })`;
 
-test.serial('200 widgets whose values change cost the page a bounded part of what the least page would', async (t) => {
+test.serial('200 widgets with changing values cost the page a limited multiple of the smallest page', async (t) => {
   const { hub, page } = await open('many', { width: 1920, height: 1080 });
   await waitUntil(page, noneStale);
   const output = page.locator('.widget.value output').first();

@@ -62,7 +62,7 @@ async function typeOver(page: Page, text: string, select: 'mouse' | 'keys' = 'ke
   await page.keyboard.press('Enter');
 }
 
-test.serial('a number typed over a moving one is written as it was meant', async (t) => {
+test.serial('a number that is typed while its value changes is written as intended', async (t) => {
   const { hub, page } = await open('desk/level');
   await page.getByRole('spinbutton').waitFor();
   keepMoving(t, hub, 'desk/level');
@@ -121,7 +121,7 @@ test.serial(
   },
 );
 
-test.serial('a draft is never written to the parameter that is opened next', async (t) => {
+test.serial('a draft is never written to the next opened parameter', async (t) => {
   const { hub, page } = await open('desk/level');
   const written = listen(t, hub);
   const row = (address: string) => page.locator(`[role=row][data-address="${address}"]`);
@@ -212,7 +212,7 @@ test.serial('steps add to one another, also faster than the reports of the hub, 
 });
 
 test.serial(
-  'a text keeps its lines, tabs and spaces; Enter sets one line, and begins another where there are several',
+  'a text keeps its lines, tabs and spaces; Enter sets a single line, and adds a line to several',
   async (t) => {
     const { hub, page } = await open('desk/title');
     const field = page.locator('textarea');

@@ -49,7 +49,7 @@ async function eventually<T>(t: ExecutionContext, page: Page, read: () => Promis
   t.deepEqual(await read(), expected);
 }
 
-test.serial('the graph shows rules between what they read and write; a value moves through it', async (t) => {
+test.serial('the graph shows rules between their sources and destinations; a value moves through it', async (t) => {
   const { hub, page } = await open('#/flows');
   await box(page, 'in percent').waitFor();
   const xs = await Promise.all(
@@ -74,7 +74,7 @@ test.serial('the graph shows rules between what they read and write; a value mov
   await expectAccessible(t, page);
 });
 
-test.serial('a rule in shadow is marked, cannot be switched, and Why has what would be', async (t) => {
+test.serial('a rule in shadow is marked, cannot be switched, and Why has its would-be change', async (t) => {
   const lamp = { name: 'lamp follows', from: 'desk/mic', map: '!value', to: 'desk/lamp', shadow: true };
   const { hub, page } = await open('#/flows', { ...small, rules: [...small.rules, lamp] });
   hub.write('desk/mic', true, writer);
@@ -162,32 +162,35 @@ test.serial(
   },
 );
 
-test.serial('rules that go on failing take neither the keyboard nor the scroll position out of the list', async (t) => {
-  const rules = Array.from({ length: 60 }, (_, n) => ({ name: `rule ${n}`, from: 'desk/text', to: 'desk/percent' }));
-  const connections = { api, desk: { type: 'dummy', parameters: ['text', 'percent,I'] } };
-  const { hub, page } = await open('#/flows?as=list', { connections, rules });
-  const row = page.getByRole('button', { name: 'rule 55', exact: true });
-  await row.focus();
-  const top = await page.evaluate<number>(`document.querySelector('.flows .scroll').scrollTop`);
-  t.true(top > 0);
-  let faults = 0;
-  const fail = () => hub.write('desk/text', `no number ${faults++}`, writer);
-  const failing = setInterval(fail, 2000); // a fault is shown for some seconds, which a busy browser may miss
-  t.teardown(() => clearInterval(failing));
-  for (let round = 0; round < 3; round++) {
-    fail();
-    await eventually(t, page, () => page.evaluate('document.activeElement.textContent'), 'rule 55');
-    await page.locator('.rule-row', { hasText: 'rule 55' }).getByText('failing').waitFor();
+test.serial(
+  'rules that keep failing disturb neither the keyboard focus nor the scroll position of the list',
+  async (t) => {
+    const rules = Array.from({ length: 60 }, (_, n) => ({ name: `rule ${n}`, from: 'desk/text', to: 'desk/percent' }));
+    const connections = { api, desk: { type: 'dummy', parameters: ['text', 'percent,I'] } };
+    const { hub, page } = await open('#/flows?as=list', { connections, rules });
+    const row = page.getByRole('button', { name: 'rule 55', exact: true });
+    await row.focus();
+    const top = await page.evaluate<number>(`document.querySelector('.flows .scroll').scrollTop`);
+    t.true(top > 0);
+    let faults = 0;
+    const fail = () => hub.write('desk/text', `no number ${faults++}`, writer);
+    const failing = setInterval(fail, 2000); // a fault is shown for some seconds, which a busy browser may miss
+    t.teardown(() => clearInterval(failing));
+    for (let round = 0; round < 3; round++) {
+      fail();
+      await eventually(t, page, () => page.evaluate('document.activeElement.textContent'), 'rule 55');
+      await page.locator('.rule-row', { hasText: 'rule 55' }).getByText('failing').waitFor();
+      t.is(await page.evaluate('document.activeElement.textContent'), 'rule 55');
+    }
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'rule 55' }).waitFor();
+    await page.getByText('Failed', { exact: true }).waitFor();
     t.is(await page.evaluate('document.activeElement.textContent'), 'rule 55');
-  }
-  await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'rule 55' }).waitFor();
-  await page.getByText('Failed', { exact: true }).waitFor();
-  t.is(await page.evaluate('document.activeElement.textContent'), 'rule 55');
-});
+  },
+);
 
 test.serial(
-  'a chosen rule is shown, also one in a folder that was closed, and in a graph that is larger than the screen',
+  'a chosen rule is shown, also in a closed folder, and in a graph that is larger than the screen',
   async (t) => {
     const { page } = await open('#/flows?rule=rule 437', large);
     const chosen = page.locator('.box.rule[aria-pressed=true]', { hasText: 'rule 437' });
@@ -229,7 +232,7 @@ const large = {
   })),
 };
 
-test.serial('500 rules: folders are closed until they are opened, a search opens what it finds', async (t) => {
+test.serial('500 rules: folders are closed at first, and a search opens its matches', async (t) => {
   const { page } = await open('#/flows', large);
   await page.getByText('500 rules', { exact: true }).waitFor();
   await box(page, 'Folder 24').waitFor();

@@ -126,7 +126,7 @@ for (const [name, hand] of [
   ['a mouse', 'mouse'],
   ['a finger', 'touch'],
 ] as const)
-  test.serial(`a fader moves by as much as ${name} does, from where it is, wherever its cap is taken`, async (t) => {
+  test.serial(`a fader moves by as much as ${name} does, from its position, at any point of its cap`, async (t) => {
     const { hub, page, finger, written } = await open(touchscreen, 'one');
     const cap = (await page.locator('.cap').boundingBox())!;
     const way = (await page.locator('.rail').boundingBox())!.height - cap.height;

@@ -92,7 +92,7 @@ test.serial('the events of the lamp last night, and their authors: four clicks',
 });
 
 test.serial(
-  'a plot reaches back and goes on with what comes, is moved and zoomed, and stands beside yesterday',
+  'a plot reaches back and continues live, is moved and zoomed, and is compared with yesterday',
   async (t) => {
     const page = await openAt('#/parameters?address=studio-1/level');
     const asked: URLSearchParams[] = [];
@@ -165,7 +165,7 @@ test.serial(
 );
 
 test.serial(
-  'a plot that is moved by many small steps goes all the way, and the address of the page says at last where it is',
+  'a plot that is moved by many small steps goes all the way, and the address of the page has its final position',
   async (t) => {
     const page = await openAt('#/history?address=studio-1/level');
     await waitUntil(page, async () => (await drawn(page, '--accent')) > 0.7);
@@ -187,13 +187,13 @@ test.serial(
   },
 );
 
-test.serial('a dashboard shows what was before it was opened', async (t) => {
+test.serial('a dashboard shows the values from before it was opened', async (t) => {
   const page = await openAt('#/dashboards?name=wall');
   await waitUntil(page, async () => (await drawn(page, '--accent', 0.1, 0.9)) > 0.7);
   t.pass();
 });
 
-test('without a store the plot begins now, and views say how to get one', async (t) => {
+test('without a store the plot begins now, and views explain how to add one', async (t) => {
   const plain = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['level,F,1'] } } });
   const page = await openConsole(t, browser, plain.port, '#/parameters?address=desk/level');
   await page.getByText('This hub has no store: the plot starts now.').waitFor();

@@ -259,7 +259,7 @@ test.serial('a phone offers every view that a desk does', async (t) => {
   }
 });
 
-test.serial('the page to sign in, the keys and a question can be read on every screen', async (t) => {
+test.serial('the sign-in page, the keys and a question are legible on every screen', async (t) => {
   const { port } = await start();
   const page = await openConsole(t, browser, port, '', { reducedMotion: 'reduce' });
   const expectLegible = async (what: string) => {

@@ -29,26 +29,23 @@ const open = shared(async (t) => {
   return openConsole(t, browser, hub.port);
 });
 
-test.serial(
-  'a hub that is started anew is said to be, and what it logs comes behind what the one before did',
-  async (t) => {
-    const page = await open();
-    await goTo(page, '#/log');
-    const runs = page.locator('.entry', { hasText: 'patchbay' });
-    await runs.first().waitFor();
-    t.is(await page.getByText('The hub was restarted.').count(), 0);
-    await hub.stop();
-    hub = await startTestHub(allTests, { connections }); // which has logged as many entries
-    await page.getByText('The hub was restarted.').waitFor();
-    await runs.nth(1).waitFor();
-    const texts = await page.locator('.log > *').allTextContents();
-    const cut = texts.indexOf('The hub was restarted.');
-    const isStart = (text: string) => text.includes('runs 3 connections');
-    t.true(texts.slice(0, cut).some(isStart) && texts.slice(cut).some(isStart), texts.join('\n'));
-    await page.getByRole('combobox').selectOption('error');
-    await page.getByText('The hub was restarted.').waitFor();
-  },
-);
+test.serial('a restart of the hub is shown, and its new log follows the previous one', async (t) => {
+  const page = await open();
+  await goTo(page, '#/log');
+  const runs = page.locator('.entry', { hasText: 'patchbay' });
+  await runs.first().waitFor();
+  t.is(await page.getByText('The hub was restarted.').count(), 0);
+  await hub.stop();
+  hub = await startTestHub(allTests, { connections }); // which has logged as many entries
+  await page.getByText('The hub was restarted.').waitFor();
+  await runs.nth(1).waitFor();
+  const texts = await page.locator('.log > *').allTextContents();
+  const cut = texts.indexOf('The hub was restarted.');
+  const isStart = (text: string) => text.includes('runs 3 connections');
+  t.true(texts.slice(0, cut).some(isStart) && texts.slice(cut).some(isStart), texts.join('\n'));
+  await page.getByRole('combobox').selectOption('error');
+  await page.getByText('The hub was restarted.').waitFor();
+});
 
 test.serial('a paused log filters its lines by level and text', async (t) => {
   const page = await open();
@@ -73,7 +70,7 @@ test.serial('a paused log filters its lines by level and text', async (t) => {
   t.is(await entries.count(), 1);
 });
 
-test.serial('the log goes on live, by level and text, and is held on request', async (t) => {
+test.serial('the log continues live, by level and text, and pauses on request', async (t) => {
   const page = await open();
   await goTo(page, '#/log');
   const entries = page.locator('.entry');
@@ -103,7 +100,7 @@ test.serial('the log goes on live, by level and text, and is held on request', a
   await waitUntil(page, `document.querySelectorAll('.entry').length > ${held}`);
 });
 
-test.serial('a client that does not read is listed first, with how far it is behind', async (t) => {
+test.serial('a client that does not read is listed first, with its backlog', async (t) => {
   const page = await open();
   await goTo(page, '#/clients');
   await page.getByText('1 connected').waitFor(); // the console itself

@@ -46,29 +46,26 @@ const reload = async (hub: HubUnderTest, flow: object) => {
 const changeOf = (hub: HubUnderTest, address: string) =>
   within(firstValueFrom(hub.changes$.pipe(filter(({ parameter }) => parameter.address === address))), address);
 
-test.serial(
-  'a value is marked when it changes, stays marked as long as it goes on changing, and not for ever',
-  async (t) => {
-    const { hub, page } = await openAt('#/parameters');
-    const marked = page.locator('[data-address="desk/level"] .value.fresh');
-    await page.locator('[data-address="desk/level"] .value', { hasText: '0.5' }).waitFor();
-    t.is(await marked.count(), 0, 'what was there before is not new');
-    let level = 1;
-    const changing = setInterval(() => hub.write('desk/level', ++level, writer), 100);
-    await marked.waitFor();
-    await page.locator('[data-address="desk/level"] .origin', { hasText: writer.name }).waitFor();
-    await page.evaluate(`
+test.serial('a value is marked when it changes, stays marked while it keeps changing, and not forever', async (t) => {
+  const { hub, page } = await openAt('#/parameters');
+  const marked = page.locator('[data-address="desk/level"] .value.fresh');
+  await page.locator('[data-address="desk/level"] .value', { hasText: '0.5' }).waitFor();
+  t.is(await marked.count(), 0, 'what was there before is not new');
+  let level = 1;
+  const changing = setInterval(() => hub.write('desk/level', ++level, writer), 100);
+  await marked.waitFor();
+  await page.locator('[data-address="desk/level"] .origin', { hasText: writer.name }).waitFor();
+  await page.evaluate(`
     globalThis.unmarked = 0;
     new MutationObserver(() => unmarked++).observe(document.querySelector('[data-address="desk/level"] .value'), {
       attributeFilter: ['class'],
     });`);
-    const first = level;
-    while (level < first + 15) await changeOf(hub, 'desk/level');
-    clearInterval(changing);
-    await marked.waitFor({ state: 'detached' });
-    t.true(((await page.evaluate('unmarked')) as number) <= 5, 'it is not marked anew by each change');
-  },
-);
+  const first = level;
+  while (level < first + 15) await changeOf(hub, 'desk/level');
+  clearInterval(changing);
+  await marked.waitFor({ state: 'detached' });
+  t.true(((await page.evaluate('unmarked')) as number) <= 5, 'it is not marked anew by each change');
+});
 
 test.serial(
   'a continuously changing value is drawn more and more slowly, a change after a pause immediately',
@@ -122,13 +119,13 @@ test.serial(
   },
 );
 
-test.serial('an address that names no parameter is said to be none', async (t) => {
+test.serial('an address without a parameter is reported', async (t) => {
   const { page } = await openAt('#/parameters?address=desk/lamb');
   await page.getByRole('alert').getByText('There is no parameter desk/lamb.').waitFor();
   t.pass();
 });
 
-test.serial('text, glob and regex; a tree whose folders stand together, and numbers in their order', async (t) => {
+test.serial('text, glob and regex; a tree that groups folders, with numbers in numerical order', async (t) => {
   const { page } = await openAt('#/parameters');
   const search = page.getByRole('searchbox', { name: 'Search parameters' });
   const shown = async (expected: string[]) => {
@@ -165,55 +162,52 @@ test.serial('text, glob and regex; a tree whose folders stand together, and numb
   await page.getByRole('complementary').waitFor({ state: 'detached' });
 });
 
-test.serial(
-  'an editor for each type, a trigger that is fired, lines to copy, and a plot of what happened',
-  async (t) => {
-    const { hub, page } = await openAt('#/parameters?address=desk/lamp');
-    const detail = page.getByRole('complementary');
-    const open = async (address: string) => {
-      await page.locator(`[role=row][data-address="${address}"]`).click();
-      await detail.getByRole('heading', { name: address }).waitFor();
-    };
-    const lamp = detail.getByRole('switch');
-    await lamp.getByText('false').waitFor();
-    const lit = changeOf(hub, 'desk/lamp');
-    await lamp.click();
-    t.is((await lit).value, true);
-    await lamp.getByText('true').waitFor();
-    await detail.getByText(`curl 'http://127.0.0.1:${hub.port}/update?parameter=desk%2Flamp&value=true'`).waitFor();
-    await detail.getByText('{"p":"desk/lamp","v":true}').waitFor();
-    t.is(await detail.getByRole('link', { name: 'Why' }).getAttribute('href'), '#/why?address=desk/lamp');
+test.serial('an editor for each type, a trigger that fires, lines to copy, and a plot of the past', async (t) => {
+  const { hub, page } = await openAt('#/parameters?address=desk/lamp');
+  const detail = page.getByRole('complementary');
+  const open = async (address: string) => {
+    await page.locator(`[role=row][data-address="${address}"]`).click();
+    await detail.getByRole('heading', { name: address }).waitFor();
+  };
+  const lamp = detail.getByRole('switch');
+  await lamp.getByText('false').waitFor();
+  const lit = changeOf(hub, 'desk/lamp');
+  await lamp.click();
+  t.is((await lit).value, true);
+  await lamp.getByText('true').waitFor();
+  await detail.getByText(`curl 'http://127.0.0.1:${hub.port}/update?parameter=desk%2Flamp&value=true'`).waitFor();
+  await detail.getByText('{"p":"desk/lamp","v":true}').waitFor();
+  t.is(await detail.getByRole('link', { name: 'Why' }).getAttribute('href'), '#/why?address=desk/lamp');
 
-    await open('desk/take');
-    const taken = changeOf(hub, 'desk/take');
-    await detail.getByRole('button', { name: 'Increase by 1' }).click();
-    t.is((await taken).value, 4);
+  await open('desk/take');
+  const taken = changeOf(hub, 'desk/take');
+  await detail.getByRole('button', { name: 'Increase by 1' }).click();
+  t.is((await taken).value, 4);
 
-    await open('desk/title');
-    const titled = changeOf(hub, 'desk/title');
-    await detail.getByRole('textbox').fill('Evening "show"');
-    await page.keyboard.press('Enter');
-    t.is((await titled).value, 'Evening "show"');
+  await open('desk/title');
+  const titled = changeOf(hub, 'desk/title');
+  await detail.getByRole('textbox').fill('Evening "show"');
+  await page.keyboard.press('Enter');
+  t.is((await titled).value, 'Evening "show"');
 
-    await open('desk/go');
-    const fired = changeOf(hub, 'desk/go');
-    await detail.getByRole('button', { name: 'Fire' }).click();
-    t.is((await fired).origin.kind, 'client');
-    await detail.getByText('fired').waitFor();
+  await open('desk/go');
+  const fired = changeOf(hub, 'desk/go');
+  await detail.getByRole('button', { name: 'Fire' }).click();
+  t.is((await fired).origin.kind, 'client');
+  await detail.getByText('fired').waitFor();
 
-    await open('desk/gauge');
-    await detail.getByRole('button', { name: 'Pin' }).click();
-    await detail.locator('canvas').waitFor();
-    const picture = "document.querySelector('canvas').toDataURL()";
-    const before = await page.evaluate(picture);
-    for (const value of [2, 7, 3]) hub.write('desk/gauge', value, writer);
-    const pin = page.getByRole('region', { name: 'Pinned' });
-    await pin.getByText('3').waitFor();
-    await waitUntil(page, `${picture} !== ${JSON.stringify(before)}`);
-    const steps = page.locator('.sparkline path[d*=V]');
-    await steps.waitFor({ state: 'attached' });
-  },
-);
+  await open('desk/gauge');
+  await detail.getByRole('button', { name: 'Pin' }).click();
+  await detail.locator('canvas').waitFor();
+  const picture = "document.querySelector('canvas').toDataURL()";
+  const before = await page.evaluate(picture);
+  for (const value of [2, 7, 3]) hub.write('desk/gauge', value, writer);
+  const pin = page.getByRole('region', { name: 'Pinned' });
+  await pin.getByText('3').waitFor();
+  await waitUntil(page, `${picture} !== ${JSON.stringify(before)}`);
+  const steps = page.locator('.sparkline path[d*=V]');
+  await steps.waitFor({ state: 'attached' });
+});
 
 test.serial(
   'a manager sees a parameter that a reload renames or replaces, without opening the view again',
@@ -234,7 +228,7 @@ test.serial(
   },
 );
 
-test.serial('parameters that come and go with a reload come and go here', async (t) => {
+test.serial('parameters that a reload adds and removes appear and disappear', async (t) => {
   const { hub, page } = await open();
   await reload(hub, flowOf(['a', 'b']));
   await goTo(page, '#/parameters');
@@ -254,7 +248,7 @@ test.serial('parameters that come and go with a reload come and go here', async 
   t.is(await focused(), 'desk/c', 'the keyboard is where it was, whatever came before it');
 });
 
-test.serial('one among 100,000 is found in under a second, set, and seen to change', async (t) => {
+test.serial('one among 100,000 is found in under a second, set, and shows its change', async (t) => {
   const rack = Array.from({ length: count - desk.length }, (_, index) => `unit-${index % 50}/level-${index},F,0`);
   const { hub, page } = await openAt('#/connections');
   t.teardown(async () => {

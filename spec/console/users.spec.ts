@@ -192,7 +192,7 @@ test.serial('a manager sees unopened kiosk links, and revokes them', async (t) =
   t.deepEqual(refusals, []);
 });
 
-test.serial('a sign-out that has not got there is no sign-out: the page says so', async (t) => {
+test.serial('an incomplete sign-out is reported by the page', async (t) => {
   const { network, page } = await openElsewhere();
   await signIn(page, 'ann', 'geheim');
   network.freeze();
@@ -206,7 +206,7 @@ test.serial('a sign-out that has not got there is no sign-out: the page says so'
   t.regex(page.url(), /\/hub\/sign-in/);
 });
 
-test.serial('whom a restart of the hub has signed out comes to the page to sign in', async (t) => {
+test.serial('a user signed out by a restart of the hub gets to the sign-in page', async (t) => {
   const hub = await start();
   const page = await openAsRoot();
   await show(page, '#/parameters', '[data-address="desk/lamp"]');

@@ -27,7 +27,7 @@ const mistakes = test.macro((t, content: unknown, ...expected: string[]) => {
 });
 const widget = (change: object) => ({ widgets: [{ type: 'lamp', address: 'desk/lamp', ...change }] });
 
-test('text that is no JSON5', mistakes, '{ widgets: ', 'expected a value after widgets:, got the end of the file');
+test('text that is not JSON5', mistakes, '{ widgets: ', 'expected a value after widgets:, got the end of the file');
 test('a list as the file', mistakes, [], 'expected object { … }, got [] (array)');
 test(
   'a misspelt key of the file',
@@ -54,7 +54,7 @@ test(
   'widgets[0].type: expected one of label, value, lamp, button, fader, meter, plot, group, got nothing',
 );
 test(
-  'a widget that is none',
+  'an invalid widget',
   mistakes,
   { widgets: ['lamp'] },
   'widgets[0]: expected a widget { type, … }, got "lamp" (string)',
@@ -96,12 +96,7 @@ test(
   { widgets: [{ type: 'group', widgets: [{ type: 'group', widgets: [] }] }] },
   'widgets[0].widgets[0].type: unknown type of widget "group", expected one of label, value, lamp, button, fader, meter, plot',
 );
-test(
-  'a size of nothing',
-  mistakes,
-  widget({ size: [0, 1] }),
-  'widgets[0].size[0]: expected integer 1..48, got 0 (number)',
-);
+test('an empty size', mistakes, widget({ size: [0, 1] }), 'widgets[0].size[0]: expected integer 1..48, got 0 (number)');
 test(
   'a place outside',
   mistakes,
@@ -109,19 +104,19 @@ test(
   'widgets[0].at: expected a place within the grid of 2 columns and 2 rows, got [2, 1], 2×1 large',
 );
 test(
-  'two widgets on one place',
+  'two widgets in one place',
   mistakes,
   { widgets: [1, 2].map((column) => ({ type: 'lamp', address: 'desk/lamp', at: [column, 1], size: [2, 1] })) },
   'widgets[1].at: expected a free place, got [2, 1], where widgets[0] is',
 );
 test(
-  'more widgets than have room',
+  'more widgets than fit',
   mistakes,
   { columns: 1, rows: 1, widgets: [1, 2].map(() => ({ type: 'lamp', address: 'desk/lamp' })) },
   'widgets[1].size: expected a size that fits on the grid of 1 column and 1 row, got [1, 1]',
 );
 test(
-  'a range upside down',
+  'a reversed range',
   mistakes,
   widget({ type: 'fader', min: 5, max: 5 }),
   'widgets[0].max: expected a number above min, 5, got 5 (number)',

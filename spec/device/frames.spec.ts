@@ -44,7 +44,7 @@ function cutAt(stream: Buffer, places: readonly number[]): Buffer[] {
 }
 
 for (const [name, framing, payload] of carried)
-  test(`frames (${name}) come out as they went in, wherever the stream is cut`, (t) => {
+  test(`frames (${name}) are restored from a stream in pieces of any length`, (t) => {
     fc.assert(
       fc.property(fc.array(payload, { maxLength: 12 }), fc.array(fc.nat(2000)), (payloads, places) => {
         const framer = createFramer(framing);
@@ -80,7 +80,7 @@ test('a header with an impossible length is skipped', (t) => {
   t.is(framer.droppedBytes, 3);
 });
 
-test('an escape that stands alone, such as an acknowledgement, is a frame', (t) => {
+test('a lone escape, such as an acknowledgement, is a frame', (t) => {
   const framer = createFramer(stuffed);
   t.deepEqual(framer.push(Buffer.from([0x10, 0x06, 0x10, 0x02, 1, 0x10, 0x10, 0x10, 0x03])), [
     Buffer.from([0x10, 0x06]),
@@ -88,7 +88,7 @@ test('an escape that stands alone, such as an acknowledgement, is a frame', (t) 
   ]);
 });
 
-test('random bytes end no framer and make it keep no more than a frame', (t) => {
+test('random bytes end no framer, which keeps at most a frame', (t) => {
   fc.assert(
     fc.property(fc.constantFrom(...carried), fc.array(fc.uint8Array({ maxLength: 300 })), ([, framing], pieces) => {
       const framer = createFramer(framing, 64);

@@ -66,14 +66,14 @@ test('an unreachable host is tried again after 1, 2, 4, … 30 s, each host in t
   t.is(ends[0], '5000 no answer within 5 s');
 });
 
-test('pauses are shorter by chance, and never less than 1 s', (t) => {
+test('pauses are shortened at random, and never less than 1 s', (t) => {
   const { link, opens, until } = create(undefined, 0);
   link.start();
   until(30_000);
   t.deepEqual(opens.slice(0, 4), ['main 0', 'backup 6', 'main 12.5', 'backup 20.5']);
 });
 
-test('where the machine refuses, the pause is 4 s at the most', (t) => {
+test('if the machine refuses, the pause is at most 4 s', (t) => {
   const { link, main, backup, opens, until } = create();
   link.start();
   for (let at = 1; at <= 60; at++) {
@@ -83,7 +83,7 @@ test('where the machine refuses, the pause is 4 s at the most', (t) => {
   t.deepEqual(opens.slice(0, 5), ['main 0', 'backup 1', 'main 3', 'backup 8', 'main 13']);
 });
 
-test('a link that was good is tried again at once with the same host, and the pauses begin anew', (t) => {
+test('a link that worked is tried again immediately with the same host, and the pauses restart', (t) => {
   const { link, main, opens, until } = create();
   link.start();
   main.last().opened();
@@ -94,7 +94,7 @@ test('a link that was good is tried again at once with the same host, and the pa
   t.deepEqual(opens, ['main 0', 'main 61']);
 });
 
-test('a link on which nothing comes for the time is dead; what comes keeps it alive', (t) => {
+test('a silent link is dead after the timeout; messages keep it alive', (t) => {
   const { link, main, ends, until } = create(5000);
   link.start();
   main.last().opened();
@@ -106,7 +106,7 @@ test('a link on which nothing comes for the time is dead; what comes keeps it al
   t.deepEqual(ends, ['9000 the device has been silent for 5 s']);
 });
 
-test('a fault in what a device has us do ends its link, and is tried again', (t) => {
+test('a fault while handling a message ends the link, which is tried again', (t) => {
   const { link, main, opens, ends, until, breakIt } = create();
   link.start();
   main.last().received(Buffer.from('before it is open'));

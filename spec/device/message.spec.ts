@@ -9,7 +9,7 @@ const compile = () => () => 'computed';
 const matcher = (written: unknown) => parseMatcher(written, false, compile);
 const values = (pairs: Record<string, Value>) => new Map(Object.entries(pairs));
 
-test('a pattern of a tree reads every message that has its parts, and keeps the types of values', (t) => {
+test('a pattern of a tree reads every message that contains its parts, and keeps the types of values', (t) => {
   const pattern = matcher({ op: 5, d: { type: 'Muted', data: [{ name: '{name}' }, '{value}'], at: 'n{n:int}' } });
   const read = (data: unknown) => {
     const found = pattern.match(new Message(JSON.stringify(data)));
@@ -30,7 +30,7 @@ test('a pattern of a tree reads every message that has its parts, and keeps the 
   t.is(pattern.match(new Message('{"op":5')), undefined, 'it is no JSON');
 });
 
-test('a tree is written with values as they are', (t) => {
+test('a tree is written with unchanged values', (t) => {
   const pattern = matcher({
     a: '{value}',
     b: 'x{value:int}',
@@ -62,7 +62,7 @@ test('XML is a tree: elements of one name are a list, one of text alone is that 
   t.is(({} as { polluted?: string }).polluted, undefined);
 });
 
-test('an index finds those patterns that may read a message, in their order', (t) => {
+test('an index finds the patterns that may read a message, in their order', (t) => {
   const written = [
     '{value}',
     'Out{n:int} In{value:int}',

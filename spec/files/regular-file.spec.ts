@@ -12,7 +12,7 @@ import { oddFiles, replaceBy } from '../support/odd-file.ts';
 
 const maxBytes = 1024;
 
-test('a file is read as a whole, up to its bound, also where it does not say how long it is', async (t) => {
+test('a file is read completely, up to its limit, also without a known length', async (t) => {
   const folder = await createFolder(t, { empty: '', full: 'x'.repeat(maxBytes), long: 'x'.repeat(maxBytes + 1) });
   for (const [name, length] of [
     ['empty', 0],
@@ -41,7 +41,7 @@ test('any other object is reported, without delay', async (t) => {
   await t.throwsAsync(readRegularFile(join(folder, 'x'.repeat(300)), maxBytes), { message: 'a name that is too long' });
 });
 
-test('a file that becomes a pipe, grows or goes while it is read holds nobody up', async (t) => {
+test('a file that becomes a pipe, grows or disappears during the read delays nothing', async (t) => {
   const folder = await createFolder(t);
   const [path, pipe, text] = ['file', 'pipe', 'text'].map((name) => join(folder, name)) as [string, string, string];
   for (let round = 0; round < 200; round++) {

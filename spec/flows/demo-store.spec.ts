@@ -12,7 +12,7 @@ import { root } from '../support/repository/readme.ts';
 import { call } from '../support/system/process.ts';
 import { startKilledHub } from '../trials/store/killed-hub.ts';
 
-test('the demo that is killed has its red light on again, and explains it back to the client', async (t) => {
+test('the demo has its red light on again after a kill, and explains it back to the client', async (t) => {
   const folder = await createFolder(t);
   const demo = await readFile(join(root, 'flows/demo.json5'), 'utf8');
   await writeFile(join(folder, 'flow.json5'), demo.replace('port: 17011', "port: 0, bindIp: '127.0.0.1'"));

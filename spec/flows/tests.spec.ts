@@ -75,7 +75,7 @@ for (const { path, parts } of files) {
       });
 }
 
-test('the cookbook has an index by topic that names each recipe, and each recipe says in three lines what it is for', async (t) => {
+test('the cookbook has an index by topic with each recipe, and each recipe describes itself in three lines', async (t) => {
   const index = await readFile('flows/README.md', 'utf8');
   const recipes = paths.filter((path) => path.startsWith('flows/cookbook/'));
   t.true(recipes.length >= 45);

@@ -4,7 +4,7 @@ import test from 'ava';
 import { Journal } from '../../lib/hub/journal.ts';
 import { createLogRecorder } from '../support/connection.ts';
 
-test('the newest 2,000 entries are kept, long ones cut', (t) => {
+test('the newest 2,000 entries are kept, long ones truncated', (t) => {
   const recorder = createLogRecorder();
   const journal = Journal.of(recorder);
   t.like(journal.read(0, 'debug'), { entries: [], next: 0 });
@@ -23,7 +23,7 @@ test('the newest 2,000 entries are kept, long ones cut', (t) => {
   t.is(journal.read(4501, 'debug').entries[0]!.message.length, 2001);
 });
 
-test('a page begins after an entry, and has a level and the graver ones', (t) => {
+test('a page begins after an entry, and has a level and the more severe ones', (t) => {
   const journal = Journal.of(createLogRecorder());
   for (const level of ['debug', 'info', 'warn', 'error'] as const) journal[level]({}, level);
   const read = (...question: Parameters<Journal['read']>) =>
@@ -34,7 +34,7 @@ test('a page begins after an entry, and has a level and the graver ones', (t) =>
   t.deepEqual(read(5, 'debug'), ['debug', 'info', 'warn', 'error'], 'a number of another run of the hub');
 });
 
-test('after a restart numbers go on, and what was logged meanwhile comes behind what was kept', (t) => {
+test('after a restart numbers continue, and newer lines follow the saved ones', (t) => {
   const recorder = createLogRecorder();
   const journal = Journal.of(recorder);
   journal.warn({ connection: 'desk' }, 'early');
@@ -62,7 +62,7 @@ test('after a restart numbers go on, and what was logged meanwhile comes behind 
   t.true(recorder.lines.some(({ message }) => message.startsWith('the hub was restarted')));
 });
 
-test('levels that are off are not kept, and all is passed on as it came', (t) => {
+test('disabled levels are not kept, and everything is passed on unchanged', (t) => {
   const recorder = createLogRecorder();
   const isLevelEnabled = (level: string) => level !== 'debug';
   const journal = Journal.of({ ...recorder, isLevelEnabled });

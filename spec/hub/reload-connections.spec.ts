@@ -17,7 +17,7 @@ import { startReloading } from '../support/reload.ts';
 const none = { added: [], removed: [], changed: [] };
 const dummy = (...parameters: string[]) => ({ type: 'dummy', parameters });
 
-test('a changed Dummy keeps the values of parameters that stay the same, and the rules on them run on', async (t) => {
+test('a changed Dummy keeps the values of unchanged parameters, and their rules continue', async (t) => {
   const rules = [
     { name: 'kept', from: 'desk/level', to: 'other/level' },
     { name: 'replaced', from: 'desk/count', to: 'other/count' },
@@ -76,7 +76,7 @@ test('a gateway whose new port is busy keeps the old one, and the whole reload i
   await t.throwsAsync(fetch(`http://127.0.0.1:${port}/parameters/desk/b`));
 });
 
-test('a changed gateway takes over the port at once, though clients are connected', async (t) => {
+test('a changed gateway takes over the port immediately, even with connected clients', async (t) => {
   const api = { type: 'rest-api', port: 0, bindIp: '127.0.0.1' };
   const { reload, lines, hub } = await startReloading(t, { 'a.json5': { connections: { api } } });
   const port = Number(/:(\d+)\/$/.exec(lines.find(({ message }) => message.startsWith('listens'))!.message)![1]);
@@ -92,7 +92,7 @@ test('a changed gateway takes over the port at once, though clients are connecte
   t.is(hub.connections()[0]?.state, 'running');
 });
 
-test('a connection that listens to a parameter keeps what it holds while the parameter stays, and else starts anew', async (t) => {
+test('a connection that listens to a parameter keeps its state while the parameter stays, and restarts otherwise', async (t) => {
   const core = {
     type: 'virtual-core',
     inputs: { pulse: 'desk/pulse' },
@@ -113,7 +113,7 @@ test('a connection that listens to a parameter keeps what it holds while the par
   t.is(pulse(), 2, 'a trigger fires at each write');
 });
 
-test('a connection that is only described in other words runs on, and is shown with these', async (t) => {
+test('a connection with a new description continues, and shows the new description', async (t) => {
   const core = {
     type: 'virtual-core',
     inputs: { pulse: 'desk/pulse' },
@@ -203,7 +203,7 @@ test('writes to a connection that waits for its predecessor are kept, in order',
   await stopped;
 });
 
-test('a connection that is switched off is stopped, and shows it', async (t) => {
+test('a disabled connection is stopped, and shows that', async (t) => {
   const clock = { type: 'timer', timers: [], pulses: [{ interval: 100 }], statusParameter: true };
   const scheduler = new VirtualTimeScheduler();
   const { reload, value, takeChanges } = await startReloading(

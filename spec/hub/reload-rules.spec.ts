@@ -5,7 +5,7 @@ import { startReloading } from '../support/reload.ts';
 const none = { added: [], removed: [], changed: [] };
 const dummy = (...parameters: string[]) => ({ type: 'dummy', parameters });
 
-test('a timer that runs goes on, and rules of other files too', async (t) => {
+test('a running timer continues, and so do rules of other files', async (t) => {
   const scheduler = new VirtualTimeScheduler();
   const { hub, write, reload, takeChanges } = await startReloading(
     t,
@@ -42,7 +42,7 @@ test('a timer that runs goes on, and rules of other files too', async (t) => {
   );
 });
 
-test('a first default value of a parameter that is not known yet starts no rule', async (t) => {
+test('a first default value of an unknown parameter starts no rule', async (t) => {
   const rules = [{ from: 'desk/a', to: 'desk/b' }];
   const { reload, write, takeChanges } = await startReloading(t, {
     'a.json5': { connections: { desk: dummy('a', 'b') }, rules },
@@ -53,7 +53,7 @@ test('a first default value of a parameter that is not known yet starts no rule'
   t.deepEqual(takeChanges(), ['desk/a=y', 'desk/b=y']);
 });
 
-test('rules on one source run in the order of the file, also those that ran before', async (t) => {
+test('rules on one source run in the order of the file, including unchanged ones', async (t) => {
   const rules = (...names: string[]) => names.map((name) => ({ name, from: 'desk/a', map: `"${name}"`, to: 'desk/b' }));
   const connections = { desk: dummy('a,I', 'b') };
   const { reload, write, takeChanges } = await startReloading(t, {
@@ -109,7 +109,7 @@ test('the state of a rule outlives reloads: delays, previous values, sets of sev
   t.deepEqual(takeChanges(), ['desk/b=3', 'desk/sum=8', 'desk/a=6', 'desk/step=1', 'desk/copy=6', 'desk/sum=9']);
 });
 
-test('a rule that only looks at a parameter starts anew when that one is replaced', async (t) => {
+test('a rule that only reads a parameter restarts when the parameter is replaced', async (t) => {
   const rules = [{ name: 'looks', from: 'desk/a', map: 'param("other/x")', to: 'desk/b' }];
   const flow = (line: string) => ({ connections: { desk: dummy('a,I', 'b'), other: dummy(line) }, rules });
   const { reload, write, value } = await startReloading(t, { 'a.json5': flow('x,I,1') });
@@ -118,7 +118,7 @@ test('a rule that only looks at a parameter starts anew when that one is replace
   t.is(value('desk/b'), 'one');
 });
 
-test('of two rules that are the same, one can go', async (t) => {
+test('one of two equal rules can be removed', async (t) => {
   const rule = { from: 'desk/go', to: 'desk/b' };
   const connections = { desk: dummy('go,T', 'b,T') };
   const { reload, write, takeChanges } = await startReloading(t, {
@@ -129,7 +129,7 @@ test('of two rules that are the same, one can go', async (t) => {
   t.deepEqual(takeChanges(), ['desk/go=1', 'desk/b=1']);
 });
 
-test('with safe no rule runs, also after a reload', async (t) => {
+test('in safe mode no rule runs, also after a reload', async (t) => {
   const flow = { connections: { desk: dummy('a', 'b') }, rules: [{ from: 'desk/a', to: 'desk/b' }] };
   const { reload, write, takeChanges, lines } = await startReloading(t, { 'a.json5': flow }, { safe: true });
   write('desk/a', 'x');

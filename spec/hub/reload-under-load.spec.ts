@@ -35,7 +35,7 @@ const changing = (map: string, ...more: string[]) => ({
   rules: [{ name: 'lit', from: 'lamps/level', map, to: 'lamps/lit' }],
 });
 
-test('saves under load disturb nothing but what they change', async (t) => {
+test('saves under load only affect their own changes', async (t) => {
   const { hub, write, value, save, lines } = await startReloading(
     t,
     { 'a-untouched.json5': untouched, 'b-changing.json5': changing('value') },

@@ -45,7 +45,7 @@ test('the report names what was added, removed and changed', async (t) => {
   );
 });
 
-test('a broken file leaves all as it is, and every mistake is in the log', async (t) => {
+test('a broken file changes nothing, and every mistake is in the log', async (t) => {
   const flow = { connections: { desk: dummy('a', 'b') }, rules: [{ from: 'desk/a', to: 'desk/b' }] };
   const { reload, write, takeChanges, lines } = await startReloading(t, { 'a.json5': flow, 'b.json5': {} });
   const broken = { connections: { desk: dummy('a,X', 'c') }, rules: [{ from: 'desk/a', to: 'desk/c', wen: '' }] };

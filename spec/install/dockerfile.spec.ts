@@ -61,7 +61,7 @@ test('the file behind patchbay is executable: npm packs it as one that is not', 
   t.true(stages.flat().some(({ name, text }) => name === 'RUN' && text.includes(`chmod 755 /packed/${target}`)));
 });
 
-test('the unit and the image have the allocator give memory back in the same way', (t) => {
+test('the unit and the image configure the allocator to return memory in the same way', (t) => {
   const [, unit] = /^Environment=(MALLOC_.*)$/m.exec(readReadme('install/patchbay.service'))!;
   t.true(textOf('ENV').includes(unit!));
   for (const variable of unit!.split(' ')) t.true(readReadme('install/README.md').includes(variable), variable);
@@ -77,14 +77,14 @@ test('the hub runs as a user that is not root, in exec form, and may write one v
   t.is(textOf('ENTRYPOINT').length + textOf('CMD').length, 2);
 });
 
-test('nothing is fetched but by npm, and no secret is given', (t) => {
+test('only npm downloads anything, and no secret is passed', (t) => {
   for (const { name, text } of stages.flat()) {
     t.false(/curl|wget|http:|sudo|apt/.test(name === 'RUN' ? text : ''), text);
     t.false(['ENV', 'LABEL'].includes(name) && /pass|token|secret/i.test(text), text);
   }
 });
 
-test('the health check is a program that asks whether the hub lives', (t) => {
+test('the health check is a program that checks whether the hub is alive', (t) => {
   const [, command] = /^.* CMD (\[.*\])$/.exec(textOf('HEALTHCHECK')[0]!)!;
   const [node, option, script] = JSON.parse(command!) as string[];
   t.deepEqual([node, option], ['node', '-e']);

@@ -17,7 +17,7 @@ import { call } from '../support/system/process.ts';
 
 needs('systemd-analyze');
 
-test('systemd finds the unit exposed by 1.5 of 10 at most', (t) => {
+test('systemd rates the exposure of the unit at 1.5 of 10 at most', (t) => {
   const args = ['security', '--offline=true', '--threshold=15', '--no-pager', join(root, 'install/patchbay.service')];
   const { status, stdout, stderr } = spawnSync(pathOf('systemd-analyze')!, args, { encoding: 'utf8' });
   t.is(status, 0, `${stdout}${stderr}`);
@@ -25,7 +25,7 @@ test('systemd finds the unit exposed by 1.5 of 10 at most', (t) => {
   t.true(readReadme('install/README.md').includes(`rates it ${exposure} of 10`), exposure);
 });
 
-test('the flow file of the Debian package has no mistake, and its store is where the unit may write', async (t) => {
+test('the flow file of the Debian package has no mistake, and its store is in a folder writable for the unit', async (t) => {
   const stage = await createFolder(t);
   writeConffiles(stage);
   t.deepEqual(conffiles, ['/etc/patchbay/flows/studio.json5', '/etc/patchbay/flows/dashboards/studio.json5']);
@@ -34,7 +34,7 @@ test('the flow file of the Debian package has no mistake, and its store is where
   t.regex(readReadme(join('install/patchbay.service')), /^StateDirectory=patchbay$/m);
 });
 
-test('the unit of the Debian package runs its own hub, and has all else as the unit has it', (t) => {
+test('the unit of the Debian package runs its own hub, and otherwise equals the unit', (t) => {
   const unit = readReadme('install/patchbay.service');
   const ofPackage = unitOfPackage();
   const commands = [...ofPackage.matchAll(/^Exec\w+=(\S+)/gm)].map(([, command]) => command);
@@ -42,7 +42,7 @@ test('the unit of the Debian package runs its own hub, and has all else as the u
   t.is(ofPackage.replaceAll('/usr/bin/patchbay', 'patchbay'), unit);
 });
 
-test('a hub that fails again and again is started again and again', (t) => {
+test('a hub that fails repeatedly is restarted each time', (t) => {
   t.regex(readReadme('install/patchbay.service'), /^\[Unit\]\n(?:[^[\n].*\n)*StartLimitIntervalSec=0$/m);
 });
 

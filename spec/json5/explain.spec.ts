@@ -6,7 +6,7 @@ import { explainJson5 } from '../../lib/json5/explain-mistake.ts';
 import { readJson5 } from '../../lib/json5/read-json5.ts';
 import { processorTimeOf } from '../support/system/machine.ts';
 
-test('a text that is JSON5 has nothing to explain', (t) => {
+test('valid JSON5 has no explanation', (t) => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       t.is(explainJson5(text), undefined);
@@ -15,11 +15,11 @@ test('a text that is JSON5 has nothing to explain', (t) => {
   t.is(explainJson5("{ a: +1, $b_: .5, 'c': [0xff, -Infinity, 'x\\\ny',], /* , */ \"d\": null, }"), undefined);
 });
 
-test('a text that is nested too deep is refused in a sentence, too', (t) => {
+test('a text with too deep nesting is refused in a sentence, too', (t) => {
   t.throws(() => readJson5('['.repeat(200_000)), { code: 'bad-json5' });
 });
 
-test('a long text of digits that is no number is explained at once', async (t) => {
+test('a long text of digits that is not a number is explained immediately', async (t) => {
   const explain = () => t.not(explainJson5(`{ a: ${'1'.repeat(65_000)}x }`), undefined);
   t.true((await processorTimeOf(explain)) < 500);
 });

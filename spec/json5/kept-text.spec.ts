@@ -12,7 +12,7 @@ const ruleOf = (index: number) => `    { name: 'Grüße ${index} 🎙', from: 'a
 const textOf = (rules: number) =>
   `{\n  rules: [\n${Array.from({ length: rules }, (_, index) => ruleOf(index)).join('')}  ],\n}`;
 
-test.serial('a long text takes less than a tenth once it is packed', async (t) => {
+test.serial('a long text takes less than a tenth when packed', async (t) => {
   const before = usedBytes();
   const kept = new KeptText(textOf(100_000));
   const bytes = usedBytes() - before;
@@ -25,7 +25,7 @@ test.serial('a long text takes less than a tenth once it is packed', async (t) =
   t.true(kept.text === textOf(100_000), 'it can be asked for more than once');
 });
 
-test.serial('a short text stays as it is', async (t) => {
+test.serial('a short text stays unchanged', async (t) => {
   const kept = new KeptText(textOf(1));
   await kept.pack(Buffer.from(textOf(1)));
   t.is(kept.text, textOf(1));

@@ -28,7 +28,7 @@ const rows: [(string | number)[], number, number][] = [
 for (const [path, line, column] of rows)
   test(`${path.join('.')} is at ${line}:${column}`, (t) => t.deepEqual(findPosition(text, path), { line, column }));
 
-test('a byte order mark is no column', (t) => {
+test('a byte order mark is not a column', (t) => {
   t.deepEqual(findPosition('\ufeff{ a: 1,\n  b: 2 }', ['a']), { line: 1, column: 3 });
   t.deepEqual(findPosition('\ufeff{ a: 1,\n  b: 2 }', ['b']), { line: 2, column: 3 });
   t.like(
@@ -37,7 +37,7 @@ test('a byte order mark is no column', (t) => {
   );
 });
 
-test('a path of nothing is where the text begins', (t) => t.deepEqual(findPosition(text, []), { line: 2, column: 1 }));
+test('an empty path is the beginning of the text', (t) => t.deepEqual(findPosition(text, []), { line: 2, column: 1 }));
 
 const inTexts: [text: string, index: number, column: number | undefined][] = [
   ["{ a: { b: 'value = 3' } }", 6, 18],
@@ -55,7 +55,7 @@ test('a text on two lines', (t) => {
   t.deepEqual(findInText("['a\\\nbc']", [0], 2), { line: 2, column: 2 });
 });
 
-test('a key that an object has twice is found, the same key in two objects is none', (t) => {
+test('a duplicate key of an object is found, the same key in two objects is not one', (t) => {
   const twice = '{ a: { x: 1, y: 2, "x": 3 }, b: { x: 1 }, c: [{ x: 1 }, { x: 1 }], \'a\': 1 }';
   t.deepEqual(
     createKnownPlaces(new KeptText(twice)).found.duplicates.map(({ path }) => path.join('.')),

@@ -31,7 +31,7 @@ const pieces = [
   ...["{ from: 'b/c' },", "'a',", '],', 'tests: [', '}],', '{ a: 1, a: 2 },', "], rules: [{ name: 'n' }, "],
 ];
 
-test('after any change of a text, what it says and where is as if it was read for the first time', (t) => {
+test('after any change of a text, its content and positions equal those of a first reading', (t) => {
   const change = fc.record({
     at: fc.nat(written.length),
     removed: fc.oneof(fc.constant(0), fc.nat(3), fc.nat(120)),
@@ -58,7 +58,7 @@ test('after any change of a text, what it says and where is as if it was read fo
   t.notThrows(() => fc.assert(property, { numRuns: 2000, examples: [[[behindComment]]] }));
 });
 
-test('items that have not changed are the same objects, around one that was changed, added or taken out', (t) => {
+test('unchanged items stay the same objects, around a changed, added or removed one', (t) => {
   const before = readJson5(written);
   const rulesOf = (text: string) => (rereadJson5(text, before).data as { rules: object[] }).rules;
   const rules = (before.data as { rules: object[] }).rules;
@@ -73,7 +73,7 @@ test('items that have not changed are the same objects, around one that was chan
   t.true(taken[1] === rules[2] && taken[3] === rules[4]);
 });
 
-test('parts that are the same are the same objects, wherever the data comes from', (t) => {
+test('equal parts stay the same objects, for any source of the data', (t) => {
   const before = { a: [{ x: 1 }, { x: 2 }, { x: [3] }], b: { c: {}, d: null } };
   const copy = () => structuredClone(before);
   t.is(withSameParts(before, copy()), before);

@@ -11,14 +11,14 @@ test('a text that is not too long stays unchanged', (t) => {
   }
 });
 
-test('of a longer one the beginning is left', (t) => {
+test('a longer text is truncated to its beginning', (t) => {
   t.is(cutText('123456', 5), '12345…');
   t.is(beginningOf('123456', 5), '12345');
   t.is(cutText('öäü€ß?', 5), 'öäü€ß…');
   t.is(beginningOf('öäü€ß?', 5), 'öäü€ß');
 });
 
-test('no half of a character is left', (t) => {
+test('no half of a character remains', (t) => {
   t.is(cutText('lamp💡', 5), 'lamp\ufffd…');
   t.is(beginningOf('lamp💡', 5), 'lamp\ufffd');
   t.is(cutText('lamp💡s', 6), 'lamp💡…');

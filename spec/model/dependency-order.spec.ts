@@ -6,11 +6,11 @@ import { formatCycle, sortByDependency } from '../../lib/model/dependency-order.
 
 const sort = (graph: Record<string, string[]>) => sortByDependency(Object.keys(graph), (key) => graph[key] ?? []);
 
-test('each comes after its dependencies, all else as given', (t) => {
+test('each item follows its dependencies, all others keep their order', (t) => {
   t.deepEqual(sort({ a: ['c'], b: [], c: ['b'] }), { order: ['b', 'c', 'a'], cycles: [] });
 });
 
-test('cycles are found, one of a single member too, and nothing is lost', (t) => {
+test('cycles are found, also of a single member, and nothing is lost', (t) => {
   const { order, cycles } = sort({ a: ['a'], b: ['c'], c: ['d', 'e'], d: ['b'], e: [] });
   t.deepEqual(cycles, [['a'], ['b', 'c', 'd']]);
   t.deepEqual([...order].sort(), ['a', 'b', 'c', 'd', 'e']);
@@ -36,7 +36,7 @@ test('there is an order exactly when there is no cycle', (t) => {
   );
 });
 
-test('depth is no limit', (t) => {
+test('depth is not limited', (t) => {
   const depth = 100_000;
   const { order } = sortByDependency([0], (key) => (key < depth ? [key + 1] : []));
   t.is(order.length, depth + 1);

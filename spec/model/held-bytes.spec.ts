@@ -66,7 +66,7 @@ test('the holder that adds may have to release', (t) => {
   t.is(ledger.totalBytes, 400);
 });
 
-test('one that does not let go is asked once each time, and the others after it', (t) => {
+test('a holder that does not release is asked once each time, and the others after it', (t) => {
   const ledger = new Ledger(1000);
   let asked = 0;
   const stubborn = ledger.open({ kind: 'steps', owner: 'stubborn', letGo: () => asked++ });

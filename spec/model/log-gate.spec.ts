@@ -13,7 +13,7 @@ function createGate() {
   return { written, come: (kind: string, text = kind) => gate(kind, (count) => written.put(`${text} ${count}`)) };
 }
 
-test('a kind is written at once, then once per interval with its count and its newest sentence', async (t) => {
+test('a kind is written immediately, then once per interval with its count and its newest sentence', async (t) => {
   const { written, come } = createGate();
   for (let number = 0; number < 1000; number++) come('a', `a${number}`);
   come('b');
@@ -28,7 +28,7 @@ test('a kind is written at once, then once per interval with its count and its n
   t.is(await written.next(), 'again 1');
 });
 
-test('a kind that has been silent for an interval is written at once again', async (t) => {
+test('a kind that was silent for an interval is written immediately again', async (t) => {
   const { written, come } = createGate();
   come('a');
   come('b');
@@ -58,6 +58,6 @@ test('a writer may call the gate again', async (t) => {
   t.deepEqual([await written.next(), await written.next()], [1, 3]);
 });
 
-test('how often is said when it was more than once', (t) => {
+test('the count is shown if it is more than one', (t) => {
   t.deepEqual([timesText(1), timesText(2)], ['', ' (2 times within a second)']);
 });

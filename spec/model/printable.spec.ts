@@ -40,7 +40,7 @@ const rows: readonly [what: string, text: string, shown: string][] = [
 ];
 
 for (const [what, text, shown] of rows)
-  test(`shown and not obeyed: ${what}`, (t) => {
+  test(`text is shown without effect: ${what}`, (t) => {
     t.is(printable(text), shown);
     t.is(printableLines(text), shown.replaceAll('\\n', '\n').replaceAll('\\t', '\t'));
     t.is(JSON.parse(printableJson(JSON.stringify({ text }))).text, text);

@@ -20,7 +20,7 @@ test.serial('a wait for all threads ends with the last answer', async (t) => {
 });
 
 test.serial(
-  'nobody waits when no thread owes an answer, and no longer than the limit for one that hangs',
+  'the wait ends immediately when no thread owes an answer, and at the limit for a hanging one',
   async (t) => {
     await untilAllAnswered(60_000);
     const answered = awaitAnswer({});

@@ -5,7 +5,7 @@ import { ask } from '../support/http.ts';
 import { api, expectQuietLog, startTestHub, writer } from '../support/hub.ts';
 import { openRawClient } from '../support/sockets/socket.ts';
 
-test('a hundred clients whose handshakes wait for their turns are all live, with what was said at the beginning', async (t) => {
+test('a hundred clients whose handshakes wait for their turns are all live, with the first values', async (t) => {
   const names = Array.from({ length: 5000 }, (_, index) => `p${index}`);
   const hub = await startTestHub(t, {
     connections: { api, desk: { type: 'dummy', parameters: [...names, 'mark,I'] } },

@@ -15,7 +15,7 @@ const tables = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->wh
    1: B80D0120000000000000000001000000:4273 B80D0120020001000000000005000000:8001 01 00000000:00000000 02:000A7D8C 00000000     0        0 7
 `;
 
-test('connections of a port are counted by address; IPv4 by IPv6 is IPv4, those that are over, listen or are not accepted do not count', (t) => {
+test('connections of a port are counted by address; IPv4 in IPv6 counts as IPv4; ended, listening and unaccepted ones do not count', (t) => {
   t.deepEqual(
     [...peersIn(tables, 17_011)],
     [

@@ -13,7 +13,7 @@ const head = `import { appendFileSync } from 'node:fs';
   const noted = (name) => async () => { note(name); await setImmediate(); await setImmediate(); note(name + '.'); };
   const macro = test.macro({ exec: async (t, name) => { await noted(name)(); t.pass(); }, title: (_, name) => 'macro  ' + name });`;
 
-test('each file has its turn after the one before: serial tests first, then all others at once', async (t) => {
+test('each file runs in its turn: serial tests first, then all others together', async (t) => {
   const folder = await createFolder(t, {
     'package.json': { type: 'module' },
     'ava.config.js': "export default { extensions: ['ts'], files: ['group.spec.ts'], workerThreads: false };",

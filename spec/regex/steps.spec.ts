@@ -40,7 +40,7 @@ const marks = [
   '\\Qab{3}\\E',
 ];
 
-test('the estimate is about what the program has, or more', (t) => {
+test('the estimate is at least about the size of the program', (t) => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...pieces, ...marks), { maxLength: 14 }), (parts) => {
       const pattern = parts.join('');

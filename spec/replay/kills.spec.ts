@@ -17,7 +17,7 @@ const desk = { type: 'dummy', parameters: ['count,I', 'double,I'] };
 const rules = [{ name: 'double', from: 'desk/count', map: 'value * 2', to: 'desk/double' }];
 const other = [{ ...rules[0], map: 'value * 2 + 1' }];
 
-test('a recording whose recorder was killed, and one whose hub was, have all up to then, and replay', async (t) => {
+test('recordings of a killed recorder and of a killed hub are complete up to then, and replay', async (t) => {
   const hub = await startHubProcess(t, { connections: { api, desk }, rules });
   const folder = await createFolder(t, {
     'flow.json5': { connections: { desk }, rules },

@@ -97,7 +97,7 @@ test('an invalid recording is refused with its path: a file of another kind, and
   await refuse(/a\.recording:1: expected the first line of a recording/);
 });
 
-test('of more deviations than are kept it says how many are left out', async (t) => {
+test('above the maximum number of deviations it reports the number of omitted ones', async (t) => {
   const folder = await createFolder(t, {
     'flow.json5': { connections: { desk }, rules: [rule] },
     'changed.json5': { connections: { desk }, rules: [{ ...rule, map: '!value' }] },
@@ -121,7 +121,7 @@ test('of more deviations than are kept it says how many are left out', async (t)
   ]);
 });
 
-test('a recording is bounded; what ends it is said, and what there is by then can be replayed', async (t) => {
+test('a recording has a limit; its end is reported, and the recording until then can be replayed', async (t) => {
   const { hub, file, options, lines, console, has, doReplay } = await startRecorded(t);
   const never = () => new Promise(() => {});
   const full = record(file, { ...options, maxBytes: '600' }, console, never);
@@ -140,7 +140,7 @@ test('a recording is bounded; what ends it is said, and what there is by then ca
   await t.throwsAsync(lost, { message: /bytes were recorded, then / });
 });
 
-test('a client that does not take its recording loses it, and more than four at a time are refused; both are said', async (t) => {
+test('a client that does not read its recording loses it, and more than four at a time are refused; both are reported', async (t) => {
   const text = { type: 'dummy', parameters: ['text'] };
   const hub = await startTestHub(t, { connections: { api, text } });
   const sockets = await Promise.all(

@@ -31,7 +31,7 @@ test('a client sets and reads parameters, their explanations, connections and ru
   t.is(await hub.ruleState('light'), 'running');
 });
 
-test('a write or a question that is refused is an error with its status', async (t) => {
+test('a refused write or query is an error with its status', async (t) => {
   const hub = new AskedHub((await startTestHub(t, flow)).port);
   await t.throwsAsync(hub.set('lab/x', 'no number'), { message: /^\/update: expected an answer, got 400: / });
   await t.throwsAsync(hub.set('desk/unknown', 1), { message: /^\/update: expected an answer, got 404: / });

@@ -20,7 +20,7 @@ test('a condition that stays false is awaited no longer than the time', async (t
   t.true(performance.now() - startMs >= 20);
 });
 
-test('a look that fails ends the waiting', async (t) => {
+test('a check that fails ends the wait', async (t) => {
   const isSo = () => Promise.reject(new Error('the hub has ended'));
   await t.throwsAsync(becomesSo(isSo, { deadlineMs: 60_000, everyMs: 1 }), { message: 'the hub has ended' });
 });

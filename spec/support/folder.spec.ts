@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import test from 'ava';
 import { createTemporaryFolder, inTemporaryFolder } from './folder.ts';
 
-test('work has an empty folder, whose name says what it is for, and which is gone with all that is in it', async (t) => {
+test('work has an empty folder, named after it, which is removed with its contents', async (t) => {
   const [path, files] = await inTemporaryFolder('spec', async (folder) => {
     const before = await readdir(folder);
     await writeFile(join(folder, 'file'), 'text');
@@ -17,7 +17,7 @@ test('work has an empty folder, whose name says what it is for, and which is gon
   t.false(existsSync(path));
 });
 
-test('the folder of work that fails is gone too', async (t) => {
+test('the folder of failed work is removed too', async (t) => {
   let path = '';
   const work = inTemporaryFolder('spec', async (folder) => {
     path = folder;
@@ -27,7 +27,7 @@ test('the folder of work that fails is gone too', async (t) => {
   t.false(existsSync(path));
 });
 
-test('a folder stays until it is removed, which may be done twice', async (t) => {
+test('a folder stays until it is removed, also twice', async (t) => {
   const { path, remove } = await createTemporaryFolder('spec');
   t.true(existsSync(path));
   await remove();

@@ -30,7 +30,7 @@ test('percentiles grow with their fraction and stay within the samples', (t) => 
   t.pass();
 });
 
-test('a summary does not ask for order, and leaves the samples as they are', (t) => {
+test('a summary requires no order, and leaves the samples unchanged', (t) => {
   const samples = [3, 1, 2];
   t.deepEqual(summarize(samples), { median: 2, least: 1, most: 3 });
   t.deepEqual(samples, [3, 1, 2]);

@@ -347,7 +347,7 @@ test('the JSON Schema knows the steps of devices', (t) => {
     t.false(validate(flowOf(step)), JSON.stringify(step));
 });
 
-test('from TypeScript: the option devices names what the steps play', async (t) => {
+test('from TypeScript: the option devices names the devices that the steps play', async (t) => {
   const connections = { router, desk };
   const flow = await testFlow({ connections, rules }, { devices: ['router'] });
   t.teardown(() => flow.stop());

@@ -32,7 +32,7 @@ test('the timeline shows events: time, address, old and new value, and author', 
   t.regex(lines.at(-1)!, /^>> \| 0:00:06\.000 \| desk\/echo \| expected "x", got "on air", since 0:00:01\.000 by rule/);
 });
 
-test('a failure shows what led to it, through rules and connections, and not what beats beside it', async (t) => {
+test('a failure shows its causes, through rules and connections, and no unrelated changes', async (t) => {
   const { timeline } = await runSteps(t, [ring, { at: '10m', expect: { 'desk/lamp': true } }]);
   const lines = timeline.split('\n').map((line) => line.trim().split(/ {2,}/).slice(1, 3).join(' | '));
   t.deepEqual(lines, [
@@ -60,7 +60,7 @@ test('a fault of a rule is in the timeline', async (t) => {
     t.regex(timeline, /rule "to a number" \(.*\) failed: desk\/\w+: expected a number, got "loud"/);
 });
 
-test('a rule that led to nothing, as it waits for a value, is in the timeline', async (t) => {
+test('a rule without a result, because it waits for a value, is in the timeline', async (t) => {
   const folder = await createFolder(t, {
     'flow.json5': {
       connections,
@@ -75,7 +75,7 @@ test('a rule that led to nothing, as it waits for a value, is in the timeline', 
     t.regex(timeline, /\n>> .*expected 1, got unknown.*\n.* rule "sum" waits for desk\/level, which is unknown$/);
 });
 
-test('timers that start one another at once for ever end the test', async (t) => {
+test('timers that restart one another forever end the test', async (t) => {
   const folder = await createFolder(t, {
     'flow.json5': {
       connections,
@@ -91,7 +91,7 @@ test('timers that start one another at once for ever end the test', async (t) =>
   }
 });
 
-test.serial('a day of a pulse each minute takes no time to speak of, and its timeline is bounded', async (t) => {
+test.serial('a day with a pulse each minute takes hardly any time, and its timeline is limited', async (t) => {
   let result!: FlowTestResult;
   const tookMs = await processorTimeOf(async () => {
     result = await runSteps(t, [{ at: '1d', expect: { 'clock/pulse/1': 1441 } }]);
@@ -105,7 +105,7 @@ test.serial('a day of a pulse each minute takes no time to speak of, and its tim
   t.true(tookMs < 1000);
 });
 
-test('each test has a hub of its own', async (t) => {
+test('each test has its own hub', async (t) => {
   const steps = [{ expect: { 'desk/text': null } }, { set: { 'desk/text': 'x' }, expect: { 'desk/echo': 'x' } }];
   const folder = await createFolder(t, {
     'flow.json5': {
@@ -136,7 +136,7 @@ const halves = {
   },
 };
 
-test('a test runs the rules that may lead to what it expects, through connections too, and all of them once it fails', async (t) => {
+test('a test runs the rules that may lead to its expectations, through connections too, and all of them once it fails', async (t) => {
   const expecting = (value: number) => [
     { set: { 'desk/a': 1 }, expect: { 'desk/b': value }, during: 1000, never: { 'desk/sum': 5 } },
   ];
@@ -184,7 +184,7 @@ test('files are tested one by one, or together', async (t) => {
   }
 });
 
-test('a path that is not there is a failure', async (t) => {
+test('a missing path is a failure', async (t) => {
   for await (const { isPassed, timeline } of runFlowTests(['no-such-file.json5'])) {
     t.false(isPassed);
     t.regex(timeline, /found none with this name/);

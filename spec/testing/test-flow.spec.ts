@@ -25,7 +25,7 @@ test('set, advance, expect and never, one call each', async (t) => {
   t.regex(flow.timeline(), /desk\/door-lamp +true → false +rule "lamp off after that"/);
 });
 
-test('steps as a flow file has them; their times count from the start', async (t) => {
+test('steps in the form of a flow file; their times count from the start', async (t) => {
   const flow = await testFlow(demo);
   t.teardown(() => flow.stop());
   flow.advance(500);
@@ -51,7 +51,7 @@ test('a flow that is data', async (t) => {
   await t.throwsAsync(testFlow({ rules: [{ from: 'desk/a', to: 'desk/b' }] }), { message: /unknown connection/ });
 });
 
-test('streams of a flow in TypeScript take their time from the clock of the test, each from its own', async (t) => {
+test('streams of a flow in TypeScript use the clock of the test, each its own', async (t) => {
   const lamp = defineFlow({
     connections: { desk: { type: 'dummy', parameters: ['mic,B,false', 'lamp,B,true'] } },
     rules: (on) => [
@@ -79,7 +79,7 @@ test('streams of a flow in TypeScript take their time from the clock of the test
   t.true(second.read('desk/lamp'));
 });
 
-test('so do the schedulers of RxJS, whichever a flow names', async (t) => {
+test('so do the schedulers of RxJS, for any that a flow names', async (t) => {
   const lamp = defineFlow({
     connections: { desk: { type: 'dummy', parameters: ['go,T', 'queue,B', 'asap,B', 'frame,B', 'ticks,I'] } },
     rules: (on) => [
@@ -103,7 +103,7 @@ test('so do the schedulers of RxJS, whichever a flow names', async (t) => {
   t.deepEqual(values(), [true, true, true, 2]);
 });
 
-test('a failure carries the timeline, and nothing goes on after it', async (t) => {
+test('a failure has the timeline, and nothing continues after it', async (t) => {
   const flow = await testFlow(demo);
   t.teardown(() => flow.stop());
   flow.set({ 'desk/mic-open': true });

@@ -4,7 +4,7 @@ import test from 'ava';
 import { debounceTime, interval, Subject, take } from 'rxjs';
 import { maxActionsAtOneTime, VirtualClock } from '../../lib/testing/virtual-clock.ts';
 
-test('actions run by time, equal times by age, and none that is later', (t) => {
+test('actions run by time, equal times by age, and no later ones', (t) => {
   const clock = new VirtualClock();
   const seen: string[] = [];
   const at = (name: string, delayMs: number) => clock.schedule(() => void seen.push(`${name} ${clock.now()}`), delayMs);
@@ -33,7 +33,7 @@ test('work scheduled by an action runs in its turn, immediately without a delay'
   t.deepEqual(seen, [3, 3, 3, 10]);
 });
 
-test('operators of rxjs take their time from it', (t) => {
+test('operators of rxjs use its time', (t) => {
   const clock = new VirtualClock();
   const seen: string[] = [];
   interval(1000, clock)
@@ -48,7 +48,7 @@ test('operators of rxjs take their time from it', (t) => {
   t.deepEqual(seen, ['key b 450', 'interval 0 1000', 'interval 1 2000', 'interval 2 3000']);
 });
 
-test('actions that start one another at the same time for ever are ended', (t) => {
+test('actions that restart one another at the same time forever are ended', (t) => {
   const clock = new VirtualClock();
   let runs = 0;
   const again = () => {

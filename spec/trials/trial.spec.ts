@@ -24,7 +24,7 @@ async function runWith(...args: string[]): Promise<unknown> {
   return seen;
 }
 
-test('an option has its value at full size, at the short size, or the one that is given', async (t) => {
+test('an option has its value at full size, at the short size, or as given', async (t) => {
   t.deepEqual(await runWith(), [7, Infinity, 'careful', false, 'flood', 'churn']);
   t.deepEqual(await runWith('--short'), [2, Infinity, 'careful', true, 'churn']);
   t.deepEqual(await runWith('--short', '--rounds', '5', '--client', 'naive', 'flood'), [
@@ -36,7 +36,7 @@ test('an option has its value at full size, at the short size, or the one that i
   ]);
 });
 
-test('a number that is none is refused, and so are an option and a name that are none', async (t) => {
+test('an invalid number is refused, and so are an unknown option and name', async (t) => {
   for (const text of ['x', '-1', 'Infinity', ''])
     await t.throwsAsync(runWith(`--rounds=${text}`), {
       message: `--rounds: expected a number from 0, got "${text}"`,

@@ -176,7 +176,7 @@ test('days of the week, dates and exceptions; an opening belongs to the day on w
   ]);
 });
 
-test('an entry whose next day is far fires on it', (t) => {
+test('an entry whose next day is far away fires on that day', (t) => {
   const run = start(
     'UTC',
     { at: { dates: ['2028-02-29'], at: '08:00' }, 'at/leap': { dates: ['02-29'], at: '08:00' } },
@@ -186,12 +186,12 @@ test('an entry whose next day is far fires on it', (t) => {
   t.deepEqual(run.set, ['2028-02-29T08:00:00 at true', '2028-02-29T08:00:00 at/leap true']);
 });
 
-test('a state is right at the start, and nothing fires then', (t) => {
+test('a state is right at the start, when nothing fires', (t) => {
   const run = start('UTC', { night: { from: '22:00', to: '06:00' }, at: { at: '05:00' } }, '2026-06-01T05:00Z');
   t.deepEqual(run.set, ['2026-06-01T05:00:00 night true']);
 });
 
-test('D-38: a clock that is set is noticed within a minute, and what it has gone past does not fire', (t) => {
+test('D-38: a clock change is noticed within a minute, and skipped times do not fire', (t) => {
   const run = start('UTC', { day: { from: '06:00', to: '22:00' }, at: { at: '*:30' } }, '2026-06-01T05:10Z');
   run.take();
   run.day.startMs += 2 * 60 * minuteMs; // 7:10
@@ -227,7 +227,7 @@ for (const [name, beforeMs, byMs] of [
     t.deepEqual(run.take().length, 1, 'and it comes once');
   });
 
-test('a clock that is put right by seconds neither skips nor doubles anything', (t) => {
+test('a clock correction by seconds neither skips nor doubles anything', (t) => {
   const run = start('UTC', { day: { from: '06:00', to: '22:00' }, at: { at: '*:00' } }, '2026-06-01T05:59:59Z');
   run.pass(1000);
   t.deepEqual(run.take(), [

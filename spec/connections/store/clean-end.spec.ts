@@ -4,7 +4,7 @@ import test from 'ava';
 import { writer } from '../../support/hub.ts';
 import { install } from '../../support/store/store.ts';
 
-test('a hub that ends while its past is read leaves no log beside its databases', async (t) => {
+test('a hub that ends while its past is read leaves no log next to its databases', async (t) => {
   const installation = await install(t, { desk: { type: 'dummy', parameters: ['level,F,0'] } });
   for (let round = 0; round < 5; round++) {
     const hub = await installation.start();

@@ -51,7 +51,7 @@ for (const [what, damage] of Object.entries(damages))
     t.deepEqual([next.values, next.losses], [{ 'desk/p0': 8 }, []]);
   });
 
-test('a hub whose values are lost says so, runs without them and keeps new ones', async (t) => {
+test('a hub with lost values reports that, runs without them and keeps new ones', async (t) => {
   const installation = await install(t, { desk });
   fill(installation, 7);
   await damages.noise!(installation.values);
@@ -66,7 +66,7 @@ test('a hub whose values are lost says so, runs without them and keeps new ones'
   t.deepEqual([values, losses], [{ 'desk/p0': 8 }, []]);
 });
 
-test('a folder in the place of a log or of its index is set aside, and the values are there', async (t) => {
+test('a folder in place of a log or of its index is set aside, and the values remain', async (t) => {
   const installation = await install(t, { desk });
   const data = join(installation.folder, 'data');
   fill(installation, 7);
@@ -96,7 +96,7 @@ test('the copy of the last hour is used, and its time reported', async (t) => {
   t.regex(losses.join('; '), /: the copy of \d{4}-\S+Z is used, later changes are lost$/);
 });
 
-test('a database that is missing is replaced by its copy; a copy that is damaged too is set aside', async (t) => {
+test('a missing database is replaced by its copy; a damaged copy is set aside', async (t) => {
   const installation = await install(t, { desk });
   fill(installation, 7);
   await copyFile(installation.values, copyOf(installation));
@@ -118,7 +118,7 @@ const damagesOfRunning: Readonly<Record<string, (path: string) => Promise<unknow
   'all of it is noise': (path) => Promise.all([path, `${path}-wal`].map(overwrite)),
 };
 
-test('a folder that cannot be used for a while costs nothing, nor does a database that is damaged while the hub runs: the hub writes all values again', async (t) => {
+test('a temporarily unusable folder, or damage while the hub runs, loses nothing: the hub writes all values again', async (t) => {
   const installation = await install(t, { desk });
   const folder = join(installation.folder, 'data');
   await writeFile(folder, 'a file');

@@ -17,7 +17,7 @@ function change(path: string, sql: string): void {
   database.close();
 }
 
-test('a row with another value than was written gives way to the default, once', async (t) => {
+test('a row with a changed value is replaced by the default, once', async (t) => {
   const snapshots = { all: { include: ['desk/**'] } };
   const installation = await install(t, { desk, clock }, { store: { snapshots } });
   const before = await installation.start();
@@ -43,7 +43,7 @@ test('a row with another value than was written gives way to the default, once',
   t.deepEqual((await findKept(installation)).losses, []);
 });
 
-test('a bit that turns in the file gives no other value', async (t) => {
+test('a flipped bit in the file never results in another value', async (t) => {
   const installation = await install(t, { desk });
   keep(installation, { 'desk/c': 'a text that is to be found' });
   const file = await readFile(installation.values);
@@ -55,7 +55,7 @@ test('a bit that turns in the file gives no other value', async (t) => {
   t.regex(losses.join(), /has a damaged row, its contents are lost: desk\/c$/);
 });
 
-test('a number that has become too large for a program is a damaged row', async (t) => {
+test('a number that is too large for a program is a damaged row', async (t) => {
   const installation = await install(t, { desk });
   keep(installation, { 'desk/a': 7, 'desk/b': 7 });
   change(installation.values, `UPDATE parameter SET value = ${2n ** 60n} WHERE address = 'desk/a'`);
@@ -64,7 +64,7 @@ test('a number that has become too large for a program is a damaged row', async 
   t.regex(losses.join(), /has a damaged row, its contents are lost: desk\/a$/);
 });
 
-test('a database of the first version is taken over', async (t) => {
+test('a database of the first version is converted', async (t) => {
   const installation = await install(t, { desk });
   keep(installation, {});
   change(

@@ -37,7 +37,7 @@ async function afterRestart(installation: Installation, hub: StoredHub, editing:
   return installation.start();
 }
 
-test('a value that is not of its type, or of no time, is left out though its checksum is right', async (t) => {
+test('a value of a wrong type, or without a time, is ignored although its checksum is right', async (t) => {
   const installation = await install(t, { desk });
   keep(installation, { 'desk/count': 7, 'desk/text': 'kept' });
   const put = (address: string, type: string, value: string | number | bigint, time: bigint) => {
@@ -67,7 +67,7 @@ test('a value that is not of its type, or of no time, is left out though its che
   t.deepEqual((await findKept(installation)).losses, [], 'they are dropped');
 });
 
-test('a snapshot that somebody has edited recalls what can be read of it, and stops no other', async (t) => {
+test('an edited snapshot recalls its readable values, and affects no other', async (t) => {
   const installation = await install(t, { desk }, { store: { snapshots: { all: { include: ['desk/**'] } } } });
   const before = await installation.start();
   before.write('desk/count', 5, writer);
@@ -148,7 +148,7 @@ async function reported(t: ExecutionContext, hub: StoredHub): Promise<unknown[][
   return entries.filter(({ kind }) => kind === 'change').map(({ user, before, after }) => [user, before, after]);
 }
 
-test('an audit with rows that no hub has written is read, and written on', async (t) => {
+test('an audit with foreign rows is read, and continues', async (t) => {
   const installation = await install(t, { desk, api });
   const before = await installation.start();
   before.write('desk/count', 5, writer);
@@ -224,7 +224,7 @@ async function past(t: ExecutionContext, hub: StoredHub): Promise<Readonly<Recor
   return values;
 }
 
-test('a history with rows that no hub has written is read, and written on', async (t) => {
+test('a history with foreign rows is read, and continues', async (t) => {
   const installation = await install(t, { desk, api }, { store: { history: [{}] } });
   const before = await installation.start();
   before.write('desk/count', 5, writer);

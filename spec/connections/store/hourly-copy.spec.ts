@@ -14,7 +14,7 @@ import { install } from '../../support/store/store.ts';
 
 const now = () => 0;
 
-test('a copy of a database that is being written has the values of one moment, and is used', async (t) => {
+test('a copy of a busy database has the values of one moment, and is used', async (t) => {
   const desk = { type: 'dummy', parameters: ['a,I', 'b,I'] };
   const installation = await install(t, { desk });
   const hub = await installation.start();
@@ -36,7 +36,7 @@ test('a copy of a database that is being written has the values of one moment, a
   t.regex(losses.join(), /the copy of \S+Z is used/);
 });
 
-test('a copy comes a minute after the first start, and an hour after the one before', (t) => {
+test('a copy is made a minute after the first start, and an hour after the previous one', (t) => {
   const copy = new HourlyCopy(filesOf('/', 'values'));
   t.false(copy.isDue(1e9));
   copy.plan(0, undefined);
@@ -57,7 +57,7 @@ test('a damaged database is reported, and the previous copy stays', async (t) =>
   t.notThrows(() => ValuesDatabase.check(files.copy, false));
 });
 
-test('a copy that cannot be made says why', async (t) => {
+test('a failed copy is reported with its reason', async (t) => {
   const files = filesOf(await createFolder(t), 'values');
   ValuesDatabase.create(files.path);
   await mkdir(`${files.copy}.part`);

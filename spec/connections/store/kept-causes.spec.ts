@@ -44,7 +44,7 @@ const notify = shared(async (t) => {
   return reported;
 });
 
-test('explain goes on behind a restart, and behind two', async (t) => {
+test('explain continues across a restart, and across two', async (t) => {
   const [before, ...behind] = await notify();
   const [light, mic] = before!.lines;
   t.is(behind.length, 2);

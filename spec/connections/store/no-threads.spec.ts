@@ -27,7 +27,7 @@ reader.end();
 console.log(JSON.stringify(told));
 `;
 
-test('the copy, the reader and the backup fail, each time anew, and the process goes on', async (t) => {
+test('the copy, the reader and the backup fail each time, and the process continues', async (t) => {
   const flags = ['--disable-warning=ExperimentalWarning', '--permission', '--allow-fs-read=*', '--allow-fs-write=*'];
   const folder = await createFolder(t);
   const run = promisify(execFile)(process.execPath, [...flags, '--input-type=module', '-e', program, folder]);

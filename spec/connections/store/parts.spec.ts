@@ -11,7 +11,7 @@ function follow(parts: Record<string, Observable<ConnectionEvent>>, scheduler = 
   return { events, subscription };
 }
 
-test('the store runs once all of its parts do, and its reason is that of all parts', (t) => {
+test('the store runs once all of its parts do, and its reason combines theirs', (t) => {
   const values = new Subject<ConnectionEvent>();
   const history = new Subject<ConnectionEvent>();
   const { events } = follow({ values, history });
@@ -39,7 +39,7 @@ test('values of parameters are passed on', (t) => {
   t.deepEqual(events, [{ set: 'studio/matches', value: true }]);
 });
 
-test('a part that errs runs again after a second, then two; the others go on', (t) => {
+test('a failed part restarts after one second, then two; the others continue', (t) => {
   const scheduler = new VirtualTimeScheduler();
   const startedAt: number[] = [];
   const history = new Observable<ConnectionEvent>((subscriber) => {

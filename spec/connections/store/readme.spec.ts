@@ -36,7 +36,7 @@ test('the example keeps the lamp, the queries show it, and that of the audit sho
   t.regex(run(audit), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\|spec\|desk\/lamp\|0\|1\n$/);
 });
 
-test('the example of snapshots recalls in listed order, and the query shows what was saved', async (t) => {
+test('the example of snapshots recalls in listed order, and the query shows the saved values', async (t) => {
   const ofSnapshots = (language: string) =>
     blocks.find((block) => block.language === language && block.text.includes('studio-1'))!;
   const [example, query] = [ofSnapshots('json5'), ofSnapshots('sh')];

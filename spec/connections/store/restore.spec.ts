@@ -85,7 +85,7 @@ function addressesIn(path: string): unknown[] {
 const hasText = (path: string, text: string) =>
   eventually(async () => (await readFile(path, 'utf8').catch(() => undefined)) === text, `${path}: ${text}`);
 
-test('D-36: values of all types come back with their time, a new revision and the cause restored', async (t) => {
+test('D-36: values of all types are restored with their time, a new revision and the cause restored', async (t) => {
   const { before, hub } = await restart();
   for (const [id, value] of Object.entries(values)) {
     const [address, { lastChange }] = [`desk/${id}`, hub.find(`desk/${id}`)!];
@@ -136,12 +136,12 @@ test('computed parameters, status and triggers are never saved', async (t) => {
   );
 });
 
-test('a default that nobody has changed is not kept: a new one holds', async (t) => {
+test('an unchanged default is not saved: a new default applies', async (t) => {
   const { hub } = await restart();
   t.deepEqual([hub.find('defaults/a')!.value, hub.find('defaults/b')!.value], [2, 5]);
 });
 
-test('a value that no longer converts gives way to the default, with a warning', async (t) => {
+test('a value that no longer converts is replaced by the default, with a warning', async (t) => {
   const { hub } = await restart();
   t.deepEqual(
     ['a', 'b', 'c'].map((id) => hub.find(`converted/${id}`)!.value),
@@ -154,7 +154,7 @@ test('a value that no longer converts gives way to the default, with a warning',
   ]);
 });
 
-test('an XML file that is set in one placeholder after a restart has all others', async (t) => {
+test('an XML file has all values after a restart when one placeholder is set', async (t) => {
   const { hub, path } = await restart();
   set(hub, 'file', { C: 'three' });
   await hasText(path, '<all><a>one</a><b>two</b><c>three</c></all>');
@@ -166,7 +166,7 @@ test('values that are set while the store is stopped by hand are saved once it r
   for (const [id, value] of Object.entries(values)) t.is(hub.find(`late/${id}`)!.value, value, id);
 });
 
-test('a second hub in the same folder runs, and leaves the values alone', async (t) => {
+test('a second hub in the same folder runs, and does not touch the values', async (t) => {
   const installation = await install(t, { desk });
   const first = await installation.start();
   set(first, 'desk', values);
@@ -179,7 +179,7 @@ test('a second hub in the same folder runs, and leaves the values alone', async 
   t.is((await findKept(installation)).values['desk/text'], values.text);
 });
 
-test('a hub that waits for its leadership keeps what it has restored, and goes on writing', async (t) => {
+test('a hub that waits for its leadership keeps the restored values, and continues to write', async (t) => {
   const house = { type: 'nats', servers: ['nats://127.0.0.1:1'], domain: 'house', hub: 'studio' };
   const installation = await install(t, { house, lamps: { type: 'dummy', parameters: ['count,I'] } });
   for (const count of [1, 2, 3]) {

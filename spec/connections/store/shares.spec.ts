@@ -78,7 +78,7 @@ for (const [what, ...steps] of [
   ['by each of nine at once', writeOfBen, (hub: StoredHub) => fillWith(hub, ...'abcdefghi')],
   ['again and again', writeOfBen, fillAgain, writeOfBen],
 ] as const)
-  test(`what others wrote is on the disk, when the room was used up ${what}`, async (t) => {
+  test(`values of other writers are on the disk when the space is used up ${what}`, async (t) => {
     const installation = await install(t, { desk, texts }, { store });
     const hub = await installation.start();
     await eventually(() => stateOf(hub) === 'running');
@@ -89,7 +89,7 @@ for (const [what, ...steps] of [
     expectKept(t, installation, { ...ofBen, 'desk/level': 0.75 });
   });
 
-test('a restart counts anew whose values they are: what has room is kept, and nothing of others is lost', async (t) => {
+test('a restart recounts the writers of values: fitting values are kept, and nothing of others is lost', async (t) => {
   const installation = await install(t, { desk, texts }, { store });
   const first = await installation.start();
   await eventually(() => stateOf(first) === 'running');
@@ -105,7 +105,7 @@ test('a restart counts anew whose values they are: what has room is kept, and no
   expectKept(t, installation, { 'desk/note': 'on air' });
 });
 
-test('long texts of one writer hold up none of another: of a thousand some still wait when the other is on the disk', async (t) => {
+test('long texts of one writer do not delay another: of a thousand some still wait when the other is on the disk', async (t) => {
   const addresses = Array.from({ length: 1000 }, (_, index) => `p${index}`);
   const installation = await install(t, { desk, texts: { type: 'dummy', parameters: addresses } });
   const hub = await installation.start();

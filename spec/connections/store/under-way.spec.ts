@@ -96,21 +96,21 @@ function endsInTime(t: ExecutionContext, endedAt: number, { dueAt, startedAt }: 
   t.true(endedAt >= dueAt - 2000 && lateMs < 3000, `${lateMs} ms late`); // a busy hub reads the time of day seldom
 }
 
-test('a TOF that runs ends when it should have', async (t) => {
+test('a running TOF ends on time', async (t) => {
   const { hub, isLongUnderWay, ...times } = await restart();
   t.true(isLongUnderWay, 'it still runs');
   await eventually(() => hub.find('desk/longLight')!.value === false);
   endsInTime(t, hub.find('desk/longLight')!.lastChange!.time, times);
 });
 
-test('a TOF that fell due while the hub was down ends once, after the rules listen', async (t) => {
+test('a TOF that expired while the hub was down ends once, after the rules listen', async (t) => {
   const { before, hub } = await restart();
   t.true(before.find('desk/shortLight')!.value as boolean);
   await eventually(() => hub.find('desk/shortLight')!.value === false);
   t.is(hub.find('desk/shortLight')!.lastChange!.origin.name, 'short');
 });
 
-test('a timer that runs fires when it should have; one that fell due fires once', async (t) => {
+test('a running timer fires on time; an expired one fires once', async (t) => {
   const { before, hub, ...times } = await restart();
   t.is(before.find('fires/t2')!.value, 0);
   const later = await restartAgain();
@@ -120,7 +120,7 @@ test('a timer that runs fires when it should have; one that fell due fires once'
   t.deepEqual([later.find('fires/t1')!.value, later.find('fires/t2')!.value], [1, 1], 'both have fired once');
 });
 
-test('latches, counters and edges go on as they were', async (t) => {
+test('latches, counters and edges keep their state', async (t) => {
   const { before, hub } = await restart();
   const expected = [true, false, 2, true, 1, false, true];
   t.deepEqual(blocks(before), expected);
@@ -129,7 +129,7 @@ test('latches, counters and edges go on as they were', async (t) => {
   t.deepEqual([hub.find('core/opened')!.value, hub.find('core/opened/count')!.value], [true, 3]);
 });
 
-test('a block that has become another starts anew, and so does a core that is started by hand', async (t) => {
+test('a changed block restarts, and so does a core that is started by hand', async (t) => {
   const { counts } = await restart();
   t.deepEqual(counts, [2, 0, 0]);
   t.is(countOf(await restartAgain()), 0);

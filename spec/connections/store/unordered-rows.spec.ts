@@ -7,7 +7,7 @@ import test from 'ava';
 import { checkDatabase } from '../../../lib/connections/store/thread/database/store-database.ts';
 import { createFolder } from '../../support/folder.ts';
 
-test('a row that is not in its order is damage', async (t) => {
+test('a row out of order is damage', async (t) => {
   const path = join(await createFolder(t), 'rows.db');
   const database = new DatabaseSync(path);
   t.teardown(() => database.close());

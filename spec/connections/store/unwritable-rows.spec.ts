@@ -28,7 +28,7 @@ for (const [what, value, time] of [
   ['a time that is none', 7, Number.NaN],
   ['a time that no date has', 7, 1e300],
 ] as const)
-  test(`${what} is left out, and what comes before and after it is kept`, async (t) => {
+  test(`${what} is skipped, and the rows before and after it are kept`, async (t) => {
     const installation = await install(t, { desk });
     const hub = await installation.start();
     await eventually(() => statusOf(hub, 'store').state === 'running');

@@ -79,7 +79,7 @@ for (const [what, rule, writes, startedMs] of ways)
     await flow.stop();
   });
 
-test('at the start, too, and where a test sets the timer itself', async (t) => {
+test('the same holds at the start, and where a test sets the timer itself', async (t) => {
   const flow = await testFlow({ connections, rules: [{ from: 'd/bell', atStart: true, to: started }] });
   t.is(flow.read(started), defaultMs);
   flow.set({ [started]: 5 });
@@ -99,7 +99,7 @@ test('a trigger is 1 only where a number is expected, and a text becomes 1', asy
   await flow.stop();
 });
 
-test('clients start a timer for its default duration, and by a number for so long', async (t) => {
+test('clients start a timer for its default duration, or for the number that they write', async (t) => {
   const { hub, port } = await startTestHub(t, { connections: { api, ...connections } }).then((hub) => ({
     hub,
     port: hub.port,
@@ -142,7 +142,7 @@ test('clients start a timer for its default duration, and by a number for so lon
   }
 });
 
-test('a stream in TypeScript passes the fire of a trigger on; what it computes is a number', async (t) => {
+test('a stream in TypeScript passes on the fire of a trigger; its computed values are numbers', async (t) => {
   const root = resolve(import.meta.dirname, '../../..');
   const pipes: [pipe: string, startedMs: number][] = [
     ["on.trigger('d/bell')", defaultMs],

@@ -3,7 +3,7 @@
 import test from 'ava';
 import { startCore } from '../../support/core.ts';
 
-test('two timers that run at once: each output has its own input as its cause', async (t) => {
+test('two simultaneous timers: each output has its own input as its cause', async (t) => {
   const core = await startCore(t, ['a,B,true', 'b,B,true'], {
     one: { block: 'TOF', in: 'a', pt: 300 },
     two: { block: 'TOF', in: 'b', pt: 300 },

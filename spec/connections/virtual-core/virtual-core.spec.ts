@@ -83,7 +83,7 @@ test('only affected outputs are evaluated: 3 of 10,000', (t) => {
   t.is(evaluate({ x: 1 }).size, 0);
 });
 
-test('an output that stays as it is ends the evaluation there', (t) => {
+test('an unchanged output ends the evaluation there', (t) => {
   const evaluate = createCountingEngine(
     {
       high: { type: 'B', expression: 'x > 10.0' },
@@ -96,7 +96,7 @@ test('an output that stays as it is ends the evaluation there', (t) => {
   t.deepEqual([...evaluate({ x: 11 }).keys()], ['high', 'lamp']);
 });
 
-test('S-18, D-25: an output is unknown until all it needs is known', async (t) => {
+test('S-18, D-25: an output is unknown until all its inputs are known', async (t) => {
   const core = await startCore(t, ['a,B', 'b,B', 'n,I'], {
     both: { type: 'B', expression: 'a && b' },
     either: { type: 'B', expression: 'a || true' },
@@ -149,13 +149,13 @@ test('a trigger is true for one evaluation, for expressions and blocks alike', a
   t.deepEqual(ofCore(core.changes), ['core/on=false', 'core/falls=1']);
 });
 
-test('an output of type T fires when its expression turns true, not at first and not while it stays true', async (t) => {
+test('an output of type T fires when its expression becomes true, not at first and not while it stays true', async (t) => {
   const core = await startCore(t, ['x,I,5'], { high: { type: 'T', expression: 'x > 3' } });
   for (const x of [6, 1, 7, 8]) core.turn({ x });
   t.deepEqual(ofCore(core.changes), ['core/high=1']);
 });
 
-test('an expression that fails keeps the last value, is logged, and others go on', async (t) => {
+test('an expression that fails keeps the last value, is logged, and others continue', async (t) => {
   const core = await startCore(t, ['x,F,2', 'text,S,abcdef'], {
     share: { type: 'F', expression: '10 / x' },
     cut: { type: 'S', expression: 'text.substring(0, 3)' },
@@ -217,7 +217,7 @@ test('cores feed each other in order, without half-updated values', async (t) =>
   );
 });
 
-test('an output that a rule leads back to its own input ends in the limit of a turn, and the core goes on', async (t) => {
+test('an output that a rule feeds back to its own input is stopped by the limit of a turn, and the core continues', async (t) => {
   const core = await startCore(t, ['x,I,0'], { next: { type: 'I', expression: 'x + 1' } });
   const subscription = core.graph.find('core/next')!.subscribe((value) => {
     if (typeof value === 'number' && value > 100) core.graph.write('desk/x', value, { kind: 'rule', name: 'loop' });
@@ -229,7 +229,7 @@ test('an output that a rule leads back to its own input ends in the limit of a t
   t.is(core.value('core/next'), 8);
 });
 
-test('a time may be text, unless a name is the same', async (t) => {
+test('a time may be a text, unless a name equals it', async (t) => {
   const core = await startCore(t, ['in,B,false', '2s,I,500'], {
     text: { block: 'TON', in: 'in', pt: '1m30s' },
     name: { block: 'TON', in: 'in', pt: '2s' },

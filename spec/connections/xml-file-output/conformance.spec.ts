@@ -37,7 +37,7 @@ const reasons = [
   /unbound namespace prefix/, // by Namespaces in XML it is not well-formed
 ];
 
-test('a document that is well-formed is accepted, unless it has what templates cannot have', (t) => {
+test('a well-formed document is accepted, unless it has content that templates must not have', (t) => {
   const right = documents
     .filter(({ type }) => type === 'valid' || type === 'invalid')
     .filter(({ recommendation, hasNamespaces }) => !recommendation.includes('1.1') && hasNamespaces);

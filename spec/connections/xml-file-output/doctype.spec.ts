@@ -93,7 +93,7 @@ for (const [subset, message] of wrong)
     t.is(error?.at, before.length + subset.indexOf('¦'));
   });
 
-test('in a document that stands alone nothing is declared elsewhere', (t) => {
+test('in a standalone document nothing is declared elsewhere', (t) => {
   for (const subset of ['%b;', '%c; <!ATTLIST a b CDATA "&b;">', '<!ATTLIST a b CDATA "&b;">']) {
     const text = `<!DOCTYPE a SYSTEM "x" [<!ENTITY % c SYSTEM "c">${subset}]>`;
     t.notThrows(() => read(text));
@@ -129,7 +129,7 @@ test('unlimited growth or nesting is refused immediately', (t) => {
 const isBeyondLibxml2 = (doctype: string) =>
   doctype.split('%c;').length > 2 || (/SYSTEM|PUBLIC/.test(doctype) && doctype.includes('%c;'));
 
-test('law: a declaration of any pieces that is accepted is accepted by libxml2', async (t) => {
+test('law: libxml2 accepts every accepted declaration', async (t) => {
   const folder = await createFolder(t);
   const pieces = [
     ...[

@@ -50,7 +50,7 @@ test('saves at the start, and once for all changes during a save', async (t) => 
   t.deepEqual(events, [running, running]);
 });
 
-test('tries a failed save again with backoff, without a change and not faster for one', async (t) => {
+test('it tries a failed save again with backoff, without a change and not faster after one', async (t) => {
   const { changes$, scheduler, saves, startedAt, events } = createDisk();
   for (let attempt = 0; attempt < 6; attempt++) {
     await saves[attempt]!.fail();
@@ -69,7 +69,7 @@ test('tries a failed save again with backoff, without a change and not faster fo
   t.is(startedAt.at(-1), 18_000);
 });
 
-test('unsubscribed at rest, it saves no more', async (t) => {
+test('unsubscribed at rest, it makes no further save', async (t) => {
   const { saves, subscription, finished, changes$ } = createDisk();
   await saves[0]!.succeed();
   subscription.unsubscribe();
@@ -78,7 +78,7 @@ test('unsubscribed at rest, it saves no more', async (t) => {
   t.false(changes$.observed);
 });
 
-test('unsubscribed during a save, it hands that over, and one more for what changed meanwhile', async (t) => {
+test('unsubscribed during a save, it completes that, and one more for later changes', async (t) => {
   const { saves, subscription, finished, changes$ } = createDisk();
   changes$.next();
   subscription.unsubscribe();
@@ -89,7 +89,7 @@ test('unsubscribed during a save, it hands that over, and one more for what chan
   await t.notThrowsAsync(finished[0]!);
 });
 
-test('unsubscribed while it waits to try again, it tries a last time at once', async (t) => {
+test('unsubscribed while it waits for a retry, it tries a last time immediately', async (t) => {
   const { saves, subscription, finished } = createDisk();
   await saves[0]!.fail();
   subscription.unsubscribe();

@@ -21,7 +21,7 @@ const replaceFileUrl = new URL('../../../lib/connections/xml-file-output/replace
 const long = (Date.now() - leftoverAgeMs) / 1000;
 const replace = (path: string, text: string) => replaceFile(path, Buffer.from(text));
 
-test('makes a new file, and leaves nothing beside it', async (t) => {
+test('it makes a new file, and leaves nothing next to it', async (t) => {
   const folder = await createFolder(t);
   await replace(join(folder, 'out.xml'), 'one');
   t.is(readFileSync(join(folder, 'out.xml'), 'utf8'), 'one');
@@ -29,7 +29,7 @@ test('makes a new file, and leaves nothing beside it', async (t) => {
   t.deepEqual(readdirSync(folder), ['out.xml']);
 });
 
-test('replaces a file by another one, which has its mode and its owner', async (t) => {
+test('it replaces a file, and keeps mode and owner', async (t) => {
   const path = join(await createFolder(t), 'out.xml');
   writeFileSync(path, 'one');
   if (process.getuid?.() === 0) chownSync(path, 65534, 65534);
@@ -42,7 +42,7 @@ test('replaces a file by another one, which has its mode and its owner', async (
   t.deepEqual([mode, uid, gid], [before.mode, before.uid, before.gid]);
 });
 
-test('follows symbolic links, relative ones and those to a file yet to be', async (t) => {
+test('it follows symbolic links, also relative ones and those to a missing file', async (t) => {
   const folder = await createFolder(t);
   mkdirSync(join(folder, 'real'));
   symlinkSync('real/out.xml', join(folder, 'link.xml'));
@@ -55,7 +55,7 @@ test('follows symbolic links, relative ones and those to a file yet to be', asyn
   t.deepEqual(readdirSync(join(folder, 'real')), ['out.xml']);
 });
 
-test('says why it cannot write, the same each time, and leaves nothing behind', async (t) => {
+test('it reports why it cannot write, the same each time, and leaves nothing behind', async (t) => {
   const folder = await createFolder(t);
   mkdirSync(join(folder, 'out.xml'));
   symlinkSync('loop', join(folder, 'loop'));
@@ -72,7 +72,7 @@ test('says why it cannot write, the same each time, and leaves nothing behind', 
   t.deepEqual(readdirSync(folder).sort(), ['loop', 'out.xml']);
 });
 
-test('a disk that takes only half of the file leaves the old file, and no half of the new one', async (t) => {
+test('a disk that takes only half of the file keeps the old file, and no half of the new one', async (t) => {
   const folder = await createFolder(t);
   const path = join(folder, 'out.xml');
   writeFileSync(path, 'one');
@@ -87,7 +87,7 @@ test('a disk that takes only half of the file leaves the old file, and no half o
   t.deepEqual(readdirSync(folder), ['out.xml']);
 });
 
-test('removes what a crash has left once it is old, and nothing else', async (t) => {
+test('it removes old files of a crash, and nothing else', async (t) => {
   const folder = await createFolder(t);
   const others = ['.other.xml.0123456789ab.part', '.out.xml.swp', '.out.xml.0123456789ab.part.bak', 'out.xml'];
   for (const name of [...others, '.out.xml.0123456789ab.part', '.out.xml.ba9876543210.part']) {

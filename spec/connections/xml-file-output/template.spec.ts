@@ -64,7 +64,7 @@ test('law: files of any accepted template can be parsed', async (t) => {
   t.deepEqual(readByXmllint(batch.paths), batch.readings);
 });
 
-test('law: filled with its own placeholders, a template is what it was, to the byte', (t) => {
+test('law: filled with its own placeholders, a template stays unchanged, to the byte', (t) => {
   fc.assert(
     fc.property(anyTemplate, ({ text, encoding }) => {
       fc.pre(encoding === undefined || encoding.toUpperCase().startsWith('UTF'));
@@ -150,7 +150,7 @@ for (const [template, message] of mistakes)
     t.throws(() => parse(template), { message });
   });
 
-test('UTF-16 that does not name its byte order begins with the mark, as XML demands', (t) => {
+test('UTF-16 without a declared byte order begins with the mark, as XML demands', (t) => {
   const start = (encoding: string) => {
     const template = parse(`<?xml version="1.0" encoding="${encoding}"?><a/>`);
     return Buffer.from(template.encoding.encode(fillTemplate(template, new Map())))
@@ -162,7 +162,7 @@ test('UTF-16 that does not name its byte order begins with the mark, as XML dema
   t.is(start('UTF-16BE'), '003c003f');
 });
 
-test('the bytes of a template file have to be what it declares', (t) => {
+test('the bytes of a template file have to match its declaration', (t) => {
   const of = (bytes: Buffer) => sourceOfBytes('file', bytes).encoding.name;
   const declaring = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?><a>é</a>`;
   t.is(of(Buffer.from('<a>é</a>')), 'UTF-8');
@@ -179,7 +179,7 @@ test('the bytes of a template file have to be what it declares', (t) => {
     t.throws(() => of(bytes), { message: `file: expected bytes in ${declared}, got others` });
 });
 
-test('a file grows no longer than its limit', (t) => {
+test('a file never exceeds its limit', (t) => {
   const text = `<a>${'$X'.repeat(64)}</a>`;
   t.throws(() => fill(text, { X: 'x'.repeat(maxFileLength / 64) }), { message: /^expected a file of at most 2097152/ });
   t.is(fill(text, { X: 'x'.repeat(maxFileLength / 64 - 1) }).length, maxFileLength - 64 + '<a></a>'.length);

@@ -13,7 +13,7 @@ import { readXml } from '../../support/xml/saxes.ts';
 const rounds = Number(process.env.XML_ROUNDS ?? 2);
 const leftover = /^\.out\.xml\.[0-9a-f]{12}\.part$/;
 
-test('two hubs on one file leave each other alone, also when one is killed while it writes', async (t) => {
+test('two hubs with one file do not disturb each other, also when one is killed while it writes', async (t) => {
   const folder = await createFolder(t);
   const path = join(folder, 'out.xml');
   const flow = (hub: string) => ({

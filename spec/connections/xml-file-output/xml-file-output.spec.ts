@@ -72,7 +72,7 @@ test('a template file keeps its encoding', async (t) => {
   await connection.stop();
 });
 
-test('a missing folder is degraded at the start, and what was set meanwhile is written when it is there', async (t) => {
+test('a missing folder is degraded at the start, and values set meanwhile are written when it exists', async (t) => {
   const folder = await createFolder(t);
   const path = join(folder, 'deep', 'out.xml');
   const scheduler = new VirtualTimeScheduler();
@@ -136,7 +136,7 @@ test('a template that cannot be parsed fails its connection, with line and colum
   t.is(hub.find('desk/out')?.value, 'red');
 });
 
-test('a template file that is missing fails its connection, which starts once the file is there', async (t) => {
+test('a missing template file fails its connection, which starts once the file exists', async (t) => {
   const scheduler = new VirtualTimeScheduler(VirtualAction, 2500);
   const onair = { type: 'xml-file-output', filename: 'out.xml', templateFile: 'in.xml', statusParameter: true };
   const hub = await startTestHub(t, { connections: { onair, desk }, rules }, { scheduler });
@@ -154,7 +154,7 @@ test('a template file that is missing fails its connection, which starts once th
   t.is(readFileSync(join(hub.folder, 'out.xml'), 'utf8'), '<status lamp="red">red</status>');
 });
 
-test('a template file with placeholders that the load has not seen fails its connection', async (t) => {
+test('a template file with placeholders that the load has not read fails its connection', async (t) => {
   const scheduler = new VirtualTimeScheduler(VirtualAction, 2500);
   const onair = { type: 'xml-file-output', filename: 'out.xml', templateFile: 'in.xml' };
   const hub = await startTestHub(t, { connections: { onair } }, { scheduler });
@@ -166,7 +166,7 @@ test('a template file with placeholders that the load has not seen fails its con
   });
 });
 
-test('a template file that is no file, or too long, is refused', async (t) => {
+test('a template file that is not a file, or too long, is refused', async (t) => {
   const connections = Object.fromEntries(
     ['.', '/dev/zero', 'long.xml'].map((templateFile, index) => [
       `onair-${index}`,

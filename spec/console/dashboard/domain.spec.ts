@@ -14,7 +14,7 @@ needs('nats');
 
 const talk = { type: 'button', label: 'Talk', address: 'desk/mic', mode: 'momentary' };
 
-test('a button that is let go while its owner is away goes off when that is back; one that is refused is not lit', async (t) => {
+test('a button that is released while its owner is away goes off when the owner returns; a refused button is not lit', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const house = (hub: string) => ({ type: 'nats', servers: nats.urls, domain: 'house', hub });

@@ -17,7 +17,7 @@ import { freePort } from '../../support/system/port.ts';
 const limitMs = 3000;
 const talk = { type: 'button', label: 'Talk', address: 'desk/mic', mode: 'momentary' };
 
-test('a hub that hangs or stops makes every widget stale within three seconds; back, all is live without a reload', async (t) => {
+test('a hub that hangs or stops makes every widget stale within three seconds; when it returns, all are live without a reload', async (t) => {
   const folder = await createFolder(t, { 'wall.json5': { columns: 4, widgets: widgetsOfAllKinds } });
   const port = await freePort();
   const flow = { connections: { api: { ...api, port, dashboards: folder }, desk } };
@@ -74,7 +74,7 @@ async function holdTalk(t: ExecutionContext) {
   return { network, page, isOn, hold };
 }
 
-test.serial('a momentary button that is let go while the link is down is off when it is back', async (t) => {
+test.serial('a momentary button that is released while the link is down is off when the link is back', async (t) => {
   const { network, page, isOn } = await holdTalk(t);
   await page.locator('.push.lit').waitFor();
   network.freeze();
@@ -87,7 +87,7 @@ test.serial('a momentary button that is let go while the link is down is off whe
 });
 
 test.serial(
-  'a momentary button that is let go before the page knows that its link is dead is off when it is back',
+  'a momentary button that is released before the page notices a dead link is off when the link is back',
   async (t) => {
     const { network, page, isOn } = await holdTalk(t);
     network.freeze();
@@ -100,7 +100,7 @@ test.serial(
   },
 );
 
-test.serial('it is off also when its dashboard was left meanwhile', async (t) => {
+test.serial('it is off even if its dashboard was left meanwhile', async (t) => {
   const { network, page, isOn } = await holdTalk(t);
   network.freeze();
   await page.evaluate(`location.hash = '#/parameters'`);
@@ -111,7 +111,7 @@ test.serial('it is off also when its dashboard was left meanwhile', async (t) =>
   await page.mouse.up();
 });
 
-test.serial('it goes off when a hand lets go of it and holds another button of the mouse', async (t) => {
+test.serial('it goes off when it is released with another button of the mouse held', async (t) => {
   const { page, isOn } = await holdTalk(t);
   await page.mouse.down({ button: 'right' });
   await page.mouse.up({ button: 'left' });
@@ -119,25 +119,22 @@ test.serial('it goes off when a hand lets go of it and holds another button of t
   await page.mouse.up({ button: 'right' });
 });
 
-test.serial(
-  'it goes off when its page is closed or reloaded; with a dead link, when the page is there again',
-  async (t) => {
-    const { network, page, isOn, hold } = await holdTalk(t);
-    const reloaded = page.reload();
-    await isOn(false);
-    await reloaded;
-    await page.mouse.up();
-    await hold();
-    network.freeze();
-    const again = page.reload();
-    await page.waitForRequest(/\/hub\/$/);
-    network.cut();
-    network.thaw();
-    await again.catch(() => page.reload());
-    await isOn(false);
-    await page.mouse.up();
-    await hold();
-    await page.close();
-    await isOn(false);
-  },
-);
+test.serial('it goes off when its page is closed or reloaded; with a dead link, when the page is back', async (t) => {
+  const { network, page, isOn, hold } = await holdTalk(t);
+  const reloaded = page.reload();
+  await isOn(false);
+  await reloaded;
+  await page.mouse.up();
+  await hold();
+  network.freeze();
+  const again = page.reload();
+  await page.waitForRequest(/\/hub\/$/);
+  network.cut();
+  network.thaw();
+  await again.catch(() => page.reload());
+  await isOn(false);
+  await page.mouse.up();
+  await hold();
+  await page.close();
+  await isOn(false);
+});

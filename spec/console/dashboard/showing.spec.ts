@@ -5,14 +5,14 @@ import { drawnAs, isLit, shareOf, showValue, toneAt } from '../../../lib/console
 import type { WidgetOf } from '../../../lib/dashboard/format.ts';
 import { compileExpression } from '../../../lib/expression/expression.ts';
 
-test('numbers have the decimals that a widget says, else three at most; the unknown is a dash', (t) => {
+test('numbers have the decimals of the widget, or at most three; an unknown number is a dash', (t) => {
   t.deepEqual(
     [showValue(undefined), showValue(1.23456), showValue(2, 2), showValue(-0.5), showValue(true), showValue('on')],
     ['–', '1.235', '2.00', '-0.5', 'true', 'on'],
   );
 });
 
-test('numbers are rounded as the function fixed of expressions has them', (t) => {
+test('numbers are rounded like the function fixed of expressions', (t) => {
   const { evaluate } = compileExpression('fixed(value, digits)', { value: 'F', digits: 'F' });
   for (const value of [-0.04, 1.005, -1.005, 2.5, -2.5, 0.125, 1.15, 1e-7, -0, 12, 999.995, 1e20])
     for (const digits of [0, 1, 2, 6]) t.is(showValue(value, digits), String(evaluate({ value, digits })));
@@ -22,7 +22,7 @@ test('numbers are rounded as the function fixed of expressions has them', (t) =>
   );
 });
 
-test('D-02: a lamp is lit as a boolean would be true, or at the value that it waits for', (t) => {
+test('D-02: a lamp is lit if its value converts to true, or equals its setting', (t) => {
   t.deepEqual(
     [true, 1, 0.1, 'true', 'TRUE', '1'].map((value) => isLit(value)),
     Array(6).fill(true),

@@ -37,7 +37,7 @@ test('rules are grouped by file and folders, in their order', (t) => {
   );
 });
 
-test('a small installation is all open; of a large one the levels are that can be looked at whole', (t) => {
+test('a small installation is all open; a large one is open as far as it fits', (t) => {
   const small = groupRules(many(5, 4));
   t.is(openGroups(small, new Map()).size, 6);
   t.is(openGroups(groupRules(many(1, maxBoxes)), new Map()).size, 2, 'rather many boxes than a single one');

@@ -25,7 +25,7 @@ test('older entries are appended, new ones are prepended, and loaded ones are no
   t.deepEqual(reported(addNewer(held, page([10, 9, 8], 'c'))), [[10, 9, 8, 7, 6, 5], 'b']);
 });
 
-test('of one page the newest is held', (t) => {
+test('of one page the newest version is kept', (t) => {
   t.deepEqual(reported(addNewer(page([9, 8, 7], 'a'), page([10, 9, 8], 'b'))), [[10, 9, 8, 7], 'a']);
 });
 
@@ -39,12 +39,12 @@ test('entries before the visible time are removed', (t) => {
   t.deepEqual(reported(since(page([10, 9, 8], 'a'), 8)), [[10, 9, 8], 'a']);
 });
 
-test('a list that becomes too long begins anew', (t) => {
+test('a list that becomes too long starts again', (t) => {
   const all = Array.from({ length: maxHeld }, (_, index) => maxHeld - index);
   t.deepEqual(reported(addNewer(page(all, 'a'), page([maxHeld + 1, maxHeld], 'b'))), [[maxHeld + 1, maxHeld], 'b']);
 });
 
-test('when more is new than a page holds, nothing is left out in between', (t) => {
+test('when there is more news than a page holds, nothing is missing in between', (t) => {
   const held = addOlder(page([3, 2], 'a'), page([1]), keyOf);
   t.deepEqual(reported(addNewer(held, page([9, 8], 'b'))), [[9, 8], 'b']);
 });
@@ -55,7 +55,7 @@ test('the first row after none, and none after some', (t) => {
   t.deepEqual(reported(addNewer(page([1]), page([]))), [[], undefined]);
 });
 
-test('a row keeps its ID, also beside one of the same time and value', (t) => {
+test('a row keeps its ID, also next to one of the same time and value', (t) => {
   const held = pageOf([row(2), row(1, 0), row(1, 0)], undefined, keyOf);
   t.is(new Set(held.rows.map(({ id }) => id)).size, 3);
   const fresh = addNewer(held, pageOf([row(3), row(2), row(1, 0), row(1, 0)], undefined, keyOf));

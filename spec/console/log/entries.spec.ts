@@ -34,7 +34,7 @@ test('a page is appended to the held entries', (t) => {
   t.deepEqual(numbers(append(first, page(first.next, 5))), [1, 2, 3, 4, 5]);
 });
 
-test('a hub that counts anew was restarted; one that goes on was not, however much it has logged', (t) => {
+test('a hub whose numbers restart was restarted; one whose numbers continue was not, for any length of the log', (t) => {
   const held = append(nothingHeld, page(0, 5));
   for (const last of [0, 1, 5, 6, 500]) t.false(isContinued(held, page(held.next, last, 'b')), `${last} entries`);
   const after = append(restart(held), page(0, 2, 'b'));
@@ -62,7 +62,7 @@ test('further levels replace the held entries of this count; a paused log receiv
   t.deepEqual(numbers(append(paused, page(paused.next, 6, 'b'))), [1, 2, 'restarted', 1, 2, 3, 4, 5, 6]);
 });
 
-test('a line is shown by its level and its text; that the hub was restarted always is', (t) => {
+test('a line is filtered by its level and its text; the restart of the hub is always shown', (t) => {
   t.true(isShown(entry(1, 'a', 'warn'), 'info', ''));
   t.true(isShown(entry(1, 'a', 'warn'), 'warn', '1'));
   t.false(isShown(entry(1, 'a', 'info'), 'warn', ''));
@@ -73,7 +73,7 @@ test('a line is shown by its level and its text; that the hub was restarted alwa
   t.false(isShown({ ...reported, connection: 'desk' }, 'error', 'x'));
 });
 
-test('each day begins with its date, today where an earlier one is before it', (t) => {
+test('each day begins with its date, and today does if an earlier day precedes it', (t) => {
   const days = (lines: readonly LogEntry[]) =>
     [...beginsDay(lines, (time) => time.slice(0, 10), '2026-11-23')].map((line) => (line as LogEntry).n);
   t.deepEqual(days([entry(1, 'b'), entry(2, 'b')]), []);

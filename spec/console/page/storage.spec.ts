@@ -11,7 +11,7 @@ import { chromiumPath, needs } from '../../support/programs.ts';
 
 needs('chromium');
 
-test('the console works wholly: values, colours, keys and pins last as long as the page', async (t) => {
+test('the console works without storage: values, colours, keys and pins last as long as the page', async (t) => {
   const blockAll = { profile: { default_content_setting_values: { cookies: 2 } } };
   const folder = await createFolder(t, { 'Default/Preferences': JSON.stringify(blockAll) });
   const hub = await startTestHub(t, {

@@ -15,7 +15,7 @@ function lineOf({ address, done, would }: Deviation): string {
   return `${address}: ${done.value}, would be ${would.value}`;
 }
 
-test('a changed, an added and a removed rule run in shadow, and exactly that is live after a reload', async (t) => {
+test('a changed, an added and a removed rule run in shadow, and a reload makes exactly that live', async (t) => {
   const files = { 'a.json5': { connections: { desk }, rules: [lamp, echo, sign] } };
   const { hub, save, reload, write, value, lines } = await startReloading(t, files, { scheduler: new VirtualClock() });
   const added = { name: 'added', from: 'desk/more', to: 'desk/level' };

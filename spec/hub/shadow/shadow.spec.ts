@@ -91,7 +91,7 @@ test('D-39: a file in shadow writes, fires and loops nowhere; its neighbours are
   t.is(observers('desk/lamp'), 0);
 });
 
-test('delays and timers run in shadow, each beside the live one', async (t) => {
+test('delays and timers run in shadow, each next to the live one', async (t) => {
   const starts = { name: 'starts', from: 'desk/mic', map: '1000', to: 'clock/timer/1/start' };
   const rings = { name: 'rings', from: 'clock/timer/1/trigger', map: 'true', to: 'desk/echo' };
   const later = { name: 'later', from: 'desk/mic', pipe: [{ delay: '5s' }], to: 'desk/lamp' };
@@ -121,7 +121,7 @@ test('delays and timers run in shadow, each beside the live one', async (t) => {
   ]);
 });
 
-test('named sources see a whole turn in shadow, and what clients write to a destination counts on both sides', async (t) => {
+test('named sources see a whole turn in shadow, and writes of clients to a destination count on both sides', async (t) => {
   const both = { name: 'both', from: { a: 'desk/level', b: 'desk/other' }, map: 'a + b', to: 'desk/sum' };
   const { hub, write, logAs } = await start(t, [both, { ...both, map: 'a - b', shadow: true }]);
   hub.turn(() => {
@@ -133,7 +133,7 @@ test('named sources see a whole turn in shadow, and what clients write to a dest
   t.deepEqual(logAs().slice(1), ['desk/sum: 3, would be 3 by both']);
 });
 
-test('explain has the change that would be, with what led to it', async (t) => {
+test('explain has the would-be change, with its causes', async (t) => {
   const { hub, write } = await start(t, [lamp, { ...lamp, map: '!value', shadow: true }]);
   t.is(hub.wouldBe('desk/lamp'), undefined);
   write('desk/mic', true);
@@ -146,7 +146,7 @@ test('explain has the change that would be, with what led to it', async (t) => {
   t.true(hub.wouldBe('desk/lamp')!.value);
 });
 
-test('memory is bounded: of many deviations the newest are kept', async (t) => {
+test('memory is limited: of many deviations the newest are kept', async (t) => {
   const { hub, write } = await start(t, [{ from: 'desk/level', map: 'value + 1', to: 'desk/sum', shadow: true }]);
   for (let level = 1; level <= 2500; level++) {
     write('desk/level', level);
@@ -158,7 +158,7 @@ test('memory is bounded: of many deviations the newest are kept', async (t) => {
   t.is(deviations.at(-1)!.would.value, 2501);
 });
 
-test('a rule in shadow is not switched by hand', async (t) => {
+test('a rule in shadow cannot be switched by hand', async (t) => {
   const { hub } = await start(t, [{ ...lamp, shadow: true }]);
   t.throws(() => hub.switchRule('lamp', undefined, false, writer), {
     message: 'rule: expected a live rule, "lamp" runs in shadow, as its flow file says',

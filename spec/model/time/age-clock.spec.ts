@@ -47,7 +47,7 @@ const sets = { '-1 h': -hour, '-1 d': -day, '+1 d': day, '+91 d': 91 * day, '+20
 const isAbout = (one: number, other: number) => Math.abs(one - other) <= 5;
 
 for (const [name, by] of Object.entries(sets)) {
-  test(`while the hub runs a clock set by ${name} ages nothing, be it for seconds or for good`, (t) => {
+  test(`while the hub runs, a clock set by ${name} ages nothing, for seconds or permanently`, (t) => {
     const one = machine();
     one.run(60_000);
     one.set(by);
@@ -86,7 +86,7 @@ for (const [name, by] of Object.entries(sets)) {
   });
 }
 
-test('a pause in which the hub was down counts once the hub has run as long again, and for nothing that came after it', (t) => {
+test('a downtime counts once the hub has run as long again, and not for later entries', (t) => {
   const one = machine();
   one.restart(10 * day);
   t.true(isAbout(one.age(), 0));
@@ -102,7 +102,7 @@ test('a pause in which the hub was down counts once the hub has run as long agai
   t.true(isAbout(one.age(notedAt), 11 * day + hour));
 });
 
-test('a machine that is off each night has things as old as they are', (t) => {
+test('entries on a machine that is off each night have their real age', (t) => {
   const one = machine();
   const notedAt = one.note();
   for (let days = 0; days < 400; days++) {
@@ -113,7 +113,7 @@ test('a machine that is off each night has things as old as they are', (t) => {
   t.true(Math.abs(one.age(notedAt) - 400.5 * day) < hour);
 });
 
-test('the newest of those that are so old is the last one that is', async (t) => {
+test('the newest entry of an age is the last one of that age', async (t) => {
   const steps = fc.array(
     fc.record({ runHours: fc.integer({ min: 1, max: 40 }), downHours: fc.integer({ min: 0, max: 60 }) }),
     { minLength: 1, maxLength: 8 },
@@ -136,7 +136,7 @@ test('the newest of those that are so old is the last one that is', async (t) =>
   );
 });
 
-test('a clock that is kept right in small steps changes nothing', (t) => {
+test('a clock corrected in small steps changes nothing', (t) => {
   const one = machine();
   for (let second = 0; second < 1000; second++) {
     one.set(second % 2 === 0 ? -400 : 400);

@@ -28,14 +28,14 @@ test('a run that was long enough resets the backoff', (t) => {
   t.deepEqual(pausesOf(backoff, 2), [1000, 2000]);
 });
 
-test('without a time to prove itself nothing starts anew by running', (t) => {
+test('without a minimum duration a run never resets the backoff', (t) => {
   const backoff = new Backoff({ firstMs: 500, longestMs: 5000 });
   pausesOf(backoff, 9);
   backoff.ran(1e12);
   t.is(backoff.next(), 5000);
 });
 
-test('however often something fails, a pause is between the first and the longest', (t) => {
+test('after any number of failures, a pause is between the first and the longest', (t) => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1e6 }), fc.integer({ min: 0, max: 1e6 }), (firstMs, more) => {
       const pauses = pausesOf(new Backoff({ firstMs, longestMs: firstMs + more }), 2000);

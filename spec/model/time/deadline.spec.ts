@@ -12,7 +12,7 @@ test('a late result is not awaited', async (t) => {
   t.is(await within(new Promise(() => {}), 1), undefined);
 });
 
-test('no process waits for the deadline of what has come', (t) => {
+test('a deadline of a finished result keeps no process alive', (t) => {
   const path = resolve(import.meta.dirname, '../../../lib/model/time/deadline.ts');
   const code = `import { within } from ${JSON.stringify(path)}; console.log(await within(Promise.resolve(5), 2 ** 31 - 1));`;
   const { stdout, status } = spawnSync(process.execPath, ['--input-type=module-typescript', '-e', code], {

@@ -28,7 +28,7 @@ test('a pause ends after its time', async (t) => {
   t.true(await isOver());
 });
 
-test('a time that is over is no time', async (t) => {
+test('an expired time is not a pause', async (t) => {
   const { time, pause } = setUp();
   const isOver = follow(pause.for(-5));
   t.false(await isOver());
@@ -37,7 +37,7 @@ test('a time that is over is no time', async (t) => {
   t.true(await isOver());
 });
 
-test('a pause that is woken ends at once, and its timer with it', async (t) => {
+test('a pause that is woken ends immediately, and so does its timer', async (t) => {
   const { time, pause } = setUp();
   const isOver = follow(pause.for(50));
   pause.wake();
@@ -46,7 +46,7 @@ test('a pause that is woken ends at once, and its timer with it', async (t) => {
   t.is(time.now(), 0);
 });
 
-test('waking ends the present pause alone, and is known until it is forgotten', async (t) => {
+test('waking ends only the current pause, and is remembered until it is forgotten', async (t) => {
   const { pause } = setUp();
   t.false(pause.isWoken);
   pause.wake();

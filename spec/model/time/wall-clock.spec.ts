@@ -20,7 +20,7 @@ function machine() {
   return { time, clock, jumps, pass, stop };
 }
 
-test('within a round of the event loop the time is one', async (t) => {
+test('the time is constant within a round of the event loop', async (t) => {
   const { clock, pass } = machine();
   t.is(clock.now(), noon);
   pass(5);
@@ -68,7 +68,7 @@ test('a clock that goes back by less than a second stands still until it has cau
   stop();
 });
 
-test('time that passes while nothing happens is no jump, and a jump is noticed although nothing happens', async (t) => {
+test('time without activity is not a jump, and a jump is noticed without activity', async (t) => {
   const { time, jumps, pass, stop } = machine();
   pass(10 * hour);
   await eventually(() => true);

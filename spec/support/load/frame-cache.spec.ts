@@ -1,7 +1,7 @@
 import test from 'ava';
 import { FrameCache } from './frame-cache.ts';
 
-test('a frame that many receive is parsed once, and each goes on where it was', (t) => {
+test('a frame with many receivers is parsed once, and each continues at its position', (t) => {
   const parsed: string[] = [];
   const cache = new FrameCache((text) => {
     parsed.push(text);

@@ -41,13 +41,13 @@ test('frames of any length come out whole, in pieces of any length', (t) => {
   );
 });
 
-test('a frame that is cut off has not come', (t) => {
+test('a truncated frame has not arrived', (t) => {
   const stream = encodeServerText('x'.repeat(200));
   t.deepEqual(read(stream.subarray(0, -1), []), ['incomplete']);
   t.deepEqual(read(stream.subarray(0, 3), [1, 1, 1]), ['incomplete']);
 });
 
-test('frames of clients are masked, in the length that they need, and no server sends such', (t) => {
+test('frames of clients are masked, with the length that they need, and servers send none of these', (t) => {
   t.deepEqual([...encodeClientText('hi')], [0x81, 0x82, 0, 0, 0, 0, 0x68, 0x69]);
   t.deepEqual([...encodeClientText('x'.repeat(126)).subarray(0, 8)], [0x81, 0xfe, 0, 126, 0, 0, 0, 0]);
   const long = encodeClientText('x'.repeat(65_536));

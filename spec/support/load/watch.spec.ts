@@ -18,11 +18,11 @@ test('a failure anywhere ends all waiting, also later waiting', async (t) => {
   for (const wait of [...waits, watch.wait(never)]) await t.throwsAsync(wait, { message: 'socket 3 was closed' });
 });
 
-test('a deadline says what was expected', async (t) => {
+test('a deadline has the expectation in its error', async (t) => {
   await t.throwsAsync(new Watch().within(never, 'an answer', 1), { message: 'expected an answer within 1 ms' });
 });
 
-test('a standstill fails; what goes on does not', async (t) => {
+test('a standstill fails; progress does not', async (t) => {
   const watch = new Watch();
   let count = 0;
   watch.failAtStandstill(

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import test from 'ava';
 import { startTask } from './task-process.ts';
 
-test('a process that ends without an answer is not waited for, before its end and afterwards', async (t) => {
+test('a process that ends without an answer is not awaited, before its end and afterwards', async (t) => {
   const { process: child, answer } = startTask('spec/support/system/tell-memory.ts', {});
   const expected = { message: 'expected an answer of spec/support/system/tell-memory.ts, its process ended with 0' };
   await t.throwsAsync(answer(), expected);
@@ -19,7 +19,7 @@ test('a failure of a process is reported in its own words', async (t) => {
   await once(child, 'exit');
 });
 
-test('a process that does not answer in time is ended', async (t) => {
+test('a process without an answer in time is ended', async (t) => {
   const { answer } = startTask('spec/support/load/neighbours.ts', {
     port: 0,
     addresses: [],

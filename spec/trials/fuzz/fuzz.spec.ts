@@ -12,7 +12,7 @@ holds(
   /^seed 12: [34]\d{3} inputs, nothing was wrong$/m,
 );
 
-test('an input is made of its seed and number alone', (t) => {
+test('an input depends only on its seed and number', (t) => {
   const make = (seed: number) =>
     Array.from({ length: 40 }, (_, number) => [
       anHttpInput(new Random(seed, number)),
@@ -22,7 +22,7 @@ test('an input is made of its seed and number alone', (t) => {
   t.notDeepEqual(make(1), make(2));
 });
 
-test('an input that fails is made smaller as long as it fails', async (t) => {
+test('a failing input is reduced as long as it fails', async (t) => {
   const pieces = ['GET /a/long/path HTTP/1.1', 'Host: x', 'Accept: */*', 'body with a needle in it'];
   const input = { kind: 'http', server: 'open', pieces, isOrderly: true } as const;
   const smallest = await shrink(input, async (one) => one.pieces.join().includes('needle'));

@@ -10,7 +10,7 @@ holds(
   /^seed 16: 40 networks, \d{4,} changes, [1-9]\d* writes past the limit of hops, no difference$/m,
 );
 
-test('networks have in their mix what rules can do', (t) => {
+test('networks contain everything that rules can do', (t) => {
   const networks = Array.from({ length: 200 }, (_, number) => aNetwork(new Random(16, number)));
   const rules = networks.flatMap((network) => network.rules);
   const text = JSON.stringify(networks);

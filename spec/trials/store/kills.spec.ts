@@ -12,7 +12,7 @@ holds(
 );
 
 for (const database of ['values.db', 'audit.db'])
-  test(`a hub that has lost its ${database} after a kill is found out`, async (t) => {
+  test(`a hub that has lost its ${database} after a kill is detected`, async (t) => {
     t.timeout(240_000);
     const parameters = 50;
     const folder = await createKilledFolder(parameters);

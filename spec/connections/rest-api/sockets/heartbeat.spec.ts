@@ -69,7 +69,7 @@ test('a client that joins during a round of pings is pinged as well, a client th
   t.false(clients.pings.has(gone));
 });
 
-test('it rests while nobody is there, and beats again when somebody comes', async (t) => {
+test('it rests without clients, and starts again with the next one', async (t) => {
   const [clients, heartbeat] = startBeating(t, 3);
   await eventually(() => Math.min(...clients.pings.values()) > 0);
   clients.pings.clear();

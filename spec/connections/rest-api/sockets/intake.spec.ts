@@ -95,7 +95,7 @@ test('messages of all lengths come out of a backlog as they went in', (t) => {
   }
 });
 
-test('many clients with a short message each take little memory', (t) => {
+test('short messages of many clients take little memory', (t) => {
   const before = process.memoryUsage().arrayBuffers;
   const backlogs = Array.from({ length: 1000 }, () => new Backlog());
   for (const backlog of backlogs) backlog.put(encode('{"sub":1,"include":["**"]}'), false);

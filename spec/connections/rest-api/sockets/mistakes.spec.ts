@@ -58,7 +58,7 @@ for (const [message, error, p] of mistakes)
     expectQuietLog(t, hub);
   });
 
-test('S-10: names beside p and v are left alone, and the same name twice counts once', async (t) => {
+test('S-10: other names than p and v are ignored, and a repeated name counts once', async (t) => {
   const hub = await startDesk(t, ['i,I']);
   const client = await openClient(t, hub.port);
   client.send('{"p":"desk/x","p":"desk/i","v":1,"id":7,"__proto__":{"v":3}}');
@@ -74,7 +74,7 @@ const misbehaviour: [what: string, send: (client: Awaited<ReturnType<typeof open
   ['says goodbye with nonsense', (client) => client.send(opcodes.close, Buffer.from([0x00]))],
 ];
 for (const [what, misbehave] of misbehaviour)
-  test(`D-26: a client that ${what} is closed alone`, async (t) => {
+  test(`D-26: only a client that ${what} is closed`, async (t) => {
     const hub = await startDesk(t, ['i,I']);
     const other = await openClient(t, hub.port);
     const client = await openRawClient(t, hub.port);
@@ -85,7 +85,7 @@ for (const [what, misbehave] of misbehaviour)
     expectHits(t, hub, what.includes('5 MB') ? ['frameBytes'] : []);
   });
 
-test('D-26: a client that vanishes without a goodbye disturbs nobody', async (t) => {
+test('D-26: a client that vanishes without a goodbye has no effect on others', async (t) => {
   const hub = await startDesk(t, ['i,I']);
   const other = await openClient(t, hub.port);
   for (let count = 0; count < 20; count++) {

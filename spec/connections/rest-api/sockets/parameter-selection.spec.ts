@@ -24,7 +24,7 @@ function start(work: number) {
   return { graph, asked, fanOut, selection: new Selection(filter, fanOut) };
 }
 
-test('a filter that takes long is asked in turns, then never again', (t) => {
+test('a slow filter is asked in turns, and never again', (t) => {
   const { graph, asked, fanOut, selection } = start(100);
   fanOut.channelOf(graph.find('desk/p500')!); // it is known by a number already
   t.false(selection.isReady);
@@ -37,7 +37,7 @@ test('a filter that takes long is asked in turns, then never again', (t) => {
   t.deepEqual([...new Set(asked.values())], [1]);
 });
 
-test('a parameter that has come since is asked about by itself', (t) => {
+test('a new parameter is asked about separately', (t) => {
   const { graph, selection } = start(100);
   while (selection.prepare(() => graph.parameters(), Number.POSITIVE_INFINITY));
   graph.remove([graph.find('desk/p7')!]);
@@ -48,7 +48,7 @@ test('a parameter that has come since is asked about by itself', (t) => {
   );
 });
 
-test('a parameter that is no more is asked about without being known again', (t) => {
+test('a removed parameter is asked about without being remembered', (t) => {
   const { graph, fanOut, selection } = start(100);
   while (selection.prepare(() => graph.parameters(), Number.POSITIVE_INFINITY));
   const gone = graph.find('desk/p7')!;

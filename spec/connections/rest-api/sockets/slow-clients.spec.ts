@@ -50,7 +50,7 @@ function expectForward(t: ExecutionContext, reported: readonly Frame[]): void {
   }
 }
 
-test('D-28: a client that stops reading costs a bounded amount, gets the newest of everything, and is live again', async (t) => {
+test('D-28: a client that stops reading costs a limited amount, gets the newest values, and is live again', async (t) => {
   const names = numbered(500);
   const hub = await startDesk(t, [...names, 'go,T', 'mark,I']);
   const stalled = await openRawClient(t, hub.port);
@@ -105,7 +105,7 @@ test('D-28: a client that stops reading costs a bounded amount, gets the newest 
   expectQuietLog(t, hub);
 });
 
-test('D-28: more changes in one turn of the event loop than a client may have unread are caught up as well', async (t) => {
+test('D-28: a client also catches up on more changes in one round than it may have unread', async (t) => {
   const names = numbered(3000);
   const hub = await startDesk(t, [...names, 'mark,I']);
   const client = await openRawClient(t, hub.port);
@@ -145,7 +145,7 @@ test('D-06: a snapshot of more than 10,000 parameters ends with the right values
   t.deepEqual(await nextText(client), { p: 'desk/p0', v: 'live' });
 });
 
-test('D-06: a client that does not read its snapshot costs a bounded amount, and has the right picture when it does', async (t) => {
+test('D-06: a client that does not read its snapshot costs a limited amount, and gets the right values later', async (t) => {
   const names = numbered(12_000);
   const hub = await startDesk(t, [...names, 'mark,I']);
   names.forEach((name, index) => {
@@ -220,7 +220,7 @@ test('D-28: long texts for many clients arrive in order, with the fires between 
   t.deepEqual(values.slice(-2), ['7', 'l']);
 });
 
-test('D-28: of more long texts than may wait for many clients each has the newest, and is live again', async (t) => {
+test('D-28: with more long texts than may wait for many clients, each gets the newest, and is live again', async (t) => {
   const hub = await startDesk(t, ['text', 'count,I']);
   const readers = await Promise.all(Array.from({ length: 100 }, () => openRawClient(t, hub.port)));
   const long = 'x'.repeat(60_000);

@@ -127,7 +127,7 @@ for (const [query, isAsked] of [
     t.deepEqual(got, [...(isAsked ? snapshot : []), { p: 'desk/a', v: '3' }]);
   });
 
-test('D-17: several clients that write at once all hear every change, in one order', async (t) => {
+test('D-17: several clients that write at the same time all receive every change, in one order', async (t) => {
   const hub = await startDesk(t, ['a,I', 'b,I', 'c,I', 'end,I']);
   const clients = await Promise.all(Array.from({ length: 6 }, () => openClient(t, hub.port)));
   const each = 300;
@@ -152,7 +152,7 @@ test('D-17: several clients that write at once all hear every change, in one ord
     );
 });
 
-test('D-28: six hundred clients that come and go each hear every change while they are there, in order', async (t) => {
+test('D-28: six hundred clients that come and go each receive every change while connected, in order', async (t) => {
   const hub = await startDesk(t, ['i,I']);
   const open = (count: number) => Promise.all(Array.from({ length: count }, () => openRawClient(t, hub.port)));
   const clients = await open(600);

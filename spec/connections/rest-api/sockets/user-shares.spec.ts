@@ -12,7 +12,7 @@ import { eventually } from '../../../support/deadline.ts';
 const unreadBytes = 1000;
 const mebibyte = 1024 * 1024;
 
-test('a client that goes between two looks is not ended, and what it held does not count', async (t) => {
+test('a client that leaves between two checks is not ended, and its bytes do not count', async (t) => {
   const connected = new Set<ConnectedClient>();
   const ended: number[] = [];
   let looked = 0;
@@ -43,7 +43,7 @@ test('a client that goes between two looks is not ended, and what it held does n
   t.deepEqual(ended, [3, 4, 5], 'with these gone the other four hold less than 5,000 bytes');
 });
 
-test('after long texts all clients are looked at, before it is time for the next look', async (t) => {
+test('after long texts all clients are checked before the next regular check', async (t) => {
   const connected = new Set<ConnectedClient>();
   const ended: number[] = [];
   let unread = 0;

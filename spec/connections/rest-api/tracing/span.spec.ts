@@ -42,7 +42,7 @@ function noteSpans(): NotedSpan[] {
   return noted;
 }
 
-test('a write that follows a trace has a span, which what it changes names; others have none', async (t) => {
+test('a write with a trace has a span that its changes name; others have none', async (t) => {
   const spans = noteSpans();
   const hub = await startTestHub(t, {
     connections: { api, desk: { type: 'dummy', parameters: ['level,I'] } },

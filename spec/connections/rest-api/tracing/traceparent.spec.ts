@@ -26,7 +26,7 @@ const noTraces = [
   ...[undefined, null, 1, {}, [traceparent]],
 ];
 
-test('a traceparent is read as W3C Trace Context says: later versions as the first one, flags that are not known as none', (t) => {
+test('a traceparent is read by W3C Trace Context: later versions like the first one, without unknown flags', (t) => {
   for (const [text, expected] of [
     [traceparent, traceparent],
     [`00-${trace}-${parent}-00`, `00-${trace}-${parent}-00`],

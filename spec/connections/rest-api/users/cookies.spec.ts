@@ -35,7 +35,7 @@ const pairOf = (answer: Answer) => setOf(answer).split(';')[0]!;
 const plain = /^patchbay-\d+=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/;
 const secure = /^__Host-patchbay-\d+=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict; Secure$/;
 
-test('a cookie of the same name that somebody has set beside it, before it or behind it, signs nobody out', async (t) => {
+test('a foreign cookie of the same name, before or after it, signs nobody out', async (t) => {
   const hub = await start(t);
   const right = pairOf(await signIn(t, hub.port));
   const name = right.split('=')[0]!;
@@ -61,7 +61,7 @@ test('a cookie of the same name that somebody has set beside it, before it or be
   t.is(await handshakeRequest(t, hub.port, `x${right}; ${right}x`), '');
 });
 
-test('a cookie is found over several lines, and for writes and sockets as well', async (t) => {
+test('a cookie is found in several headers, and for writes and sockets as well', async (t) => {
   const hub = await start(t);
   const right = pairOf(await signIn(t, hub.port));
   const wrong = `${right.split('=')[0]}=${'x'.repeat(43)}`;
@@ -83,7 +83,7 @@ test('a cookie is found over several lines, and for writes and sockets as well',
   }
 });
 
-test('where somebody is signed in as two, the cookie that only HTTPS can set counts', async (t) => {
+test('if a browser is signed in twice, the cookie that only HTTPS can set counts', async (t) => {
   const hub = await start(t, { trustedProxies: ['127.0.0.1'] });
   const ann = pairOf(await signIn(t, hub.port, byHttps));
   const bob = pairOf(await signIn(t, hub.port, {}, 'bob', 'bobs'));
@@ -93,7 +93,7 @@ test('where somebody is signed in as two, the cookie that only HTTPS can set cou
   t.is(await handshakeRequest(t, hub.port, `${ann}; ${bob}`), 'ann');
 });
 
-test('behind a trusted proxy the cookie is Secure when that says HTTPS, and only then', async (t) => {
+test('behind a trusted proxy the cookie is Secure if the proxy reports HTTPS, and only then', async (t) => {
   const hub = await start(t, { trustedProxies: ['127.0.0.1'] });
   for (const headers of [
     byHttps,
@@ -115,7 +115,7 @@ test('behind a trusted proxy the cookie is Secure when that says HTTPS, and only
     t.regex(setOf(await signIn(t, hub.port, headers)), plain, JSON.stringify(headers));
 });
 
-test('a client that is no trusted proxy does not decide what its cookie is', async (t) => {
+test('a client without a trusted proxy does not determine the kind of its cookie', async (t) => {
   const hub = await start(t, { trustedProxies: ['127.0.0.2'] });
   for (const headers of [byHttps, { forwarded: 'for=192.0.2.7;proto=https' }])
     t.regex(setOf(await signIn(t, hub.port, headers)), plain);

@@ -103,7 +103,7 @@ async function toldOf(t: ExecutionContext, hub: HubUnderTest, address: string, o
   );
 }
 
-test('status, headers, tags, lengths, acks, numbers and revisions are the same whether or not there is an address', async (t) => {
+test('status, headers, tags, lengths, acks, numbers and revisions do not reveal whether an address exists', async (t) => {
   const hub = await startTestHub(t, flow({}, { store }));
   await toldOf(t, hub, absent, 'desk/open/1'); // all numbers of parameters are given by then
   const past = `GET /hub/history/${absent}?from=2020-01-01T00:00Z`;
@@ -120,7 +120,7 @@ test('status, headers, tags, lengths, acks, numbers and revisions are the same w
 /** As many as a hub looks at before it sends a frame. */
 const framed = 1024;
 
-test('the frames of a patchbay.v1 subscription end at the same places whether or not there is an address that it lists', async (t) => {
+test('the ends of the frames of a patchbay.v1 subscription do not reveal whether a listed address exists', async (t) => {
   const names = Array.from({ length: framed }, (_, index) => `p${index}`);
   const hub = await startTestHub(t, {
     connections: {
@@ -143,7 +143,7 @@ test('the frames of a patchbay.v1 subscription end at the same places whether or
   t.deepEqual(await countsOf('s/there'), await countsOf('s/thers'));
 });
 
-test('patterns are not asked about addresses that may not be seen, so the time of an answer says nothing of them', (t) => {
+test('patterns are not applied to hidden addresses, so response times reveal nothing', (t) => {
   const wish = { sub: 1, include: [{ regex: `^desk/.*${'(a|b)?'.repeat(100)}x$` }], exclude: [], rate: 0 } as const;
   const cpuOf = (mayRead: boolean) => {
     const bound = { filter: filterOf(0.1, () => mayRead), key: '' };
@@ -164,7 +164,7 @@ test('patterns are not asked about addresses that may not be seen, so the time o
   t.true(hidden * 5 < seen, `${hidden} µs, ${seen} µs`);
 });
 
-test('whether an address may be asked for is found without asking whether there is such a parameter', (t) => {
+test('the permission to ask for an address is independent of the existence of the parameter', (t) => {
   let asked = 0;
   const hub = { find: () => void asked++ } as unknown as HubPort;
   const { rights } = accountOf('ann', { ...noRights, read: ['desk/**'], deny: ['desk/shut/**'] }, hub);
@@ -175,7 +175,7 @@ test('whether an address may be asked for is found without asking whether there 
   t.is(asked, 0);
 });
 
-test('a wrong password takes as long for a name that nobody has as for one with a password of either kind', async (t) => {
+test('a wrong password takes as long for an unknown name as for one with a password of either kind', async (t) => {
   const salt = Buffer.alloc(16, 'salt');
   const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
   const hashed = `$scrypt$ln=13,r=8,p=1$${text(salt)}$${text(scryptSync('geheim', salt, 32, { N: 2 ** 13, r: 8, p: 1 }))}`;

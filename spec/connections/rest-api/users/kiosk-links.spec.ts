@@ -47,7 +47,7 @@ async function start(t: ExecutionContext) {
   };
 }
 
-test('a link is listed until it is opened: whose it is, for what, until when, and not its code', async (t) => {
+test('a link is listed until it is opened: with its user, dashboard and end, but without its code', async (t) => {
   const { hub, invite, open, list } = await start(t);
   const { link, kioskLinks } = await invite('Reception', 'door', 'door');
   await invite('x'.repeat(5000), 'ann');
@@ -65,7 +65,7 @@ test('a link is listed until it is opened: whose it is, for what, until when, an
   expectQuietLog(t, hub);
 });
 
-test('all links of a name are revoked; others, and a kiosk of that name that has come in, stay', async (t) => {
+test('all links of a name are revoked; others, and a kiosk with that name, stay', async (t) => {
   const { hub, post, invite, open, list } = await start(t);
   const opened = await invite('Reception');
   t.is(await open(opened.link), 200);
@@ -108,7 +108,7 @@ test('a manager may open all dashboards', async (t) => {
   t.like(await invite('Wall', 'root', 'desk'), { kioskLinks: [{ dashboard: 'desk' }] });
 });
 
-test('a link whose time is over is not listed any more, and is good for nothing', async (t) => {
+test('an expired link is no longer listed, and has no effect', async (t) => {
   const links = new KioskLinks(50);
   const invitation = { user: 'door', name: 'Reception', dashboard: undefined };
   const code = links.add(invitation);

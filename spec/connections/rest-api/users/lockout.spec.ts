@@ -122,7 +122,7 @@ const attacks: [what: string, connections: number, next: (connection: number, na
 ];
 
 for (const [what, connections, next] of attacks)
-  test.serial(`the right credentials come in within a second while others send ${what}`, async (t) => {
+  test.serial(`correct credentials are accepted within a second while others send ${what}`, async (t) => {
     const hub = await startHub(t);
     const [victim = '', page = '', known = '', kiosk = '', ...others] = people;
     const knownCookie = cookieOf(await sendOn(t, hub, signIn(known, password, from('192.0.2.1'))));
@@ -189,7 +189,7 @@ for (const [what, connections, next] of attacks)
     await comesIn(t, hub, 'somebody else', signIn(page, password, from('192.0.2.79')), 200);
   });
 
-test('without a proxy that it trusts the hub lets in the right ones as well: a wrong token twice a second locks nobody out', async (t) => {
+test('also without a trusted proxy correct credentials are accepted: a wrong token twice a second locks nobody out', async (t) => {
   const hub = await startHub(t, []);
   await attack(t, hub.port, 5, () => request(read, { headers: bearer(`no-such-token-at-all-${guesses++}`) }));
   for (let count = 0; count < 66; count++)

@@ -39,7 +39,7 @@ const rows: [what: string, before: object, after: object, reported: string[]][] 
   ['no credentials', own, {}, ['user "root" was removed']],
 ];
 for (const [what, before, after, reported] of rows)
-  test(`the owner has ${what}: its sockets are closed with 4501, those of others are not touched`, async (t) => {
+  test(`the owner has ${what}: its sockets are closed with 4501, those of others stay`, async (t) => {
     const hub = await startTestHub(t, flow({ users, ...before }));
     const owner = await openClient(t, hub.port, '', bearer('own'));
     const ann = await openClient(t, hub.port, '?snapshot=true', bearer('token-of-ann'));
@@ -52,7 +52,7 @@ for (const [what, before, after, reported] of rows)
     t.is(portsOf(hub).length, 1, 'the connection has not started anew');
   });
 
-test('the owner has other credentials: the old ones are good for nothing, and the new ones let in', async (t) => {
+test('a change of credentials of the owner invalidates the old ones and accepts the new ones', async (t) => {
   const hub = await startTestHub(t, flow(own));
   for (const headers of [basic('root:geheim'), bearer('own')]) t.is(await statusOf(t, hub, headers), 200);
   await reload(hub, { ...own, password: 'geheim2', token: 'own2' });

@@ -23,7 +23,7 @@ function createQueue() {
   return { add, order, begin };
 }
 
-test('networks take turns, so one that sends many holds up nobody else for longer than one of its own', async (t) => {
+test('networks take turns, so a network with many attempts delays no other by more than one of its own', async (t) => {
   const { add, order, begin } = createQueue();
   const all = Array.from({ length: 6 }, () => add('a'));
   all.push(add('b'), add('c'), add('b'));
@@ -44,7 +44,7 @@ for (const [suspicion, expected] of [
     t.is(order.join(''), expected);
   });
 
-test('of networks that are equally suspect the one that came last comes first', async (t) => {
+test('of equally suspect networks the newest comes first', async (t) => {
   const { add, order, begin } = createQueue();
   const all = [...'abcd'].map((name) => add(name));
   begin();
@@ -84,7 +84,7 @@ test('a client without recent mistakes precedes one with mistakes, and does not 
   t.is(order.length, 103);
 });
 
-test('of any number that wait at most two are compared at once, and all of them in the end', async (t) => {
+test('at most two waiting passwords are compared at the same time, and all of them in the end', async (t) => {
   const waiting = fc.array(fc.record({ network: fc.constantFrom(...'abc'), suspicion: fc.nat(4) }), { maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(waiting, async (all) => {
@@ -107,7 +107,7 @@ test('of any number that wait at most two are compared at once, and all of them 
   );
 });
 
-test('when too many wait, the most suspect network that has most loses its oldest one', async (t) => {
+test('when too many wait, the most suspect network with the most attempts loses its oldest one', async (t) => {
   const { add, order, begin } = createQueue();
   const first = add('first');
   const others = Array.from({ length: most - 2 }, (_, index) => add(`${index}`, 2));
@@ -122,7 +122,7 @@ test('when too many wait, the most suspect network that has most loses its oldes
   t.true(await add('a'), 'then there is room again');
 });
 
-test('of as many networks as there is room for, one more that is as good as they are takes the place of the oldest', async (t) => {
+test('at the maximum number of networks, an equally trusted new one replaces the oldest', async (t) => {
   const { add, begin } = createQueue();
   const all = Array.from({ length: most + 1 }, (_, index) => add(`${index}`)); // 0 is being compared
   const newcomer = add('newcomer');
@@ -131,7 +131,7 @@ test('of as many networks as there is room for, one more that is as good as they
   t.true(await newcomer);
 });
 
-test('of a network that guesses without end each one is answered in time: those whose turn does not come are refused', async (t) => {
+test('each attempt of a network that guesses constantly is answered in time: those without a turn are refused', async (t) => {
   const queue = new PasswordQueue({ longestWaitMs: 200, refusalMs: 10 });
   const asker = { network: 'a', suspicion: () => 3, isSlowed: () => false, isGone: () => false };
   let isOver = false;

@@ -11,7 +11,7 @@ import { createPasswordCheck, readPasswordText } from '../../../../lib/connectio
 const asker = { network: '10.0.0.1', suspicion: () => 1, isSlowed: () => false, isGone: () => false };
 const slowed = { ...asker, isSlowed: () => true };
 
-test('patchbay password prints a text that only the password fits, another one each time', async (t) => {
+test('patchbay password prints a text that only matches the password, a new one each time', async (t) => {
   const printed: string[] = [];
   const console = { print: (text: string) => void printed.push(text), printError: () => {} };
   for (let times = 0; times < 2; times++) {
@@ -33,7 +33,7 @@ test('patchbay password prints a text that only the password fits, another one e
 /** What takes no time to compare. */
 const quick = `$scrypt$ln=1,r=1,p=1$${'a'.repeat(22)}$${'a'.repeat(43)}`;
 
-test('so many passwords wait to be compared at most', async (t) => {
+test('the number of waiting passwords is limited', async (t) => {
   const check = createPasswordCheck(quick);
   const most = limits.passwords.default + 1; // one is being compared
   const compared = Array.from({ length: most }, () => check.isRight('x', asker));
@@ -49,7 +49,7 @@ test('so many passwords wait to be compared at most', async (t) => {
   );
 });
 
-test('a password that was right once is known from then on, but takes as long for nobody', async (t) => {
+test('a password that was right once is remembered, but a comparison always takes the same time', async (t) => {
   const salt = Buffer.alloc(16, 'salt');
   const [saltText, hashText] = [salt, scryptSync('right', salt, 32, { N: 4, r: 8, p: 1 })].map((bytes) =>
     bytes.toString('base64').replace(/=+$/, ''),

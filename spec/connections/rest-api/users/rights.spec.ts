@@ -217,7 +217,7 @@ async function expectBounded(t: ExecutionContext, seed: number): Promise<void> {
 }
 
 for (const how of ['all', 'by name'])
-  test(`a list (${how}) that is being read is cut when its user is taken out, and what was to come does not come`, async (t) => {
+  test(`a list (${how}) in transit is cut when its user is removed, and the rest does not arrive`, async (t) => {
     const names = Array.from({ length: 250 }, (_, index) => `p${index}`);
     const flow = (users: object) => ({
       connections: {
@@ -241,7 +241,7 @@ for (const how of ['all', 'by name'])
     t.false(rest.includes('zzz'));
   });
 
-test('an epoch does not let a user find out what it is denied: another hub has another one for the same rights', async (t) => {
+test('an epoch does not reveal denied parameters: another hub has another one for the same permissions', async (t) => {
   const users = { ann: { token: 'token-of-ann', read: ['**'], deny: ['d/secret'] } };
   const flow = { connections: { api: { ...api, users }, d: { type: 'dummy', parameters: ['x'] } } };
   const endOf = async (hub: HubUnderTest) => {
@@ -275,7 +275,7 @@ test('a user who is removed while a reload runs in shadow is signed out immediat
   t.deepEqual((await hub.reload()).connections, { added: [], removed: [], changed: [] });
 });
 
-test('and also when the reload would change other settings of the connection, which wait', async (t) => {
+test('the same holds if the reload would change other settings of the connection, which wait', async (t) => {
   const root = { token: 'token-of-root', read: ['**'] };
   const ann = { token: 'token-of-ann', read: ['**'] };
   const flow = (users: object, others: object = {}) => ({

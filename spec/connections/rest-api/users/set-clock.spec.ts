@@ -30,7 +30,7 @@ async function start(t: ExecutionContext) {
 }
 
 for (const by of [-day, day, 91 * day, 7300 * day]) {
-  test.serial(`a clock that is set by ${by / day} days signs nobody out, and no link ends`, async (t) => {
+  test.serial(`a clock that is set by ${by / day} days signs nobody out, and ends no link`, async (t) => {
     const { open, file } = await start(t);
     const devices = open();
     const token = devices.admit('ann', 'browser', 'a browser');
@@ -62,7 +62,7 @@ test.serial('a link expires on time, regardless of the clock', async (t) => {
   t.is(links.exchange(code), undefined);
 });
 
-test.serial('a browser that has not come for 30 days of a hub that ran is forgotten', async (t) => {
+test.serial('a browser that was absent for 30 days of a running hub is forgotten', async (t) => {
   const { open, file } = await start(t);
   const devices = open();
   const token = devices.admit('ann', 'browser', 'a browser');
@@ -77,7 +77,7 @@ test.serial('a browser that has not come for 30 days of a hub that ran is forgot
   t.deepEqual(later.list().devices, []);
 });
 
-test.serial('devices that an earlier version has written come in', async (t) => {
+test.serial('devices that an earlier version saved are accepted', async (t) => {
   const { open, file } = await start(t);
   const device = {
     id: 'a',

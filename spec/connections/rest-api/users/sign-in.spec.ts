@@ -33,7 +33,7 @@ const post = (t: ExecutionContext, port: number, path: string, body: object, hea
   ask(t, port, `POST ${path}`, { headers: { ...json, ...headers }, body: JSON.stringify(body) });
 const cookieOf = ({ headers }: Answer) => headers['set-cookie']!.split(';')[0]!;
 
-test('a password in scrypt form lets in, also as what several connections begin with at once; a wrong one does not', async (t) => {
+test('a password in scrypt form is accepted, also by several simultaneous connections; a wrong one is refused', async (t) => {
   const hub = await startTestHub(t, flow());
   const read = (text: string) => ask(t, hub.port, 'GET /parameters/desk/lamp', { headers: basic(text) });
   const answers = await Promise.all(['ann:geheim', 'ann:geheim', 'ann:wrong', 'nobody:geheim', 'door:'].map(read));
@@ -86,7 +86,7 @@ test('a browser signs in on a page, is known by its cookie, and signs out', asyn
   t.is((await ask(t, hub.port, 'GET /parameters/desk/secret', { headers: { cookie } })).status, 401);
 });
 
-test('a kiosk link is good once, its device comes in after a restart, and is revoked', async (t) => {
+test('a kiosk link works once, its device is accepted after a restart, and is revoked', async (t) => {
   const files = { 'flow.json5': flow(), 'dashboards/door.json5': '{ widgets: [] }' };
   const hub = await startHubFrom(t, files);
   const invite = { action: 'invite', user: 'door', device: 'Reception', dashboard: 'door' };
@@ -185,7 +185,7 @@ test('a browser and a kiosk whose user has another token stay signed in, and ret
   t.deepEqual(await Promise.all(cookies.map((cookie) => read(t, hub.port, cookie))), [200, 200]);
 });
 
-test('a kiosk link whose user was taken out is good for nothing', async (t) => {
+test('a kiosk link of a removed user has no effect', async (t) => {
   const hub = await startTestHub(t, flow());
   const { link } = JSON.parse(
     (await post(t, hub.port, '/hub/users', { action: 'invite', user: 'door', device: 'Reception' }, root)).text,

@@ -87,7 +87,7 @@ test('the audit has arrivals with their credentials, refusals, departures, revoc
   );
 });
 
-test('a token that comes as the name of a user is neither in the audit nor in the log', async (t) => {
+test('a token in place of a user name is neither in the audit nor in the log', async (t) => {
   const token = `door-token-${'x'.repeat(60)}`; // longer than a name is kept
   env.PATCHBAY_SPEC_TOKEN = token;
   const users = {
@@ -111,7 +111,7 @@ test('a token that comes as the name of a user is neither in the audit nor in th
   t.false(`${audited}${logged}`.includes('door-token'));
 });
 
-test('where there is no store, the log has a line for each user whom a reload changes', async (t) => {
+test('without a store, the log has a line for each user whom a reload changes', async (t) => {
   const { api: own, desk } = flow({}).connections;
   const others = { root: own.users.root, bob: { password: 'bobs', read: ['desk/**'] } };
   const hub = await startTestHub(t, { connections: { api: own, desk } });
@@ -127,7 +127,7 @@ test('where there is no store, the log has a line for each user whom a reload ch
   ]);
 });
 
-test('guesses of a network are one entry and a count, those of very many networks are counted together', async (t) => {
+test('guesses of a network are one entry and a count, and those of very many networks are counted together', async (t) => {
   const deeds: AuditEvent[] = [];
   const archive = { audit: {} };
   const persistence = { archive, note: (auditEvent: AuditEvent) => deeds.push(auditEvent) };

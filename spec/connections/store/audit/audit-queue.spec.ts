@@ -25,7 +25,7 @@ function takeAll(queue: AuditQueue): AuditRow[] {
   return rows;
 }
 
-test('up to the rate each change is an entry, with numbers that go on', (t) => {
+test('below the rate limit each change is an entry, with consecutive numbers', (t) => {
   const queue = new AuditQueue();
   queue.startAfter(7);
   for (let count = 0; count < exactRowsPerSecond; count++) queue.addChange(change(parameters[0]!, users[0]!, 1000));
@@ -34,7 +34,7 @@ test('up to the rate each change is an entry, with numbers that go on', (t) => {
   t.true(rows.every(({ n, count }, index) => n === 8 + index && count === 1));
 });
 
-test('above the rate one entry counts those of a user, an address and a second, from the first value to the last', (t) => {
+test('above the rate limit one entry counts the changes of a user, an address and a second, from the first value to the last', (t) => {
   const queue = new AuditQueue();
   for (let count = 0; count < exactRowsPerSecond; count++) queue.addChange(change(parameters[0]!, users[0]!, 1000));
   const before = last;
@@ -57,7 +57,7 @@ test('above the rate one entry counts those of a user, an address and a second, 
   );
 });
 
-test('an entry that was taken is written again, under its number, when it counts more', (t) => {
+test('a taken entry is written again, under its number, when its count grows', (t) => {
   const queue = new AuditQueue();
   for (let count = 0; count <= exactRowsPerSecond; count++) queue.addChange(change(parameters[0]!, users[0]!, 1000));
   const taken = takeAll(queue).at(-1)!;

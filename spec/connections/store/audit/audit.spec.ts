@@ -75,7 +75,7 @@ test('actions of operators are recorded with their author, and a reload with its
   t.deepEqual(lines.slice(6), [['connection', 'spec', 'store', null, 'stop', '']]);
 });
 
-test('a start says how the run before had ended, and numbers go on', async (t) => {
+test('a start records how the previous run ended, and numbers continue', async (t) => {
   const installation = await install(t, { desk });
   await (await installation.start()).stop();
   await noted(installation, ({ kind }) => kind === 'stop');

@@ -81,7 +81,7 @@ test('a file that is damaged at the start is set aside, and replaced by a new on
     }
 });
 
-test('cut anywhere it is opened, and damage that is not found at once is found when somebody suspects it', async (t) => {
+test('a file that was cut anywhere is opened, and hidden damage is found when it is suspected', async (t) => {
   const { folder, path } = await filled(t, 1000);
   const whole = join(folder, 'whole');
   await copyFile(path, whole);
@@ -99,7 +99,7 @@ test('cut anywhere it is opened, and damage that is not found at once is found w
   }
 });
 
-test('a folder that cannot be used is a reason, and that another hub has it', async (t) => {
+test('an unusable folder is reported, and so is one of another hub', async (t) => {
   const folder = await createFolder(t, { data: 'a file' });
   t.regex(openAudit({ ...request, folder: join(folder, 'data') }).opened.reason!, /^cannot write .*audit\.db: /);
   const first = openAudit({ ...request, folder });
@@ -108,7 +108,7 @@ test('a folder that cannot be used is a reason, and that another hub has it', as
   first.close();
 });
 
-test('of a file that is full the oldest is forgotten', async (t) => {
+test('a full file loses its oldest entries', async (t) => {
   const folder = await createFolder(t);
   const maxBytes = 500_000;
   const { database, close } = openAudit({ ...request, folder, maxBytes });
@@ -119,7 +119,7 @@ test('of a file that is full the oldest is forgotten', async (t) => {
   t.true((await stat(join(folder, 'audit.db'))).size <= maxBytes);
 });
 
-test('damage that shows while the hub runs is set aside once somebody reads it, and the hub goes on', async (t) => {
+test('damage found while the hub runs is set aside once somebody reads it, and the hub continues', async (t) => {
   const desk = { type: 'dummy', parameters: ['text,S'] };
   const installation = await install(t, { api, desk });
   const first = await installation.start();

@@ -69,7 +69,7 @@ async function open(t: ExecutionContext, path?: string): Promise<Audit> {
   };
 }
 
-test('entries go when they are as old as it says', async (t) => {
+test('entries are deleted at their maximum age', async (t) => {
   const audit = await open(t);
   audit.write(180);
   t.is(audit.numbers().at(-1), 1);
@@ -101,7 +101,7 @@ test('a clock that was set back hides no entry from a query by time', async (t) 
   t.deepEqual(audit.numbers(noon - 20 * step, noon - 18.5 * step), [12, 11]);
 });
 
-test('an audit of an earlier version goes on: up to when its hub was last seen the times of its entries are their ages', async (t) => {
+test('an audit of an earlier version continues: until its hub was last seen, times are ages', async (t) => {
   const path = join(await createFolder(t), 'audit.db');
   createDatabase(path, tables);
   const before = new DatabaseSync(path);

@@ -151,7 +151,7 @@ test('an entry that counts further changes has its own row, which is rewritten',
   );
 });
 
-test('the oldest entries go first where there is no more room, in blocks and beside them', async (t) => {
+test('without space the oldest entries are deleted first, in blocks and outside of them', async (t) => {
   const { packed } = await openPair(t, undefined, 1_000_000);
   let n = 1;
   for (let batch = 0; batch < 60; batch++) {
@@ -164,7 +164,7 @@ test('the oldest entries go first where there is no more room, in blocks and bes
   t.true(first > 1 && count > 5000 && count === last - first + 1, JSON.stringify({ first, last, count }));
 });
 
-test('entries in blocks go when they are too old', async (t) => {
+test('entries in blocks are deleted at their maximum age', async (t) => {
   const { packed } = await openPair(t, 3_600_000);
   const steady = (at: number) => ({ wall: 1e12 + at, steady: at });
   packed.writing.write({ ...packEntries(rowsFrom(1, 400, (n) => 1e12 + n)), log: [], run }, steady(1000));
@@ -177,7 +177,7 @@ test('entries in blocks go when they are too old', async (t) => {
   t.deepEqual(numbersOf(packed.path), { first: 401, last: 800, count: 400 });
 });
 
-test('a block that is not as it was written is found when it is read, or at the next start, and costs no other', async (t) => {
+test('a damaged block is found when it is read, or at the next start, and affects no other', async (t) => {
   const { packed } = await openPair(t);
   packed.writing.write({ ...packEntries(rowsFrom(1, 20, (n) => n)), log: [], run });
   packed.writing.write({ ...packEntries(rowsFrom(21, 20, (n) => n)), log: [], run });
@@ -192,7 +192,7 @@ test('a block that is not as it was written is found when it is read, or at the 
   t.deepEqual([find().length, find().at(-1)!.n], [20, 21]);
 });
 
-test('an audit of an earlier version is read, and goes on', async (t) => {
+test('an audit of an earlier version is read, and continues', async (t) => {
   const path = join(await createFolder(t), 'audit.db');
   const former = [...tables.replaceAll('entry_row', 'entry').matchAll(/CREATE (?:TABLE|INDEX) [^;]*;/g)].map(
     ([one]) => one,

@@ -74,7 +74,7 @@ test('filters', async (t) => {
     );
 });
 
-test('values have their types, and what there is not is left out', async (t) => {
+test('values have their types, and missing ones are omitted', async (t) => {
   const find = await finder(t);
   const { entries } = find({});
   t.deepEqual(entries[1], {
@@ -84,7 +84,7 @@ test('values have their types, and what there is not is left out', async (t) => 
   t.deepEqual(entries[4], { n: 3, time: 30_000, kind: 'fire', user: 'keys', address: 'desk/bell', count: 1 });
 });
 
-test('a page has at most so many, and says whether there is more', async (t) => {
+test('a page has a limited length, and says whether there is more', async (t) => {
   const find = await finder(t);
   const first = find({ limit: 4 });
   t.deepEqual([first.entries.length, first.hasMore], [4, true]);

@@ -10,7 +10,7 @@ const desk = { type: 'dummy', parameters: ['lamp,B,false'] };
 
 const jsonOf = (value: unknown) => JSON.parse(JSON.stringify(value));
 
-test('a client that asks by number over a restart misses no entry and sees none twice', async (t) => {
+test('a client that asks by number across a restart misses no entry and sees none twice', async (t) => {
   const installation = await install(t, { desk });
   const first = await installation.start();
   await eventually(() => readKeptLog(installation).some((message) => message.startsWith('patchbay ')));

@@ -88,7 +88,7 @@ test('a query that begins or ends within the gap', async (t) => {
   t.deepEqual(read(t, history, { from: start + 60_000, to: start + 80_000, points: 1 }).times, [start + 45_000]);
 });
 
-test('buckets, minutes and hours leave the time out', async (t) => {
+test('buckets, minutes and hours exclude the time', async (t) => {
   const history = await recorded(t);
   const { kind, stepMs, times, mean } = read(t, history, { to: start + 2 * minute - 1, points: 2 });
   t.deepEqual([kind, stepMs, times], ['buckets', minute, [start, start + minute]]);
@@ -159,7 +159,7 @@ test('a hub that is killed while values are stale: the gap ends where the hub wa
   );
 });
 
-test('what the device reports before it counts as there holds afterwards', async (t) => {
+test('values that the device reports before it counts as online hold afterwards', async (t) => {
   const history = await makeHistory(t);
   history.open(start);
   history.write([['rig/a', 'F', start, 10]], start + 10_000, [begins(start + 5000)]);
@@ -177,7 +177,7 @@ test('what the device reports before it counts as there holds afterwards', async
   t.deepEqual(read(t, history, { from: start + 21_000, to: start + 29_000 }).values, [12]);
 });
 
-test('the clock is set back during an absence: what was recorded later counts', async (t) => {
+test('if the clock is set back during an absence, the later recording counts', async (t) => {
   const history = await makeHistory(t);
   history.open(start);
   history.write([['rig/a', 'F', start, 10]], start + 10_000, [{ ...begins(start + 5000), revision: 1 }]);

@@ -47,7 +47,7 @@ for (const [name, by] of Object.entries({ '-1 d': -day, '-91 d': -91 * day, '+91
       t.true((count('change') as number) < 20, 'and what is old goes all the same');
     });
 
-test('a full history gives up what was written longest ago, and no more than a part of its minutes when the clock is 20 years ahead', async (t) => {
+test('a full history deletes the oldest recordings, and only a part of its minutes when the clock is 20 years ahead', async (t) => {
   const history = await makeHistory(t, { maxSize: 16_000_000, entries: [{ raw: '0', hours: '0' }] });
   const addresses = Array.from({ length: 400 }, (_, index) => `a${index}`);
   let now = start;

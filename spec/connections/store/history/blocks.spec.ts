@@ -233,7 +233,7 @@ test('an entry that is repeated after the file was reopened exists once', async 
   t.is(history.read('SELECT count(*) AS count FROM change')[0]!.count, 21, 'also of one that has a row of its own');
 });
 
-test('a file of an earlier version, which has one table of changes, goes on', async (t) => {
+test('a file of an earlier version, with one table of changes, continues', async (t) => {
   const history = await makeHistory(t);
   history.open(noon);
   history.take(handed(row(0, 10), noon + 10, true));

@@ -11,7 +11,7 @@ const hour = 3_600_000;
 const day = 24 * hour;
 const start = 500_000 * hour;
 
-test('each entry keeps changes, minutes and hours for as long as it says', async (t) => {
+test('each entry keeps changes, minutes and hours for its time', async (t) => {
   const entries = [{ include: ['short/**'], raw: '2h', minutes: '1d', hours: '3d' }, { include: ['long/**'] }];
   const history = await makeHistory(t, { entries });
   history.open(start);
@@ -48,7 +48,7 @@ test("with raw: '0' no change is kept, only minutes and hours", async (t) => {
   );
 });
 
-test('the files never take more room than they have; the oldest changes go first', async (t) => {
+test('the files never exceed their space; the oldest changes are deleted first', async (t) => {
   const maxSize = 16_000_000;
   const { databaseBytes, logBytes } = roomOf(maxSize).history;
   const history = await makeHistory(t, { maxSize });
@@ -79,7 +79,7 @@ test('the files never take more room than they have; the oldest changes go first
   t.is(history.read('SELECT min(time) AS oldest FROM hour')[0]!.oldest, start, 'hours stay');
 });
 
-test('within one hour the oldest quarter goes', async (t) => {
+test('within one hour the oldest quarter is deleted', async (t) => {
   const history = await makeHistory(t, { maxSize: 16_000_000 });
   history.open(Date.now());
   const begin = Math.floor(Date.now() / hour) * hour;
@@ -98,7 +98,7 @@ test('within one hour the oldest quarter goes', async (t) => {
   t.true(oldest! > begin);
 });
 
-test('long texts in the least room are written in smaller transactions', async (t) => {
+test('long texts in minimal space are written in smaller transactions', async (t) => {
   const history = await makeHistory(t, { maxSize: 16_000_000 });
   history.open(start);
   const text = 'x'.repeat(1024);

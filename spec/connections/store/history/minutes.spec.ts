@@ -28,7 +28,7 @@ test('a value counts for as long as it held, and a minute without a change has n
   t.true(Math.abs((history.read('SELECT mean FROM hour')[0]!.mean as number) - mean) < 1e-9);
 });
 
-test('of texts and triggers changes are counted, of booleans the mean is the share of true', async (t) => {
+test('for texts and triggers changes are counted, and the mean of booleans is the share of true', async (t) => {
   const history = await makeHistory(t);
   history.open(start);
   const changes = [
@@ -96,7 +96,7 @@ test('a period without recording is a gap, which counts for no mean', async (t) 
   t.like(history.read(minutes), [{ mean: (10 * 10 + 20 * 40) / 30, count: 2 }]);
 });
 
-test('a clock that is set back begins the minutes anew', async (t) => {
+test('a clock that is set back restarts the minutes', async (t) => {
   const history = await makeHistory(t);
   history.open(start + hour);
   history.write([['a', 'F', start + hour, 10]], start + hour + minute);
@@ -108,7 +108,7 @@ test('a clock that is set back begins the minutes anew', async (t) => {
   ]);
 });
 
-test('a minute that was over before the hub went down is known to its end', (t) => {
+test('a minute that ended before the hub went down is known to its end', (t) => {
   const rows: SpanRow[] = [];
   const spans = new Spans(minute, (row) => rows.push(row));
   spans.add(1, start + 30_000, 5);

@@ -9,7 +9,7 @@ const hour = 3_600_000;
 const day = 24 * hour;
 const start = 20_000 * day;
 
-test('names that no row has go once there are many of them, and the oldest gaps; what rows name stays', async (t) => {
+test('unused names, and the oldest gaps, are deleted once there are many; used names stay', async (t) => {
   const history = await makeHistory(t, { entries: [{ raw: '30d' }] });
   history.open(start);
   history.write([['old', 'F', start, 1]], start + hour);

@@ -85,7 +85,7 @@ test('a long waiting text is truncated, and does not retain the rest', async (t)
   recorder.end();
 });
 
-test('a meter is recorded only if an entry names more of its address than all', (t) => {
+test('a meter is recorded only by an entry that is more specific than all', (t) => {
   const graph = Object.assign(new Graph(), { startedAt: Date.now() });
   const meter = { type: 'F', access: 'read-only', about: { class: 'meter' } } as const;
   graph.declare(desk, [

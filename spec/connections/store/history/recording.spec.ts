@@ -97,7 +97,7 @@ test('each change is recorded with its writer, author and cause', async (t) => {
   t.deepEqual(read(installation, causes), [{ count: 2 }], 'the keys of the causes are those of their rows');
 });
 
-test('a history that somebody else is still writing is left alone until it is theirs no more', async (t) => {
+test('a history that another hub still writes is left alone until it is released', async (t) => {
   const installation = await install(t, { desk });
   const data = join(installation.folder, 'data');
   await mkdir(data);
@@ -115,7 +115,7 @@ test('a history that somebody else is still writing is left alone until it is th
   t.deepEqual(read(installation, 'SELECT address, value FROM event'), [{ address: 'desk/level', value: 1 }]);
 });
 
-test('a restart has a gap, and after it a row for everything that is known', async (t) => {
+test('a restart has a gap, and after it a row for every known value', async (t) => {
   const { installation, stoppedAt, startedAt } = await recorded();
   const [gap, ...others] = read(installation, 'SELECT * FROM gap');
   t.deepEqual(others, []);
@@ -167,7 +167,7 @@ const damages: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
 };
 
 for (const [what, damage] of Object.entries(damages))
-  test(`${what} in place of the history: it is set aside, the hub runs and records anew`, async (t) => {
+  test(`${what} in place of the history is set aside, and the hub runs and records again`, async (t) => {
     const installation = await install(t, { desk });
     keep(installation, { 'desk/text': 'before' });
     await damage(join(installation.folder, 'data', 'history.db'));
@@ -184,7 +184,7 @@ for (const [what, damage] of Object.entries(damages))
     );
   });
 
-test('a history that is taken away while the hub runs is begun anew, with all that is known', async (t) => {
+test('a history that is removed while the hub runs is started again, with all known values', async (t) => {
   const installation = await install(t, { desk });
   const hub = await installation.start();
   await written(hub, installation);

@@ -85,7 +85,7 @@ test('a result above the requested number is returned in buckets', async (t) => 
   );
 });
 
-test('several parameters are asked for at once, page by page', async (t) => {
+test('several parameters are requested together, page by page', async (t) => {
   const { json } = await start(t, 'listed');
   const names = ({ histories }: HistoryList) => histories.map(({ address }) => address);
   const all = await json<HistoryList>(`/hub/history?filter=^listed/l&filter=^listed/mic$&from=-1h`);
@@ -135,7 +135,7 @@ test('events have their writer, author and cause, page by page', async (t) => {
   t.deepEqual(reported.slice(0, 7), [7, 6, 5, 4, 3, 2, 1], 'no page but the last one is the last');
 });
 
-test('CSV is for spreadsheets: no text of it is a formula', async (t) => {
+test('CSV is safe for spreadsheets: no text is a formula', async (t) => {
   const { text, write } = await start(t, 'quoted');
   await write(['quoted/level', -3], ['quoted/text', '=off'], ['quoted/text', '"quoted", and\nmore']);
   const time = '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z';
@@ -168,7 +168,7 @@ test('a conditional request uses the ETag of an answer, and HEAD returns its len
   t.deepEqual([head.status, head.headers['content-length']], [200, String(first.body.length)]);
 });
 
-test('questions that make no sense are refused with a sentence', async (t) => {
+test('invalid queries are refused with a sentence', async (t) => {
   const { refused } = await start(t, 'refused');
   const nearest =
     'unknown parameter "refused/levle", did you mean "refused/level"?: neither the hub nor its history has it';
@@ -192,7 +192,7 @@ test('questions that make no sense are refused with a sentence', async (t) => {
   t.like(await refused('/hub/events/refused/level?before=x'), { 0: 400, 1: 'bad-request' });
 });
 
-test('a hub without a store says so', async (t) => {
+test('a hub without a store reports that', async (t) => {
   const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['a,I,0'] } } });
   for (const path of ['/hub/history/desk/a', '/hub/history', '/hub/events/desk/a']) {
     const { status, text } = await ask(t, hub.port, `GET ${path}`);

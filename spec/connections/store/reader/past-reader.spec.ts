@@ -44,7 +44,7 @@ async function prepare(t: ExecutionContext) {
   return { path, fill, reader, scheduler, damages, ask, values };
 }
 
-test('the thread is there from the first question on, until nobody has asked for a minute', async (t) => {
+test('the thread exists from the first query until a minute after the last one', async (t) => {
   const { reader, scheduler, values } = await prepare(t);
   t.false(reader.isAwake);
   t.deepEqual(await values(), [7]);
@@ -71,7 +71,7 @@ test('damage is reported to the reader and to the writer; a new file is read as 
   t.deepEqual(await values(), [10]);
 });
 
-test('askers take turns, and what nobody wants any more is refused', async (t) => {
+test('clients take turns, and abandoned queries are refused', async (t) => {
   const { ask } = await prepare(t);
   const order: string[] = [];
   const asked = (name: string, isWanted?: () => boolean) =>
@@ -87,7 +87,7 @@ test('askers take turns, and what nobody wants any more is refused', async (t) =
   await unwanted;
 });
 
-test('a thousand questions of one asker are answered in their order, and another asker need not wait for them', async (t) => {
+test('a thousand queries of one client are answered in order, and another client does not wait for them', async (t) => {
   const { ask } = await prepare(t);
   const order: string[] = [];
   const asked = (name: string) => ask(name.slice(0, 3), () => true, { points: 1000 }).then(() => void order.push(name));
@@ -102,7 +102,7 @@ test('a thousand questions of one asker are answered in their order, and another
   t.true(order.indexOf('bob 1') < 200, `bob was answered at place ${order.indexOf('bob 1')}`);
 });
 
-test('only so many questions wait, and what waits at the end is refused', async (t) => {
+test('the number of waiting queries is limited, and those that wait at the end are refused', async (t) => {
   const { ask, reader } = await prepare(t);
   const waiting = Array.from({ length: maxQuestions + 1 }, () => ask().catch(({ code }) => code));
   t.is(reader.waiting, maxQuestions, 'the first of them is under way');
@@ -112,7 +112,7 @@ test('only so many questions wait, and what waits at the end is refused', async 
   await t.throwsAsync(ask(), { message: 'the store is shutting down' });
 });
 
-test('to hand over lists of 10,000 parameters costs the thread of the hub little, however many of them wait', async (t) => {
+test('lists of 10,000 parameters cost the thread of the hub little, for any number of waiting ones', async (t) => {
   const { ask } = await prepare(t);
   const askForAll = () => {
     const parameters = Array.from({ length: 9999 }, (_, index) => ({ address: `desk/none-${index}`, type: undefined }));

@@ -31,14 +31,14 @@ test('askers take turns', (t) => {
   t.deepEqual(take(queue, 9), ['ann 1', 'bob 1', 'cem 1', 'ann 2', 'bob 2', 'ann 3']);
 });
 
-test('no more are taken at once than weigh so much, but one in any case', (t) => {
+test('at most a certain weight is taken at a time, but always at least one', (t) => {
   const queue = queueOf(t, 'ann 1', 'ann 9', 'ann 1', 'bob 2', 'bob 2');
   const some = () => queue.takeSome(9, 3).map(({ name }) => name);
   t.deepEqual([some(), some(), some()], [['ann 1', 'bob 2'], ['ann 9'], ['bob 2', 'ann 1']]);
 });
 
 for (const answered of [0, 1, 2, 3, 4])
-  test(`${answered} of four are answered, the others are put back and are the next ones, in their order`, (t) => {
+  test(`${answered} of four are answered, the others are put back and come next, in their order`, (t) => {
     const queue = queueOf(t, 'ann 1', 'ann 2', 'ann 3', 'bob 1', 'bob 2', 'cem 1');
     const taken = queue.takeSome(4);
     queue.putBack(taken.slice(answered));

@@ -62,7 +62,7 @@ async function prepare(t: ExecutionContext) {
   return { folder, write, second, answer, expectHelp };
 }
 
-test('a long list that two threads read is what one of them reads', async (t) => {
+test('a long list has the same content from two threads as from one', async (t) => {
   const { second, answer, expectHelp } = await prepare(t);
   const alone = answer({}, false);
   t.is((JSON.parse(alone) as HistoryList).histories.length, 200);

@@ -175,7 +175,7 @@ test('after any clock changes, the history has the right values, growing times, 
   );
 });
 
-test('a range that begins in a time that came twice begins with what held then', async (t) => {
+test('a range that begins in a repeated time begins with the value at that time', async (t) => {
   await fc.assert(
     fc.asyncProperty(steps, fc.nat(100), async (steps, part) => {
       const { model, raw } = await play(t, steps);

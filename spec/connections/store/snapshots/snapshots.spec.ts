@@ -47,7 +47,7 @@ const recordOf = (hub: StoredHub) => {
   return changes;
 };
 
-test('a recall writes what differs, in listed order, as one turn that the recall has caused', async (t) => {
+test('a recall writes differing values, in listed order, as one turn caused by the recall', async (t) => {
   const { hub, at, set, matches, valuesOf } = await startDesk('recalled');
   set({ router: 2, fader: 0.5, title: 'evening' });
   hub.write(at.save, 'evening', writer);
@@ -96,7 +96,7 @@ test('matches follows each change, also by rules after a recall, and reports no 
   t.true(matches(), 'the title was unknown when it was saved');
 });
 
-test('a turn with many saves and recalls looks at the parameters once: the last recall counts, and all names are saved', async (t) => {
+test('a turn with many saves and recalls visits the parameters once: the last recall counts, and all names are saved', async (t) => {
   const { hub, at, set, matches, valuesOf, list } = await startDesk('wide');
   set({ router: 1, fader: 0.1 });
   hub.write(at.save, 'one', writer);
@@ -225,7 +225,7 @@ function rowsOf(path: string): unknown[][] {
   return rows.map((row) => Object.values(row));
 }
 
-test('snapshots are there after a restart, and the database shows them', async (t) => {
+test('snapshots survive a restart, and the database shows them', async (t) => {
   const { rows, hub, matches, list } = await restart();
   t.deepEqual(rows, [
     ['kept/fader', 'F', 0],
@@ -257,7 +257,7 @@ test('removed parameters, and values that no longer convert, are skipped by a re
   );
 });
 
-test('the hub lists and compares snapshots over HTTP, and refuses what it cannot recall', async (t) => {
+test('the hub lists and compares snapshots over HTTP, and refuses an impossible recall', async (t) => {
   const { hub, at, set, find } = await startDesk('asked', 'studio-1');
   const [port] = portsOf(hub) as [number];
   const get = async (path: string) => JSON.parse((await ask(t, port, `GET ${path}`)).text);

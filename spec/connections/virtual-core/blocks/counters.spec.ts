@@ -23,7 +23,7 @@ test(
 );
 
 test(
-  'CTU: the first value is no edge',
+  'CTU: the first value is not an edge',
   diagram,
   ['up,B'],
   { block: 'CTU', up: 'up', pv: 1 },
@@ -48,7 +48,7 @@ test(
 );
 
 test(
-  'CTD: counts down from what was loaded, done at 0 and below',
+  'CTD: counts down from the loaded value, done at 0 and below',
   diagram,
   ['down,B', 'load,B'],
   { block: 'CTD', down: 'down', load: 'load', pv: 2 },

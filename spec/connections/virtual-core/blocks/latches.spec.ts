@@ -68,7 +68,7 @@ test(
 );
 
 test(
-  'R_TRIG: the first value is no edge',
+  'R_TRIG: the first value is not an edge',
   diagram,
   ['in,B'],
   { block: 'R_TRIG', in: 'in' },
@@ -90,7 +90,7 @@ test(
 );
 
 test(
-  'F_TRIG: the first value is no edge',
+  'F_TRIG: the first value is not an edge',
   diagram,
   ['in,B'],
   { block: 'F_TRIG', in: 'in' },

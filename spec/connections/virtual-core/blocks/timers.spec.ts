@@ -9,7 +9,7 @@ const diagram = test.macro((t, block: string, rows: Record<string, string>) =>
   drawDiagram(t, 'pt' in rows ? ['in,B', 'pt,I'] : ['in,B'], timer(block, 'pt' in rows ? 'pt' : 300), rows),
 );
 
-test('TON: on after pt, off with its input, a short input is nothing', diagram, 'TON', {
+test('TON: on after pt, off with its input, and a short input has no effect', diagram, 'TON', {
   in: '_#####__##__',
   q: '____##______',
   'q/elapsed': '001233000100',
@@ -21,7 +21,7 @@ test('TON: an input that is on from the beginning starts the time', diagram, 'TO
   'q/elapsed': '??01230',
 });
 
-test('TON: an input that returns starts the time anew', diagram, 'TON', {
+test('TON: an input that returns restarts the time', diagram, 'TON', {
   in: '_##_####_',
   q: '_______#_',
   'q/elapsed': '001001230',
@@ -34,7 +34,7 @@ test('TON: a new pt counts immediately and from the same start; an output that i
   'q/elapsed': '001222222220',
 });
 
-test('TON: a longer pt prolongs the time that runs', diagram, 'TON', {
+test('TON: a longer pt extends the running time', diagram, 'TON', {
   in: '_#######_',
   pt: '335555555',
   q: '______##_',
@@ -61,19 +61,19 @@ test('TOF: on with its input, off pt after it', diagram, 'TOF', {
   'q/elapsed': '000012333001233',
 });
 
-test('TOF: an input that returns in time keeps it on and starts anew', diagram, 'TOF', {
+test('TOF: an input that returns in time keeps it on and restarts the time', diagram, 'TOF', {
   in: '_#__#_____',
   q: '_#######__',
   'q/elapsed': '0001001233',
 });
 
-test('TOF: an input that is off from the beginning is off at once, without a time', diagram, 'TOF', {
+test('TOF: an input that is off from the beginning is off immediately, without a delay', diagram, 'TOF', {
   in: '?___',
   q: '?___',
   'q/elapsed': '?000',
 });
 
-test('TOF: a new pt counts at once and from the same start', diagram, 'TOF', {
+test('TOF: a new pt counts immediately and from the same start', diagram, 'TOF', {
   in: '#________',
   pt: '555522222',
   q: '####_____',
@@ -99,13 +99,13 @@ test('TP: an edge at the end of a pulse starts the next one', diagram, 'TP', {
   'q/elapsed': '001201200',
 });
 
-test('TP: an input that is on from the beginning is no edge', diagram, 'TP', {
+test('TP: an input that is on from the beginning is not an edge', diagram, 'TP', {
   in: '?##_#____',
   q: '?___###__',
   'q/elapsed': '?00001200',
 });
 
-test('TP: a new pt counts at once and from the same start', diagram, 'TP', {
+test('TP: a new pt counts immediately and from the same start', diagram, 'TP', {
   in: '_#______',
   pt: '55552222',
   q: '_###____',
@@ -144,7 +144,7 @@ test('a negative or endless pt from a parameter counts as the nearest bound', as
   t.is(core.value('core/q/elapsed'), 1000);
 });
 
-test('an input that toggles within a turn is no edge', async (t) => {
+test('an input that toggles within a turn is not an edge', async (t) => {
   const core = await startCore(t, ['in,B,false'], { ...timer('TP'), edge: { block: 'R_TRIG', in: 'in' } });
   core.changes.length = 0;
   core.graph.turn(() => {
@@ -173,7 +173,7 @@ test('timers that end at the same moment end in one turn', async (t) => {
   );
 });
 
-test('a restart forgets what ran: no timer of before fires', async (t) => {
+test('a restart clears running timers: none of them fires', async (t) => {
   const core = await startCore(t, ['in,B,true'], timer('TOF'));
   core.turn({ in: false });
   core.pass(100);

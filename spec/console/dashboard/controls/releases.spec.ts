@@ -26,7 +26,7 @@ const refused = async () => {
   throw new Error('nothing is heard of it');
 };
 
-test('a press leaves a pending release until that is acknowledged', async (t) => {
+test('a press leaves a pending release until the release is acknowledged', async (t) => {
   const answer = Promise.withResolvers<void>();
   const { releases, written, lists } = recorded([Promise.resolve(), answer.promise]);
   await releases.press(address);
@@ -53,7 +53,7 @@ test('a failed release is reported, and retried after a pause, until it is ackno
   );
 });
 
-test('a pending release is written at once when the link is back, also by another page, but not while the button is held', async (t) => {
+test('a pending release is written immediately when the link is back, also by another page, but not while the button is held', async (t) => {
   const { releases, written } = recorded([], [address, 'desk/other']);
   await releases.press('desk/other');
   releases.retry();
@@ -78,7 +78,7 @@ test('a button that is pressed again is not delayed by its earlier release, for 
   t.deepEqual(releases.pending, [address]);
 });
 
-test('a refused press leaves a pending release like any other: it may have been carried out', async (t) => {
+test('a refused press leaves a pending release like any other: it may have been executed', async (t) => {
   const { releases, written } = recorded([refused()]);
   await t.throwsAsync(releases.press(address));
   t.deepEqual(releases.pending, [address]);

@@ -20,7 +20,7 @@ function recorded(send: (value: unknown) => Promise<void> = async () => {}) {
   return { writer, sent, times, settled: () => within(promise, 'the end of the writes') };
 }
 
-test('the first value is sent at once, of those that come meanwhile the last', async (t) => {
+test('the first value is sent immediately, of later ones the last', async (t) => {
   const { writer, sent, times, settled } = recorded();
   const startMs = performance.now();
   for (const value of [1, 2, 3, 4]) writer.write(value);
@@ -32,7 +32,7 @@ test('the first value is sent at once, of those that come meanwhile the last', a
   t.false(writer.isBusy);
 });
 
-test('nothing is sent before the write under way has got there', async (t) => {
+test('nothing is sent before the current write has arrived', async (t) => {
   const first = Promise.withResolvers<void>();
   const { writer, sent, settled } = recorded((value) => (value === 1 ? first.promise : Promise.resolve()));
   writer.write(1);

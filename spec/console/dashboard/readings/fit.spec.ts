@@ -7,7 +7,7 @@ import { fitInto } from '../../../../lib/console/dashboard/readings/fit.ts';
 const widthOf = (text: string) => text.length * 0.6;
 const tile = { width: 320, height: 180 };
 
-test('a text takes as many lines as let it be largest', (t) => {
+test('a text has the number of lines that makes it largest', (t) => {
   t.deepEqual(fitInto('ON AIR', tile, widthOf).lines, ['ON AIR']);
   t.deepEqual(fitInto('ON AIR', { width: 100, height: 180 }, widthOf).lines, ['ON', 'AIR']);
   t.deepEqual(fitInto('a much longer label here', tile, widthOf).lines, ['a much', 'longer', 'label here']);
@@ -27,7 +27,7 @@ test('a sign takes most of its tile, in any shape', (t) => {
   }
 });
 
-test('no text is larger than its place, no word is broken, none is lost', (t) => {
+test('no text exceeds its place, and no word is broken or lost', (t) => {
   const words = fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1, maxLength: 16 });
   fc.assert(
     fc.property(words, fc.integer({ min: 20, max: 2000 }), fc.integer({ min: 20, max: 2000 }), (all, width, height) => {
@@ -39,7 +39,7 @@ test('no text is larger than its place, no word is broken, none is lost', (t) =>
   );
 });
 
-test('a long text is left to the browser to wrap, at a size at which its area fits', (t) => {
+test('the browser wraps a long text, at a size at which its area fits', (t) => {
   const { lines, size } = fitInto('word '.repeat(200), tile, widthOf);
   t.is(lines.length, 1);
   t.true(size > 5 && size < 12, String(size));

@@ -15,7 +15,7 @@ const history = (parts: Partial<History>): History => ({
   ...parts,
 });
 
-test('it takes the samples that it would have taken, by the clock of the page', (t) => {
+test('it has the samples that it would have taken, by the clock of the page', (t) => {
   const gaps = [{ from: 8500, to: 9500, lost: 0, reason: 'the hub was down' }];
   const known = history({ times: [2000, 7000, 8000, 9600], values: [1, 2, 3, 4], gaps });
   const { times, rows } = pastOf([known, undefined, history({ kind: 'texts' })], 4, 4, 50_000);

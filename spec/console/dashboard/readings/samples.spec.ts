@@ -3,7 +3,7 @@
 import test from 'ava';
 import { createSamples } from '../../../../lib/console/dashboard/readings/samples.ts';
 
-test('samples that were not taken for more than two intervals leave a gap, and a page that is only busy leaves none', (t) => {
+test('missing samples of more than two intervals leave a gap, a busy page leaves none', (t) => {
   const { times, rows, take } = createSamples(2, 100, 0.1);
   for (const [time, one, other] of [
     [10, 1, 5],
@@ -19,13 +19,13 @@ test('samples that were not taken for more than two intervals leave a gap, and a
   ]);
 });
 
-test('a long interval is no gap', (t) => {
+test('a long interval is not a gap', (t) => {
   const { times, take } = createSamples(1, 100, 6);
   for (const time of [10, 16, 28, 41]) take(time, [1]);
   t.deepEqual(times, [10, 16, 28, 34, 41]);
 });
 
-test('the oldest samples go, and what was before comes before them', (t) => {
+test('the oldest samples are dropped, and earlier ones precede them', (t) => {
   const { times, rows, take, putBefore } = createSamples(1, 3, 1);
   take(10, [1]);
   putBefore({ times: [8, 9, 10], rows: [[7, 8, 9]] });

@@ -37,7 +37,7 @@ test('the last value holds to the end', (t) => {
   t.deepEqual(raw([], []).times, []);
 });
 
-test('booleans are 0 and 1; a bucket has its least and its largest value', (t) => {
+test('booleans are 0 and 1; a bucket has its minimum and its maximum', (t) => {
   t.deepEqual(curveOf(history({ kind: 'intervals', times: [1000], values: [true] })).values, [1, 1]);
   const buckets = {
     kind: 'buckets',
@@ -59,7 +59,7 @@ test('booleans are 0 and 1; a bucket has its least and its largest value', (t) =
   );
 });
 
-test('within a gap nothing is known, and neither is it after one before the next value', (t) => {
+test('within a gap the value is unknown, and after a downtime until the next value', (t) => {
   const gaps = [{ from: 1200, to: 1600, lost: 3, reason: 'the hub was down' }];
   const { times, values } = raw([1000, 1400, 1700], [1, 5, 2], { gaps });
   t.deepEqual(times, [1000, 1199, 1200, 1700, 2000]);
@@ -117,7 +117,7 @@ test('a page without news draws nothing, until the history has the missing time'
   t.deepEqual(lasting.values, [1, 2, 2, 2, null, null], 'no news of its owner yet');
 });
 
-test('several curves share their times, and each holds its value between its own', (t) => {
+test('several curves share their times, and each holds its value between its own points', (t) => {
   const columns = columnsOf([raw([1000], [1]), shift(raw([1000, 1500], [7, 8], { to: 1600 }), 250)]);
   t.deepEqual(
     [0, 1, 4].map((index) => columns[index]),

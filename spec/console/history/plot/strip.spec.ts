@@ -35,7 +35,7 @@ for (const [spanMs, most, stepMs, count] of [
     else t.is(new Date(slots[0]!.from).getMinutes(), 0);
   });
 
-test('changes are counted where they happened; what held before is none', (t) => {
+test('changes are counted where they happened; an earlier value is not a change', (t) => {
   const night = new Date(2026, 10, 22, 3).getTime();
   const times = [now - 2 * dayMs, night, night + 4 * minuteMs, night + hourMs - 1, night + hourMs];
   const values = [true, false, true, null, false];

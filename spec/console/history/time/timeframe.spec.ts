@@ -23,7 +23,7 @@ test('a period that follows the clock ends now', (t) => {
   t.deepEqual(rangeOf({ from: 1, to: 2 }, now), { from: 1, to: 2 });
 });
 
-test('moved back it stands still; moved to the present it goes with the clock again', (t) => {
+test('moved back it stands still; moved to the present it follows the clock again', (t) => {
   const back = pan(hour, now, -hourMs);
   t.deepEqual(back, { from: now - 2 * hourMs, to: now - hourMs });
   t.deepEqual(pan(back, now + 5000, hourMs + 5000), hour);
@@ -43,7 +43,7 @@ test('nobody zooms closer than a second, or further than ten years', (t) => {
   t.deepEqual(zoom(hour, now, 1, 1e-9), { lastMs: 3660 * dayMs });
 });
 
-test('last night is the one that has begun last', (t) => {
+test('last night is the most recent one that has begun', (t) => {
   t.deepEqual(lastNight(now), { from: at(21, 22), to: at(22, 6) });
   t.deepEqual(lastNight(at(22, 3)), { from: at(21, 22), to: at(22, 6) }, 'also while it lasts');
   t.deepEqual(lastNight(at(22, 23)), { from: at(22, 22), to: at(23, 6) });

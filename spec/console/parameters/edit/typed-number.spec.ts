@@ -27,7 +27,7 @@ const meant: [typed: string, value: number][] = [
   ['0e5', 0],
 ];
 
-test('a float is written as it was meant', (t) => {
+test('a float is written as it was intended', (t) => {
   for (const [typed, value] of meant) t.deepEqual(readTypedNumber(typed, false), { value }, typed);
 });
 
@@ -70,7 +70,7 @@ test('an integer may be typed with an exponent, or with a point and zeros', (t) 
   t.deepEqual(readTypedNumber('-9007199254740991', true), { value: Number.MIN_SAFE_INTEGER });
 });
 
-test('every number is read back from how it is shown, with a comma as well', (t) => {
+test('every number is read back from its text, also with a comma', (t) => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
       t.deepEqual(readTypedNumber(String(value), false), { value: value + 0 });

@@ -22,7 +22,7 @@ const patterns = [
   '',
 ];
 for (const pattern of patterns)
-  test(`a regex finds what the hub finds: ${pattern}`, (t) => {
+  test(`a regex finds the same as on the hub: ${pattern}`, (t) => {
     const { test: isFound } = compileRegex(pattern, 1000);
     t.deepEqual(
       found(pattern),
@@ -31,6 +31,6 @@ for (const pattern of patterns)
   });
 
 for (const pattern of ['[]a]', '\\Z', '\\h', '\\C', '\\A', '\\pN', '(?=a)', '(?<=a)b', '(a)\\1', '(', 'a{1,', '\\_'])
-  test(`a regex that could be read in two ways is an error: ${pattern}`, (t) => {
+  test(`an ambiguous regex is an error: ${pattern}`, (t) => {
     t.throws(() => found(pattern), { instanceOf: SyntaxError });
   });

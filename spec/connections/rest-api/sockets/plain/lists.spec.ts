@@ -76,7 +76,7 @@ for (const query of ['?list=true', '?list=1&filter=^desk/', '?filter=desk&list=t
     t.deepEqual((await nextText(lists)).data, [{ p: 'desk/b', v: '7' }]);
   });
 
-test('D-43: a list has what passes the filter of its client, and clients of other filters have lists of their own', async (t) => {
+test('D-43: a list has the changes that pass the filter of its client, and other filters have their own lists', async (t) => {
   const hub = await startDesk(t, ['a,I', 'b,I', 'c,I']);
   const filters = ['a$', 'b$', '[ab]$'];
   const clients = await Promise.all(filters.map((one) => openRawClient(t, hub.port, `?list=true&filter=${one}`)));
@@ -105,7 +105,7 @@ test('D-43: the example of README.md for Node.js sets values by a list, and show
   for (const line of ['desk/level 0', 'desk/level 0.5', 'desk/mic-open true']) t.is(await shown.next(line), line);
 });
 
-test('D-43: only true and 1 ask for lists, and without lists a list is no message', async (t) => {
+test('D-43: only true and 1 request lists, and without lists a list is no message', async (t) => {
   const hub = await startDesk(t, ['i,I']);
   for (const query of ['', '?list=false', '?list=', '?lists=true', '?list=TRUE']) {
     const client = await openClient(t, hub.port, query);
@@ -156,7 +156,7 @@ for (const [what, value] of [
     }
   });
 
-test('D-43: a list of a client is written in its order; single messages are taken as well', async (t) => {
+test('D-43: a list of a client is written in order; single messages are accepted as well', async (t) => {
   const hub = await startDesk(t, ['i,I', 's', 'b,B', 'go,T'], [{ from: 'desk/go', map: "'gone'", to: 'desk/s' }]);
   const [sender, other] = [await openClient(t, hub.port, '?list=true'), await openClient(t, hub.port)];
   sender.send(' \n[{"p":"desk/i","v":1},{"p":"desk/i","v":"2"} , {"v":"on air","p":"desk/s"},{"p":"desk/b","v":1}]');
@@ -188,7 +188,7 @@ const items: [item: string, error: RegExp, p?: string][] = [
   ['{"p":"constructor","v":1}', /^constructor: expected the address of a parameter/, 'constructor'],
   ['{"p":"clock/pulse/1","v":1}', /^clock\/pulse\/1: expected a writable parameter/, 'clock/pulse/1'],
 ];
-test('D-43, D-26: wrong items are answered one by one, and keep no other item of the list from being written', async (t) => {
+test('D-43, D-26: invalid items are answered one by one, and do not prevent the others', async (t) => {
   const hub = await startTestHub(t, {
     connections: {
       api,
@@ -239,7 +239,7 @@ const mistakes: [message: string | Uint8Array, error: RegExp][] = [
   [`[{"p":"desk/i","v":1}${',0'.repeat(4096)}]`, /^expected at most 4096 items, got 4097$/],
 ];
 for (const [message, error] of mistakes)
-  test(`D-43, D-26: the bad list ${inspect(message).slice(0, 50)} is answered once, and nothing of it is written`, async (t) => {
+  test(`D-43, D-26: the bad list ${inspect(message).slice(0, 50)} is answered once, and not written at all`, async (t) => {
     const hub = await startDesk(t, ['i,I']);
     const client = await openClient(t, hub.port, '?list=true');
     client.send(message);
@@ -251,7 +251,7 @@ for (const [message, error] of mistakes)
     t.deepEqual(await client.next(), [{ p: 'desk/i', v: '8' }] as unknown as Frame);
   });
 
-test('D-43: the items of a list are written at once, and each counts as a write for the limits of a client', async (t) => {
+test('D-43: the items of a list are written immediately, and each counts as a write for the limits of a client', async (t) => {
   const hub = await startDesk(t, ['i,I'], [], { limits: { writesPerClient: 5 } });
   const client = await openClient(t, hub.port, '?list=true');
   client.send(Array.from({ length: 800 }, (_, index) => ({ p: 'desk/i', v: index + 1 })));
@@ -270,7 +270,7 @@ test('D-43: the items of a list are written at once, and each counts as a write 
   expectQuietLog(t, hub);
 });
 
-test('D-43: others are served while a long list is written, and it is written also when its client leaves', async (t) => {
+test('D-43: others are served while a long list is written, and the list is complete even if its client leaves', async (t) => {
   const hub = await startDesk(t, ['i,I', 'mark,I', 'other,I']);
   await Promise.all(Array.from({ length: 100 }, () => openRawClient(t, hub.port)));
   const [sender, other] = [await openClient(t, hub.port, '?list=true&filter=^$'), await openClient(t, hub.port)];
@@ -287,7 +287,7 @@ test('D-43: others are served while a long list is written, and it is written al
   );
 });
 
-test('D-43, D-28: a client of lists that stops reading costs a bounded amount, gets the newest of everything, and is live again', async (t) => {
+test('D-43, D-28: a client of lists that stops reading costs a limited amount, gets the newest values, and is live again', async (t) => {
   const names = numbered(100);
   const hub = await startDesk(t, [...names, 'mark,I']);
   const stalled = await openRawClient(t, hub.port, '?list=true');

@@ -30,7 +30,7 @@ function start() {
   return { groups, reported, compiled, change, join };
 }
 
-test('a topic is shared by so many, places that become free are taken first', (t) => {
+test('a topic has a limited number of members, and free places are filled first', (t) => {
   const { groups, join } = start();
   const topics = Array.from({ length: 2 * topicMembers + 1 }, () => join());
   t.is(new Set(topics).size, 3);
@@ -44,7 +44,7 @@ test('a topic is shared by so many, places that become free are taken first', (t
   t.is(join(), topics.at(-1)!);
 });
 
-test('a change is put once per group, for all its topics; a topic that nobody has is gone, and so is a group', (t) => {
+test('a change is stored once per group, for all its topics; empty topics and groups are removed', (t) => {
   const { groups, reported, change, join } = start();
   const lamps = Array.from({ length: topicMembers + 1 }, () => join('lamp'));
   const all = join('desk');
@@ -63,7 +63,7 @@ test('a change is put once per group, for all its topics; a topic that nobody ha
   t.deepEqual(reported.splice(0), [[all], [again]]);
 });
 
-test('the filter of a group is compiled once, however many join, and anew when the group has been empty', (t) => {
+test('the filter of a group is compiled once for all members, and again after the group was empty', (t) => {
   const { groups, compiled, join } = start();
   const topics = [join('lamp'), join('lamp'), join('desk'), join('lamp')];
   t.deepEqual(compiled, ['lamp', 'desk']);

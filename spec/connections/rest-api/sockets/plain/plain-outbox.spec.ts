@@ -44,7 +44,7 @@ const put = fc.record({
   times: fc.oneof(fc.constant(1), fc.nat(80)),
 });
 
-test('every topic of a group is published all that was put for the group, in order and counted', (t) => {
+test('every topic of a group publishes all frames of the group, in order and counted', (t) => {
   fc.assert(
     fc.property(
       fc.array(put, { maxLength: 12 }),
@@ -82,7 +82,7 @@ test('every topic of a group is published all that was put for the group, in ord
   );
 });
 
-test('a topic is handed a run of 32 frames, then the next one is handed the same', (t) => {
+test('a topic gets a run of 32 frames, then the next topic gets the same', (t) => {
   const { published, ...outbox } = start();
   const audience = audienceOf([createTopic('a'), createTopic('b')], 2);
   for (let value = 0; value < 70; value++) outbox.put(audience, prefixes[0]!, value, 1);
@@ -157,7 +157,7 @@ class SlowListener implements Listener {
 const longText = 'x'.repeat(60_000);
 const frameOf = (value: string | number) => encodeFrame(addresses[0]!, value);
 
-test('a long text for very many sockets is sent over several rounds, in order, and other audiences do not wait for it', async (t) => {
+test('a long text for very many sockets is sent over several rounds, in order, and other audiences do not wait', async (t) => {
   const { published, ...outbox } = start();
   const listeners = Array.from({ length: 40 }, () => new SlowListener());
   const many = audienceOf([createTopic('many')], 1000, listeners);
@@ -206,7 +206,7 @@ test('a client that joins while a message is late only receives later messages',
   t.deepEqual(published, [{ topic: 'many', frame: frameOf(3) }]);
 });
 
-test('when too much is late for an audience, its sockets fall behind, and nothing of it is sent', async (t) => {
+test('when too much is late for an audience, its sockets fall behind, and the rest is not sent', async (t) => {
   const { published, ...outbox } = start();
   const listener = new SlowListener();
   const many = audienceOf([createTopic('many')], 1000, [listener]);

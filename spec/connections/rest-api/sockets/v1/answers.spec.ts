@@ -74,7 +74,7 @@ test('a mistake in a message is reported after the answers to earlier messages, 
   t.deepEqual((await client.sync()).map(subjectOf), ['mistake 8', 'pong 2']);
 });
 
-test('no more than 1,000 writes wait for another hub: further messages are received once there is room', async (t) => {
+test('at most 1,000 writes wait for another hub: further messages are received later', async (t) => {
   const { client, answer, received } = await connect(t);
   for (let ack = 0; ack < 1100; ack++) client.send({ set: [['far/lamp', true]], ack });
   await eventually(async () => (await received()) === 1000);

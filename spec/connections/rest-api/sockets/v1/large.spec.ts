@@ -7,7 +7,7 @@ import { slowness } from '../../../../support/system/machine.ts';
 
 const count = 100_000;
 
-test('D-27: a snapshot of 100,000 parameters is right at its end, and others hear in time; a resume is small', async (t) => {
+test('D-27: a snapshot of 100,000 parameters is right at its end, others get changes in time, and a resume is small', async (t) => {
   const parameters = Array.from({ length: count }, (_, index) => `p${index},I`);
   const hub = await startTestHub(t, {
     connections: { api, desk: { type: 'dummy', parameters: [...parameters, 'mark,I'] } },

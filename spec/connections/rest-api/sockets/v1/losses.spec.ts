@@ -39,7 +39,7 @@ test('each reader gets the counts since its start, regardless of other readers',
   );
 });
 
-test('losses and newest values are together all that was missed, in pieces that are about a frame', (t) => {
+test('losses and newest values add up to all missed changes, in pieces of about a frame', (t) => {
   const count = 300;
   fc.assert(
     fc.property(

@@ -15,7 +15,7 @@ const startDesk = (t: ExecutionContext) =>
     rules: [{ name: 'sum', from: { a: 'desk/a', b: 'desk/b' }, map: 'a * 10 + b', to: 'desk/ran' }],
   });
 
-test('docs/protocol.md: set writes by address and by id, converts, and is acknowledged with what was wrong', async (t) => {
+test('docs/protocol.md: set writes by address and by id, converts, and is acknowledged with its errors', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   await client.subscribe({ sub: 1 });
@@ -195,7 +195,7 @@ test('docs/protocol.md: a binary frame is a mistake', async (t) => {
   t.regex((await client.next()).error ?? '', /^expected a text frame with JSON, got a binary frame$/);
 });
 
-test('docs/protocol.md: a mistake in a replacement leaves the subscription as it was', async (t) => {
+test('docs/protocol.md: a mistake in a replacement leaves the subscription unchanged', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   await client.subscribe({ sub: 1, include: ['desk/count'] });
@@ -206,7 +206,7 @@ test('docs/protocol.md: a mistake in a replacement leaves the subscription as it
   t.is(client.picture.values.get('desk/count'), 3);
 });
 
-test('docs/protocol.md: 32 subscriptions and no more, but each may be replaced', async (t) => {
+test('docs/protocol.md: there are at most 32 subscriptions, and each may be replaced', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   for (let sub = 0; sub < 32; sub++) await client.subscribe({ sub, include: ['desk/lamp'] });
@@ -215,7 +215,7 @@ test('docs/protocol.md: 32 subscriptions and no more, but each may be replaced',
   t.is((await client.subscribe({ sub: 31, include: ['desk/count'] })).at(-1)?.end, 31);
 });
 
-test('docs/protocol.md: 100 messages in a row that make no sense end the socket with 4500, 99 do not', async (t) => {
+test('docs/protocol.md: 100 invalid messages in a row end the socket with 4500, 99 do not', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   const bystander = await openV1(t, hub.port);

@@ -8,7 +8,7 @@ const plant = Array.from({ length: 20_000 }, (_, index) => `p${index},I,0`);
 const rare = 0.1; // times a second: what changes meanwhile waits
 
 for (const delivery of ['latest', 'all'] as const)
-  test(`every change comes in order while a large subscription (${delivery}) that shares the parameter is on its way`, async (t) => {
+  test(`every change arrives in order during a large subscription (${delivery}) to the same parameter`, async (t) => {
     const desk = { type: 'dummy', parameters: ['level,I,0'] };
     const hub = await startTestHub(t, { connections: { api, plant: { type: 'dummy', parameters: plant }, desk } });
     const client = await openV1(t, hub.port);

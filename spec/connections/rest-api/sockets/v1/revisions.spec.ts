@@ -122,7 +122,7 @@ test.serial(
   },
 );
 
-test.serial('the first end waits for what arrives while the hub has no time, however long that is', async (t) => {
+test.serial('the first end waits for earlier messages while the hub is busy, for any time', async (t) => {
   const hub = await startFew(t);
   const client = await subscribeRaw(t, hub.port);
   for (let isAnswered = false; !isAnswered; ) {
@@ -134,7 +134,7 @@ test.serial('the first end waits for what arrives while the hub has no time, how
   t.deepEqual(await readEnd(client), [2]);
 });
 
-test.serial('the answer to a ping that was sent before is none to that of a subscription', async (t) => {
+test.serial('an answer to an earlier ping does not count as the answer after a subscription', async (t) => {
   const hub = await startFew(t);
   const client = await subscribeRaw(t, hub.port, await sinceOf(t, hub));
   const before = performance.now();
@@ -167,7 +167,7 @@ for (const isResuming of [false, true])
     },
   );
 
-test('no end comes, and no revision, while a subscription that has arrived is not answered', async (t) => {
+test('no end or revision arrives before a received subscription is answered', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   const include = Array.from({ length: 100 }, (_, index) => `*/q*${index}`);
@@ -180,7 +180,7 @@ test('no end comes, and no revision, while a subscription that has arrived is no
   );
 });
 
-test('a revision never goes back on a connection, also when changes of before wait for their time', async (t) => {
+test('a revision never decreases on a connection, also when earlier changes wait', async (t) => {
   const hub = await startFew(t);
   const subscriptions = [
     { ...small, rate: 1 },
@@ -208,7 +208,7 @@ test('a revision never goes back on a connection, also when changes of before wa
   t.is(revisions.at(-1), hub.revision);
 });
 
-test('an end counts beyond a break, also beyond one in the middle of a resume; definitions come again and say the same', async (t) => {
+test('an end remains valid after a break, also after one in the middle of a resume; definitions are repeated unchanged', async (t) => {
   const hub = await startDesk(t);
   const first = await openV1(t, hub.port);
   const [, ...defined] = (await first.subscribe(large)).flatMap(({ def = [] }) => def);
@@ -231,7 +231,7 @@ test('an end counts beyond a break, also beyond one in the middle of a resume; d
   t.is([...third.picture.values.values()].filter((value) => value === 1).length, largeCount);
 });
 
-test('a snapshot has all that it matches, also what another subscription has been sent', async (t) => {
+test('a snapshot has all its matches, also those that another subscription has received', async (t) => {
   const hub = await startFew(t);
   const client = await openV1(t, hub.port);
   await client.subscribe({ sub: 1, include: ['desk/p1', 'desk/p2'] });
@@ -241,7 +241,7 @@ test('a snapshot has all that it matches, also what another subscription has bee
   t.deepEqual(sent.sort(), ['desk/p2', 'desk/p3']);
 });
 
-test('an end before the new answer is that of the subscription that is replaced', async (t) => {
+test('an end before the new answer belongs to the replaced subscription', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   client.send({ sub: 1, include: ['plant/p1*'] });
@@ -256,7 +256,7 @@ test('an end before the new answer is that of the subscription that is replaced'
   );
 });
 
-test('answers come in the order of the messages', async (t) => {
+test('answers have the order of the messages', async (t) => {
   const hub = await startFew(t);
   const client = await openV1(t, hub.port);
   client.send({ set: 1, ack: 1 });

@@ -204,7 +204,7 @@ test('docs/protocol.md: a client that reads nothing for longer than stallTimeout
   expectHits(t, hub, ['stallMs']);
 });
 
-test('docs/protocol.md: parameters come and go while a client does not read, and while it is sent its snapshot', async (t) => {
+test('docs/protocol.md: parameters are added and removed while a client does not read, and during its snapshot', async (t) => {
   const flow = (parameters: string[]) => ({
     connections: { api, desk: { type: 'dummy', parameters: [...parameters, 'mark,I'] } },
   });
@@ -241,7 +241,7 @@ test('docs/protocol.md: parameters come and go while a client does not read, and
   }
 });
 
-test('docs/protocol.md: long texts for many clients come to each in order, every one of them, with the fires between them', async (t) => {
+test('docs/protocol.md: all long texts arrive at many clients in order, with the fires between them', async (t) => {
   const hub = await startDesk(t);
   const { made, mark } = createWriter(hub);
   const long = 'x'.repeat(60_000);

@@ -66,7 +66,7 @@ test('docs/protocol.md: the answer, the definitions, the values and the end, in 
   expectQuietLog(t, hub);
 });
 
-test('docs/protocol.md: all has every change and every fire in the order in which they were', async (t) => {
+test('docs/protocol.md: all has every change and every fire in the original order', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   await client.subscribe({ sub: 1, include: ['desk/*'], delivery: 'all' });
@@ -100,7 +100,7 @@ test('docs/protocol.md: latest has the newest value once per flush, and every fi
   t.is(client.picture.rev, hub.revision);
 });
 
-test('docs/protocol.md: a turn comes in one piece: what a message sets, and what rules make of it', async (t) => {
+test('docs/protocol.md: a turn arrives as one: the values of a message, and the results of rules', async (t) => {
   const hub = await startTestHub(t, {
     connections: { api, desk: { type: 'dummy', parameters: ['a,I', 'b,I', 'sum,I'] } },
     rules: [
@@ -134,7 +134,7 @@ test('docs/protocol.md: a turn comes in one piece: what a message sets, and what
   t.is(messages.at(-1)!.rev, 3);
 });
 
-test('docs/protocol.md: what several subscriptions match is sent once, by the liveliest', async (t) => {
+test('docs/protocol.md: a parameter of several subscriptions is sent once, for the liveliest', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   await client.subscribe({ sub: 1, include: ['desk/*'], rate: 0.1 });
@@ -155,7 +155,7 @@ test('docs/protocol.md: what several subscriptions match is sent once, by the li
   t.deepEqual(client.picture.sequences.get('desk/count')!.slice(50), [60]);
 });
 
-test('docs/protocol.md: a subscription is replaced: with the same patterns nothing is sent again, with others all', async (t) => {
+test('docs/protocol.md: replacing a subscription by the same patterns sends nothing again, by others everything', async (t) => {
   const hub = await startDesk(t);
   hub.write('desk/count', 1, writer);
   hub.write('other/count', 2, writer);
@@ -176,7 +176,7 @@ test('docs/protocol.md: a subscription is replaced: with the same patterns nothi
   t.is(client.picture.values.get('other/count'), 20);
 });
 
-test('docs/protocol.md: after unsub nothing of it comes any more', async (t) => {
+test('docs/protocol.md: after unsub nothing more arrives', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
   await client.subscribe({ sub: 1, include: ['desk/*'] });
@@ -285,7 +285,7 @@ test('docs/protocol.md: webSocketFilters hide from patterns, globs and addresses
   t.is(hub.find('other/count')?.value, 5);
 });
 
-test('docs/protocol.md: credentials come as a subprotocol from pages that cannot set headers', async (t) => {
+test('docs/protocol.md: pages that cannot set headers pass credentials as a subprotocol', async (t) => {
   const hub = await startDesk(t, { token: 'c2VjcmV0' });
   const offer = (text: string) => ({
     'sec-websocket-protocol': `patchbay.v1, patchbay.authorization.${Buffer.from(text).toString('base64url')}`,
