@@ -1,6 +1,6 @@
 // A graph with everything that runs on it: connections, rules, their reports and their persistence. A hub runs one engine. Shadows and
 // replays run others, which reach nothing outside of the process.
-import { type SchedulerLike, Subscription } from 'rxjs';
+import { defer, filter, map, merge, mergeMap, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import type { HubPort } from '../connections/hub-port.ts';
 import type { HeldBack, Leadership, LeadershipTerm } from '../connections/mirroring.ts';
 import { hubId, type Plan, startedId } from '../flow/plan.ts';
@@ -13,9 +13,9 @@ import { type RuleChange, RunningRules } from '../flow/run/rules/running-rules.t
 import { createTraces } from '../flow/run/rules/trace.ts';
 import { Graph } from '../graph/graph.ts';
 import { SettleCall } from '../graph/settle-queue.ts';
-import { formatAddress } from '../model/address.ts';
+import { connectionIdOf, formatAddress } from '../model/address.ts';
 import type { Change, Origin } from '../model/parameter.ts';
-import type { OutsideTurn, RecordedWrite, Recording } from '../model/reports/audit-entry.ts';
+import type { DeviceEvent, OutsideTurn, RecordedWrite, Recording } from '../model/reports/audit-entry.ts';
 import type { Reload } from '../model/reports/reload-report.ts';
 import type { RuleStatus } from '../model/reports/rule-status.ts';
 import { type ClockJump, describeJump } from '../model/time/wall-clock.ts';
@@ -317,7 +317,41 @@ function record(next: (turn: OutsideTurn) => void, { graph, scheduler, isExterna
   const subscription = new Subscription();
   for (const source$ of [graph.changes$, graph.repeated$, graph.wanted$])
     subscription.add(source$.subscribe({ next: receive, error: () => {} }));
+  const report = (devices: readonly DeviceEvent[]) => {
+    if (devices.length > 0 && !subscription.closed) next({ atMs: elapsedMs(), writes: [], devices });
+  };
+  subscription.add(deviceEventsOf(graph).subscribe({ next: (event) => report([event]), error: () => {} }));
+  queueMicrotask(() => report(staleDevicesOf(graph))); // the caller first takes the values
   return { time: since.time, elapsedMs, stop: () => subscription.unsubscribe() };
+}
+
+/** Returns the connections whose devices are offline. */
+export function staleDevicesOf(graph: Graph): DeviceEvent[] {
+  const stale = [...graph.parameters()].filter(({ device }) => device?.staleSince !== undefined);
+  return [...new Set(stale.map(({ address }) => connectionIdOf(address)))].map((id) => ['stale', id]);
+}
+
+/** What devices do besides reporting values. Cold; emits nothing at first, synchronous, never completes, never errors. */
+export function deviceEventsOf(graph: Graph): Observable<DeviceEvent> {
+  return defer(() => {
+    const stale = new Set(staleDevicesOf(graph).map(([, id]) => id));
+    const aged$ = graph.marked$.pipe(
+      mergeMap((parameters) => parameters),
+      filter(({ address, device }) => (device?.staleSince !== undefined) !== stale.has(connectionIdOf(address))),
+      map(({ address }): DeviceEvent => {
+        const id = connectionIdOf(address);
+        if (stale.delete(id)) return ['fresh', id];
+        stale.add(id);
+        return ['stale', id];
+      }),
+    );
+    const refused$ = graph.settled$.pipe(
+      filter(({ error }) => error !== undefined && error.code !== 'conflict'), // a newer write replaces it
+      map(({ write }): DeviceEvent => ['refused', write.parameter.address]),
+    );
+    const unset$ = graph.unset$.pipe(map(({ address }): DeviceEvent => ['unset', address]));
+    return merge(aged$, refused$, unset$);
+  });
 }
 
 /** A moment in a run of a hub. */

@@ -12,5 +12,5 @@ export {
 } from './hub.ts';
 export type { HubLog } from './journal.ts';
 export { monotonicScheduler } from './scheduler.ts';
-export { simulated } from './twin/run-twin.ts';
+export { repeated, simulated } from './twin/run-twin.ts';
 export { version } from './version.ts';

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { openRegularFile } from '../files/regular-file.ts';
 import type { ConnectionPlan, Plan } from '../flow/plan.ts';
 import type { Graph } from '../graph/graph.ts';
-import { type HubLog, simulated } from '../hub/index.ts';
+import { type HubLog, repeated } from '../hub/index.ts';
 import { runningOn } from '../hub/shadow/shadow-run.ts';
 import { Deviations, type SideName } from '../hub/twin/deviations.ts';
 import { runTwin, type Twin } from '../hub/twin/run-twin.ts';
@@ -96,7 +96,7 @@ export function startSide(
   const own = new Set(flows.connections.filter((one) => !isAsRecorded(one)).map(({ id }) => id));
   const plan: Plan = {
     ...flows,
-    connections: flows.connections.map(simulated),
+    connections: flows.connections.map(repeated),
     rules: flows.rules.map((rule) => (recordedKeys.has(rule.key) ? runningOn(rule) : rule)),
   };
   const twin = runTwin(plan, {
@@ -113,8 +113,9 @@ export function startSide(
 }
 
 /** Lets time pass until a turn and makes its outside writes. */
-export function replayTurn({ twin, clock, own }: Side, { t, w }: RecordedTurn): void {
+export function replayTurn({ twin, clock, own }: Side, { t, w, d = [] }: RecordedTurn): void {
   clock.advanceTo(t);
+  if (d.length > 0) twin.follow(d);
   const writes = own.size === 0 ? w : w.filter(([, , kind, name]) => !(kind === 'connection' && own.has(name)));
   if (writes.length === 0) return;
   twin.receive(writes.map(([address, value, kind, name]) => ({ address, value, origin: { kind, name } })));
@@ -142,7 +143,8 @@ class Comparison {
 
   follow(side: SideName, graph: Graph): void {
     for (const node of graph.parameters()) this.#deviations.begin(side, node);
-    graph.changes$.subscribe({ next: (change) => void this.#changes[side].push(change), error: () => {} });
+    const push = (change: Change) => void this.#changes[side].push(change);
+    for (const source$ of [graph.changes$, graph.wanted$]) source$.subscribe({ next: push, error: () => {} });
   }
 
   compare(): void {

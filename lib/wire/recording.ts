@@ -2,6 +2,7 @@
 // detects damaged lines. `GET /hub/record` sends it, `patchbay record` saves it in a file.
 
 import type { Origin } from '../model/parameter.ts';
+import type { DeviceEvent } from '../model/reports/audit-entry.ts';
 import type { Value } from '../model/value.ts';
 
 /** The first line: the start of the recording, and the number of lines of values that follow. */
@@ -24,6 +25,8 @@ export interface RecordedTurn {
   /** Milliseconds since the start. */
   readonly t: number;
   readonly w: readonly (readonly [address: string, value: Value, kind: Origin['kind'], name: string])[];
+  /** What devices did besides reporting values: `["stale","router"]`, `["refused","router/out/1"]`. */
+  readonly d?: readonly DeviceEvent[] | undefined;
 }
 
 export type RecordingLine = RecordingStart | RecordedValue | RecordedTurn;

@@ -9,10 +9,10 @@ import { SettleCall } from '../../graph/settle-queue.ts';
 import { formatAddress } from '../../model/address.ts';
 import type { Change, Origin } from '../../model/parameter.ts';
 import { keptDeviations } from '../../model/reports/reload-report.ts';
-import { isLedToBefore, type Moment } from '../engine.ts';
+import { deviceEventsOf, isLedToBefore, type Moment, staleDevicesOf } from '../engine.ts';
 import type { HubLog } from '../journal.ts';
 import { Deviations } from '../twin/deviations.ts';
-import { runTwin, simulated, standInFor, type Twin } from '../twin/run-twin.ts';
+import { followingOf, repeated, runTwin, type Twin } from '../twin/run-twin.ts';
 
 /** The maximum delay of a timer in shadow behind the live one. */
 const momentMs = 10;
@@ -46,6 +46,11 @@ export class ShadowRun {
     const prepare = (twin: Graph) => this.#prepare(twin);
     this.twin = runTwin(closure.plan, { log, scheduler, now: graph.now, withoutTicks, prepare });
     for (const address of closure.addresses) this.#listen(graph.find(address));
+    this.twin.follow(staleDevicesOf(graph));
+    this.#subscription.add(
+      deviceEventsOf(graph).subscribe({ next: (event) => this.twin.follow([event]), error: () => {} }),
+    );
+    this.#subscription.add(graph.wanted$.subscribe({ next: (change) => this.#receive(change), error: () => {} }));
   }
 
   /** Whether a change was made in shadow, rather than received from the live hub. */
@@ -76,25 +81,31 @@ export class ShadowRun {
     const next = (change: Change) => {
       if (written.has(change.parameter.address)) this.deviations.note('would', change);
     };
-    this.#subscription.add(twin.changes$.subscribe({ next, error: () => {} }));
+    for (const source$ of [twin.changes$, twin.wanted$])
+      this.#subscription.add(source$.subscribe({ next, error: () => {} }));
   }
 
   #listen(node: ParameterNode | undefined): void {
     if (node === undefined) return;
-    const isWritten = this.closure.written.has(node.address);
     let isLive = false;
     const receive = () => {
-      if (!isLive) return;
-      const change = this.#live.cause!;
-      if (isWritten && change.revision > 0) this.deviations.note('done', change);
-      if (!this.#isNews(change)) return;
-      this.#pending.push(change);
-      this.#live.atSettle(this.#task);
+      if (isLive && this.#live.cause !== undefined) this.#receive(this.#live.cause);
     };
     this.#subscription.add(node.subscribe({ next: receive, error: () => {} }));
     if (node.type !== 'T')
       this.#subscription.add(this.#live.repeats(node).subscribe({ next: receive, error: () => {} }));
     isLive = true;
+  }
+
+  /** Takes a live change, or a live write that a device has to confirm. */
+  #receive(change: Change): void {
+    const { address, wanted } = change.parameter;
+    if (!this.closure.addresses.has(address)) return;
+    if (this.closure.written.has(address) && (change.revision > 0 || wanted === change))
+      this.deviations.note('done', change);
+    if (!this.#isNews(change)) return;
+    this.#pending.push(change);
+    this.#live.atSettle(this.#task);
   }
 
   /** Whether the twin does not make the same change on its own. */
@@ -175,7 +186,7 @@ export function dependencyClosureOf(live: Plan, next: Plan | undefined): Depende
   for (const { inputs } of inside) for (const address of Object.values(inputs)) addresses.add(address);
 
   const ids = new Set([...inside].map(({ id }) => id));
-  const running = connections.flatMap((one) => (ids.has(one.id) ? [simulated(one)] : trimmed(one, addresses)));
+  const running = connections.flatMap((one) => (ids.has(one.id) ? [repeated(one)] : trimmed(one, addresses)));
   const ordered = target.filter((rule) => rules.has(rule)).map((rule) => ({ ...rule, isShadow: false }));
   const places = settleOrderOf(ordered, running);
   const plans = ordered.map((rule, index) => ({
@@ -249,7 +260,7 @@ function outputsOf({ id, parameters }: ConnectionPlan): string[] {
 /** Returns a connection that only declares the given addresses, or none. */
 function trimmed(connection: ConnectionPlan, addresses: ReadonlySet<string>): ConnectionPlan[] {
   const parameters = connection.parameters.filter(({ id }) => addresses.has(formatAddress(connection.id, id)));
-  return parameters.length === 0 ? [] : [{ ...standInFor(connection), parameters, inputs: {} }];
+  return parameters.length === 0 ? [] : [{ ...followingOf({ ...connection, parameters }), inputs: {} }];
 }
 
 /** Returns a rule without its run at the start, which has already happened. */

@@ -1,14 +1,15 @@
 // A twin is a second hub in the same process. It receives the events from outside, derives everything else itself, and reaches
 // nothing outside: it has its own graph, and no gateways.
-import { concatWith, filter, NEVER, of, type SchedulerLike } from 'rxjs';
-import type { AnyConnectionType, ConnectionEvent, ConnectionType } from '../../connections/connection.ts';
+import { concatWith, filter, ignoreElements, merge, NEVER, of, type SchedulerLike } from 'rxjs';
+import type { ConnectionEvent, ConnectionType } from '../../connections/connection.ts';
 import type { ConnectionPlan, Plan } from '../../flow/plan.ts';
 import type { RunningRules } from '../../flow/run/rules/running-rules.ts';
 import type { Graph } from '../../graph/graph.ts';
-import { type ParameterNode, RestoredChange } from '../../graph/parameter-node.ts';
+import { type ParameterNode, RestoredChange, type StateNode } from '../../graph/parameter-node.ts';
 import { formatAddress } from '../../model/address.ts';
-import { messageOf } from '../../model/error.ts';
+import { HubError, messageOf } from '../../model/error.ts';
 import type { Change, Origin } from '../../model/parameter.ts';
+import type { DeviceEvent } from '../../model/reports/audit-entry.ts';
 import type { Value } from '../../model/value.ts';
 import { Engine } from '../engine.ts';
 import { type HubLog, Journal } from '../journal.ts';
@@ -36,6 +37,8 @@ export interface Twin {
   readonly rules: Pick<RunningRules, 'statuses' | 'runsOf'>;
   /** Makes one turn of writes from outside. Skips writes to parameters that it does not have. */
   receive(writes: readonly OutsideWrite[]): void;
+  /** Repeats what devices did besides reporting values. */
+  follow(events: readonly DeviceEvent[]): void;
   stop(): Promise<void>;
 }
 
@@ -57,8 +60,24 @@ export function runTwin(plan: Plan, options: TwinOptions): Twin {
       graph.turn(() => {
         for (const write of writes) receive(graph, write, log);
       }),
+    follow: (events) => {
+      for (const event of events) follow(graph, event);
+    },
     stop: () => engine.stop(),
   };
+}
+
+function follow(graph: Graph, [what, name]: DeviceEvent): void {
+  if (what === 'stale' || what === 'fresh') {
+    const device = { staleSince: what === 'stale' ? graph.now() : undefined, absences: [] };
+    for (const node of graph.parameters()) if (node.owner.name === name) node.device = device;
+    return;
+  }
+  const node = graph.find(name);
+  if (node === undefined || node.type === 'T') return;
+  const state = node as StateNode;
+  if (what === 'unset') graph.turn(() => graph.forget(state));
+  else graph.settle(state, new HubError('not-confirmed', `${name}: the device has refused it`));
 }
 
 function receive(graph: Graph, { address, value, origin, cause }: OutsideWrite, log: Journal): void {
@@ -99,11 +118,20 @@ export function simulated(connection: ConnectionPlan): ConnectionPlan {
 }
 
 /** Returns a plan that only declares the parameters of a connection. */
-export function standInFor(connection: ConnectionPlan): ConnectionPlan {
-  return { ...connection, type: standIn(connection.type) };
+function standInFor(connection: ConnectionPlan): ConnectionPlan {
+  const run = () => of<ConnectionEvent>({ state: 'running' }).pipe(concatWith(NEVER));
+  return { ...connection, type: { ...connection.type, isGateway: false, run } };
 }
 
-function standIn(type: AnyConnectionType): AnyConnectionType {
-  const run = () => of<ConnectionEvent>({ state: 'running' }).pipe(concatWith(NEVER));
-  return { ...type, isGateway: false, run };
+/** Returns the connection, or a stand-in for an external one, as `followingOf`. */
+export function repeated(connection: ConnectionPlan): ConnectionPlan {
+  return connection.type.isExternal ? followingOf(connection) : connection;
+}
+
+/** Returns a stand-in that repeats what another hub has received: what a device has to confirm is pending until that hub reports it. */
+export function followingOf(connection: ConnectionPlan): ConnectionPlan {
+  const pending = connection.parameters.filter(({ isConfirmed }) => isConfirmed).map(({ id }) => id);
+  const run: ConnectionType['run'] = ({ inbox }) =>
+    merge(of<ConnectionEvent>({ state: 'running' }), ...pending.map((id) => inbox(id).pipe(ignoreElements())), NEVER);
+  return { ...connection, type: { ...connection.type, isGateway: false, run } };
 }

@@ -48,7 +48,15 @@ export interface OutsideTurn {
   /** Milliseconds since the recording began. */
   readonly atMs: number;
   readonly writes: readonly RecordedWrite[];
+  /** What devices did besides reporting values; left out: nothing. */
+  readonly devices?: readonly DeviceEvent[] | undefined;
 }
+
+/**
+ * A connection whose values have become stale or fresh, by its ID; or the address of a parameter whose pending write was refused, or whose
+ * value is no longer known.
+ */
+export type DeviceEvent = readonly [what: 'stale' | 'fresh' | 'refused' | 'unset', name: string];
 
 export interface RecordedWrite {
   readonly address: string;

@@ -76,10 +76,11 @@ function serveRecording(
   });
 }
 
-function lineOf({ atMs, writes }: OutsideTurn): RecordedTurn {
+function lineOf({ atMs, writes, devices }: OutsideTurn): RecordedTurn {
   return {
     t: atMs,
     w: writes.map(({ address, value, origin }) => [address, value, origin.kind, writerName(origin)]),
+    d: devices,
   };
 }
 
