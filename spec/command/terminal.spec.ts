@@ -51,7 +51,7 @@ async function start(t: ExecutionContext) {
   return { url: `http://127.0.0.1:${hub.port}`, folder: hub.folder };
 }
 
-test('no command gives a terminal what clients have written as it is', async (t) => {
+test('no command passes text of clients to a terminal unchanged', async (t) => {
   const { url, folder } = await start(t);
   const broken = await createFolder(t, {
     [`a${hostile.replaceAll(/[\r/]/g, '')}.json5`]: `{ connections: { "${'x\u009b31m\u202e'}": 1 }, tokens: \u009b31m }`,

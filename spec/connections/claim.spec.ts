@@ -42,7 +42,7 @@ const receiver = defineConnectionType({
 });
 const types = new Map([...connectionTypes, ['receiver', receiver]]);
 
-test('a hub may have TCP port 9000 and UDP port 9000, and neither of them twice', async (t) => {
+test('a hub may have TCP port 9000 and UDP port 9000, but neither of them twice', async (t) => {
   const api = { type: 'rest-api', port: 9000, bindIp: '127.0.0.1' };
   const good = { connections: { api, a: { type: 'receiver', port: 9000 } } };
   await t.notThrowsAsync(loadFlows([await createFolder(t, { 'flow.json5': good })], types));

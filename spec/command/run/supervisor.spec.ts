@@ -46,7 +46,7 @@ test('systemd learns that the hub runs, that its event loop turns, and that it s
   await eventually(() => count('STOPPING=1') === 1, 'the end');
 });
 
-test('where no process can be made, since all descriptors are taken, systemd hears nothing and the hub goes on', async (t) => {
+test('if no process can be created, because all descriptors are used, systemd gets no message and the hub continues', async (t) => {
   const reported = await runWithoutDescriptors(
     'command/run/run-supervisor.ts',
     `const supervisor = imported.createSupervisor({ NOTIFY_SOCKET: '/nowhere' });

@@ -9,7 +9,7 @@ import { startUnreadHub } from '../../support/system/unread-log.ts';
 
 needs('script');
 
-test('a terminal that is held by ctrl+S does not hold the hub, and goes on with ctrl+Q', async (t) => {
+test('a terminal that is stopped by ctrl+S does not block the hub, and continues with ctrl+Q', async (t) => {
   const quoted = (args: readonly string[]) => args.map((arg) => `'${arg}'`).join(' ');
   let shown = '';
   const hub = await startUnreadHub(t, 1, (program, args) => {

@@ -22,7 +22,7 @@ const shown: Readonly<Record<string, string>> = {
   returned: 'true false false',
 };
 
-test('D-37: an alarm of any history is as the table of states says', async (t) => {
+test('D-37: an alarm has the state of the table, for any history', async (t) => {
   const flow = await start({ a: { when: 'desk/a', delay: 100 } });
   let [expected, isMet, metMs] = ['normal', false, 0];
   fc.assert(
@@ -131,7 +131,7 @@ test('a parameter causes the rise of an alarm, and its author the acknowledgemen
   t.deepEqual(states(hub), ['normal', 'normal', 'normal']);
 });
 
-test('a reload lets alarms go on, with their delays; only one whose cause is another begins anew', async (t) => {
+test('a reload keeps alarms, with their delays; only one with another cause restarts', async (t) => {
   const clock = new VirtualClock();
   const flow = (alarms: object) => ({ connections: { desk, alarm: { type: 'alarms', alarms } } });
   const a = { when: 'desk/a', priority: 2 };

@@ -77,7 +77,7 @@ test('every mistake has file, line, column and path, and the nearest name', asyn
   );
 });
 
-test('a description that is no JSON5, or is not there, is a mistake; so are names that a connection misspells', async (t) => {
+test('a description that is malformed or missing is a mistake; so are names that a connection misspells', async (t) => {
   t.deepEqual(await mistakesOf(t, '{ about: "It", parameters: { '), [
     'it.json5:1:28: expected } to close {, got the end of the file',
   ]);
@@ -101,7 +101,7 @@ test('a description that is no JSON5, or is not there, is a mistake; so are name
   t.regex(found, /connections\.it\.expect\[0\]: unknown discovered parameter "out\/1", the description has none/);
 });
 
-test('a description is one of the files of its connection: with another text it is another connection', async (t) => {
+test('a description is one of the files of its connection: another text makes another connection', async (t) => {
   const text = (id: string) =>
     `{ about: 'It', frame: { end: '!' }, parameters: { ${id}: { type: 'I', on: '{value:int}' } } }`;
   const it = { type: 'device', tcp: '127.0.0.1:9', protocol: './it.device.json5' };

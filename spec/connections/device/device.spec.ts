@@ -104,7 +104,7 @@ async function startRouter(t: ExecutionContext, peer: Peer, more: object = {}): 
   return hub;
 }
 
-test('all that a device says is there, however its frames are cut', async (t) => {
+test('all messages of a device arrive, with frames in pieces of any length', async (t) => {
   const hub = await startRouter(t, await startVideohub(t, { pieceBytes: 1 }));
   t.is(hub.find('router/model')!.value, 'Blackmagic Smart Videohub 40 x 40');
   t.is(hub.find('router/out/39')!.value, 39);
@@ -136,7 +136,7 @@ test('changes at the device arrive without a request', async (t) => {
   t.is(hub.find('router/out/2')!.lastChange!.cause, undefined);
 });
 
-test('all writes of a turn go in one frame, of one parameter the newest', async (t) => {
+test('all writes of a turn are sent in one frame, the newest of each parameter', async (t) => {
   const peer = await startVideohub(t);
   const hub = await startRouter(t, peer);
   hub.turn(() => {
@@ -153,7 +153,7 @@ test('all writes of a turn go in one frame, of one parameter the newest', async 
   );
 });
 
-test('a write that the device refuses is wanted no more, and the state stays', async (t) => {
+test('a write that the device refuses is no longer wanted, and the state stays', async (t) => {
   const hub = await startRouter(t, await startVideohub(t));
   hub.write('router/out/1', 99, writer);
   await hub.logged(/^out\/1 was not set: the device says: NAK$/);

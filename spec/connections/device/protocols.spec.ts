@@ -16,13 +16,13 @@ import { type HubUnderTest, startTestHub, statusOf, writer } from '../../support
 import { type PeerOptions, startPeer } from '../../support/peer.ts';
 
 for (const name of protocolNames())
-  test(`the description ${name} has no mistakes, and says what it is for`, (t) => {
+  test(`the description ${name} has no mistakes, and describes its purpose`, (t) => {
     const { compiled, mistakes } = compileDescription(name, readProtocol(name), { variables: {}, secrets: {} });
     t.deepEqual(mistakes, []);
     t.true(compiled!.about.length > 10);
   });
 
-test('the JSON Schema takes every built-in description, and refuses a word that is misspelt', (t) => {
+test('the JSON Schema accepts every built-in description, and refuses a misspelt word', (t) => {
   const validate = new Ajv2020({ strict: false }).compile(descriptionJsonSchema());
   for (const name of protocolNames()) {
     const { data } = readJson5(readProtocol(name));
@@ -56,7 +56,7 @@ async function startTcp(t: ExecutionContext, protocol: string, options: PeerOpti
   return { peer, hub };
 }
 
-test('PJLink: a password goes as a digest, a busy projector is asked again, each link ends', async (t) => {
+test('PJLink: a password is sent as a digest, a busy projector is asked again, each link ends', async (t) => {
   let power = '0';
   let busy = 2;
   const digest = createHash('md5').update('498e4a67JBMIAProjectorLink').digest('hex');
@@ -93,7 +93,7 @@ test('PJLink: a password goes as a digest, a busy projector is asked again, each
   t.throws(() => hub.write('it/power', 7, writer), { code: 'out-of-range' });
 });
 
-test('PJLink: a wrong password is a sentence, and is not tried again and again', async (t) => {
+test('PJLink: a wrong password is reported in a sentence, and not tried again and again', async (t) => {
   const peer = await startPeer(t, { greeting: () => 'PJLINK 1 00000000\r', end: '\r', answer: () => 'PJLINK ERRA\r' });
   const settings = { tcp: `127.0.0.1:${peer.port}`, protocol: 'pjlink', secrets: { password: 'wrong' } };
   const hub = await startTestHub(t, { connections: { it: { type: 'device', ...settings } } });
@@ -101,7 +101,7 @@ test('PJLink: a wrong password is a sentence, and is not tried again and again',
   t.is(peer.received.match(/%1/g)?.length, 1);
 });
 
-test('Shure ULX-D: values with offsets and braces, unknown ones, and what comes unasked', async (t) => {
+test('Shure ULX-D: values with offsets and braces, unknown ones, and unsolicited ones', async (t) => {
   let gain = '030';
   const { hub, peer } = await startTcp(t, 'shure-ulxd', {
     end: '>',
@@ -228,7 +228,7 @@ test('Extron SIS: telnet commands are refused, ties are set, errors are reported
   has(t, hub, { 'out/2/volume': 30 });
 });
 
-test('Kramer 3000: routes are asked for and set', async (t) => {
+test('Kramer 3000: routes are read and set', async (t) => {
   const routes = [0, 1, 2, 3, 4, 5, 6, 7, 8];
   const { hub } = await startTcp(t, 'kramer-3000', {
     end: '\r',
@@ -249,7 +249,7 @@ test('Kramer 3000: routes are asked for and set', async (t) => {
   await sets(hub, { 'out/3': 8 });
 });
 
-test('NMEA: a sentence with another checksum is none, an empty field is unknown', async (t) => {
+test('NMEA: a sentence with a wrong checksum is ignored, an empty field is unknown', async (t) => {
   const sentence = (text: string) => {
     const sum = [...text].reduce((all, character) => all ^ character.charCodeAt(0), 0);
     return `$${text}*${sum.toString(16).toUpperCase().padStart(2, '0')}\r\n`;
@@ -272,7 +272,7 @@ test('NMEA: a sentence with another checksum is none, an empty field is unknown'
   has(t, hub, { valid: false, utc: '123520' });
 });
 
-test('SW-P-08: each message is acknowledged, a damaged one is refused, and one that was refused goes again', async (t) => {
+test('SW-P-08: each message is acknowledged, a damaged one is refused, and a refused one is sent again', async (t) => {
   const sources = Array.from({ length: 200 }, (_, n) => n);
   const received: string[] = [];
   let refusals = 1;
@@ -343,7 +343,7 @@ test('VISCA over IP: bytes in datagrams with a sequence number', async (t) => {
   await sets(hub, { zoom: 0x1abc });
 });
 
-test('OBS: a password goes as a digest, inputs are discovered, asked for, and withdrawn', async (t) => {
+test('OBS: a password is sent as a digest, inputs are discovered, requested, and withdrawn', async (t) => {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   t.teardown(() => {
     for (const client of server.clients) client.terminate();

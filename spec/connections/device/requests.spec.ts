@@ -57,7 +57,7 @@ function create(window = 8) {
   return { requests, add, sent, told, failed, pass, take };
 }
 
-test('so many wait for an answer as the window lets, and answers find their requests in any order', async (t) => {
+test('the window limits the requests in flight, and answers find their requests in any order', async (t) => {
   const { add, sent, told, take, pass } = create(2);
   for (const n of [1, 2, 3]) add(`GET ${n}`, '{n:int}={value:int}', { known: { n } });
   await pass(0);
@@ -70,7 +70,7 @@ test('so many wait for an answer as the window lets, and answers find their requ
   t.deepEqual(told, ['GET 2: 20', 'GET 1: 10']);
 });
 
-test('an answer that is late never answers the next request', async (t) => {
+test('a late answer never answers the next request', async (t) => {
   const { add, told, take, pass } = create(1);
   add('FREQ?', '{value:int}');
   add('LEVEL?', '{value:int}');
@@ -81,7 +81,7 @@ test('an answer that is late never answers the next request', async (t) => {
   t.deepEqual(told.slice(1), ['FREQ?: 145000000 (late)', 'LEVEL?: 7']);
 });
 
-test('where an answer was lost and nobody knows whose the others are, the link is opened anew', async (t) => {
+test('if an answer is lost and the owners of the others are unknown, the link is reopened', async (t) => {
   const { add, told, failed, take, pass } = create(1);
   add('FREQ?', '{value:int}');
   add('LEVEL?', '{value:int}');
@@ -102,7 +102,7 @@ test('the first answer answers a repeated question, and the second answer none',
   t.deepEqual(told, ['GET 1: 5', 'GET 1: 6 (late)']);
 });
 
-test('an answer of several frames ends where it says, without what comes unasked', async (t) => {
+test('an answer of several frames ends at its last frame, without unsolicited messages', async (t) => {
   const { add, told, take, pass } = create();
   add('STATUS', 'a: {_}\nb: {value:int}', { until: 'OK' });
   add('SONG', '{value}', { until: 'OK' });
@@ -123,7 +123,7 @@ test('a busy device is asked again after a pause, and refused in the end', async
   t.deepEqual(told, ['ON: the device says: BUSY']);
 });
 
-test('a link that breaks refuses all that waits, and nothing of it is sent later', async (t) => {
+test('a link that breaks refuses all waiting requests, and sends none of them later', async (t) => {
   const { requests, add, sent, told, pass } = create(1);
   add('A', 'a');
   add('B', 'b');

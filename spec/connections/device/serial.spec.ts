@@ -18,7 +18,7 @@ needs('socat');
 const type = { type: 'device', protocol: 'nmea' };
 const sentence = '$GPHDT,123.456,T*32\r\n';
 
-test('a serial port is read; when it is gone the value stays', async (t) => {
+test('a serial port is read; when it disappears the value stays', async (t) => {
   const folder = await createFolder(t);
   const [far, near] = [join(folder, 'far'), join(folder, 'near')];
   const socat = spawn(...dependent('socat', [`pty,raw,echo=0,link=${far}`, `pty,raw,echo=0,link=${near}`]));

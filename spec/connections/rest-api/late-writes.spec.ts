@@ -67,7 +67,7 @@ async function update({ port }: HubUnderTest, query: string, init: RequestInit):
 }
 
 for (const [way, write] of writes)
-  test(`what comes too late by ${way} is refused`, async (t) => {
+  test(`a late write by ${way} is refused`, async (t) => {
     const hub = await startLate(t);
     const reported = await write(t, hub);
     t.regex(reported, /^503 desk\/level: (this hub no longer owns it|nobody runs it)$/);

@@ -51,7 +51,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     t.false(await isListening(hub.port));
   });
 
-test('D-29: clients that do not read, or are half through a request, do not keep the hub', async (t) => {
+test('D-29: clients that do not read, or are in the middle of a request, do not delay the hub', async (t) => {
   const hub = await startProcess(t);
   const file = join(hub.folder, 'big.bin');
   await writeFile(file, '');
@@ -84,7 +84,7 @@ test('D-29: clients that do not read, or are half through a request, do not keep
   t.is(errors, '');
 });
 
-test('D-29: a second signal ends the process at once', async (t) => {
+test('D-29: a second signal ends the process immediately', async (t) => {
   const hub = await startProcess(t);
   await openClient(t, hub.port);
   hub.process.kill('SIGINT');
@@ -94,7 +94,7 @@ test('D-29: a second signal ends the process at once', async (t) => {
   t.true(status === 130 || status === 0);
 });
 
-test('D-19: a hub that is stopped in process closes all its sockets, and its ports are free at once', async (t) => {
+test('D-19: a hub that is stopped in process closes all its sockets, and its ports are free immediately', async (t) => {
   const ports = [await freePort(), await freePort()];
   const flow = {
     connections: Object.fromEntries(ports.map((port, index) => [`api-${index}`, { ...api, port }])),
@@ -116,7 +116,7 @@ test('D-19: a hub that is stopped in process closes all its sockets, and its por
   t.deepEqual(portsOf(again), ports);
 });
 
-test('D-29: whose handshake comes while a hub stops is refused, and nobody is cut without a goodbye', async (t) => {
+test('D-29: a handshake during the stop of a hub is refused, and nobody is cut without a goodbye', async (t) => {
   const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters } } });
   const first = await openRawClient(t, hub.port);
   const late = await Promise.all(Array.from({ length: 20 }, () => openWire(t, hub.port)));
@@ -140,7 +140,7 @@ test('D-29: whose handshake comes while a hub stops is refused, and nobody is cu
   expectQuietLog(t, hub);
 });
 
-test('D-19: changes and requests while a hub stops reach nobody and hurt nothing', async (t) => {
+test('D-19: changes and requests during the stop of a hub reach nobody and do no harm', async (t) => {
   const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters } } });
   const client = await openClient(t, hub.port);
   const wire = await openWire(t, hub.port);

@@ -85,7 +85,7 @@ test('HTTPS: connections stay through seven renewals', async (t) => {
   t.deepEqual(await Promise.all(wires.map(appOf)), ['1', '2', '3', '4', '5', '6', '7']);
 });
 
-test('HTTPS: an hour after a renewal the connections of before are closed, unless a WebSocket is among them', async (t) => {
+test('HTTPS: an hour after a renewal the earlier connections are closed, unless a WebSocket is among them', async (t) => {
   const { clock, usedApps, renew, open, look } = await startEntrance(t);
   const first = await open();
   await renew();

@@ -59,7 +59,7 @@ async function shown(t: ExecutionContext, { port, certificates }: Secure): Promi
 
 const renewed = /^tls: certificate renewed: DNS:localhost, IP Address:127\.0\.0\.1, valid until 20/;
 
-test('HTTPS: new clients are shown a renewed certificate, those that are there stay', async (t) => {
+test('HTTPS: new clients get a renewed certificate, existing connections stay', async (t) => {
   const hub = await startSecure(t);
   const ca = Object.values(hub.certificates).join('\n');
   const first = {
@@ -108,7 +108,7 @@ test('HTTPS: new clients are shown a renewed certificate, those that are there s
   t.is(clients.clients.length, 3);
 });
 
-test('HTTPS: a certificate that goes missing or is taken back changes nothing for clients', async (t) => {
+test('HTTPS: a certificate that is removed or withdrawn changes nothing for clients', async (t) => {
   const hub = await startSecure(t);
   await rm(join(hub.links, 'hub.key'));
   await hub.logged(

@@ -61,7 +61,7 @@ test('with tls, the cookie of a session goes over TLS only, and to this host onl
   t.is((await ask(t, port, 'GET /parameters/desk/lamp', { ca, headers: { cookie } })).text, 'true');
 });
 
-test('D-32: with tls a large file arrives whole, also at a client that reads late', async (t) => {
+test('D-32: with tls a large file arrives completely, also at a slow reader', async (t) => {
   const hub = await startSecure(t);
   const content = randomBytes(12_000_000);
   await writeFile(join(hub.folder, 'www/big.bin'), content);
@@ -73,7 +73,7 @@ test('D-32: with tls a large file arrives whole, also at a client that reads lat
   t.true((await wire.answer()).body.equals(content));
 });
 
-test('D-32: with tls a WebSocket hears, writes, and is caught up when it reads late', async (t) => {
+test('D-32: with tls a WebSocket receives, writes, and catches up after a slow read', async (t) => {
   const hub = await startSecure(t);
   const client = await openRawClient(t, hub.port, '?snapshot=true', hub.ca);
   t.is((await client.frames.next()).payload.toString(), '{"p":"desk/lamp","v":"true"}');
@@ -90,7 +90,7 @@ test('D-32: with tls a WebSocket hears, writes, and is caught up when it reads l
   t.is((await client.frames.next()).payload.toString(), '{"p":"desk/text","v":"live"}');
 });
 
-test('D-32: plain HTTP to a TLS port is cut, and disturbs nobody', async (t) => {
+test('D-32: plain HTTP to a TLS port is cut, without effect on others', async (t) => {
   const hub = await startSecure(t);
   const wire = await openWire(t, hub.port);
   wire.send(request('GET /parameters/desk/lamp'));
@@ -99,7 +99,7 @@ test('D-32: plain HTTP to a TLS port is cut, and disturbs nobody', async (t) => 
   expectQuietLog(t, hub);
 });
 
-test('D-32: with tls the command line reads and watches, given the certificate', async (t) => {
+test('D-32: with tls the command line reads and watches, if it trusts the certificate', async (t) => {
   const hub = await startSecure(t);
   const options = ['desk/lamp', '--url', `https://localhost:${hub.port}`];
   const watching = start(t, ['watch', ...options], {
@@ -113,7 +113,7 @@ test('D-32: with tls the command line reads and watches, given the certificate',
   t.regex(errors, /^https:\/\/localhost:\d+: expected a running hub, got [^\n]*certificate[^\n]*\n$/);
 });
 
-test('D-32: relative files of tls start from the folder of the flow file', async (t) => {
+test('D-32: relative files of tls belong to the folder of the flow file', async (t) => {
   const folder = await createFolder(t, {
     'flow.json5': { connections: { api: { ...api, tls: { certFile: 'hub.crt', keyFile: 'hub.key' } } } },
   });
@@ -129,7 +129,7 @@ const suites: [what: string, wish: CertificateWish, taken: number[]][] = [
   ['an RSA key: ECDHE-RSA with AES-GCM or ChaCha20', { key: ['-newkey', 'rsa:2048'] }, [0xc02f, 0xc030, 0xcca8]],
 ];
 for (const [what, wish, taken] of suites)
-  test(`RFC 9325 section 4.2: no 3DES, no RSA key exchange, no CBC; all that TLS 1.2 takes with ${what}`, async (t) => {
+  test(`RFC 9325 section 4.2: no 3DES, no RSA key exchange, no CBC; all others of TLS 1.2 with ${what} are accepted`, async (t) => {
     const hub = await startSecure(t, wish);
     const found: number[] = [];
     for (let offered = everySuite; ; ) {
@@ -152,7 +152,7 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const)
     t.is((await wire.answer()).text, 'a');
   });
 
-test('RFC 6797: every answer by HTTPS has browsers keep to it for 30 days, or as the settings say; none by HTTP does', async (t) => {
+test('RFC 6797: every answer by HTTPS makes browsers keep to it for 30 days, or as configured; none by HTTP does', async (t) => {
   const hub = await startSecure(t);
   const { ca, port } = hub;
   const lines = [

@@ -15,7 +15,7 @@ function* taking(ms: number, gauges: { time: number; reads: number }, reads = 1)
   return 'read';
 }
 
-test('after three slow answers nobody waits for a disk any more, for a minute', async (t) => {
+test('after three slow answers nobody waits for a disk for a minute', async (t) => {
   const gauges = { time: 0, reads: 0 };
   const disk = createDisk(tmpdir(), {
     now: () => gauges.time,

@@ -35,13 +35,13 @@ for (const [name, type] of types)
     t.is(text, 'content');
   });
 
-test('S-12: names are percent-encoded, a query is no part of them', async (t) => {
+test('S-12: names are percent-encoded, a query is not part of them', async (t) => {
   const hub = await startSite(t, { 'www/a b/ü%.txt': 'found' });
   t.is((await ask(t, hub.port, 'GET /a%20b/%C3%BC%25.txt?v=1')).text, 'found');
   t.is((await ask(t, hub.port, 'GET /a%20b/%C3%BC%.txt')).status, 400);
 });
 
-test('D-16: a folder answers with its index.html, and goes to its slash with the query kept', async (t) => {
+test('D-16: a folder answers with its index.html, and redirects to its slash with the query', async (t) => {
   const hub = await startSite(t, {
     'www/index.html': 'top',
     'www/panel/index.html': 'panel',
@@ -56,7 +56,7 @@ test('D-16: a folder answers with its index.html, and goes to its slash with the
   t.is((await ask(t, hub.port, 'GET /empty/')).status, 404);
 });
 
-test('S-12: each REST API connection has a Document Root of its own, or none', async (t) => {
+test('S-12: each REST API connection has its own Document Root, or none', async (t) => {
   const folder = await createFolder(t, { 'one/a.txt': 'one', 'two/a.txt': 'two' });
   const hub = await startTestHub(t, {
     connections: {
@@ -76,7 +76,7 @@ test('S-12: each REST API connection has a Document Root of its own, or none', a
   );
 });
 
-test('D-14: without an index / goes to /hub/', async (t) => {
+test('D-14: without an index / redirects to /hub/', async (t) => {
   const hub = await startSite(t, { 'www/a.txt': '' });
   const { status, headers } = await ask(t, hub.port, 'GET /');
   t.is(status, 302);
@@ -130,7 +130,7 @@ const escapes = [
   `/${'a'.repeat(300)}`,
   `/${'a/'.repeat(1500)}`,
 ];
-test('D-16: never a dotfile, never a file outside of the root, symbolic links included', async (t) => {
+test('D-16: dotfiles and files outside of the root are never served, also by symbolic links', async (t) => {
   const hub = await startSite(t, {
     'secret.txt': 'secret',
     'www/open.txt': 'open',
@@ -157,7 +157,7 @@ test('D-16: never a dotfile, never a file outside of the root, symbolic links in
   expectQuietLog(t, hub);
 });
 
-test('D-16: a pipe or a socket in the root is no file, and blocks nobody', async (t) => {
+test('D-16: a pipe or a socket in the root is not a file, and blocks nobody', async (t) => {
   const hub = await startSite(t, { 'www/a.txt': 'a' });
   execFileSync('mkfifo', [join(hub.root, 'pipe')]);
   const server = createServer().listen(join(hub.root, 'socket'));
@@ -167,7 +167,7 @@ test('D-16: a pipe or a socket in the root is no file, and blocks nobody', async
   t.is((await ask(t, hub.port, 'GET /a.txt')).text, 'a');
 });
 
-test('a Document Root that is a file is named in the log, as one that is missing', async (t) => {
+test('a Document Root that is a file is named in the log, like a missing one', async (t) => {
   const root = join(await createFolder(t, { file: '' }), 'file');
   const hub = await startTestHub(t, { connections: { api: { ...api, documentRoot: root } } });
   t.like(hub.lines, { 0: { level: 'warn', message: `documentRoot: expected a folder, there is none at ${root}` } });
@@ -185,7 +185,7 @@ test('S-12: a Document Root may be a link, and may be created later; the log rep
   t.is((await ask(t, hub.port, 'GET /a.txt')).text, 'late');
 });
 
-test('S-12: 20 MB arrive byte for byte at a slow reader, and others are served meanwhile', async (t) => {
+test('S-12: 20 MB arrive byte for byte at a slow reader, while others are served', async (t) => {
   const hub = await startSite(t, { 'www/a.txt': '' });
   const content = randomBytes(20 * 1024 * 1024);
   await writeFile(join(hub.root, 'big.bin'), content);
@@ -211,7 +211,7 @@ test('S-12: 20 MB arrive byte for byte at a slow reader, and others are served m
   t.is(createHash('sha256').update(body).digest('hex'), createHash('sha256').update(content).digest('hex'));
 });
 
-test('S-12: a client that leaves in the middle of a file disturbs nobody', async (t) => {
+test('S-12: a client that leaves in the middle of a file has no effect on others', async (t) => {
   const hub = await startSite(t, { 'www/a.txt': '' });
   await writeFile(join(hub.root, 'big.bin'), randomBytes(16 * 1024 * 1024));
   for (let count = 0; count < 5; count++) {
@@ -224,7 +224,7 @@ test('S-12: a client that leaves in the middle of a file disturbs nobody', async
   expectQuietLog(t, hub);
 });
 
-test('S-12: when a file becomes shorter while it is sent, the connection is cut', async (t) => {
+test('S-12: when a file is truncated during the transfer, the connection is cut', async (t) => {
   const hub = await startSite(t, { 'www/a.txt': '' });
   const file = join(hub.root, 'big.bin');
   await writeFile(file, randomBytes(32 * 1024 * 1024));

@@ -33,7 +33,7 @@ for (const [mounts, isLocal] of verdicts)
     t.is(isOnLocalDisk('/studio/www', mountTable(mounts)), isLocal);
   });
 
-test('a link is followed to the disk where it leads', async (t) => {
+test('a link is followed to the disk of its target', async (t) => {
   const folder = realpathSync(await createFolder(t, { 'far/a.txt': '' }));
   await symlink('far', join(folder, 'link'));
   t.true(isOnLocalDisk(join(folder, 'link'), mountTable('/ ext4')));

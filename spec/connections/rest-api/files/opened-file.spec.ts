@@ -182,7 +182,7 @@ const served = {
   'flows/a2.html': 'page',
 };
 
-test.serial('files of the installation are served to nobody, by no name, and check names them', async (t) => {
+test.serial('files of the installation are never served under any name, and check names them', async (t) => {
   const folder = await createFolder(t, { ...installation, ...served });
   const log = createLogRecorder();
   const hub = await startHub({ paths: [join(folder, 'flows')], log });
@@ -253,7 +253,7 @@ test.serial('files of the installation are served to nobody, by no name, and che
   );
 });
 
-test('a Document Root of its own has no hint, also below the flow files, and a file that gives way is found anew', async (t) => {
+test('a separate Document Root has no hint, also below the flow files, and a replaced file is found again', async (t) => {
   const folder = await createFolder(t, {
     'flows/a.json5': {
       connections: { api: { ...api, documentRoot: 'www', dashboards: '.' }, store: { type: 'store', folder: '.' } },
@@ -267,7 +267,7 @@ test('a Document Root of its own has no hint, also below the flow files, and a f
   );
 });
 
-test('a folder that is mounted elsewhere is known by what it is', async (t) => {
+test('a folder that is mounted elsewhere is recognized by its identity', async (t) => {
   if (process.getuid?.() !== 0 || process.platform !== 'linux') return t.pass();
   const folder = await createFolder(t, { 'data/values.db': 'secret', 'www/x.txt': 'open' });
   mkdirSync(join(folder, 'www/mounted'));

@@ -16,7 +16,7 @@ const pieces = fc.array(
 );
 const addresses = fc.array(fc.constantFrom('a', 'b', '/', '-', '.', '\\', '$', 'ü', '^'), { maxLength: 8 });
 
-test('D-05: a pattern of a client matches as a regular expression of JavaScript that means the same', (t) => {
+test('D-05: a pattern of a client matches like the equivalent regular expression of JavaScript', (t) => {
   fc.assert(
     fc.property(pieces, addresses, (parts, characters) => {
       const pattern = parts.join('');
@@ -51,7 +51,7 @@ for (const [what, patterns, steps] of large)
     );
   });
 
-test('the largest programs that are let through match the longest addresses in some milliseconds', async (t) => {
+test('the largest permitted programs match the longest addresses in some milliseconds', async (t) => {
   const address = `d/${'a'.repeat(253)}`;
   for (const pattern of ['(?i)(.*){1,199}~', '(?i)[\\pL\\pN]{1,400}~', '(?:[^~]?){480}~']) {
     const matches = createFilter([pattern], maxSteps);

@@ -55,7 +55,7 @@ for (const [configured, query, heard] of rows)
     t.deepEqual(await hear(t, configured, query), heard);
   });
 
-test('D-05, D-06: filters bound the snapshot as well', async (t) => {
+test('D-05, D-06: filters limit the snapshot as well', async (t) => {
   const hub = await startDesk(t, ['^desk/']);
   for (const { address } of hub.parameters()) hub.write(address, 1, { kind: 'client', name: 'test' });
   const client = await openClient(t, hub.port, '?snapshot=true&filter=lamp$');
@@ -65,7 +65,7 @@ test('D-05, D-06: filters bound the snapshot as well', async (t) => {
   ]);
 });
 
-test('D-05: a client may still write what it does not hear of', async (t) => {
+test('D-05: a client may write parameters that its filter excludes', async (t) => {
   const hub = await startDesk(t, ['^desk/']);
   const client = await openClient(t, hub.port, '?filter=^desk/lamp$');
   client.send({ p: 'other/lamp', v: 7 });
@@ -74,7 +74,7 @@ test('D-05: a client may still write what it does not hear of', async (t) => {
   t.is(hub.find('other/lamp')?.value, 7);
 });
 
-test('D-28: clients come and go, each hears of what its own filter lets through', async (t) => {
+test('D-28: clients come and go, each receives the changes that pass its own filter', async (t) => {
   const hub = await startDesk(t, []);
   const change = (address: string, value: number) => hub.write(address, value, { kind: 'client', name: 'test' });
   const lamp = await openClient(t, hub.port, '?filter=lamp$');
@@ -143,7 +143,7 @@ test('D-15: no pattern of a client can stop the hub', async (t) => {
   t.true(tookMs < 1000, `${tookMs} ms`);
 });
 
-test('S-06: bad expressions in webSocketFilters are all named at load', async (t) => {
+test('S-06: all bad expressions in webSocketFilters are named at load', async (t) => {
   const flow = { connections: { api: { type: 'rest-api', webSocketFilters: ['ok', '(', '*', 7] } } };
   const error = await t.throwsAsync(loadFlows([await createFolder(t, { 'flow.json5': flow })]));
   const lines = error.message.split('\n').map((line) => line.replace(/^.*flow\.json5:\d+:\d+: /, ''));

@@ -71,7 +71,7 @@ const unseen: [what: string, headers: string, content: string, statuses: number[
   ['line ends of chunks are any bytes', 'Transfer-Encoding: chunked\r\n', chunked.replace('5\r\n0', '5XX0'), [200]],
   ['headers end at an empty name', `: x\r\nContent-Length: ${smuggled.length}\r\n`, smuggled, [400, 200]],
 ];
-test('RFC 9112: what the library takes or refuses before the hub can see it', async (t) => {
+test('RFC 9112: the library accepts or refuses these before the hub can see them', async (t) => {
   const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['i,I,0'] } } });
   for (const [what, headers, content, statuses] of unseen) {
     const wire = await openWire(t, hub.port);
@@ -104,7 +104,7 @@ const trailers: [what: string, line: string, headers: string, now: string, later
     505,
   ], // prettier-ignore
 ];
-test('D-41: of a request with a trailer nothing is done', async (t) => {
+test('D-41: a request with a trailer has no effect', async (t) => {
   const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['i,I,0'] } } });
   for (const [what, line, headers, now, later, status] of trailers) {
     const form = headers.includes('Content-Type') ? '' : 'Content-Type: application/x-www-form-urlencoded\r\n';
@@ -120,7 +120,7 @@ test('D-41: of a request with a trailer nothing is done', async (t) => {
   }
 });
 
-test('RFC 9112: a request behind a body in chunks ends the connection, and neither is done', async (t) => {
+test('RFC 9112: a request after a chunked body ends the connection, and neither has an effect', async (t) => {
   const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['i,I,0'] } } });
   const form = 'Content-Type: application/x-www-form-urlencoded\r\n';
   const wire = await openWire(t, hub.port);
@@ -151,7 +151,7 @@ for (const line of [
     await wire.closed();
   });
 
-test('RFC 9112: a HEAD, an OPTIONS and a handshake of two lengths are refused as well', async (t) => {
+test('RFC 9112: a HEAD, an OPTIONS and a handshake with two lengths are refused as well', async (t) => {
   const hub = await startTestHub(t, { connections: { api: { ...api, allowedOrigins: ['https://panel.example'] } } });
   const lengths = 'Host: localhost\r\nContent-Length: 0\r\nContent-Length: 1\r\n';
   const preflight = 'Origin: https://panel.example\r\nAccess-Control-Request-Method: POST\r\n';
@@ -170,7 +170,7 @@ test('RFC 9112: a HEAD, an OPTIONS and a handshake of two lengths are refused as
   }
 });
 
-test('RFC 9112: one length is taken, and chunked in any case of its letters', async (t) => {
+test('RFC 9112: a single length is accepted, and chunked in upper or lower case', async (t) => {
   const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['i,I,0'] } } });
   const wire = await openWire(t, hub.port);
   const head = 'POST /update HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n';

@@ -45,7 +45,7 @@ async function startBehindNginx(
   return { hub, port, folder };
 }
 
-test('behind nginx HTTP is read, written and streamed, on connections that are kept', async (t) => {
+test('behind nginx HTTP is read, written and streamed, on persistent connections', async (t) => {
   const { hub, port } = await startBehindNginx(t);
   const wire = await openWire(t, port);
   const get = (line: string, headers = {}) => {
@@ -89,7 +89,7 @@ test('behind nginx pages of the hub may write, those of other sites may not', as
   t.is((await ask(t, port, line, { headers: { host: 'foreign.example' } })).status, 403);
 });
 
-test('behind nginx both protocols of the WebSocket hear and write', async (t) => {
+test('behind nginx both protocols of the WebSocket receive and write', async (t) => {
   const { hub, port } = await startBehindNginx(t);
   const plain = await openClient(t, port, '?snapshot=true', host);
   t.deepEqual(await plain.next(), { p: 'desk/lamp', v: 'true' });
@@ -108,12 +108,12 @@ test('behind nginx both protocols of the WebSocket hear and write', async (t) =>
   );
 });
 
-test('nginx that speaks HTTP/1.0 gets 505', async (t) => {
+test('nginx with HTTP/1.0 gets 505', async (t) => {
   const { port } = await startBehindNginx(t, {}, [['proxy_http_version 1.1', 'proxy_http_version 1.0']]);
   t.is((await ask(t, port, 'GET /hub/health', { headers: host })).status, 505);
 });
 
-test('nginx passes on nothing that uWebSockets.js would cut at another place', async (t) => {
+test('nginx passes on nothing that uWebSockets.js would split at another place', async (t) => {
   const { hub, port } = await startBehindNginx(t);
   const smuggled = 'GET /update?parameter=desk/lamp&value=false HTTP/1.1\r\nHost: hub.example\r\n\r\n';
   const form = 'Content-Type: application/x-www-form-urlencoded';
@@ -137,7 +137,7 @@ test('nginx passes on nothing that uWebSockets.js would cut at another place', a
 const users = { ann: { token: 'token-of-ann', read: ['**'], write: ['**'], manage: true } };
 const ann = { ...host, authorization: 'Bearer token-of-ann' };
 
-test('behind an nginx of HTTPS the cookie is Secure, and pages of plain HTTP are none of the hub', async (t) => {
+test('behind an nginx of HTTPS the cookie is Secure, and plain HTTP pages are foreign to the hub', async (t) => {
   const folder = await createFolder(t);
   const ca = makeCertificate(folder, 'localhost');
   const tls = `ssl; ssl_certificate ${folder}/localhost.crt; ssl_certificate_key ${folder}/localhost.key;`;

@@ -25,7 +25,7 @@ const bodies: [what: string, path: string, body: string][] = [
   ['a name of a rule', '/hub/rules', `{"rule":${deepList},"enabled":true}`],
   ['JSON without end', '/update', '['.repeat(60_000)],
 ];
-test('JSON that is nested deep is a mistake of its sender: HTTP', async (t) => {
+test('deeply nested JSON is a mistake of its sender: HTTP', async (t) => {
   const hub = await startTestHub(t, { connections: { api, desk } });
   for (const [what, path, body] of bodies) {
     const headers = { 'content-type': 'application/json' };
@@ -38,7 +38,7 @@ test('JSON that is nested deep is a mistake of its sender: HTTP', async (t) => {
 
 /** What a terminal obeys, or shows in another order: ESC, CSI of C1, a change of direction. */
 const obeyed = '\u001b[2J\u009b31m\u202e';
-test('an error quotes what the client sent, and a terminal obeys nothing of it', async (t) => {
+test('an error quotes the text of the client, without an effect on a terminal', async (t) => {
   const hub = await startTestHub(t, { connections: { api, desk } });
   const asJson = { 'content-type': 'application/json' };
   for (const accept of ['*/*', 'application/json'])
@@ -72,7 +72,7 @@ const messages: [protocol: 'plain' | 'patchbay.v1', message: string][] = [
   ['patchbay.v1', `{"ping":${deepList}}`],
   ['patchbay.v1', `{"unsub":${deepObject}}`],
 ];
-test('JSON that is nested deep is a mistake of its sender: sockets', async (t) => {
+test('deeply nested JSON is a mistake of its sender: sockets', async (t) => {
   const hub = await startTestHub(t, { connections: { api, desk } });
   for (const [protocol, message] of messages) {
     const headers = protocol === 'plain' ? {} : { 'Sec-WebSocket-Protocol': protocol };
@@ -87,7 +87,7 @@ test('JSON that is nested deep is a mistake of its sender: sockets', async (t) =
   expectQuietLog(t, hub);
 });
 
-test('an Origin that is no URL, or hardly one, is a foreign one', async (t) => {
+test('an Origin that is not a URL, or barely one, is a foreign one', async (t) => {
   const hub = await startTestHub(t, { connections: { api, desk } });
   for (const origin of oddOrigins) {
     const { status, text } = await ask(t, hub.port, 'GET /parameters/desk/lamp', { headers: { origin } });

@@ -45,7 +45,7 @@ test('a late page is sent to each client that is still there, and to no other', 
   t.deepEqual(await answerOf(true), [401, false]);
 });
 
-test('a page of at most 1 MiB has an ETag, a longer one is sent as it is made, and both say the same as their data', async (t) => {
+test('a page of at most 1 MiB has an ETag, a longer one is streamed, and both match their data', async (t) => {
   for (const items of [0, 1, 5000, 200_000]) {
     let made = 0;
     const list = function* () {
@@ -61,7 +61,7 @@ test('a page of at most 1 MiB has an ETag, a longer one is sent as it is made, a
   }
 });
 
-test('of the pages of one user that take several slices eight are in the making at once, and all of them come', async (t) => {
+test('of the long pages of one user at most eight are generated at once, and all of them arrive', async (t) => {
   let inMaking = 0;
   let most = 0;
   const list = function* () {
@@ -91,7 +91,7 @@ test('the connection of a client that leaves in the middle of a long page is cut
   t.false((await wire.closed()).toString('latin1').endsWith(']\n'));
 });
 
-test('pieces of JSON are together what JSON.stringify makes at once', (t) => {
+test('pieces of JSON add up to the output of JSON.stringify', (t) => {
   const data = fc.letrec((tie) => ({
     value: fc.oneof({ maxDepth: 4 }, fc.jsonValue(), fc.constant(undefined), tie('record'), tie('list')),
     record: fc.dictionary(fc.string(), tie('value')),

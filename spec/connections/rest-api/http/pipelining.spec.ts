@@ -81,7 +81,7 @@ const ofFiles: Kind[] = [
   ['GET /hub/client.js', 200],
 ];
 
-test('RFC 9112 section 9.3: every pair of requests that come in one piece is answered, in order', async (t) => {
+test('RFC 9112 section 9.3: every pair of requests in one piece is answered, in order', async (t) => {
   const hub = await startSite(t);
   const kinds = hub.isLocal ? [...always, ...ofFiles] : always;
   const wire = await openWire(t, hub.port);
@@ -99,7 +99,7 @@ test('RFC 9112 section 9.3: every pair of requests that come in one piece is ans
   t.pass();
 });
 
-test('RFC 9112 section 9.3: a body that comes later, and the next request with it, are answered', async (t) => {
+test('RFC 9112 section 9.3: a late body, and the next request with it, are answered', async (t) => {
   const hub = await startSite(t);
   const wire = await openWire(t, hub.port);
   const post = request('POST /update', { headers: form, body: 'parameter=desk/i&value=2' });
@@ -110,7 +110,7 @@ test('RFC 9112 section 9.3: a body that comes later, and the next request with i
   t.is((await wire.answer()).text, '2');
 });
 
-test('a list of parameters, and a file of more than 256 KiB, may be asked for last; a request behind it ends the connection', async (t) => {
+test('a list of parameters, and a file of more than 256 KiB, may be the last request; a request after it ends the connection', async (t) => {
   const hub = await startSite(t);
   const last = await openWire(t, hub.port);
   last.send(Buffer.concat([request('GET /parameters/desk/lamp'), request('GET /large.bin')]));
@@ -132,7 +132,7 @@ const desk = shared((t) =>
 );
 
 test.serial(
-  'sixty-four clients that each have sixteen requests under way are served by a hub that has just started',
+  'sixty-four clients with sixteen pending requests each are served by a hub that has just started',
   async (t) => {
     const hub = await desk();
     const wires = await Promise.all(Array.from({ length: 64 }, () => openWire(t, hub.port)));
@@ -148,7 +148,7 @@ test.serial(
 const compiledAfter = 3000;
 
 test.serial(
-  'thirty clients that each have four requests under way, more than 64 KiB in all, are served, also when the machine stops the hub now and then',
+  'thirty clients with four pending requests each, more than 64 KiB in all, are served, also when the machine sometimes stops the hub',
   async (t) => {
     const hub = await desk();
     const one = request('GET /parameters/desk/lamp', { headers: { 'X-Filler': 'x'.repeat(900) } }); // few, so that a slow machine has time

@@ -12,7 +12,7 @@ function postpone() {
   return { round, postponed };
 }
 
-test('docs/limits.md: requests are answered for 25 ms more than the 5 ms of a round', (t) => {
+test('docs/limits.md: requests are answered for 25 ms beyond the 5 ms of a round', (t) => {
   const { round, postponed } = postpone();
   round.workedMs = 29;
   t.true(postponed.hasTime());
@@ -23,7 +23,7 @@ test('docs/limits.md: requests are answered for 25 ms more than the 5 ms of a ro
   t.true(postponed.hasTime(), 'the next round has as much');
 });
 
-test('README: after 75 ms more in all requests are answered for the 5 ms of a round alone, as these come back slowly', (t) => {
+test('README: after a total of 75 ms beyond that, requests are only answered for the 5 ms of a round, because the allowance returns slowly', (t) => {
   const { round, postponed } = postpone();
   for (let count = 0; count < 3; count++) {
     round.number++;
@@ -35,7 +35,7 @@ test('README: after 75 ms more in all requests are answered for the 5 ms of a ro
   t.false(postponed.hasTime());
 });
 
-test('several rounds take them together', (t) => {
+test('several rounds share the allowance', (t) => {
   const { round, postponed } = postpone();
   for (let count = 0; count < 3; count++) {
     round.number++;

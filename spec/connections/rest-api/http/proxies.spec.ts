@@ -57,7 +57,7 @@ for (const [name, run] of Object.entries(proxies)) {
     return { hub, port };
   };
 
-  test(`behind ${name} HTTP and both protocols of the WebSocket work, and the hub knows where a client is`, async (t) => {
+  test(`behind ${name} HTTP and both protocols of the WebSocket work, and the hub knows the address of a client`, async (t) => {
     const { hub, port } = await start(t);
     const address = '127.0.0.77';
     for (const headers of [{}, { 'x-forwarded-for': '198.51.100.1' }, { forwarded: 'for=198.51.100.1;proto=https' }]) {
@@ -84,7 +84,7 @@ for (const [name, run] of Object.entries(proxies)) {
     t.true('hello' in (await v1.next()));
   });
 
-  test(`behind ${name} pages of the hub are those of its scheme, and the cookie goes by it`, async (t) => {
+  test(`behind ${name} pages of the hub have its scheme, and the cookie follows it`, async (t) => {
     const { port } = await start(t, { users });
     const named = { host: `hub.example:${port}` };
     const signIn = (origin: string) =>
@@ -109,7 +109,7 @@ for (const [name, run] of Object.entries(proxies)) {
     }
   });
 
-  test(`behind ${name} nothing is done of a request with a trailer, however it comes`, async (t) => {
+  test(`behind ${name} a request with a trailer has no effect, in any form`, async (t) => {
     const { hub, port } = await start(t);
     const body = 'parameter=desk/i&value=9';
     const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n`;
@@ -142,7 +142,7 @@ for (const [name, run] of Object.entries(proxies)) {
   });
 }
 
-test('without the line of the README HAProxy asks by HTTP/1.0, and takes the hub for dead', async (t) => {
+test('without the line of the README HAProxy checks by HTTP/1.0, and considers the hub dead', async (t) => {
   const hub = await startTestHub(t, { connections: { api: { ...api, ...settings }, desk } });
   const port = await freePort();
   const folder = await createFolder(t);

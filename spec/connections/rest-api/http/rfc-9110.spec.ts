@@ -18,7 +18,7 @@ async function send(t: ExecutionContext, port: number, line: string, ...lines: s
   return wire;
 }
 
-test('section 9.1: a method that nobody knows is answered 501, one that is not allowed 405 with Allow', async (t) => {
+test('section 9.1: an unknown method is answered 501, one that is not allowed 405 with Allow', async (t) => {
   const hub = await start(t);
   for (const path of ['/parameters/desk/i', '/update', '/hub/', '/hub/health/live', '/ws', '/nothing'])
     for (const method of ['FOO', 'get', 'Get', 'post', 'BREW', 'GETT', 'X-1', '123']) {
@@ -43,7 +43,7 @@ const expectations: string[][] = [
   ['Expect: x', 'Expect: 100-continue'],
 ];
 for (const lines of expectations)
-  test(`section 10.1.1: a client that waits is let send its body: ${lines.join(', ')}`, async (t) => {
+  test(`section 10.1.1: a waiting client may send its body: ${lines.join(', ')}`, async (t) => {
     const hub = await start(t, { token: 'token-of-the-hub-itself' });
     const right = 'Authorization: Bearer token-of-the-hub-itself';
     for (const [accept, text] of [
@@ -114,7 +114,7 @@ test('section 10.1.1: a refused client that waits to continue gets the answer im
   await long.closed();
 });
 
-test('section 10.1.1: what nobody knows in Expect, and an Expect without a body, make no difference', async (t) => {
+test('section 10.1.1: unknown expectations, and an Expect without a body, make no difference', async (t) => {
   const hub = await start(t);
   const wire = await send(t, hub.port, 'POST /update', form, 'Expect: something', `Content-Length: ${body.length}`);
   wire.send(body);
@@ -152,7 +152,7 @@ for (const [lines, isJson] of negotiated)
     );
   });
 
-test('section 5.3: tags are looked for in all lines of If-None-Match and If-Match', async (t) => {
+test('section 5.3: tags are searched in all lines of If-None-Match and If-Match', async (t) => {
   const hub = await start(t);
   for (const path of ['/hub/connections', '/hub/rules', '/hub/openapi.json']) {
     const { etag = '' } = (await ask(t, hub.port, `GET ${path}`)).headers;
@@ -174,7 +174,7 @@ test('section 5.3: tags are looked for in all lines of If-None-Match and If-Matc
   }
 });
 
-test('section 13.1.1: what has no tags has none that If-Match names, so nothing is read and nothing is done', async (t) => {
+test('section 13.1.1: a resource without tags never matches If-Match, so nothing is read and nothing is done', async (t) => {
   const hub = await start(t);
   const json = 'Content-Type: application/json';
   for (const [line, lines, content] of [
@@ -200,7 +200,7 @@ test('section 13.1.1: what has no tags has none that If-Match names, so nothing 
   t.is(hub.connections().find(({ id }) => id === 'desk')!.state, 'running');
 });
 
-test('RFC 9112 section 9.6: a connection ends with the answer where close is one of several options, or on a further line', async (t) => {
+test('RFC 9112 section 9.6: a connection ends with the answer if close is one of several options, or in another line', async (t) => {
   const hub = await start(t);
   for (const lines of [
     ['Connection: close'],
@@ -230,7 +230,7 @@ test('RFC 9112 section 9.6: a connection ends with the answer where close is one
 const named = (fields: Record<string, string | readonly string[]>) =>
   Object.entries(fields).flatMap(([name, values]) => [values].flat().map((value) => `${name}: ${value}`));
 
-test('RFC 6455 section 4.2.1: subprotocols, Connection and Upgrade are read over all of their lines', async (t) => {
+test('RFC 6455 section 4.2.1: subprotocols, Connection and Upgrade are read from all of their lines', async (t) => {
   const hub = await start(t);
   for (const [fields, protocol] of [
     [{ 'sec-websocket-protocol': ['foo', 'patchbay.v1'] }, 'patchbay.v1'],
@@ -249,7 +249,7 @@ test('RFC 6455 section 4.2.1: subprotocols, Connection and Upgrade are read over
   }
 });
 
-test('RFC 6455 section 4.2.1: a handshake that lacks something, or has it otherwise, is refused', async (t) => {
+test('RFC 6455 section 4.2.1: an incomplete or malformed handshake is refused', async (t) => {
   const hub = await start(t);
   for (const [fields, expected] of [
     [{ connection: [] }, 426],
@@ -284,7 +284,7 @@ test('RFC 6455 section 4.2.1: a handshake that lacks something, or has it otherw
     ); // prettier-ignore
 });
 
-test('section 5.3: credentials that are offered as a subprotocol are found in any line', async (t) => {
+test('section 5.3: credentials in a subprotocol are found in any line', async (t) => {
   const hub = await start(t, { token: 'token-of-the-hub-itself' });
   const offered = `patchbay.authorization.${Buffer.from('Bearer token-of-the-hub-itself').toString('base64url')}`;
   for (const protocols of [

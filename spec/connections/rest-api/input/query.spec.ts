@@ -22,7 +22,7 @@ for (const [text, expected] of rows) test(`${text} is a moment`, (t) => t.is(rea
 const noTimes = ['', '2026', '1h', '-1', '-', 'yesterday', '99999999999999999', '2026-11-22 03:00'];
 const noDays = ['2026-13-01', '2026-02-30', '2026-02-29T03:00Z', '2026-11-31T03:00', '2026-11-22T24:01Z'];
 for (const text of [...noTimes, ...noDays])
-  test(`"${text}" is no moment`, (t) => {
+  test(`"${text}" is not a moment`, (t) => {
     const error = t.throws(() => readMoment('from', text, now));
     t.like(error, { code: 'bad-request' });
     t.true(error!.message.startsWith('from: expected a time such as'));

@@ -47,7 +47,7 @@ test('lower limits of subscriptions, patterns and steps are sent in hello, and a
   t.deepEqual(hitsOf(hub), ['patterns', 'patternSteps', 'clientSteps', 'subscriptions']);
 });
 
-test('those that are set higher let more through, on all ways', async (t) => {
+test('higher limits permit more, in all ways', async (t) => {
   const hub = await startDesk(t, { subscriptions: 40, patterns: 3000, patternSteps: 3000, clientSteps: 9000 });
   const client = await openV1(t, hub.port);
   for (let sub = 1; sub <= 40; sub++) {
@@ -60,7 +60,7 @@ test('those that are set higher let more through, on all ways', async (t) => {
   t.deepEqual(hitsOf(hub), []);
 });
 
-test('regular expressions of lists and of a plain socket have the steps that are set', async (t) => {
+test('the step limit applies to regular expressions of lists and of a plain socket', async (t) => {
   const hub = await startDesk(t, { patternSteps: 256 }, { store: { type: 'store', folder: './data' } });
   const filter = `?filter=${encodeURIComponent('a{300}')}`;
   for (const [path, headers] of [
@@ -74,7 +74,7 @@ test('regular expressions of lists and of a plain socket have the steps that are
   }
 });
 
-test('the client library keeps to the patterns that the hub takes', async (t) => {
+test('the client library respects the limits of the hub for patterns', async (t) => {
   const hub = await startDesk(t, { patterns: 2 });
   const client = connectClient(t, hub.port);
   const values: unknown[] = [];
@@ -89,7 +89,7 @@ for (const [unreadBytes, least, most] of [
   [mebibyte / 2, mebibyte / 4, (mebibyte * 3) / 4],
   [4 * mebibyte, 3 * mebibyte, 5 * mebibyte],
 ] as const)
-  test(`the hub holds ${unreadBytes} bytes for a client that does not read, if that is set`, async (t) => {
+  test(`the hub holds ${unreadBytes} bytes for a client that does not read, if so configured`, async (t) => {
     const hub = await startDesk(t, { unreadBytes });
     const stalled = await openRawClient(t, hub.port);
     stalled.pause();

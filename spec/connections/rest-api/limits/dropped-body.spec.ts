@@ -9,7 +9,7 @@ const requests = 'GET /parameters/desk/text HTTP/1.1\r\nHost: localhost\r\n\r\n'
 const api = { type: 'rest-api', port: 0, bindIp: '127.0.0.1' };
 const desk = { type: 'dummy', parameters: [`text,S,${'x'.repeat(60_000)}`] };
 
-test('a hub outlives clients that pipeline requests of a long value, stop reading, and go on or leave', async (t) => {
+test('a hub survives clients that pipeline requests of a long value, stop reading, and continue or leave', async (t) => {
   const hub = await startHubProcess(t, { connections: { api, desk } });
   const until = performance.now() + 5000;
   const open = () => {

@@ -40,7 +40,7 @@ const floods: readonly (readonly [what: string, limit: keyof typeof hubs, begin:
   ];
 
 test.serial(
-  '40,000 requests of a long value of which no answer is read cost the hub next to nothing, and the connection',
+  '40,000 requests of a long value without a read answer cost the hub almost nothing, and the client its connection',
   async (t) => {
     const hub = await hubs.pipelinedRequests();
     const set = {
@@ -99,7 +99,7 @@ for (const [index, [what, limit, begin, piece]] of floods.entries())
   });
 
 for (const [limit, hubOf] of Object.entries(hubs))
-  test.serial(`SIGTERM is heard in a flood beyond ${limit}`, async (t) => {
+  test.serial(`SIGTERM is handled in a flood beyond ${limit}`, async (t) => {
     const hub = await hubOf();
     const [, , begin, piece] = floods.find((flood) => flood[1] === limit)!;
     flood(t, hub.port, '127.0.2.1', begin, piece);
@@ -155,7 +155,7 @@ test('a flooding client gets bye, and is closed with 4008', async (t) => {
   t.like(JSON.parse(bye), { bye: { code: 4008, retry: true } });
 });
 
-test('README: a client with at most 64 KiB under way is never ended, and all that it sends is taken in order', async (t) => {
+test('README: a client with at most 64 KiB in transit is never ended, and all its messages are processed in order', async (t) => {
   const hub = await startTestHub(t, flow);
   const client = await openClient(t, hub.port);
   const total = 10_000;

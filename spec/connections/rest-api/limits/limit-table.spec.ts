@@ -22,13 +22,13 @@ const rows = limitTable.map(([name, { default: value, unit, setting, about, answ
   return `| ${name} | ${value.toLocaleString('en')} ${unit} | ${set} | ${metric} | ${about} | ${answer} |`;
 });
 
-test('the README of the REST API shows the limits as they are', async (t) => {
+test('the README of the REST API shows the current limits', async (t) => {
   const text = await readFile(readme, 'utf8');
   const shown = text.split('| limit | default |')[1]!.split('\n\n')[0]!.split('\n').slice(2);
   t.deepEqual(shown, rows, `expected these rows:\n${rows.join('\n')}`);
 });
 
-test('limits that can be set are settings with their defaults and bounds, and no others are', (t) => {
+test('exactly the configurable limits are settings, with their defaults and bounds', (t) => {
   const settable = limitTable.flatMap(([name, { default: value, setting }]) =>
     typeof setting === 'string' ? [] : [{ name, value, setting }],
   );

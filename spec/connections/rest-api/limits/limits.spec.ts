@@ -54,7 +54,7 @@ for (const [what, bytes, status] of [
   ['1 MB', 1_000_000, 413],
   ['20 MB', 20_000_000, 413],
 ] as const)
-  test(`D-13: a body of ${what}, announced or in chunks, is answered ${status}, and the connection goes on`, async (t) => {
+  test(`D-13: a body of ${what}, announced or in chunks, is answered ${status}, and the connection continues`, async (t) => {
     const { hub, watcher } = await startDesk(t);
     const body = head + 'x'.repeat(bytes - head.length);
     const wire = await openWire(t, hub.port);
@@ -76,7 +76,7 @@ for (const [what, bytes, status] of [
     await expectUndisturbed(t, hub, watcher);
   });
 
-test('D-13: a body that only announces 1 TB is answered at once', async (t) => {
+test('D-13: a body that only announces 1 TB is answered immediately', async (t) => {
   const { hub, watcher } = await startDesk(t);
   const headers = { ...form, 'content-length': '1000000000000', accept: 'application/json' };
   const { status, text } = await ask(t, hub.port, 'POST /update', { headers });
@@ -85,7 +85,7 @@ test('D-13: a body that only announces 1 TB is answered at once', async (t) => {
   await expectUndisturbed(t, hub, watcher);
 });
 
-test('D-13: a body may come in pieces, after "Expect: 100-continue" as well', async (t) => {
+test('D-13: a body may arrive in pieces, also after "Expect: 100-continue"', async (t) => {
   const { hub, watcher } = await startDesk(t);
   const wire = await openWire(t, hub.port);
   const body = 'parameter=desk/s&value=h%C3%A4llo';
@@ -118,7 +118,7 @@ const halves: [what: string, bytes: string | Buffer][] = [
   ['half a frame', Buffer.concat([request('GET /ws', { headers: handshake() }), Buffer.from([0x81, 0xfe, 0x10])])],
 ];
 for (const [what, bytes] of halves)
-  test(`D-13: ${what}, and then nothing or a goodbye, disturbs nobody`, async (t) => {
+  test(`D-13: ${what}, followed by nothing or a goodbye, has no effect on others`, async (t) => {
     const { hub, watcher } = await startDesk(t);
     for (let count = 0; count < 10; count++) {
       const wire = await openWire(t, hub.port);
@@ -150,7 +150,7 @@ const broken: [what: string, bytes: string, status: number][] = [
   ['200 headers', `GET / HTTP/1.1\r\nHost: localhost\r\n${'X: x\r\n'.repeat(200)}\r\n`, 431],
 ];
 for (const [what, bytes, status] of broken)
-  test(`RFC 9112: ${what} is answered ${status} and the connection closed, that one alone`, async (t) => {
+  test(`RFC 9112: ${what} is answered ${status} and only its connection is closed`, async (t) => {
     const { hub, watcher } = await startDesk(t);
     const wire = await openWire(t, hub.port);
     wire.send(Buffer.from(bytes, 'latin1'));
@@ -158,7 +158,7 @@ for (const [what, bytes, status] of broken)
     await expectUndisturbed(t, hub, watcher);
   });
 
-test('D-15: WebSocket clients beyond maxClients are refused 503, until one leaves', async (t) => {
+test('D-15: WebSocket clients above maxClients are refused with 503, until one leaves', async (t) => {
   const { hub, watcher } = await startDesk(t, { maxClients: 3 });
   const clients = [await openClient(t, hub.port), await openClient(t, hub.port)];
   for (let count = 0; count < 5; count++) {
@@ -193,7 +193,7 @@ test('D-15: 1000 mistakes of one client are 1000 answers to that client', async 
   await expectUndisturbed(t, hub, watcher);
 });
 
-test('D-17: two hundred clients at once all hear every change, in order', async (t) => {
+test('D-17: two hundred simultaneous clients all receive every change, in order', async (t) => {
   const { hub } = await startDesk(t);
   hub.write('desk/s', 'before', writer);
   const clients = await Promise.all(

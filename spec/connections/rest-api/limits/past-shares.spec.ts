@@ -7,7 +7,7 @@ import { PastShares } from '../../../../lib/connections/rest-api/limits/past-sha
 
 const most = limits.pastBytes.default;
 
-test('one address may ask so many questions at once, and others may ask meanwhile', (t) => {
+test('the simultaneous queries of one address are limited, and others may query meanwhile', (t) => {
   const shares = new PastShares();
   const leave = Array.from({ length: limits.pastQuestions.default }, () => shares.enter('10.0.0.1'));
   const error = t.throws<LimitError>(() => shares.enter('10.0.0.1'));

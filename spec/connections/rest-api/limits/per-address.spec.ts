@@ -60,7 +60,7 @@ test('one address has at most clientsPerAddress sockets, until one leaves', asyn
   expectHits(t, hub, ['clientsPerAddress']);
 });
 
-test('a frame of over 128 KiB is refused at its head, before any of it has come; one that is shorter gets an answer', async (t) => {
+test('a frame of over 128 KiB is refused by its head, before its data arrives; a shorter one gets an answer', async (t) => {
   const hub = await startTestHub(t, { connections: { api, desk } });
   const client = await openRawClient(t, hub.port);
   client.send(opcodes.text, 'x'.repeat(128 * 1024));
@@ -76,7 +76,7 @@ test('a frame of over 128 KiB is refused at its head, before any of it has come;
   expectHits(t, hub, ['frameBytes']);
 });
 
-test('a REST API counts its own connections: those of another one leave it as many as its setting says', async (t) => {
+test('a REST API counts its own connections: another REST API does not reduce its setting', async (t) => {
   const hub = await startTestHub(t, {
     connections: { api: { ...api, limits: { connections: 4 } }, other: api, desk },
   });

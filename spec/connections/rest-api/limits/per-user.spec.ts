@@ -25,7 +25,7 @@ test('a share belongs to a user, or to the network of anonymous clients', (t) =>
   t.is(shareOf({ name: '' }, '2001:0db8:0001:0002:0003:0004:0005:0006'), '2001:0db8:0001:0002::/64');
 });
 
-test('a user has at most clientsPerUser sockets, until one leaves; others come in', async (t) => {
+test('a user has at most clientsPerUser sockets, until one leaves; others are admitted', async (t) => {
   const hub = await start(t, { clientsPerUser: 2 });
   const first = await openClient(t, hub.port, '', ann);
   await openClient(t, hub.port, '', ann);
@@ -41,7 +41,7 @@ test('a user has at most clientsPerUser sockets, until one leaves; others come i
   expectHits(t, hub, ['clientsPerUser']);
 });
 
-test('the clients of a user have so many subscriptions and steps together; what has gone counts no more', async (t) => {
+test('the clients of a user share limits of subscriptions and steps; removed ones no longer count', async (t) => {
   const hub = await start(t, { subscriptionsPerUser: 3, stepsPerUser: 50 });
   const open = async (who: object) => {
     const client = await openClient(t, hub.port, '', v1(who));
@@ -90,7 +90,7 @@ test('the patterns of all subscriptions of a user share a limit of characters, r
   await eventually(async () => (await answerOf(other, 3))?.error === undefined);
 });
 
-test('subscriptions that go away are given back exactly', (t) => {
+test('subscriptions that end are released exactly', (t) => {
   const shares = new SubscriptionShares({ subscriptionsPerUser: 2, stepsPerUser: 10, patternTextPerUser: 100 });
   const nothing = { subscriptions: 0, steps: 0, text: 0 };
   for (let times = 0; times < 1000; times++) {
@@ -114,7 +114,7 @@ test('requestsPerUser: more are answered 429 with Retry-After, those of others 2
   t.true(hub.lines.some(({ message }) => /exceeded the limit requestsPerUser/.test(message)));
 });
 
-test('requestsPerUser: what the guard refuses counts for its address', async (t) => {
+test('requestsPerUser: refused requests count for their address', async (t) => {
   const hub = await start(t, { requestsPerUser: 3 });
   for (const [path, headers, status] of [
     ['/parameters/desk/i', { authorization: 'Bearer nobody' }, 401],
@@ -140,7 +140,7 @@ test('a load balancer that checks the health is neither refused nor counted, reg
   t.is(await statusOf('GET /hub/health/live', ann), 200);
 });
 
-test('writes per second of a user and of a client: the bound is kept in virtual time, and off unless set', (t) => {
+test('writes per second of a user and of a client: the limit holds in virtual time, and is off by default', (t) => {
   let now = 0;
   const rates = createRates({ requestsPerUser: 0, writesPerUser: 100, writesPerClient: 60 }, () => now);
   t.is(rates.request, undefined);

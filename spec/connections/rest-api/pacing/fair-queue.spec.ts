@@ -38,7 +38,7 @@ function start() {
   return { queue, round, task, log, rounds, done: () => within(done(), 'the end of the work') };
 }
 
-test('shares take turns, then what each of them asked for does', async (t) => {
+test('shares take turns, and so do the requests of each share', async (t) => {
   const { queue, task, log, done } = start();
   for (const name of ['a1', 'a2', 'a3']) queue.add(task(name, { share: 'a', steps: 2 }));
   queue.add(task('b1', { share: 'b', steps: 3 }));
@@ -61,7 +61,7 @@ test('a client with an indivisible request waits until the others have had the s
   for (const texts of between.slice(1, 3)) t.true(shortIn(texts) >= 5 && shortIn(texts) <= 30, log.join(' '));
 });
 
-test('a socket that has just come has its turn before those of its share that have waited long and had much', async (t) => {
+test('a new socket has its turn before sockets of its share with a long wait and much work', async (t) => {
   const { queue, task, log, done } = start();
   const flooders = Array.from({ length: 20 }, (_, index) =>
     task(`flooder ${index}`, { share: 'a', line: {}, steps: 40 }),
@@ -101,7 +101,7 @@ test('a client that leaves after each slice, and returns, does not precede clien
   t.true(sum < 40, waited.join()); // it was nearly twenty each time: each flooder came before it
 });
 
-test('requests of a share are one line, however many they are: they hold up none of its sockets', async (t) => {
+test('the requests of a share form one line, for any number: they delay none of its sockets', async (t) => {
   const { queue, task, log, done } = start();
   for (let count = 0; count < 100; count++) queue.add(task('request', { share: 'a' }));
   queue.add(task('socket', { share: 'a', line: {} }));
@@ -109,7 +109,7 @@ test('requests of a share are one line, however many they are: they hold up none
   t.true(log.indexOf('socket') <= 1, `after ${log.indexOf('socket')}`);
 });
 
-test('work is done at once when nobody of its share waits and the round has time left, else it has its turn', async (t) => {
+test('work is done immediately if nobody of its share waits and the round has time left, otherwise in its turn', async (t) => {
   const { queue, task, log, done } = start();
   queue.do(task('first', { share: 'a' }));
   t.deepEqual(log, ['first']);

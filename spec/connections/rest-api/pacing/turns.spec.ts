@@ -43,7 +43,7 @@ const rows: [what: string, work: (t: ExecutionContext, hub: HubUnderTest, client
   ['three lists', (t, { port }) => Promise.all(Array.from({ length: 3 }, () => ask(t, port, 'GET /hub/parameters')))],
 ];
 for (const [what, work] of rows)
-  test.serial(`a neighbour is served again and again while the hub works at ${what}`, async (t) => {
+  test.serial(`a neighbour is served repeatedly while the hub works at ${what}`, async (t) => {
     const hub = await largePlant();
     const neighbour = await openV1(t, hub.port);
     const client = await openV1(t, hub.port);
@@ -63,7 +63,7 @@ for (const [what, work] of rows)
     t.true(workedMs / served < longestMs, `${workedMs} ms, ${served} times`); // it would be once or twice if the work were one piece
   });
 
-test.serial('messages behind a subscription that takes long are carried out in their order, after it', async (t) => {
+test.serial('messages after a slow subscription are processed in order, after it', async (t) => {
   const { port } = await plant();
   const client = await openV1(t, port);
   client.send({ sub: 1, include: [{ regex: worst('~5') }] });
@@ -89,7 +89,7 @@ test.serial('a client that sends more than may wait behind a subscription is clo
   expectHits(t, hub, ['backlogBytes']);
 });
 
-test.serial('a plain socket hears of every change from its handshake on, however long its filter takes', async (t) => {
+test.serial('a plain socket receives every change since its handshake, for any duration of its filter', async (t) => {
   const hub = await plant();
   const client = await openClient(t, hub.port, `?filter=${encodeURIComponent(worst('lamp$'))}`);
   const writer = await openClient(t, hub.port, '?filter=none');
@@ -108,14 +108,17 @@ test.serial('a client that leaves before its answer leaves no work behind', asyn
   t.log(`${performance.now() - start} ms`);
 });
 
-test.serial('the patterns of all subscriptions of a client are bounded together, and the client goes on', async (t) => {
-  const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['lamp,I'] } } });
-  const client = await openV1(t, hub.port);
-  for (let sub = 1; sub <= 4; sub++) await client.subscribe({ sub, include: [{ regex: `(?i)(.*){1,180}${sub}` }] });
-  client.send({ sub: 5, include: [{ regex: '(?i)(.*){1,180}~' }] });
-  const { error, sub } = (await client.until((message) => message.error !== undefined)).at(-1)!;
-  t.is(sub, 5);
-  t.regex(error!, /^sub: expected patterns of at most 4000 steps in all subscriptions together, got about \d+$/);
-  await client.subscribe({ sub: 4, include: ['desk/*'] });
-  await client.subscribe({ sub: 5, include: [{ regex: '(?i)(.*){1,180}~' }] });
-});
+test.serial(
+  'the patterns of all subscriptions of a client are limited together, and the client continues',
+  async (t) => {
+    const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['lamp,I'] } } });
+    const client = await openV1(t, hub.port);
+    for (let sub = 1; sub <= 4; sub++) await client.subscribe({ sub, include: [{ regex: `(?i)(.*){1,180}${sub}` }] });
+    client.send({ sub: 5, include: [{ regex: '(?i)(.*){1,180}~' }] });
+    const { error, sub } = (await client.until((message) => message.error !== undefined)).at(-1)!;
+    t.is(sub, 5);
+    t.regex(error!, /^sub: expected patterns of at most 4000 steps in all subscriptions together, got about \d+$/);
+    await client.subscribe({ sub: 4, include: ['desk/*'] });
+    await client.subscribe({ sub: 5, include: [{ regex: '(?i)(.*){1,180}~' }] });
+  },
+);

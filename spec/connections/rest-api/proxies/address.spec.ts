@@ -82,7 +82,7 @@ for (const text of [
   '::ffff:0:0/95',
   'all',
 ]) // prettier-ignore
-  test(`${JSON.stringify(text)} is no network`, (t) => t.is(readNetwork(text), undefined));
+  test(`${JSON.stringify(text)} is not a network`, (t) => t.is(readNetwork(text), undefined));
 
 const shown: [address: string, text: string][] = [
   ['192.0.2.7', '192.0.2.7'],

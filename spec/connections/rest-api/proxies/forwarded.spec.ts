@@ -68,7 +68,7 @@ test('the entry of the proxy is read correctly, after any text of a client', (t)
   );
 });
 
-test('of a list without end so many hops are read as there can be proxies', (t) => {
+test('of an endless list, only as many hops are read as there can be proxies', (t) => {
   t.is(hopsOfForwarded('for=10.0.0.1, '.repeat(1000)).length, 32);
   t.is(hopsOfOlder('10.0.0.1, '.repeat(1000), '').length, 32);
 });

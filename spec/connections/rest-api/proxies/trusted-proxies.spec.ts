@@ -97,7 +97,7 @@ test('sockets, the log of new clients, and the explanation of a change name the 
   await hub.logged(/sign-in: api 198\.51\.100\.9: refused/);
 });
 
-test('a kiosk comes in, and is refused, from where the proxy says', async (t) => {
+test('a kiosk is admitted, and refused, from the address that the proxy reports', async (t) => {
   const hub = await startTestHub(t, { connections: { api: { ...trusted, users }, desk } });
   const post = (path: string, body: object, address: string, headers = {}) =>
     ask(t, hub.port, `POST ${path}`, {
@@ -114,7 +114,7 @@ test('a kiosk comes in, and is refused, from where the proxy says', async (t) =>
   await hub.logged(/sign-in: api 198\.51\.100\.2: refused, by an invalid link/);
 });
 
-test('limits per address count each client by itself, and the proxy may have as many connections as it takes', async (t) => {
+test('limits per address count each client separately, and the proxy may have any number of connections', async (t) => {
   const limits = { clientsPerAddress: 1, connectionsPerAddress: 2 };
   const hub = await startTestHub(t, { connections: { api: { ...trusted, limits }, desk } });
   for (let last = 1; last <= 20; last++) await openClient(t, hub.port, '', { 'x-forwarded-for': `203.0.113.${last}` });
@@ -126,7 +126,7 @@ test('limits per address count each client by itself, and the proxy may have as 
   await hub.logged(/^client 203\.0\.113\.5 exceeded the limit clientsPerAddress/);
 });
 
-test('a request whose body comes late, and one that is postponed, still are of their client', async (t) => {
+test('a request with a late body, and a postponed one, still belong to their client', async (t) => {
   const hub = await startTestHub(t, { connections: { api: trusted, desk } });
   const body = 'parameter=desk/i&value=3';
   const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-forwarded-for': client };

@@ -90,7 +90,7 @@ test('D-28: parameters that never change again do not remember clients that left
   t.true(channels.every(({ observers }) => observers.length === 0));
 });
 
-test('D-28: a parameter that is no more is forgotten, its number is not used again', (t) => {
+test('D-28: a removed parameter is forgotten, its number is not used again', (t) => {
   const { graph, fanOut } = start();
   const [parameter] = graph.parameters();
   const { id } = fanOut.channelOf(parameter!);
@@ -100,7 +100,7 @@ test('D-28: a parameter that is no more is forgotten, its number is not used aga
   t.not(fanOut.channelOf(parameter!).id, id);
 });
 
-test('the delay of a fan-out has what observers put off until the end of the round', async (t) => {
+test('the delay of a fan-out includes the deferred work of observers', async (t) => {
   const { fanOut, change } = start();
   const sendingMs = 5;
   const send = () => {

@@ -43,7 +43,7 @@ async function nextText(wire: Wire): Promise<string> {
   return (await wire.take(length)).toString();
 }
 
-test('D-42: nothing of a message that has a binary frame in it is done, and the socket goes on', async (t) => {
+test('D-42: a message with a binary frame has no effect, and the socket continues', async (t) => {
   const { hub, connect } = await open(t);
   for (const [first, within] of [
     [opcodes.text, opcodes.binary],
@@ -88,7 +88,7 @@ for (const [what, ...frames] of cut)
     expectQuietLog(t, hub);
   });
 
-test('D-42: a length that is written longer than it need be is taken', async (t) => {
+test('D-42: an overlong encoding of a length is accepted', async (t) => {
   const { connect } = await open(t);
   const wire = await connect();
   for (const [value, lengthBits] of [
@@ -102,7 +102,7 @@ test('D-42: a length that is written longer than it need be is taken', async (t)
   t.is(await nextText(wire), '{"p":"desk/i","v":"3"}');
 });
 
-test('D-42: close codes are answered with themselves, those that the library does not know with none', async (t) => {
+test('D-42: close codes are echoed, those that the library does not know without a code', async (t) => {
   const { connect } = await open(t);
   const own = [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 4000, 4999];
   const others = [0, 999, 1004, 1005, 1006, 1012, 1013, 1014, 1015, 1016, 2999, 3000, 3500, 3999, 5000, 65_535];

@@ -4,7 +4,7 @@ import test from 'ava';
 import { ask, openWire, request } from '../../../../support/http.ts';
 import { startSite } from '../../../../support/system/site.ts';
 
-test('RFC 9110 section 13: ETag and Last-Modified spare a client what it has', async (t) => {
+test('RFC 9110 section 13: ETag and Last-Modified save a client unchanged content', async (t) => {
   const hub = await startSite(t, { 'www/a.txt': 'first' });
   const file = join(hub.root, 'a.txt');
   await utimes(file, 1_700_000_000, 1_700_000_000.5);
@@ -113,7 +113,7 @@ for (const [headers, status, body, contentRange] of ranges)
     else t.is(answer.text, body);
   });
 
-test('RFC 9110 section 14: a range of the same ETag is a part, of an empty file never', async (t) => {
+test('RFC 9110 section 14: a range with the same ETag is a part, never of an empty file', async (t) => {
   const hub = await startSite(t, { 'www/digits': digits, 'www/empty': '' });
   const { etag = '' } = (await ask(t, hub.port, 'GET /digits')).headers;
   const headers = { range: 'bytes=2-3', 'if-range': etag };

@@ -79,7 +79,7 @@ function expectClosed(t: ExecutionContext, line: string, { headers }: Answer): v
   );
 }
 
-test('every answer is for pages of this hub alone', async (t) => {
+test('every answer is restricted to pages of this hub', async (t) => {
   const hub = await startSite(t);
   for (const [line, status, headers = {}, body] of questions) {
     const answer = await ask(t, hub.port, line, { headers, ...(body !== undefined && { body }) });
@@ -99,7 +99,7 @@ test('docs/access.md names the headers', async (t) => {
   for (const [name, value] of named) t.is(headers[name!], value, name);
 });
 
-test('a refusal of credentials is, too', async (t) => {
+test('a refusal of credentials is restricted, too', async (t) => {
   const hub = await startSite(t, { token: 'YQ==' });
   for (const line of ['GET /hub/health', 'GET /a.txt', 'POST /update', 'OPTIONS /update']) {
     const answer = await ask(t, hub.port, line);
@@ -108,7 +108,7 @@ test('a refusal of credentials is, too', async (t) => {
   }
 });
 
-test('allowedOrigins: every answer to their pages can be read, embedded and framed by them, and by no others', async (t) => {
+test('allowedOrigins: only their pages can read, embed and frame every answer', async (t) => {
   const hub = await startSite(t, { allowedOrigins: [panel] });
   for (const [line, status, headers = {}, body] of questions) {
     if (status === 403) continue;

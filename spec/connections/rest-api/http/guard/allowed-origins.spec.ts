@@ -74,7 +74,7 @@ function fetchIn(page: Page, hub: HubUnderTest, path: string, init: object = {})
 const json = { 'Content-Type': 'application/json' };
 
 test.serial(
-  'a page of allowedOrigins reads and writes by fetch, sees errors and headers; one of another site nothing',
+  'a page of allowedOrigins reads and writes by fetch, sees errors and headers; a page of another site does not',
   async (t) => {
     const { hub, panel, evil } = await startOpen();
     const write = (value: boolean) => ({
@@ -100,7 +100,7 @@ test.serial(
 );
 
 test.serial(
-  'a page of allowedOrigins shows credentials: a token, Basic of its own, and what the browser knows',
+  'a page of allowedOrigins uses credentials: a token, its own Basic, and those of the browser',
   async (t) => {
     const login = { username: 'ann', password: 'secret' };
     const { hub, panel, evil } = await start(t, { ...login, token }, { httpCredentials: login });
@@ -158,7 +158,7 @@ const uses: Readonly<Record<string, (hub: string, offered?: string) => string>> 
 };
 
 for (const path of ['/board.html', '/hub/', '/parameters/desk/lamp'])
-  test.serial(`${path} is framed by pages of allowedOrigins and of this hub, and by no others`, async (t) => {
+  test.serial(`only pages of allowedOrigins and of this hub can frame ${path}`, async (t) => {
     const { hub, panel, evil, own } = await startOpen();
     for (const [page, isShown] of [
       [panel, true],
@@ -176,7 +176,7 @@ for (const path of ['/board.html', '/hub/', '/parameters/desk/lamp'])
     }
   });
 
-test.serial('images and sockets of the hub are for pages of allowedOrigins, and for no others', async (t) => {
+test.serial('only pages of allowedOrigins can use images and sockets of the hub', async (t) => {
   const { hub, panel, evil } = await startOpen();
   for (const [what, code] of Object.entries(uses)) {
     t.true(await panel.evaluate(code(`hub.studio.lan:${hub.port}`)), what);

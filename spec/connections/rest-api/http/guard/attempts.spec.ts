@@ -19,7 +19,7 @@ function createAttempts(perSecond = 1) {
   };
 }
 
-test('twenty wrong credentials of a network are within the limit, then one a second; other networks have their own', (t) => {
+test('twenty wrong credentials of a network are below the limit, then one a second; other networks have their own', (t) => {
   const { within, wait, wrong } = createAttempts();
   t.is(within('192.0.2.1', 1000), 20);
   t.is(within('192.0.2.2', 1), 1);
@@ -33,7 +33,7 @@ test('twenty wrong credentials of a network are within the limit, then one a sec
   t.is(within('192.0.2.1', 1), 1, 'networks are forgotten when there are too many');
 });
 
-test('wrong credentials for a user count for it as well, from wherever they come', (t) => {
+test('wrong credentials for a user count for the user as well, from any network', (t) => {
   const { within, wrong, attempts } = createAttempts(2);
   for (let network = 0; network < 20; network++) t.is(wrong(`192.0.2.${network}`, 'ann'), 'not yet');
   const expected = 'Authorization: expected at most 2 wrong credentials per second for this user, got more';
@@ -44,7 +44,7 @@ test('wrong credentials for a user count for it as well, from wherever they come
   t.false(attempts.asker('192.0.2.78', 'bob', () => false).isSlowed());
 });
 
-test('whose network and whose user were not wrong lately comes before others, and first where the user has come before', (t) => {
+test('clients without recent mistakes of their network and user come first, above all from a known network', (t) => {
   const { attempts, wrong, wait } = createAttempts();
   const suspicionOf = (address: string, user: string) => attempts.asker(address, user, () => false).suspicion();
   t.is(suspicionOf('192.0.2.1', 'ann'), 1);
@@ -64,7 +64,7 @@ test('whose network and whose user were not wrong lately comes before others, an
   t.is(suspicionOf('192.0.2.66', 'bob'), 1, 'after ten minutes it is forgotten');
 });
 
-test('of IPv6 a /64 is one network', (t) => {
+test('an IPv6 /64 is one network', (t) => {
   const { within } = createAttempts();
   t.is(within('2001:0db8:0000:0000:0000:0000:0000:0001', 30), 20);
   t.is(within('2001:0db8:0000:0000:ffff:0000:0000:0001', 30), 0);

@@ -106,7 +106,7 @@ test('S-13: every endpoint requires credentials, before it shows or changes anyt
   t.is(hub.find('desk/lamp')?.value, false);
 });
 
-test('D-15: a token reads wherever a request says that it comes from, which no page of another site makes a browser send', async (t) => {
+test('D-15: a token is accepted from any claimed origin, because no page of another site can make a browser send it', async (t) => {
   const hub = await startDesk(t, both);
   const statusOf = async (line: string, authorization: string) => {
     const type = 'application/x-www-form-urlencoded';
@@ -133,7 +133,7 @@ test('S-13: a WebSocket client with credentials reads and writes', async (t) => 
   t.deepEqual(await client.next(), { p: 'desk/lamp', v: 'false' });
 });
 
-test('S-13: each REST API connection has credentials of its own', async (t) => {
+test('S-13: each REST API connection has its own credentials', async (t) => {
   const hub = await startTestHub(t, {
     connections: {
       open: api,
@@ -151,7 +151,7 @@ test('S-13: each REST API connection has credentials of its own', async (t) => {
   t.deepEqual(await statuses({ authorization: 'Bearer Ym9i' }), [200, 401, 200]);
 });
 
-test('D-15: a hub that is open to everyone says so loudly, one with credentials or on one address does not', async (t) => {
+test('D-15: a hub that is open to everyone warns loudly, one with credentials or on one address does not', async (t) => {
   const warnings = async (settings: object) => {
     const { lines } = await startTestHub(t, { connections: { api: { type: 'rest-api', port: 0, ...settings } } });
     return lines.filter(({ level }) => level === 'warn').map(({ message }) => message.slice(0, 19));

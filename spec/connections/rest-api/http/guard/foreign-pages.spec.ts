@@ -224,28 +224,25 @@ test.serial('a page of the Document Root sets parameters in every way, over a pl
   expectQuietLog(t, hub);
 });
 
-test.serial(
-  'a site that a page of the hub embeds, or that somebody goes to, cannot send the browser on to an update',
-  async (t) => {
-    const folder = await createFolder(t, { 'www/panel.html': ownPage });
-    const { hub, tap } = await startDesk(t, { documentRoot: join(folder, 'www') });
-    const site = await openForeignSite(t, () => undefined);
-    const tab = await openTab(t);
-    for (const name of ['hub.lan', '127.0.0.1']) {
-      const away = (via: string) =>
-        `http://evil.lan:${site.port}/go?to=${encodeURIComponent(`http://${name}:${tap.port}/update?parameter=desk/hit&value=1&via=${via}`)}`;
-      await tab.goto(`http://${name}:${tap.port}/panel.html`);
-      await tab.evaluate(`void (new Image().src = ${JSON.stringify(away(`image-${name}`))})`);
-      const embedded = await tap.statusesOf([`image-${name}`]);
-      await tab.goto(away(`typed-${name}`));
-      t.deepEqual(
-        { ...embedded, ...(await tap.statusesOf([`typed-${name}`])) },
-        { [`image-${name}`]: [403], [`typed-${name}`]: [403] },
-      );
-    }
-    t.is(hub.find('desk/hit')?.value, undefined);
-  },
-);
+test.serial('an embedded or visited site cannot redirect the browser to an update', async (t) => {
+  const folder = await createFolder(t, { 'www/panel.html': ownPage });
+  const { hub, tap } = await startDesk(t, { documentRoot: join(folder, 'www') });
+  const site = await openForeignSite(t, () => undefined);
+  const tab = await openTab(t);
+  for (const name of ['hub.lan', '127.0.0.1']) {
+    const away = (via: string) =>
+      `http://evil.lan:${site.port}/go?to=${encodeURIComponent(`http://${name}:${tap.port}/update?parameter=desk/hit&value=1&via=${via}`)}`;
+    await tab.goto(`http://${name}:${tap.port}/panel.html`);
+    await tab.evaluate(`void (new Image().src = ${JSON.stringify(away(`image-${name}`))})`);
+    const embedded = await tap.statusesOf([`image-${name}`]);
+    await tab.goto(away(`typed-${name}`));
+    t.deepEqual(
+      { ...embedded, ...(await tap.statusesOf([`typed-${name}`])) },
+      { [`image-${name}`]: [403], [`typed-${name}`]: [403] },
+    );
+  }
+  t.is(hub.find('desk/hit')?.value, undefined);
+});
 
 async function openTab(t: ExecutionContext): Promise<Page> {
   const context = await browser.newContext();

@@ -241,7 +241,7 @@ const programs: [what: string, headers: Record<string, string>][] = [
 const own = { referer: 'http://localhost/panel.html?x=http://evil.example' };
 
 for (const [what, headers] of browsers)
-  test(`GET /update of a browser that names no page is refused, that of a page of this hub is not: ${what}`, async (t) => {
+  test(`GET /update of a browser without a page is refused, one from a page of this hub is accepted: ${what}`, async (t) => {
     const hub = await startDesk(t);
     const answer = await ask(t, hub.port, write, { headers });
     t.is(answer.status, 403);
@@ -267,13 +267,13 @@ for (const [what, headers] of browsers)
   });
 
 for (const [what, headers] of programs)
-  test(`GET /update of a program is let in: ${what}`, async (t) => {
+  test(`GET /update of a program is accepted: ${what}`, async (t) => {
     const hub = await startDesk(t);
     t.is((await ask(t, hub.port, write, { headers })).status, 200);
     t.is(hub.find('desk/lamp')?.value, false);
   });
 
-test('getUpdates: false leaves POST alone, for browsers and programs', async (t) => {
+test('getUpdates: false only allows POST, for browsers and programs', async (t) => {
   const hub = await startDesk(t, { getUpdates: false });
   for (const headers of [{}, own, { 'user-agent': chromium }]) {
     const answer = await ask(t, hub.port, write, { headers });
@@ -340,7 +340,7 @@ test('a client without a trusted proxy has the scheme of the hub, regardless of 
       t.is((await ask(t, hub.port, write, { headers: { origin, ...passedOn } })).status, status, origin);
 });
 
-test('where a trusted proxy does not say how its client speaks, and without any, pages of both are of the hub', async (t) => {
+test('if a trusted proxy does not report the scheme of its client, or there is none, pages of both schemes belong to the hub', async (t) => {
   for (const trustedProxies of [[], ['127.0.0.1']]) {
     const hub = await startDesk(t, { trustedProxies });
     for (const origin of ['http://localhost', 'https://localhost'])
@@ -348,7 +348,7 @@ test('where a trusted proxy does not say how its client speaks, and without any,
   }
 });
 
-test('a page of plain HTTP does not write into a hub of HTTPS at the same host', async (t) => {
+test('a plain HTTP page cannot write to a hub of HTTPS on the same host', async (t) => {
   const folder = await createFolder(t);
   const ca = makeCertificate(folder, 'localhost');
   const tls = { certFile: `${folder}/localhost.crt`, keyFile: `${folder}/localhost.key` };
