@@ -331,7 +331,7 @@ export function staleDevicesOf(graph: Graph): DeviceEvent[] {
   return [...new Set(stale.map(({ address }) => connectionIdOf(address)))].map((id) => ['stale', id]);
 }
 
-/** What devices do besides reporting values. Cold; emits nothing at first, synchronous, never completes, never errors. */
+/** Events of devices other than values. Cold; emits nothing at first, synchronous, never completes, never errors. */
 export function deviceEventsOf(graph: Graph): Observable<DeviceEvent> {
   return defer(() => {
     const stale = new Set(staleDevicesOf(graph).map(([, id]) => id));

@@ -25,7 +25,7 @@ export interface RecordedTurn {
   /** Milliseconds since the start. */
   readonly t: number;
   readonly w: readonly (readonly [address: string, value: Value, kind: Origin['kind'], name: string])[];
-  /** What devices did besides reporting values: `["stale","router"]`, `["refused","router/out/1"]`. */
+  /** Events of devices other than values: `["stale","router"]`, `["refused","router/out/1"]`. */
   readonly d?: readonly DeviceEvent[] | undefined;
 }
 

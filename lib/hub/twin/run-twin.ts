@@ -37,7 +37,7 @@ export interface Twin {
   readonly rules: Pick<RunningRules, 'statuses' | 'runsOf'>;
   /** Makes one turn of writes from outside. Skips writes to parameters that it does not have. */
   receive(writes: readonly OutsideWrite[]): void;
-  /** Repeats what devices did besides reporting values. */
+  /** Repeats events of devices other than values. */
   follow(events: readonly DeviceEvent[]): void;
   stop(): Promise<void>;
 }
@@ -128,7 +128,7 @@ export function repeated(connection: ConnectionPlan): ConnectionPlan {
   return connection.type.isExternal ? followingOf(connection) : connection;
 }
 
-/** Returns a stand-in that repeats what another hub has received: what a device has to confirm is pending until that hub reports it. */
+/** Returns a stand-in that repeats the events of another hub: a write that a device has to confirm is pending until that hub reports it. */
 export function followingOf(connection: ConnectionPlan): ConnectionPlan {
   const pending = connection.parameters.filter(({ isConfirmed }) => isConfirmed).map(({ id }) => id);
   const run: ConnectionType['run'] = ({ inbox }) =>

@@ -48,7 +48,7 @@ export interface OutsideTurn {
   /** Milliseconds since the recording began. */
   readonly atMs: number;
   readonly writes: readonly RecordedWrite[];
-  /** What devices did besides reporting values; left out: nothing. */
+  /** Events of devices other than values; omitted: none. */
   readonly devices?: readonly DeviceEvent[] | undefined;
 }
 
