@@ -3,7 +3,7 @@
 
 import { describe } from './error.ts';
 
-/** Shorter texts are hidden nowhere: they may be ordinary words. */
+/** Shorter texts are never hidden: they may be ordinary words. */
 const leastLength = 4;
 /** The replacement of a secret. */
 export const hidden = '***';

@@ -41,7 +41,7 @@ export interface OpenAudit {
   readonly maxBytes: number;
   /** The thread deletes older entries; Infinity: none. */
   readonly keepMs: number;
-  /** Whether the log of earlier runs is wanted. */
+  /** Whether to return the log of earlier runs. */
   readonly isRead: boolean;
   /** Whether to check the whole file: a reader has found damage. */
   readonly isSuspect: boolean;
