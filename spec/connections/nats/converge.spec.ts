@@ -118,7 +118,7 @@ class World {
   }
 }
 
-test('mirrors converge, for any behavior of the network and the hubs', async (t) => {
+test('mirrors converge, for any behaviour of the network and the hubs', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })),

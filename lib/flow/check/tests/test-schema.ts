@@ -59,8 +59,8 @@ const start = readBy(z.string({ error: startExpected }).meta({ pattern: startPat
 
 export const testSchema = z.strictObject({
   name: z
-    .string({ error: 'a description of the tested behavior' })
-    .min(1, { error: 'a description of the tested behavior' }),
+    .string({ error: 'a description of the tested behaviour' })
+    .min(1, { error: 'a description of the tested behaviour' }),
   start: start.optional().describe('Time of day at the start. Default: 2024-01-01T00:00Z, a Monday'),
   given: values('an object of values by address')
     .default({})

@@ -15,7 +15,7 @@ const rows: Record<string, [test: unknown, mistakes: RegExp[]]> = {
   'a test that is not an object': ['x', [/tests\[0\]: expected object { … }, got "x" \(string\)$/]],
   'no name': [
     { steps: [{ expect }] },
-    [/tests\[0\]\.name: expected a description of the tested behavior, got nothing$/],
+    [/tests\[0\]\.name: expected a description of the tested behaviour, got nothing$/],
   ],
   'no steps': [{ name: 'a', steps: [] }, [/tests\[0\]\.steps: expected at least one step, got \[\] \(array\)$/]],
   'an unknown key': [
