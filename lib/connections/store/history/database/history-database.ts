@@ -156,7 +156,7 @@ export class HistoryDatabase {
   /**
    * Checks that a file is a history; with `isChecked`, a small one for damage. Errors: those of SQLite and the file system, `DamagedError`.
    */
-  static recognise(path: string, isChecked: boolean): void {
+  static recognize(path: string, isChecked: boolean): void {
     const database = readDatabase(path);
     try {
       if (isChecked) checkSmallDatabase(database, path);

@@ -78,7 +78,7 @@ export class HistoryKeeping {
     this.#losses.push(...clearLog(files));
     if (!exists(path)) HistoryDatabase.create(path);
     const before = readLogIndex(path);
-    HistoryDatabase.recognise(path, isFirst);
+    HistoryDatabase.recognize(path, isFirst);
     if (isFirst && hasLost(before, readLogIndex(path))) this.#losses.push(lostLog(path));
     const onDisk = roomOnDisk(folder, room);
     const database = new HistoryDatabase(path, onDisk, reading);
