@@ -46,6 +46,8 @@ export interface Options {
   readonly idleClients: number;
   /** How many outputs a large Virtual Core has. */
   readonly coreOutputs: number;
+  /** How many devices a hub has, half of which do not work. */
+  readonly devices: number;
   readonly writes: number;
   /** How many rules a large installation has; a small one has a hundredth of them. */
   readonly rules: number;
@@ -86,6 +88,7 @@ npm run bench:compare -- <git ref> [subjects…] [options]
   --filters <n,…>            filter-cost: different subscriptions (1,100,1000)
   --idle-clients <n>         idle: sockets (10000)
   --core-outputs <n>         virtual-core: outputs of a large core (10000)
+  --devices <n>              dead-devices: devices, half of which do not work (1000)
   --writes <n>               write-rule: writes (3000000)
   --rules <n>                rule-growth: rules of a large installation (10000)
   --parameters <n>           memory: parameters (1000000)
@@ -123,6 +126,7 @@ const numberOptions = {
   ],
   'idle-clients': [[10_000], [100]],
   'core-outputs': [[10_000], [100]],
+  devices: [[1000], [20]],
   writes: [[3_000_000], [200_000]],
   rules: [[10_000], [200]],
   parameters: [[1_000_000], [20_000]],
@@ -186,6 +190,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     filters: numbers('filters'),
     idleClients: number('idle-clients'),
     coreOutputs: number('core-outputs'),
+    devices: number('devices'),
     writes: number('writes'),
     rules: number('rules'),
     parameters: number('parameters'),

@@ -1,6 +1,8 @@
 // All subjects, in the order in which they run, and how those are run that are chosen.
 
 import { inTemporaryFolder } from '../../spec/support/folder.ts';
+import { deadDevices } from '../subjects/dead-devices.ts';
+import { deviceFrames } from '../subjects/device-frames.ts';
 import { edges } from '../subjects/edge-hubs.ts';
 import { filterCost } from '../subjects/filter-cost.ts';
 import { httpRead } from '../subjects/http-read.ts';
@@ -44,6 +46,8 @@ export const subjects: readonly Subject[] = [
   writeRule,
   ruleGrowth,
   virtualCore,
+  deviceFrames,
+  deadDevices,
   memory,
   recording,
   studio,

@@ -21,7 +21,7 @@ export type Framing =
   | { readonly kind: 'whole' };
 
 export interface Framer {
-  /** Receives bytes, and returns the complete frames. */
+  /** Receives bytes, and returns the complete frames. A frame may be a part of these bytes. */
   push(bytes: Uint8Array): Buffer[];
   /** Returns the bytes since the last frame as a frame, where a pause ends frames. */
   flush(): Buffer[];
@@ -115,12 +115,18 @@ class Unread {
   }
 }
 
+const carriageReturn = 13;
+
 class EndFramer implements Framer {
   droppedBytes = 0;
   readonly #ends: readonly Buffer[];
   readonly #sendEnd: Buffer;
   readonly #maxBytes: number;
   readonly #longestEnd: number;
+  /** The byte that ends every frame; undefined: an end has several. */
+  readonly #lastByte: number | undefined;
+  /** Whether a carriage return before it belongs to the end. */
+  readonly #mayReturn: boolean;
   readonly #unread = new Unread();
   /** Everything before this position has no end of a frame in it. */
   #searched = 0;
@@ -132,6 +138,10 @@ class EndFramer implements Framer {
     this.#sendEnd = sendEnd;
     this.#maxBytes = maxBytes;
     this.#longestEnd = Math.max(...ends.map(({ length }) => length));
+    const written = ends.map((end) => end.toString('latin1'));
+    const single = written.find((end) => end.length === 1);
+    this.#mayReturn = single === '\n' && written.includes('\r\n');
+    if (written.length === (this.#mayReturn ? 2 : 1)) this.#lastByte = single?.charCodeAt(0);
   }
 
   push(bytes: Uint8Array): Buffer[] {
@@ -142,6 +152,29 @@ class EndFramer implements Framer {
   /** As `push`, with empty frames. */
   pushLines(bytes: Uint8Array): Buffer[] {
     const frames: Buffer[] = [];
+    let rest = bytes;
+    if (this.#lastByte !== undefined) {
+      if (this.#unread.length > 0 || this.#isDropping) {
+        const end = bytes.indexOf(this.#lastByte) + 1;
+        this.#add(end === 0 ? bytes : bytes.subarray(0, end), frames);
+        if (end === 0) return frames;
+        rest = bytes.subarray(end);
+      }
+      rest = this.#takeWhole(rest, frames);
+    }
+    if (rest.length > 0) this.#add(rest, frames);
+    return frames;
+  }
+
+  flush(): Buffer[] {
+    return [];
+  }
+
+  wrap(payload: Buffer): Buffer {
+    return Buffer.concat([payload, this.#sendEnd]);
+  }
+
+  #add(bytes: Uint8Array, frames: Buffer[]): void {
     this.#unread.add(bytes);
     for (;;) {
       const [at, length] = this.#findEnd();
@@ -161,15 +194,20 @@ class EndFramer implements Framer {
       this.#unread.skip(this.#searched);
       this.#searched = 0;
     }
-    return frames;
   }
 
-  flush(): Buffer[] {
-    return [];
-  }
-
-  wrap(payload: Buffer): Buffer {
-    return Buffer.concat([payload, this.#sendEnd]);
+  /** Takes the frames that are whole, without copies. Returns the bytes behind them. */
+  #takeWhole(bytes: Uint8Array, frames: Buffer[]): Uint8Array {
+    const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    let from = 0;
+    for (let at = 0; at < whole.length; at++) {
+      if (whole[at] !== this.#lastByte) continue;
+      const end = this.#mayReturn && at > from && whole[at - 1] === carriageReturn ? at - 1 : at;
+      if (end - from > this.#maxBytes) this.droppedBytes += end - from;
+      else frames.push(whole.subarray(from, end));
+      from = at + 1;
+    }
+    return from === 0 ? bytes : whole.subarray(from);
   }
 
   /** Finds the first end and its length; of two at one position, the longer one. */

@@ -15,10 +15,13 @@ export type CompileExpression = (text: string) => (values: Values) => Value;
 /** A part of a pattern. */
 export type Part =
   | { readonly literal: string }
-  /** `isPlain`: no converter is named. */
-  | { readonly name: string; readonly converter: Converter; readonly isPlain: boolean }
+  /** `isPlain`: no converter is named. `written`: the converter and its arguments. */
+  | { readonly name: string; readonly converter: Converter; readonly isPlain: boolean; readonly written: string }
   | { readonly evaluate: (values: Values) => Value; readonly isOfBytes: boolean }
   | { readonly checksum: Checksum };
+
+/** A part by which an index finds a pattern. */
+export type LeadingPart = Extract<Part, { readonly literal: string } | { readonly converter: Converter }>;
 
 /** A mistake in a pattern, with its offset in the text. */
 export class PatternError extends Error {
@@ -33,11 +36,18 @@ export class PatternError extends Error {
 export class Pattern {
   /** As written in the description. */
   readonly text: string;
+  /** The names of the values that it reads, without `_`. */
+  readonly names: ReadonlySet<string>;
   readonly #parts: readonly Part[];
+  /** By part, where its value is in what `read` fills: the place of its name, −1 for `_` and other parts. */
+  readonly #places: readonly number[];
 
   private constructor(text: string, parts: readonly Part[]) {
     this.text = text;
     this.#parts = parts;
+    this.names = new Set(parts.flatMap((part) => ('name' in part && part.name !== '_' ? [part.name] : [])));
+    const names = [...this.names];
+    this.#places = parts.map((part) => ('name' in part ? names.indexOf(part.name) : -1));
   }
 
   /** Errors: `PatternError`. */
@@ -51,15 +61,13 @@ export class Pattern {
     return new Pattern(text, parts);
   }
 
-  /** The literal that it begins with; empty: it begins with a value. */
-  get prefix(): string {
-    const [first] = this.#parts;
-    return first !== undefined && 'literal' in first ? first.literal : '';
-  }
-
-  /** The names of the values that it reads, without `_`. */
-  get names(): ReadonlySet<string> {
-    return new Set(this.#parts.flatMap((part) => ('name' in part && part.name !== '_' ? [part.name] : [])));
+  /** The parts up to the last literal before which each value ends by itself: a frame without them does not match. */
+  get leading(): readonly LeadingPart[] {
+    const end = this.#parts.findIndex(
+      (part) => !('literal' in part || ('converter' in part && !part.converter.isGreedy)),
+    );
+    const leading = this.#parts.slice(0, end < 0 ? undefined : end) as LeadingPart[];
+    return leading.slice(0, leading.findLastIndex((part) => 'literal' in part) + 1);
   }
 
   /** Its only part, when that is not a literal. JSON then has the value itself instead of a text. */
@@ -72,31 +80,49 @@ export class Pattern {
    * Reads a frame. A known value has to be the same in the frame. undefined: the frame does not match, or an expression fails.
    */
   match(frame: string, known?: Values): Map<string, Value> | undefined {
-    const found = new Map<string, Value>();
+    const values: (Value | undefined)[] = [];
+    return this.read(frame, values, known) ? this.#found(values) : undefined;
+  }
+
+  /** As `match`, into a list that has a place for each of `names`. */
+  read(frame: string, values: (Value | undefined)[], known?: Values): boolean {
+    const parts = this.#parts;
+    for (let place = 0; place < this.names.size; place++) values[place] = undefined;
     let at = 0;
-    for (let index = 0; index < this.#parts.length; index++) {
-      const part = this.#parts[index]!;
+    for (let index = 0; index < parts.length; index++) {
+      const part = parts[index]!;
       if ('literal' in part) {
-        if (!frame.startsWith(part.literal, at)) return undefined;
+        if (!frame.startsWith(part.literal, at)) return false;
         at += part.literal.length;
       } else if ('converter' in part) {
         const limit = this.#limitOf(index, frame, at);
         const read = limit < 0 ? undefined : part.converter.read(frame, at, limit);
-        if (read === undefined) return undefined;
-        const { name } = part;
-        if (name !== '_') {
-          const before = found.get(name) ?? known?.get(name);
-          if (before !== undefined && toText(before) !== toText(read.value)) return undefined;
-          found.set(name, read.value);
+        if (read === undefined) return false;
+        const place = this.#places[index]!;
+        if (place >= 0) {
+          const before = values[place] ?? known?.get(part.name);
+          if (before !== undefined && toText(before) !== toText(read.value)) return false;
+          values[place] = read.value;
         }
         at = read.end;
       } else {
-        const expected = 'checksum' in part ? part.checksum.of(frame.slice(0, at)) : expectedOf(part, known, found);
-        if (expected === undefined || !frame.startsWith(expected, at)) return undefined;
+        const expected =
+          'checksum' in part ? part.checksum.of(frame.slice(0, at)) : expectedOf(part, known, this.#found(values));
+        if (expected === undefined || !frame.startsWith(expected, at)) return false;
         at += expected.length;
       }
     }
-    return at === frame.length ? found : undefined;
+    return at === frame.length;
+  }
+
+  #found(values: readonly (Value | undefined)[]): Map<string, Value> {
+    const found = new Map<string, Value>();
+    let place = 0;
+    for (const name of this.names) {
+      const value = values[place++];
+      if (value !== undefined) found.set(name, value);
+    }
+    return found;
   }
 
   /** Writes a frame. Errors: `not-convertible`, `out-of-range`, those of expressions. */
@@ -230,6 +256,7 @@ class PatternReader {
       name,
       converter: this.#converter(converterName ?? 'text', args, start),
       isPlain: converterName === undefined,
+      written: `${converterName ?? 'text'}(${args.join()})`,
     };
   }
 

@@ -82,6 +82,45 @@ test('an index finds the patterns that may read a message, in their order', (t) 
   t.deepEqual(found(''), [0]);
 });
 
+test('an index leaves out no pattern that reads a message, also where hundreds begin with the same value', (t) => {
+  const written = [
+    ...['a{value}', 'ab{n:int}c{value}', 'ab{n:int}d{value}', 'ab{n:int}e{value}', 'ab{n:int}f{value}', 'ab{n:int}c'],
+    ...[
+      '{n:int}c{value}',
+      '{n:int}c',
+      '{n:int}d',
+      '{n:int}x{value:int}',
+      '{n:int}y',
+      '{value}',
+      'é{value}',
+      '漢{n:int}',
+    ],
+  ];
+  const items = written.map((one, place) => ({ place, matcher: matcher(one) }));
+  const index = new MatcherIndex(items);
+  const letters = fc.array(fc.constantFrom(...'ab1c2dexé漢-'), { maxLength: 7 }).map((all) => all.join(''));
+  fc.assert(
+    fc.property(letters, (text) => {
+      const found = index.candidates(new Message(text)).map(({ place }) => place);
+      t.deepEqual(
+        found,
+        [...found].sort((a, b) => a - b),
+        text,
+      );
+      const read = items.filter((one) => one.matcher.match(new Message(text)) !== undefined);
+      for (const { place } of read) t.true(found.includes(place), `${text}: ${written[place]}`);
+    }),
+    { numRuns: 2000 },
+  );
+  const many = new MatcherIndex(
+    Array.from({ length: 300 }, (_, n) => ({ matcher: matcher(`{unit:int}:L${n} {value:int}`) })),
+  );
+  t.deepEqual(
+    many.candidates(new Message('7:L57 3')).map((one) => one.matcher.text),
+    ['{unit:int}:L57 {value:int}'],
+  );
+});
+
 test('among 200 patterns a frame takes microseconds', (t) => {
   const items = Array.from({ length: 200 }, (_, n) => ({
     matcher: matcher(`CMD${n % 10}-${n} {n:int} LEVEL={value:int}`),

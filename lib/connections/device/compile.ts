@@ -2,7 +2,7 @@
 // and, for a misspelt name, the nearest known one, as for flow files.
 
 import { type Framing, maxFrameBytes } from '../../device/frames.ts';
-import { type Matcher, MatcherIndex, parseMatcher } from '../../device/message.ts';
+import { type Matcher, MatcherIndex, parseMatcher, TextMatcher } from '../../device/message.ts';
 import { PatternError } from '../../device/pattern.ts';
 import { compileExpression, ExpressionMistake } from '../../expression/expression.ts';
 import { type CheckedFile, type Mistake, MistakeList, type SettingPath } from '../../json5/mistake.ts';
@@ -465,7 +465,9 @@ class Compiler {
           : 'expected {value} in the pattern, or value: an expression',
       );
     }
-    return this.#mistakes.count > before ? [] : [{ matcher, family, value: computed, where: found, isFinding }];
+    if (this.#mistakes.count > before) return [];
+    const isPlain = matcher instanceof TextMatcher && computed === undefined && found.length === 0;
+    return [{ matcher, family, value: computed, where: found, isFinding, ...(isPlain && placesOf(matcher, family)) }];
   }
 
   /** Returns the names that the patterns of a group read, which its items may use. */
@@ -627,6 +629,14 @@ class Compiler {
       return evaluate(scope as Record<string, Value>);
     };
   }
+}
+
+/** Where a pattern reads the values of a family. */
+function placesOf({ names }: TextMatcher, { isDiscovered, type, variables }: Family): Pick<Read, 'places'> {
+  const places = [...names];
+  const value = places.indexOf('value');
+  if (isDiscovered || (value < 0 && type !== 'T')) return {};
+  return { places: { value, variables: variables.map((name) => places.indexOf(name)) } };
 }
 
 /** Returns all names in patterns anywhere in the data. */

@@ -25,6 +25,14 @@ export interface Read {
   readonly where: readonly (readonly [name: string, compute: Compute])[];
   /** Whether it only announces a discovered parameter, which the session then asks for. */
   readonly isFinding: boolean;
+  /** Where its values are; undefined: they have to be computed, or the parameters are discovered. */
+  readonly places?: ReadPlaces | undefined;
+}
+
+/** Where `Pattern.read` puts the value, and the variables of the ID. */
+export interface ReadPlaces {
+  readonly value: number;
+  readonly variables: readonly number[];
 }
 
 export interface Answers {
@@ -128,6 +136,13 @@ export class Family {
   /** Finds the parameter whose ID has these values. */
   find(values: Values): Instance | undefined {
     return this.#instances.get(this.keyOf(values));
+  }
+
+  /** As `find`, with the variables at these places of a list. */
+  findAt(values: readonly (Value | undefined)[], places: readonly number[]): Instance | undefined {
+    if (places.length === 0) return this.#instances.get('');
+    if (places.length === 1) return this.#instances.get(toText(values[places[0]!] ?? ''));
+    return this.#instances.get(places.map((place) => toText(values[place] ?? '')).join('\n'));
   }
 
   /** Creates a discovered parameter; undefined: the ID would be invalid. */

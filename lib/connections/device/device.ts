@@ -125,6 +125,7 @@ function run(context: ConnectionContext<DeviceSettings>, played?: Transport): Ob
       },
       wire: (direction, bytes) => context.wire(direction, bytes),
       turn: (work) => batch.together(work),
+      endMessage: () => batch.endMessage(),
     };
     const session = new Session(
       {
@@ -182,6 +183,7 @@ function simulate(context: ConnectionContext<DeviceSettings>): Observable<Connec
         away() {},
         wire() {},
         turn: (work) => work(),
+        endMessage() {},
       },
     );
     const writers = new Writers(context, instances, ({ id, family }, value) => {
@@ -202,8 +204,8 @@ function simulate(context: ConnectionContext<DeviceSettings>): Observable<Connec
 }
 
 /**
- * Emits the events of several messages together, in order; consecutive values are one turn. The values of one message, which is a nested
- * call, come before its other events, because they belong to a device that is online.
+ * Emits the events of several messages together, in order; consecutive values are one turn. The values of one message come before its
+ * other events, because they belong to a device that is online.
  */
 class EventBatch {
   readonly #emit: (event: ConnectionEvent) => void;
@@ -211,6 +213,9 @@ class EventBatch {
   #batch: ConnectionEvent[] | undefined;
   /** The index of the first event of the current message. */
   #from = 0;
+  /** Whether the batch, and the present message, has events that are no values. */
+  #isMixed = false;
+  #isMessageMixed = false;
 
   constructor(emit: (event: ConnectionEvent) => void, turn: (work: () => void) => void) {
     this.#emit = emit;
@@ -218,40 +223,59 @@ class EventBatch {
   }
 
   add(event: ConnectionEvent): void {
-    if (this.#batch === undefined) this.#emit(event);
-    else this.#batch.push(event);
+    if (this.#batch === undefined) {
+      this.#emit(event);
+      return;
+    }
+    this.#batch.push(event);
+    if (!isValue(event)) this.#isMixed = this.#isMessageMixed = true;
   }
 
   together(work: () => void): void {
-    if (this.#batch !== undefined) {
-      this.#from = this.#batch.length;
-      work();
-      sortFrom(this.#batch, this.#from);
-      this.#from = 0;
-      return;
-    }
     this.#batch = [];
     try {
       work();
     } finally {
-      const batch = this.#batch;
+      const batch = this.#take();
       this.#batch = undefined;
-      if (batch.length === 1) this.#emit(batch[0]!);
-      else if (batch.length > 1) this.#emitAll(batch);
+      this.#emitAll(batch);
     }
+  }
+
+  /** Ends a message. */
+  endMessage(): void {
+    const batch = this.#batch!;
+    if (this.#isMessageMixed) sortFrom(batch, this.#from);
+    this.#isMessageMixed = false;
+    this.#from = batch.length;
   }
 
   /** Emits the events that have been added so far. */
   flush(): void {
-    const batch = this.#batch;
-    if (batch === undefined || batch.length === 0) return;
-    sortFrom(batch, this.#from);
+    if (this.#batch === undefined) return;
+    const batch = this.#take();
     this.#batch = [];
-    this.#from = 0;
     this.#emitAll(batch);
   }
 
+  #take(): ConnectionEvent[] {
+    this.endMessage();
+    this.#from = 0;
+    return this.#batch!;
+  }
+
   #emitAll(batch: readonly ConnectionEvent[]): void {
+    const isMixed = this.#isMixed;
+    this.#isMixed = false;
+    if (batch.length === 1) this.#emit(batch[0]!);
+    else if (!isMixed && batch.length > 1)
+      this.#turn(() => {
+        for (const event of batch) this.#emit(event);
+      });
+    else if (isMixed) this.#emitRuns(batch);
+  }
+
+  #emitRuns(batch: readonly ConnectionEvent[]): void {
     for (let at = 0; at < batch.length; ) {
       const from = at;
       while (at < batch.length && isValue(batch[at]!)) at++;
@@ -266,11 +290,9 @@ class EventBatch {
 
 /** Puts the values of one message before its other events. */
 function sortFrom(batch: ConnectionEvent[], from: number): void {
-  let at = from;
-  while (at < batch.length && isValue(batch[at]!)) at++;
-  if (at === batch.length) return;
-  const others = batch.slice(from).filter((event) => !isValue(event));
-  batch.splice(from, batch.length, ...batch.slice(from).filter(isValue), ...others);
+  const events = batch.splice(from);
+  for (const event of events) if (isValue(event)) batch.push(event);
+  for (const event of events) if (!isValue(event)) batch.push(event);
 }
 
 function isValue(event: ConnectionEvent): boolean {

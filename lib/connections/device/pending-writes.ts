@@ -228,7 +228,7 @@ export class PendingWrites {
 
   /** Ends a pending write if this value confirms it; returns the change that wrote it. */
   confirm(instance: Instance, value: Value): Change | undefined {
-    const wanted = this.#wanted.get(instance);
+    const wanted = this.#wanted.size === 0 ? undefined : this.#wanted.get(instance);
     if (wanted === undefined || toText(wanted.value) !== toText(value)) return undefined;
     wanted.timer.unsubscribe();
     this.#wanted.delete(instance);

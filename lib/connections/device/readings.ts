@@ -1,6 +1,6 @@
 // Reads messages of a device into parameters, and keeps the discovered ones.
 
-import { Message, partAt } from '../../device/message.ts';
+import { Message, partAt, type TextMatcher } from '../../device/message.ts';
 import { messageOf } from '../../model/error.ts';
 import { convert, toText, type Value } from '../../model/value.ts';
 import type { Log } from '../connection.ts';
@@ -12,6 +12,7 @@ import {
   type Instance,
   maxParameters,
   type Read,
+  type ReadPlaces,
 } from './compiled.ts';
 import type { Each } from './description.ts';
 
@@ -31,7 +32,8 @@ export class Readings {
   readonly #compiled: Compiled;
   readonly #log: Log;
   readonly #events: ReadingEvents;
-  readonly #known = new Set<Instance>();
+  /** What the last message of a pattern without expressions had, used again for each. */
+  readonly #values: (Value | undefined)[] = [];
   /** The discovered parameters of each family, by `keyOf` their variables. */
   readonly #discoveredOf = new Map<Family, Map<string, Instance>>();
   #discovered = 0;
@@ -46,6 +48,10 @@ export class Readings {
   readUnasked(message: Message): boolean {
     let isKnown = false;
     for (const one of this.#compiled.unasked.candidates(message)) {
+      if ('read' in one && one.read.places !== undefined && one.read.family.isUnknown === undefined) {
+        if (this.#applyPlain(one.read, one.read.places, message)) isKnown = true;
+        continue;
+      }
       const found = one.matcher.match(message);
       if (found === undefined) continue;
       isKnown = true;
@@ -64,6 +70,24 @@ export class Readings {
     return isKnown;
   }
 
+  /** As `apply`, for a pattern that needs nothing but its values; false: it does not match. */
+  #applyPlain({ matcher, family }: Read, { value, variables }: ReadPlaces, message: Message): boolean {
+    const values = this.#values;
+    if (!(matcher as TextMatcher).pattern.read(message.text, values)) return false;
+    const instance = family.findAt(values, variables);
+    if (instance === undefined) return true;
+    try {
+      this.take(instance, family.type === 'T' ? 1 : values[value]);
+    } catch (error) {
+      this.#warn(family, error);
+    }
+    return true;
+  }
+
+  #warn(family: Family, error: unknown): void {
+    this.#log.warn({}, `${family.name} was not read: ${messageOf(error)}`, `not read ${family.name}`);
+  }
+
   /** Sets the parameter that a pattern has read. */
   apply({ family, value: compute, where }: Read, found: ReadonlyMap<string, Value>): Instance | undefined {
     let values = found as Map<string, Value>;
@@ -79,7 +103,7 @@ export class Readings {
       this.take(instance, value, values);
       return instance;
     } catch (error) {
-      this.#log.warn({}, `${family.name} was not read: ${messageOf(error)}`, `not read ${family.name}`);
+      this.#warn(family, error);
       return undefined;
     }
   }
@@ -125,7 +149,6 @@ export class Readings {
   #forget(instance: Instance): void {
     this.#discoveredOf.get(instance.family)?.delete(instance.family.keyOf(instance.values));
     this.#discovered--;
-    this.#known.delete(instance);
     this.#events.withdrawn(instance);
   }
 
@@ -140,21 +163,21 @@ export class Readings {
         return;
       }
     }
+    if (typeof reported !== 'string') {
+      this.set(instance, convert(family.type, reported));
+      return;
+    }
     const { choices } = family.described;
-    const named =
-      choices !== undefined && typeof reported === 'string' && Object.hasOwn(choices, reported)
-        ? choices[reported]!
-        : reported;
+    const named = choices !== undefined && Object.hasOwn(choices, reported) ? choices[reported]! : ownText(reported);
     this.set(instance, convert(family.type, named));
   }
 
   set(instance: Instance, value: Value): void {
-    if (instance.family.type !== 'T') this.#known.add(instance);
     this.#events.set(instance, value);
   }
 
   #setUnknown(instance: Instance): void {
-    if (this.#known.delete(instance)) this.#events.set(instance, undefined);
+    if (instance.family.type !== 'T') this.#events.set(instance, undefined);
   }
 
   /** Reads a message of a group. `isWhole`: parameters that it lacks do not exist, or are unknown. */
@@ -185,6 +208,14 @@ export class Readings {
           else this.#setUnknown(instance);
         }
   }
+}
+
+/** The longest text that a slice copies. */
+const copiedLength = 12;
+
+/** Copies a part of a message, which would keep the whole message in memory, and all that was read with it. */
+function ownText(part: string): string {
+  return part.length > copiedLength ? ` ${part}`.slice(1) : part;
 }
 
 /** Splits a message into items. */

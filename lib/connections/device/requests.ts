@@ -121,6 +121,7 @@ export class Requests {
 
   /** Passes a message to the request that it answers; false: there is none. */
   take(message: Message): boolean {
+    if (this.#inFlight.length + this.#late.length === 0) return false;
     const waiting = this.#late.length === 0 ? this.#inFlight : [...this.#late, ...this.#inFlight];
     for (const [place, request] of waiting.entries()) if (this.#answers(request, message, place === 0)) return true;
     return false;

@@ -31,8 +31,10 @@ export interface SessionEvents {
   away(reason: string): void;
   /** A frame was sent or received. */
   wire(direction: 'in' | 'out', bytes: Uint8Array): void;
-  /** Combines all events during the work into one turn. */
+  /** Combines all events during the work, which handles messages, into one turn. */
   turn(work: () => void): void;
+  /** The next message follows. */
+  endMessage(): void;
 }
 
 export interface SessionOptions {
@@ -74,7 +76,10 @@ export class Session {
   #flushing: Subscription | undefined;
   #step = 0;
   #first: Matcher | undefined;
+  /** Whether the device has sent a message that it may send; without questions any message counts. */
   #hasHeard = false;
+  readonly #hasQuestions: boolean;
+  #isTaking = false;
   #requestNumber = 0;
   readonly #saved = new Map<string, Value>();
   /** Why the device refuses to work. */
@@ -85,6 +90,8 @@ export class Session {
     this.#options = options;
     this.#events = events;
     this.#compiled = compiled;
+    const { families, groups } = compiled;
+    this.#hasQuestions = [...families, ...groups.values()].some(({ ask }) => ask !== undefined);
     this.#link = new DeviceLink(
       {
         transports: options.transports,
@@ -201,17 +208,12 @@ export class Session {
     const limitMs = timeoutMs * 5;
     this.#timers.add(
       this.#options.scheduler.schedule(() => {
-        if (this.#phase === 'greeting' || (this.#phase === 'loading' && !this.#hasHeard && this.#asksAnything))
+        if (this.#phase === 'greeting' || (this.#phase === 'loading' && !this.#hasHeard && this.#hasQuestions))
           this.#link.fail(`the device sent no expected message within ${limitMs / 1000} s`);
       }, limitMs),
     );
     if (greet.length > 0) this.#greet(greet[0]!);
     else this.#greeted();
-  }
-
-  get #asksAnything(): boolean {
-    const { families, groups } = this.#compiled;
-    return families.some(({ ask }) => ask !== undefined) || [...groups.values()].some(({ ask }) => ask !== undefined);
   }
 
   #greet(step: Greeting): void {
@@ -267,7 +269,9 @@ export class Session {
     const { greet, ready, families, keepAlive } = this.#compiled;
     this.#phase = 'loading';
     this.#requests.hold(false);
-    this.#questions.load(() => this.#ready());
+    this.#questions.load(() => {
+      if (!this.#isTaking) this.#ready(); // else the message that answers the last question is yet to be counted
+    });
     if (!this.#questions.isLoaded) return;
     const hears = families.some(({ isRead }) => isRead) || (keepAlive !== undefined && keepAlive.replies.length > 0);
     this.#questions.keepAlive();
@@ -277,7 +281,7 @@ export class Session {
   /** Ends the loading: all questions are answered, or there are none and a message has arrived. */
   #ready(): void {
     if (this.#phase !== 'loading') return;
-    if (this.#asksAnything && !this.#hasHeard) {
+    if (this.#hasQuestions && !this.#hasHeard) {
       this.#link.fail('the device does not answer');
       return;
     }
@@ -305,6 +309,7 @@ export class Session {
     this.#fault = undefined;
     this.#phase = 'away';
     this.#isFresh = false;
+    this.#isTaking = false;
     this.#framer = undefined;
     this.#timers.unsubscribe();
     this.#flushing?.unsubscribe();
@@ -346,7 +351,10 @@ export class Session {
     for (let from = 0; from < frames.length; from += framesPerTurn)
       this.#events.turn(() => {
         const end = Math.min(frames.length, from + framesPerTurn);
-        for (let place = from; place < end && this.#framer === framer; place++) this.#frame(frames[place]!);
+        for (let place = from; place < end && this.#framer === framer; place++) {
+          this.#frame(frames[place]!);
+          this.#events.endMessage();
+        }
       });
   }
 
@@ -355,8 +363,7 @@ export class Session {
     const payload = this.#codec === undefined ? frame : this.#codec.received(frame);
     if (payload === undefined) return;
     const { encoding, format } = this.#compiled;
-    const message = new Message(payload.toString(encoding), format === 'xml' ? 'xml' : 'json');
-    this.#events.turn(() => this.#message(message));
+    this.#message(new Message(payload.toString(encoding), format === 'xml' ? 'xml' : 'json'));
   }
 
   #message(message: Message): void {
@@ -367,13 +374,17 @@ export class Session {
       this.#link.fail(fault.reason);
       return;
     }
-    this.#hasHeard = true;
+    if (!this.#hasQuestions) this.#hasHeard = true;
     if (this.#phase === 'greeting' && this.#greetedBy(message)) {
+      this.#hasHeard = true;
       this.#readings.readUnasked(message);
       return;
     }
+    this.#isTaking = true;
     const isAnswer = this.#phase !== 'greeting' && this.#requests.take(message);
+    this.#isTaking = false;
     const isUnasked = this.#readings.readUnasked(message);
+    if (isAnswer || isUnasked) this.#hasHeard = true;
     if (this.#phase === 'loading' && this.#questions.isLoaded) this.#ready();
     if (!isAnswer && !isUnasked) this.#options.log.debug({}, `not understood: ${shown(message)}`, 'not understood');
   }

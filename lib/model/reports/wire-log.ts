@@ -54,35 +54,69 @@ function readText(bytes: Buffer): readonly [text: string, isUtf8: boolean] {
   }
 }
 
-/** Keeps the last frames. */
+/** A frame that is kept: `start` counts the bytes of all frames, `shown` those that are kept of this one. */
+interface KeptFrame extends Omit<WireFrame, 'bytes'> {
+  number: number;
+  time: number;
+  direction: WireFrame['direction'];
+  length: number;
+  start: number;
+  shown: number;
+}
+
+const firstBytes = 1024;
+/** Positions start again behind this one: larger numbers are slower. */
+const maxPosition = 2 ** 29;
+/** Copying so many bytes one by one takes less time than a call. */
+const fewBytes = 48;
+
+function copy(from: Uint8Array, length: number, to: Uint8Array, at: number): void {
+  if (length > fewBytes) to.set(from.length === length ? from : from.subarray(0, length), at);
+  else for (let place = 0; place < length; place++) to[at + place] = from[place]!;
+}
+
+/**
+ * Keeps the last frames. Their bytes are copied into one buffer, and the objects of the oldest frames are used again: a device may send
+ * 50,000 frames a second, and a frame may be a small part of what was read.
+ */
 export class WireLog {
-  readonly #frames: WireFrame[] = [];
+  readonly #frames: KeptFrame[] = [];
+  /** Where the oldest frame is in the list, and how many there are. */
   #first = 0;
-  #bytes = 0;
+  #count = 0;
+  #buffer = new Uint8Array(0);
+  #end = 0;
   #framesIn = 0;
   #framesOut = 0;
   #bytesIn = 0;
   #bytesOut = 0;
 
   add(direction: WireFrame['direction'], bytes: Uint8Array): void {
+    const { length } = bytes;
     if (direction === 'in') {
       this.#framesIn++;
-      this.#bytesIn += bytes.length;
+      this.#bytesIn += length;
     } else {
       this.#framesOut++;
-      this.#bytesOut += bytes.length;
+      this.#bytesOut += length;
     }
+    const shown = Math.min(length, shownBytes);
+    const start = this.#room(shown);
+    copy(bytes, shown, this.#buffer, start & (this.#buffer.length - 1));
+    this.#end = start + shown;
+    if (this.#count === keptFrames) this.#drop();
+    const place = (this.#first + this.#count++) % keptFrames;
     const number = this.#framesIn + this.#framesOut;
-    const shown = bytes.length > shownBytes ? bytes.slice(0, shownBytes) : bytes;
-    this.#frames.push({ number, time: Date.now(), direction, bytes: shown, length: bytes.length });
-    this.#bytes += shown.length;
-    while (this.#frames.length - this.#first > keptFrames || this.#bytes > keptBytes) {
-      this.#bytes -= this.#frames[this.#first]!.bytes.length;
-      this.#first++;
+    const frame = this.#frames[place];
+    if (frame === undefined) this.#frames[place] = { number, time: Date.now(), direction, length, start, shown };
+    else {
+      frame.number = number;
+      frame.time = Date.now();
+      frame.direction = direction;
+      frame.length = length;
+      frame.start = start;
+      frame.shown = shown;
     }
-    if (this.#first < keptFrames) return;
-    this.#frames.splice(0, this.#first);
-    this.#first = 0;
   }
 
   /** undefined: there was no frame. */
@@ -92,7 +126,47 @@ export class WireLog {
   }
 
   /** Returns the frames after this number, oldest first. */
-  after(number: number): readonly WireFrame[] {
-    return this.#frames.slice(this.#first).filter((frame) => frame.number > number);
+  after(after: number): readonly WireFrame[] {
+    return this.#kept()
+      .filter(({ number }) => number > after)
+      .map(({ start, shown, number, time, direction, length }) => {
+        const at = start & (this.#buffer.length - 1);
+        return { number, time, direction, bytes: this.#buffer.slice(at, at + shown), length };
+      });
+  }
+
+  /** Makes room for so many bytes in a row, and returns where they begin. */
+  #room(length: number): number {
+    if (this.#end > maxPosition) this.#resize(this.#buffer.length);
+    for (;;) {
+      const size = this.#buffer.length;
+      const left = size - (this.#end & (size - 1));
+      const start = left < length ? this.#end + left : this.#end;
+      const used = this.#count === 0 ? 0 : start - this.#frames[this.#first]!.start;
+      if (used + length <= size) return start;
+      if (size < keptBytes) this.#resize(Math.max(firstBytes, 2 * size));
+      else this.#drop();
+    }
+  }
+
+  /** Moves the bytes to the beginning of a buffer of this size, a power of two. */
+  #resize(size: number): void {
+    const before = this.#buffer;
+    this.#buffer = new Uint8Array(size);
+    this.#end = 0;
+    for (const frame of this.#kept()) {
+      copy(before.subarray(frame.start & (before.length - 1)), frame.shown, this.#buffer, this.#end);
+      frame.start = this.#end;
+      this.#end += frame.shown;
+    }
+  }
+
+  #drop(): void {
+    this.#first = (this.#first + 1) % keptFrames;
+    this.#count--;
+  }
+
+  #kept(): KeptFrame[] {
+    return Array.from({ length: this.#count }, (_, index) => this.#frames[(this.#first + index) % keptFrames]!);
   }
 }

@@ -249,6 +249,27 @@ test('withdrawals, declarations and values of one read happen in its order', asy
   });
 });
 
+test('a device that sends only garbage is offline, and one that refuses a question is not', async (t) => {
+  const description = {
+    about: 'A device with a question',
+    frame: { end: '\n' },
+    timeout: '100ms',
+    parameters: { level: { type: 'I', ask: { send: 'LEVEL?', reply: 'LEVEL {value:int}', fail: 'ERR' } } },
+  };
+  const folder = await createFolder(t, { 'level.device.json5': description });
+  const protocol = join(folder, 'level.device.json5');
+  const start = async (id: string, answer: string) => {
+    const peer = await startPeer(t, { greeting: () => `${answer}\n`, end: '\n', answer: () => `${answer}\n` });
+    return { [id]: { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol } };
+  };
+  const hub = await startTestHub(t, {
+    connections: { ...(await start('garbage', 'LEVEL \x00\xffx')), ...(await start('refusing', 'ERR')) },
+  });
+  await hub.logged(/^connection "garbage" is degraded: .*: the device does not answer$/);
+  await isRunning(hub, 'refusing');
+  t.is(statusOf(hub, 'garbage').state, 'degraded');
+});
+
 test('two toggles in one turn toggle twice', async (t) => {
   const peer = await startVideohub(t);
   const hub = await startRouter(t, peer, {

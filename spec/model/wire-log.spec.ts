@@ -1,0 +1,41 @@
+// The recent frames of a connection: the last ones are there as they were, whatever their lengths, in bounded room.
+
+import test from 'ava';
+import fc from 'fast-check';
+import { keptFrames, WireLog } from '../../lib/model/reports/wire-log.ts';
+
+const keptBytes = 262_144;
+const shownBytes = 4096;
+
+test('the last frames are kept as they were, up to 1,000 of them and 256 KiB', (t) => {
+  const lengths = fc.array(fc.oneof(fc.nat(60), fc.nat(6000)), { maxLength: 1500 });
+  fc.assert(
+    fc.property(lengths, (all) => {
+      const log = new WireLog();
+      const added = all.map((length, place) => Buffer.alloc(length, place));
+      for (const [place, bytes] of added.entries()) log.add(place % 3 === 0 ? 'out' : 'in', bytes);
+      const kept = log.after(0);
+      const last = added.slice(added.length - kept.length);
+      for (const [place, frame] of kept.entries()) {
+        const whole = last[place]!;
+        t.is(frame.number, added.length - kept.length + place + 1);
+        t.is(frame.length, whole.length);
+        t.is(frame.direction, (frame.number - 1) % 3 === 0 ? 'out' : 'in');
+        if (!whole.subarray(0, shownBytes).equals(frame.bytes)) t.fail(`frame ${frame.number}`);
+      }
+      const bytes = kept.reduce((sum, frame) => sum + frame.bytes.length, 0);
+      t.true(kept.length <= keptFrames && bytes <= keptBytes);
+      t.true(kept.length === Math.min(added.length, keptFrames) || bytes > keptBytes / 2, `${kept.length}, ${bytes}`);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a frame that is kept does not keep what it was read with', (t) => {
+  const log = new WireLog();
+  const read = Buffer.alloc(65_536, 'x');
+  log.add('in', read.subarray(0, 5));
+  read.fill('y');
+  t.is(Buffer.from(log.after(0)[0]!.bytes).toString(), 'xxxxx');
+  t.true(log.after(0)[0]!.bytes.buffer.byteLength < 100);
+});
