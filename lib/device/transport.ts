@@ -117,12 +117,22 @@ class SocketLink implements Link {
   send(bytes: Uint8Array): void {
     if (this.#isEnded) return;
     if (this.#socket.writableLength + bytes.length > maxUnsentBytes) this.#fail('the device does not read');
-    else this.#socket.write(bytes);
+    else {
+      this.#gather();
+      this.#socket.write(bytes);
+    }
   }
 
   end(): void {
     this.#isEnded = true;
     this.#socket.destroy();
+  }
+
+  /** Makes one packet of what is sent before the current work ends, such as all requests of the window. */
+  #gather(): void {
+    if (this.#socket.writableCorked > 0) return;
+    this.#socket.cork();
+    queueMicrotask(() => this.#socket.uncork());
   }
 
   #fail(reason: string): void {

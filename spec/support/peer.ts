@@ -23,10 +23,12 @@ export interface PeerOptions {
   readonly end: string;
   /** Where the end of a request stands, −1: nowhere; if omitted, where it is first. */
   readonly findEnd?: (unread: string) => number;
-  /** What it answers to a request, which has no end any more. */
-  readonly answer: (request: string) => string | undefined;
+  /** Its answer to a request, without the end of the request; several are written one by one. */
+  readonly answer: (request: string) => string | readonly string[] | undefined;
   /** Sends in pieces of so many bytes. */
   readonly pieceBytes?: number;
+  /** Whether it keeps Nagle's algorithm: then a second small write waits until the first one is acknowledged. */
+  readonly hasNagle?: boolean;
 }
 
 export async function startPeer(t: ExecutionContext, options: PeerOptions): Promise<Peer> {
@@ -40,7 +42,7 @@ export async function startPeer(t: ExecutionContext, options: PeerOptions): Prom
     for (let at = 0; at < bytes.length; at += pieceBytes) socket.write(bytes.subarray(at, at + pieceBytes));
   };
   const serve = (socket: Socket) => {
-    links.add(socket.setNoDelay(true));
+    links.add(socket.setNoDelay(options.hasNagle !== true));
     let unread = '';
     socket.on('error', () => {});
     socket.on('close', () => links.delete(socket));
@@ -51,7 +53,7 @@ export async function startPeer(t: ExecutionContext, options: PeerOptions): Prom
       for (let at = find(unread); at >= 0; at = find(unread)) {
         const answer = options.answer(unread.slice(0, at));
         unread = unread.slice(at + options.end.length);
-        if (answer !== undefined && answer !== '') write(socket, answer);
+        for (const text of typeof answer === 'string' ? [answer] : (answer ?? [])) if (text !== '') write(socket, text);
       }
     });
     const greeting = options.greeting?.();
