@@ -152,6 +152,11 @@ export interface GatewayType<Settings = unknown> extends ConnectionTypeBasics<Se
   readonly isGateway: true;
   readonly isExternal: true;
   /**
+   * Prepares for `restore` while the flow files are being checked, for example starts a thread. The hub calls it at its start if a flow file
+   * has a connection of the type. It has no effect that remains if the hub does not start.
+   */
+  prepare?(): void;
+  /**
    * Returns the saved values of an earlier run of the hub. The hub calls it once, before any connection runs, and waits for it, so it has
    * to resolve soon and must not reject.
    */

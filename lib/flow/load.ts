@@ -3,14 +3,17 @@
 import type { AnyConnectionType } from '../connections/connection.ts';
 import { formatMistake, type Mistake, MistakeList } from '../json5/mistake.ts';
 import { HubError } from '../model/error.ts';
+import { isJsonObject } from '../model/json-object.ts';
 import type { FileReport, LoadReport } from '../model/reports/reload-report.ts';
 import { FlowCheck } from './check/check.ts';
+import type { FlowFile } from './files/flow-file.ts';
 import { type KeptFiles, readFlowFiles } from './files/read-files.ts';
 import type { Plan } from './plan.ts';
 import { FlowPrograms, type ProgramOptions } from './programs/flow-programs.ts';
 
 export class FlowLoader {
   readonly #paths: readonly string[];
+  readonly #types: ReadonlyMap<string, AnyConnectionType>;
   readonly #check: FlowCheck;
   readonly #kept: KeptFiles = new Map();
   readonly #programs: FlowPrograms;
@@ -23,6 +26,7 @@ export class FlowLoader {
 
   constructor(paths: readonly string[], types: ReadonlyMap<string, AnyConnectionType>, programs: ProgramOptions = {}) {
     this.#paths = paths;
+    this.#types = types;
     this.#check = new FlowCheck(types);
     this.#programs = new FlowPrograms(programs);
   }
@@ -51,9 +55,12 @@ export class FlowLoader {
     return { plan, mistakes: [...mistakes.items.map(formatMistake), ...(plan.furtherMistakes?.() ?? [])] };
   }
 
-  /** Reads and checks the files. Errors: `bad-flow`, with a line for each error found. */
-  async load(): Promise<Plan> {
-    const { plan, mistakes } = await this.#read();
+  /**
+   * Reads and checks the files. `onRead` is called in between, with the types of connections that they name. Errors: `bad-flow`, with a line
+   * for each error found.
+   */
+  async load(onRead = (_types: Iterable<AnyConnectionType>) => {}): Promise<Plan> {
+    const { plan, mistakes } = await this.#read(onRead);
     this.#report = reportOf(plan, mistakes.items);
     const isLoaded = mistakes.items.length === 0;
     this.#namedFiles = plan.furtherFiles;
@@ -63,12 +70,13 @@ export class FlowLoader {
     return { ...plan, paths: this.#paths, furtherFiles };
   }
 
-  async #read(): Promise<{ plan: Plan; mistakes: MistakeList }> {
+  async #read(onRead = (_types: Iterable<AnyConnectionType>) => {}): Promise<{ plan: Plan; mistakes: MistakeList }> {
     const mistakes = new MistakeList();
     this.#begunAt = Date.now();
     this.#links = [];
     const reading = readFlowFiles(this.#paths, this.#programs, mistakes, this.#kept, this.#links);
     const files = await reading.finally(() => this.#programs.rest());
+    onRead(typesIn(files, this.#types));
     return { plan: this.#check.check(files, mistakes), mistakes };
   }
 
@@ -85,6 +93,21 @@ export class FlowLoader {
   /** Records why files without errors do not run. */
   refuse(reason: string): void {
     this.#report = { ...this.#report, isLoaded: false, reason };
+  }
+}
+
+/** Yields the types of the enabled connections in files that are not checked yet. */
+function* typesIn(
+  files: readonly FlowFile[],
+  types: ReadonlyMap<string, AnyConnectionType>,
+): Generator<AnyConnectionType> {
+  for (const { data } of files) {
+    const connections = isJsonObject(data) ? data.connections : undefined;
+    for (const settings of isJsonObject(connections) ? Object.values(connections) : []) {
+      if (!isJsonObject(settings) || settings.enabled === false) continue;
+      const type = types.get(String(settings.type));
+      if (type !== undefined) yield type;
+    }
   }
 }
 

@@ -99,7 +99,7 @@ export interface Restored {
   readonly value: unknown;
   /** When it was set, in milliseconds since 1970. */
   readonly time: number;
-  /** Reads the original change and its causes; undefined: unknown. Called at most once, on the first request. */
+  /** Reads the original change and its causes; undefined: unknown. Called on each request, so that not all causes fill the memory. */
   readonly readCause: () => Change | undefined;
 }
 
@@ -112,7 +112,6 @@ export class RestoredChange implements Change {
   readonly revision: number;
   readonly time: number;
   readonly #readCause: () => Change | undefined;
-  #cause: { readonly change: Change | undefined } | undefined;
 
   constructor(parameter: StateNode, value: Value, origin: Origin, revision: number, { time, readCause }: Restored) {
     this.parameter = parameter;
@@ -124,11 +123,11 @@ export class RestoredChange implements Change {
   }
 
   get cause(): Change | undefined {
-    this.#cause ??= { change: this.#readCause() };
-    return this.#cause.change;
+    return this.#readCause();
   }
 
   get depth(): number {
-    return this.cause === undefined ? 0 : this.cause.depth + 1;
+    const { cause } = this;
+    return cause === undefined ? 0 : cause.depth + 1;
   }
 }

@@ -152,7 +152,9 @@ export class Hub implements HubPort {
       ...(guard && { reportLeftOut: (flow, reason) => logLeftOut(log, flow, reason) }),
     });
     try {
-      const plan = await loader.load();
+      const plan = await loader.load((types) => {
+        for (const type of types) if (type.isGateway) type.prepare?.();
+      });
       for (const warning of plan.warnings ?? []) log.warn({}, warning);
       const hub = await Hub.#begin(new Hub(plan, { ...options, log }, { loader, watcher }), options);
       report = (fault) => hub.#reportFault(fault);

@@ -20,22 +20,29 @@ export function startThread(name: string, data?: Pick<WorkerOptions, 'workerData
 
 /** A request and its answer are data that can be sent between threads. */
 export class StoreThread<Request, Answer> {
+  readonly #program: string;
   readonly #what: string;
-  readonly #worker: Worker;
+  #worker: Worker | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #isEnded = false;
 
-  /** Starts `thread/<program>`; `what` describes it in errors: 'writes values'. Errors: the system cannot create a thread. */
+  /** The first request starts `thread/<program>`; `what` describes it in errors: 'writes values'. */
   constructor(program: string, what: string) {
+    this.#program = program;
     this.#what = what;
-    this.#worker = startThread(program);
-    this.#worker.once('exit', () => {
-      this.#isEnded = true;
-    });
-    this.#worker.on('error', () => {}); // `#askNow` reports it to the caller
   }
 
-  /** Sends a request once all earlier ones are answered. Errors: when the thread has ended. */
+  /**
+   * Starts the thread before its first request, which then takes less time. Until then the process does not wait for it. If the system
+   * cannot create a thread, the first request tries again and reports it.
+   */
+  start(): void {
+    try {
+      this.#started();
+    } catch {}
+  }
+
+  /** Sends a request once all earlier ones are answered. Errors: when the thread has ended, or the system cannot create one. */
   ask(request: Request, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
     const answer = this.#last.then(() => this.#askNow(request, transfer));
     this.#last = answer.catch(() => {});
@@ -44,29 +51,48 @@ export class StoreThread<Request, Answer> {
 
   /** Ends the thread once all requests, and then the last one, are answered. */
   async end(last?: Request): Promise<void> {
-    if (last !== undefined) await this.ask(last).catch(() => {});
     await this.#last;
-    await this.#worker.terminate();
+    if (last !== undefined && this.#worker !== undefined) await this.ask(last).catch(() => {});
+    await this.#last;
+    await this.kill();
   }
 
   /** Ends the thread at once. Unanswered requests fail. Resolves when the thread has ended, which may have to wait for the disk first. */
   async kill(): Promise<void> {
-    await this.#worker.terminate();
+    this.#isEnded = true;
+    await this.#worker?.terminate();
   }
 
-  #askNow(request: Request, transfer: readonly ArrayBuffer[]): Promise<Answer> {
+  #started(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
+    const worker = startThread(this.#program);
+    worker.unref();
+    worker.once('exit', () => {
+      this.#isEnded = true;
+    });
+    worker.on('error', () => {}); // `#askNow` reports it to the caller
+    this.#worker = worker;
+    return worker;
+  }
+
+  async #askNow(request: Request, transfer: readonly ArrayBuffer[]): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const fail = (error: unknown) => reject(new Error(`the thread that ${this.#what} has ended: ${messageOf(error)}`));
     const exit = () => fail('it exited unexpectedly');
-    const answered = awaitAnswer(this);
-    if (this.#isEnded) exit();
-    else {
-      this.#worker.once('message', resolve).once('error', fail).once('exit', exit);
-      this.#worker.postMessage(request, transfer);
+    if (this.#isEnded) {
+      exit();
+      return promise;
     }
-    return promise.finally(() => {
+    const worker = this.#started();
+    const answered = awaitAnswer(this);
+    worker.ref();
+    worker.once('message', resolve).once('error', fail).once('exit', exit);
+    try {
+      worker.postMessage(request, transfer);
+      return await promise;
+    } finally {
       answered();
-      this.#worker.off('message', resolve).off('error', fail).off('exit', exit);
-    });
+      worker.off('message', resolve).off('error', fail).off('exit', exit);
+    }
   }
 }

@@ -17,7 +17,7 @@ import { declareSnapshots, keepSnapshots } from './snapshots/keep-snapshots.ts';
 import { maxBytesOfAll, SnapshotShelf } from './snapshots/shelf.ts';
 import { filesOf, privateFilesOf } from './thread/database/files.ts';
 import { gather } from './values/gather.ts';
-import { keptOf, type OpenedValues, openValues, valuesOf } from './values/keep-values.ts';
+import { keptOf, type OpenedValues, openValues, prepareValues, valuesOf } from './values/keep-values.ts';
 import { CausesWriter } from './values/kept-causes.ts';
 
 /** The databases that were opened for the start of the hub, before the connection runs. */
@@ -36,19 +36,20 @@ export const store = defineGatewayType({
   flushesLast: ({ shared }) => shared,
   privateFiles: ({ folder }, resolvePath) => privateFilesOf(resolvePath(folder)),
   claims: () => [{ kind: 'store', name: 'the store of the hub', scope: '*' }],
+  prepare: prepareValues,
   async restore(context) {
-    const opening = openValues(context);
+    const opened = await openValues(context);
     const audit = openAudit(context);
-    const left: Restoring = { values: await opening, audit };
-    const { values, memories } = left.values.result?.held ?? { values: [], memories: [] };
+    const { values, memories } = opened.read?.held ?? { values: [], memories: [] };
+    const left: Restoring[] = [{ values: opened, audit }];
     return { values: keptOf(values, createSelection(context.settings.values)), memories, log: audit.log, left };
   },
   run: (context, hub) =>
     defer(() => {
       const { settings, scheduler } = context;
-      const restored = context.left as Restoring | undefined;
+      const restored = (context.left as Restoring[] | undefined)?.pop(); // else the context would keep all values in memory
       const shelf = new SnapshotShelf(Math.min(maxBytesOfAll, roomOf(settings.maxSize).valuesBytes / 4));
-      if (restored?.values.result !== undefined) shelf.adopt(restored.values.result);
+      if (restored?.values.read !== undefined) shelf.adopt(restored.values.read);
       let readersEnded: Promise<unknown> = Promise.resolve();
       const isOurs$ = new BehaviorSubject(false);
       return runParts(

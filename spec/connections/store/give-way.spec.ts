@@ -7,6 +7,7 @@ import { HistoryWriter } from '../../../lib/connections/store/history/keep-histo
 import { giveWay } from '../../../lib/connections/store/thread/give-way.ts';
 import { ValuesWriter } from '../../../lib/connections/store/values/keep-values.ts';
 import { eventually } from '../../support/deadline.ts';
+import { createFolder } from '../../support/folder.ts';
 import '../../support/own-process.ts';
 
 const onLinux = process.platform === 'linux' ? test.serial : test.serial.skip;
@@ -24,8 +25,12 @@ function threads(): { policy: number; priority: number }[] {
 }
 
 onLinux('the threads that write interrupt nobody; that of the history has a lower priority, too', async (t) => {
-  const writers = [new ValuesWriter(), new AuditWriter(), new HistoryWriter()];
-  t.teardown(() => Promise.all(writers.map((writer) => writer.end())));
+  const folder = await createFolder(t);
+  const [values, audit, history] = [new ValuesWriter(), new AuditWriter(), new HistoryWriter()];
+  t.teardown(() => Promise.all([values.end(), audit.end(), history.end()]));
+  values.start();
+  await audit.open({ folder, maxBytes: 1e7, keepMs: 1e9, isRead: false, isSuspect: false });
+  await history.goOn(); // it has not opened a database
   const found = () =>
     threads()
       .filter(({ policy }) => policy === batch)

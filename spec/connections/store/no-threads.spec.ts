@@ -16,7 +16,7 @@ const folder = process.argv[1];
 const file = { path: folder + '/history.db', flush: async () => {}, onDamage() {} };
 const reader = new PastReader({ history: file, audit: file, scheduler: asyncScheduler });
 const copy = new HourlyCopy(filesOf(folder, 'values'));
-const backups = new BackupMaker({ hub: {}, setting: folder, folder });
+const backups = new BackupMaker({ hub: { persistence: { installation: () => ({}) } }, setting: folder, folder });
 const told = [];
 for (let time = 0; time < 2; time++) {
   told.push((await copy.make(() => 0)).reason, copy.isDue(400_000));

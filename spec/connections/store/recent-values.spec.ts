@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
 import { copyDatabase } from '../../../lib/connections/store/thread/database/store-database.ts';
-import { openValues, ValuesDatabase } from '../../../lib/connections/store/thread/values/values-database.ts';
+import { beginValues, ValuesDatabase } from '../../../lib/connections/store/thread/values/values-database.ts';
 import type { ValueRow } from '../../../lib/connections/store/thread/values/values-messages.ts';
 import { recentRows } from '../../../lib/connections/store/values/gather.ts';
 import { eventually } from '../../support/deadline.ts';
@@ -36,7 +36,7 @@ async function killed(t: ExecutionContext): Promise<{ folder: string; path: stri
   return { folder, path };
 }
 
-const open = (folder: string) => openValues({ ask: 'open', folder, maxBytes: 1e8, isRead: true });
+const open = (folder: string) => beginValues({ folder, maxBytes: 1e8, isRead: true }).open();
 
 function read(path: string, sql: string): unknown[][] {
   const database = new DatabaseSync(path, { readOnly: true });

@@ -1,7 +1,8 @@
 // The database of values without a hub: what the next one will find in it, and values that no hub has written.
 
 import { join } from 'node:path';
-import { type OpenValues, openValues } from '../../../lib/connections/store/thread/values/values-database.ts';
+import type { Stored } from '../../../lib/connections/store/thread/database/open-stored.ts';
+import { beginValues, type ValuesDatabase } from '../../../lib/connections/store/thread/values/values-database.ts';
 import type { Held } from '../../../lib/connections/store/thread/values/values-messages.ts';
 import type { Value } from '../../../lib/model/value.ts';
 import type { Installation } from './store.ts';
@@ -34,8 +35,8 @@ export function keep(installation: Pick<Installation, 'folder'>, values: Kept['v
   opened(installation, ({ database }) => database!.write({ values: rows, memories: [], snapshots: undefined }));
 }
 
-function opened<T>({ folder }: Pick<Installation, 'folder'>, use: (stored: OpenValues) => T): T {
-  const stored = openValues({ ask: 'open', folder: join(folder, 'data'), maxBytes, isRead: true });
+function opened<T>({ folder }: Pick<Installation, 'folder'>, use: (stored: Stored<Held, ValuesDatabase>) => T): T {
+  const stored = beginValues({ folder: join(folder, 'data'), maxBytes, isRead: true }).open();
   try {
     return use(stored);
   } finally {

@@ -2,6 +2,7 @@
 // up to a bound.
 
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Subscription } from 'rxjs';
 import { counted } from '../../../model/digits.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
@@ -37,8 +38,6 @@ const seenEveryMs = 60_000;
 
 interface AuditOptions extends KeeperOptions {
   readonly writer: AuditWriter;
-  /** The first opening, if it belongs to a start of the hub. */
-  readonly opened: Promise<OpenedAudit> | undefined;
   readonly isSelected: (address: string) => boolean;
   readonly request: Omit<OpenAudit, 'ask'>;
 }
@@ -62,11 +61,16 @@ class AuditKeeper extends Keeper implements RecordedArchive {
   /** Whether the hub ends, not only this connection. */
   #isHubEnding = false;
 
-  constructor(options: AuditOptions, report: (event: ConnectionEvent) => void) {
+  /** `opened` is the first opening, if it belongs to a start of the hub. */
+  constructor(
+    options: AuditOptions,
+    opened: Promise<OpenedAudit> | undefined,
+    report: (event: ConnectionEvent) => void,
+  ) {
     super('entries', options, report);
     this.#options = options;
-    this.#opened = options.opened;
-    this.#isStart = options.opened !== undefined;
+    this.#opened = opened;
+    this.#isStart = opened !== undefined;
     const onHubEnd = () => {
       this.#isHubEnding = true;
     };
@@ -228,10 +232,11 @@ export interface OpenedLog {
   readonly log: Promise<KeptLog | undefined>;
 }
 
-/** Opens the database for a start of the hub. */
+/** Opens the database for a start of the hub, once the hub serves: nobody waits for it. Its thread starts now. */
 export function openAudit(context: OpenContext): OpenedLog {
   const writer = new AuditWriter();
-  const opening = writer.open(requestOf(context, true));
+  writer.start();
+  const opening = nextRound().then(() => writer.open(requestOf(context, true)));
   const log = within(
     opening.catch(() => undefined),
     logDeadlineMs,
@@ -257,7 +262,7 @@ export function auditOf(
       const copy = new HourlyCopy(filesOf(resolvePath(settings.folder), 'audit'));
       const isSelected = createSelection(settings.audit);
       const request = requestOf(context, false);
-      return new AuditKeeper({ hub, writer, copy, scheduler, opened, isSelected, request, readersEnded }, report);
+      return new AuditKeeper({ hub, writer, copy, scheduler, isSelected, request, readersEnded }, opened, report);
     },
     hub,
     finish,
@@ -286,6 +291,11 @@ type WrittenAnswer = Extract<AuditAnswer, { readonly written: unknown }>;
 
 export class AuditWriter {
   readonly #thread = new StoreThread<AuditRequest, AuditAnswer>('audit-thread', 'writes the audit');
+
+  /** As `StoreThread.start`. */
+  start(): void {
+    this.#thread.start();
+  }
 
   /** Opens the database in any condition. Errors: when the thread has ended. */
   async open(request: Omit<OpenAudit, 'ask'>): Promise<OpenedAudit> {

@@ -35,6 +35,7 @@ export class BackupMaker {
     const { hub, folder, setting } = this.#options;
     const work = join(folder, backupWork);
     const thread = new StoreThread<BackupQuestion, BackupAnswer>('backup-thread', 'makes a backup');
+    thread.start();
     const ended = Promise.withResolvers<void>();
     this.#making = ended.promise;
     const end = async () => {

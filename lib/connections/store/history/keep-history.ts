@@ -1,5 +1,6 @@
 // Records changes: every second the hub sends the collected changes to a thread, which writes them. If the disk fails, changes wait, up
 // to a bound. Further changes are lost, and the history records the gap.
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { wallClock } from '../../../model/time/wall-clock.ts';
 import type { ConnectionContext, ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
@@ -70,6 +71,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
     const { hub, writer, request } = this.#options;
     const { startedAt, epoch } = hub;
     const [isFirst, now] = [this.#isFirst, wallClock.now()];
+    if (isFirst) await nextRound(); // the hub serves, which needs the processor more
     const answer = await writer.open({ ...request, epoch, startedAt, now, isFirst });
     this.#take(answer);
     if (!this.isOpen) return;

@@ -2,21 +2,28 @@
 
 import { parentPort } from 'node:worker_threads';
 import { unpackRows } from '../packed-rows.ts';
+import type { Begun } from './database/open-stored.ts';
 import { WrittenDatabase } from './database/written-database.ts';
 import { neverInterrupt } from './give-way.ts';
-import { openValues, type ValuesDatabase } from './values/values-database.ts';
-import type { Answer, Batch, Held, PackedBatch, Request, ValueRow } from './values/values-messages.ts';
+import { beginValues, type ValuesDatabase } from './values/values-database.ts';
+import type { Answer, Batch, Held, Opened, PackedBatch, Request, ValueRow } from './values/values-messages.ts';
 
 const port = parentPort!;
 const written = new WrittenDatabase<Held, ValuesDatabase>();
+/** The database that was read, until it is opened. */
+let begun: Begun<Held, ValuesDatabase> | undefined;
 
 neverInterrupt();
 port.on('message', (request: Request) => port.postMessage(answer(request)));
 
 function answer(request: Request): Answer {
   switch (request.ask) {
+    case 'read':
+      written.close();
+      begun = beginValues(request);
+      return { read: begun.read };
     case 'open':
-      return { opened: written.open(() => openValues(request)) };
+      return { opened: open() };
     case 'write': {
       const batch = unpack(request.batch);
       const result = written.write((database) => database.write(batch));
@@ -28,6 +35,13 @@ function answer(request: Request): Answer {
       written.close();
       return { done: true };
   }
+}
+
+/** Opens the database that was read. The hub has its contents already. */
+function open(): Omit<Opened, 'held'> {
+  const { held: _, ...opened } = written.open(() => begun!.open());
+  begun = undefined;
+  return opened;
 }
 
 function unpack({ values, ...rest }: PackedBatch): Batch {

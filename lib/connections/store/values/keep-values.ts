@@ -21,7 +21,8 @@ import type {
   Answer,
   Batch,
   Opened,
-  OpenRequest,
+  Read,
+  ReadRequest,
   Request,
   ValueRow,
   Written,
@@ -44,10 +45,8 @@ interface ValuesOptions extends KeeperOptions {
   readonly writer: ValuesWriter;
   /** The snapshots, which are written with the values. */
   readonly snapshots: SnapshotShelf;
-  /** The first opening, if the hub restored its values from it. */
-  readonly opened: Promise<Opened> | undefined;
   readonly isSelected: (address: string) => boolean;
-  readonly request: Omit<OpenRequest, 'ask'>;
+  readonly request: Omit<ReadRequest, 'ask'>;
   readonly log: Log;
   /** Is called with the contents of the database each time it is opened while the hub runs. */
   giveBack(held: Opened['held']): void;
@@ -84,10 +83,11 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   /** The writers that the log has named. */
   readonly #reportedRefused = new Set<string>();
 
-  constructor(options: ValuesOptions, report: (event: ConnectionEvent) => void) {
+  /** `opened` is the first opening, if the hub restored its values from it. */
+  constructor(options: ValuesOptions, opened: Promise<Opened> | undefined, report: (event: ConnectionEvent) => void) {
     super('values', options, report);
     this.#options = options;
-    this.#opened = options.opened;
+    this.#opened = opened;
     this.#memories = new Memories(options.hub.persistence);
     this.#written = this.#safe = options.hub.revision;
     this.listening.add(
@@ -125,7 +125,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     const restored = this.#opened;
     this.#opened = undefined;
     if (restored === undefined) this.#renew();
-    const opened = await (restored ?? writer.open(request));
+    const opened = await (restored ?? writer.open(request).opened);
     if (restored === undefined && !this.isEnding) giveBack(opened.held);
     snapshots.adopt(opened);
     this.noteOpened(opened);
@@ -346,9 +346,18 @@ function keyOf(connection: string, name: string): string {
 export class ValuesWriter {
   readonly #thread = new StoreThread<Request, Answer>('values-thread', 'writes values');
 
-  /** Opens the database in any condition. Errors: when the thread has ended. */
-  async open(request: Omit<OpenRequest, 'ask'>): Promise<Opened> {
-    return ((await this.#thread.ask({ ask: 'open', ...request })) as { opened: Opened }).opened;
+  /** As `StoreThread.start`. */
+  start(): void {
+    this.#thread.start();
+  }
+
+  /** Reads the database in any condition, and then opens it. Errors: when the thread has ended. */
+  open(request: Omit<ReadRequest, 'ask'>): { readonly read: Promise<Read>; readonly opened: Promise<Opened> } {
+    const read = this.#thread.ask({ ask: 'read', ...request }).then((answer) => (answer as { read: Read }).read);
+    const opened = Promise.all([read, this.#thread.ask({ ask: 'open' })]).then(([{ held }, answer]) => {
+      return { ...(answer as { opened: Omit<Opened, 'held'> }).opened, held };
+    });
+    return { read, opened };
   }
 
   /** Writes a batch. Resolves as `written` once it is on the disk. Errors: when the thread has ended. */
@@ -385,20 +394,34 @@ export interface OpenedValues {
   readonly writer: ValuesWriter;
   readonly opened: Promise<Opened>;
   /** Undefined: the disk did not answer in time. */
-  readonly result: Opened | undefined;
+  readonly read: Read | undefined;
+}
+
+/** A writer whose thread starts while the flow files are being checked. */
+let prepared: ValuesWriter | undefined;
+
+export function prepareValues(): void {
+  prepared ??= new ValuesWriter();
+  prepared.start();
+}
+
+function takeWriter(): ValuesWriter {
+  const writer = prepared ?? new ValuesWriter();
+  prepared = undefined;
+  return writer;
 }
 
 /** Opens the database for a start of the hub, and waits for its contents. */
 export async function openValues(context: OpenContext): Promise<OpenedValues> {
-  const writer = new ValuesWriter();
+  const writer = takeWriter();
   const opening = writer.open(requestOf(context, true));
-  const result = await within(
-    opening.catch(() => undefined),
+  const read = await within(
+    opening.read.catch(() => undefined),
     restoreDeadlineMs,
   );
-  const opened = result === undefined ? opening.then(tooLate) : opening;
+  const opened = read === undefined ? opening.opened.then(tooLate) : opening.opened;
   opened.catch(() => {}); // the connection reports it once it runs
-  return { writer, opened, result };
+  return { writer, opened, read };
 }
 
 function tooLate(opened: Opened): Opened {
@@ -420,7 +443,7 @@ export function valuesOf(
   let first = restored;
   return runKeeper(
     (report) => {
-      const { writer = new ValuesWriter(), opened } = first ?? {};
+      const { writer = takeWriter(), opened } = first ?? {};
       first = undefined;
       const copy = new HourlyCopy(filesOf(resolvePath(settings.folder), 'values'));
       const request = requestOf(context, settings.shared);
@@ -430,14 +453,13 @@ export function valuesOf(
         copy,
         snapshots,
         scheduler,
-        opened,
         isSelected,
         request,
         log,
         giveBack,
         reportOpen,
       };
-      return new ValuesKeeper(options, report);
+      return new ValuesKeeper(options, opened, report);
     },
     hub,
     finish,

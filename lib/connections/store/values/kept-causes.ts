@@ -1,7 +1,7 @@
 // The change that set a value and its causes, stored with the value as JSON that people can query. After a restart, `explain` still shows
 // them.
 
-import { z } from 'zod';
+import { isJsonObject } from '../../../model/json-object.ts';
 import { type Change, type Origin, originKinds, type Parameter } from '../../../model/parameter.ts';
 import { cutText } from '../../../model/printable.ts';
 import { isTime } from '../../../model/time/iso-time.ts';
@@ -79,22 +79,6 @@ export class CausesWriter {
   }
 }
 
-const text = z.string();
-const anyValue = z.union([z.string(), z.number(), z.boolean()]);
-const endSchema = z.object({
-  kind: z.enum(originKinds),
-  name: text,
-  file: text.optional(),
-  hub: text.optional(),
-  reportedBy: text.optional(),
-  traceparent: text.optional(),
-  previous: anyValue.optional(),
-  revision: z.int().min(0).optional(),
-  forgotten: z.int().min(0).optional(),
-});
-const leaf = { address: text, type: z.enum(valueTypes), value: anyValue, time: z.int().refine(isTime) };
-const linksSchema = z.tuple([endSchema], endSchema.extend(leaf));
-
 /** Reads the text of a `CausesWriter`; undefined: nothing is known, or somebody has made the text invalid. */
 export function readCauses(leaf: KeptLeaf, text: string): Change | undefined {
   if (text === '') return undefined;
@@ -104,16 +88,58 @@ export function readCauses(leaf: KeptLeaf, text: string): Change | undefined {
 
 function readLinks(text: string): readonly Link[] | undefined {
   try {
-    return linksSchema.parse(JSON.parse(text)) as readonly Link[];
+    const links: unknown = JSON.parse(text);
+    return Array.isArray(links) && links.length > 0 && links.every(isLink) ? links : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** Checked by hand: a start of the hub reads thousands of them, for which a schema takes ten times as long. */
+function isLink(link: unknown, index: number): link is Link {
+  if (!isJsonObject(link)) return false;
+  const { kind, name, file, hub, reportedBy, traceparent, previous, revision, forgotten } = link;
+  return (
+    originKinds.some((known) => known === kind) &&
+    isText(name) &&
+    [file, hub, reportedBy, traceparent].every((text) => text === undefined || isText(text)) &&
+    (previous === undefined || isValue(previous)) &&
+    [revision, forgotten].every((count) => count === undefined || isCount(count)) &&
+    (index === 0 || isLeaf(link))
+  );
+}
+
+function isLeaf({ address, type, value, time }: Readonly<Record<string, unknown>>): boolean {
+  return isText(address) && valueTypes.some((known) => known === type) && isValue(value) && isTime(time);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+function isValue(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
 function toChange(link: Link & KeptLeaf, cause: Change | undefined): Change {
   const { address, type, value, time, previous, revision = 0, forgotten = 0 } = link;
   const parameter: Parameter = { address, type, access: 'read-only', value: undefined, lastChange: undefined };
-  const { kind, name, file, hub, reportedBy, traceparent } = link;
+  const depth = cause === undefined ? forgotten : cause.depth + 1;
+  return { parameter, value, previous, origin: originOf(link), cause, depth, hop: 0, revision, time };
+}
+
+/** The origins that were read last. Values mostly have few, and each author is one object. */
+const origins = new Map<string, Origin>();
+const mostOrigins = 1000;
+
+function originOf({ kind, name, file, hub, reportedBy, traceparent }: Link): Origin {
+  const key = JSON.stringify([kind, name, file, hub, reportedBy, traceparent]);
+  const known = origins.get(key);
+  if (known !== undefined) return known;
   const origin: Origin = {
     kind,
     name,
@@ -122,8 +148,9 @@ function toChange(link: Link & KeptLeaf, cause: Change | undefined): Change {
     ...(reportedBy && { reportedBy }),
     ...(traceparent && { traceparent }),
   };
-  const depth = cause === undefined ? forgotten : cause.depth + 1;
-  return { parameter, value, previous, origin, cause, depth, hop: 0, revision, time };
+  if (origins.size === mostOrigins) origins.clear();
+  origins.set(key, origin);
+  return origin;
 }
 
 function json(value: Value): string {

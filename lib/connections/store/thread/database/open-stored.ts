@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { makeFolder } from '../../../../files/make-folder.ts';
 import { readFlags } from '../../../../files/regular-file.ts';
 import { messageOf } from '../../../../model/error.ts';
-import type { OpenedStored } from '../values/values-messages.ts';
+import type { OpenedStored, ReadStored } from '../values/values-messages.ts';
 import { clearLog, companions, type DatabaseFiles, exists, isFile, setAside, timeOf, useCopy } from './files.ts';
 import { troubleOf } from './store-database.ts';
 
@@ -31,32 +31,58 @@ export interface Stored<Held, Database> {
   close(): void;
 }
 
+/** A database that was read, and can be opened for writing. */
+export interface Begun<Held, Database> {
+  readonly read: ReadStored<Held>;
+  /** Opens it, or releases it after an error. Call it once. */
+  open(): Stored<Held, Database>;
+}
+
 export function openStored<Held, Database extends { close(): void; readonly losses?: readonly string[] }>(
   files: DatabaseFiles,
   opening: Opening<Held, Database>,
 ): Stored<Held, Database> {
+  return beginStored(files, opening).open();
+}
+
+/** Takes the lock of a database and reads its contents: nobody who waits for them has to wait until it is open for writing. */
+export function beginStored<Held, Database extends { close(): void; readonly losses?: readonly string[] }>(
+  files: DatabaseFiles,
+  opening: Opening<Held, Database>,
+): Begun<Held, Database> {
   const losses: string[] = [];
   let lock: FolderLock | undefined;
-  let held: Held | undefined;
+  const fail = (error: unknown, known: Held | undefined): Stored<Held, Database> => {
+    lock?.free();
+    const isBusy = lock === undefined && troubleOf(error) === 'busy';
+    const held = known ?? (opening.isRead && !isBusy ? readElsewhere(files, losses, opening) : undefined);
+    const reason = `cannot write ${files.path}: ${isBusy ? `another hub ${opening.others}` : messageOf(error)}`;
+    return { opened: { losses, held, reason, copyAgeMs: undefined }, database: undefined, close: () => {} };
+  };
   try {
     makeFolder(files.folder);
     lock = new FolderLock(files.folder, opening.lock);
     const cleared = clearLog(files);
-    held = recover(files, losses, opening);
+    const held = recover(files, losses, opening);
     losses.unshift(...cleared);
-    const database = opening.open(held);
-    losses.push(...(database.losses ?? []));
-    const close = () => {
-      database.close();
-      lock?.free();
-    };
-    return { opened: { losses, held, reason: undefined, copyAgeMs: ageOf(files.copy) }, database, close };
+    return { read: { held, reason: undefined }, open: () => openRead(held) };
   } catch (error) {
-    lock?.free();
-    const isBusy = lock === undefined && troubleOf(error) === 'busy';
-    if (opening.isRead && !isBusy) held ??= readElsewhere(files, losses, opening);
-    const reason = `cannot write ${files.path}: ${isBusy ? `another hub ${opening.others}` : messageOf(error)}`;
-    return { opened: { losses, held, reason, copyAgeMs: undefined }, database: undefined, close: () => {} };
+    const failed = fail(error, undefined);
+    return { read: failed.opened, open: () => failed };
+  }
+
+  function openRead(held: Held | undefined): Stored<Held, Database> {
+    try {
+      const database = opening.open(held);
+      losses.push(...(database.losses ?? []));
+      const close = () => {
+        database.close();
+        lock?.free();
+      };
+      return { opened: { losses, held, reason: undefined, copyAgeMs: ageOf(files.copy) }, database, close };
+    } catch (error) {
+      return fail(error, held);
+    }
   }
 }
 

@@ -15,7 +15,8 @@ interface Database {
 }
 
 export class WrittenDatabase<Held, Kind extends Database> {
-  #stored: Stored<Held, Kind> | undefined;
+  /** Without what was read from it, which would fill the memory. */
+  #stored: Omit<Stored<Held, Kind>, 'opened'> | undefined;
 
   get database(): Kind | undefined {
     return this.#stored?.database;
@@ -24,8 +25,9 @@ export class WrittenDatabase<Held, Kind extends Database> {
   /** Opens a database in place of the open one. */
   open(openStored: () => Stored<Held, Kind>): OpenedStored<Held> {
     this.close();
-    this.#stored = openStored();
-    return this.#stored.opened;
+    const { opened, ...stored } = openStored();
+    this.#stored = stored;
+    return opened;
   }
 
   /** Writes. If there is no space, empties the log and tries once more. Closes a damaged database. */

@@ -7,7 +7,7 @@ import { isTime } from '../../../../model/time/iso-time.ts';
 import { isValueOf, type Value, type ValueType, valueTypes } from '../../../../model/value.ts';
 import type { KeptMemory } from '../../../persistence.ts';
 import { backupWork, filesOf } from '../database/files.ts';
-import { openStored, type Stored } from '../database/open-stored.ts';
+import { type Begun, beginStored } from '../database/open-stored.ts';
 import { LeftOutRows, readList, readRows, readStored, storedText } from '../database/read-rows.ts';
 import {
   checkDatabase,
@@ -22,7 +22,7 @@ import {
 } from '../database/store-database.ts';
 import { WrittenFiles } from '../database/written-files.ts';
 import { giveWay } from '../give-way.ts';
-import type { Batch, Held, KeptSnapshots, OpenRequest, SnapshotBatch, ValueRow } from './values-messages.ts';
+import type { Batch, Held, KeptSnapshots, ReadRequest, SnapshotBatch, ValueRow } from './values-messages.ts';
 
 // The tables of snapshots in the database of values, and a view of their values for people.
 
@@ -284,12 +284,10 @@ function writeAnew(database: DatabaseSync): void {
 const shownNames = 5;
 const shownCharacters = 100;
 
-export type OpenValues = Stored<Held, ValuesDatabase>;
-
-/** Opens the database. While the hub runs, damage loses nothing: the hub has all values. */
-export function openValues({ folder, maxBytes, isRead }: OpenRequest): OpenValues {
+/** Reads the database, which is opened next. While the hub runs, damage loses nothing: the hub has all values. */
+export function beginValues({ folder, maxBytes, isRead }: Omit<ReadRequest, 'ask'>): Begun<Held, ValuesDatabase> {
   const files = filesOf(folder, 'values');
-  return openStored<Held, ValuesDatabase>(files, {
+  return beginStored<Held, ValuesDatabase>(files, {
     lock: 'hub',
     others: 'keeps its values in this folder',
     isRead,

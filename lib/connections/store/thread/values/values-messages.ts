@@ -3,9 +3,9 @@ import type { Value, ValueType } from '../../../../model/value.ts';
 import type { KeptMemory } from '../../../persistence.ts';
 import type { PackedRows } from '../../packed-rows.ts';
 
-/** The folder of a store and the bound of its database. */
-export interface OpenRequest {
-  readonly ask: 'open';
+/** The folder of a store and the bound of its database, which is read and then opened. */
+export interface ReadRequest {
+  readonly ask: 'read';
   readonly folder: string;
   /** The maximum size of the database. */
   readonly maxBytes: number;
@@ -56,7 +56,9 @@ export interface SnapshotBatch {
 export type KeptSnapshots = Pick<SnapshotBatch, 'saved' | 'last'>;
 
 export type Request =
-  | OpenRequest
+  | ReadRequest
+  /** Opens the database that was read. */
+  | { readonly ask: 'open' }
   | { readonly ask: 'write'; readonly batch: PackedBatch }
   /** Deletes every value whose address is not in the list, to free space. */
   | { readonly ask: 'make room'; readonly addresses: readonly string[] }
@@ -71,18 +73,23 @@ export interface Held {
   readonly damaged: readonly string[];
 }
 
-/** The result of opening a database. */
-export interface OpenedStored<Held> {
-  /** A sentence for each loss, with its reason; empty if nothing was lost. */
-  readonly losses: readonly string[];
+/** The result of reading a database. */
+export interface ReadStored<Held> {
   /** The contents; undefined: the database is new or unreadable. */
   readonly held: Held | undefined;
-  /** The reason why nothing can be written at the moment; undefined: the database is open. */
+  /** The reason why nothing can be written at the moment; undefined: nothing prevents that so far. */
   readonly reason: string | undefined;
+}
+
+/** The result of opening a database for writing; without a reason it is open. */
+export interface OpenedStored<Held> extends ReadStored<Held> {
+  /** A sentence for each loss, with its reason; empty if nothing was lost. */
+  readonly losses: readonly string[];
   /** The age of the hourly copy; undefined: there is none. */
   readonly copyAgeMs: number | undefined;
 }
 
+export type Read = ReadStored<Held>;
 export type Opened = OpenedStored<Held>;
 
 /** The number of rows that the database refused, with the first one and its error. */
@@ -100,4 +107,8 @@ export type Written =
 /** The result of copying. */
 export type Copied = { readonly state: 'copied' } | { readonly state: 'failed' | 'damaged'; readonly reason: string };
 
-export type Answer = { readonly opened: Opened } | { readonly written: Written } | { readonly done: true };
+export type Answer =
+  | { readonly read: Read }
+  | { readonly opened: Omit<Opened, 'held'> }
+  | { readonly written: Written }
+  | { readonly done: true };
