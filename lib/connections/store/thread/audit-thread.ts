@@ -6,13 +6,16 @@ import type { AuditAnswer, AuditBatch, AuditRequest, HeldAudit, PackedAuditBatch
 import { rowOfCells } from '../audit/audit-tables.ts';
 import { unpackRows } from '../packed-rows.ts';
 import { WrittenDatabase } from './database/written-database.ts';
-import { neverInterrupt } from './give-way.ts';
+import { neverInterrupt, returnMemoryWhenIdle } from './give-way.ts';
 
 const port = parentPort!;
 const written = new WrittenDatabase<HeldAudit, AuditDatabase>();
 
 neverInterrupt();
-port.on('message', (request: AuditRequest) => port.postMessage(answer(request)));
+port.on('message', (request: AuditRequest) => {
+  port.postMessage(answer(request));
+  returnMemoryWhenIdle();
+});
 
 function answer(request: AuditRequest): AuditAnswer {
   switch (request.ask) {

@@ -1,10 +1,12 @@
 // Threads of the store yield to the hub's thread when both need the same core. Otherwise, on a machine with two cores, a change would wait
 // for up to 5 ms during a write. On Linux a thread sets its scheduling policy and priority; elsewhere, or without permission, it only
-// rests.
+// rests. They return memory to the system when they have nothing to do.
 
 import { spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 /** A thread rests for `restMs` after `workMs` of work. */
 const workMs = 0.25;
@@ -58,4 +60,37 @@ function threadNumber(): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** How long a thread has had no request before it returns memory, and how often it does so at most. */
+const idleMs = 500;
+const returnEveryMs = 60_000;
+/** It returns memory if its heap has grown by this much. */
+const grownBytes = 1024 * 1024;
+
+let idle: NodeJS.Timeout | undefined;
+let returnedAt = Number.NEGATIVE_INFINITY;
+let bytesThen = 0;
+
+/**
+ * Returns free memory to the system some time after the last request; call it with each. V8 does not, because a thread without work never
+ * allocates enough: what it read or wrote at the start would stay for ever, and half of its heap is code of Node.js that ran only then.
+ */
+export function returnMemoryWhenIdle(): void {
+  if (idle === undefined) idle = setTimeout(returnMemory, idleMs).unref();
+  else idle.refresh();
+}
+
+function returnMemory(): void {
+  const nowMs = performance.now();
+  if (nowMs - returnedAt < returnEveryMs || getHeapStatistics().used_heap_size < bytesThen + grownBytes) return;
+  returnedAt = nowMs;
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('globalThis.gc') as NodeJS.GCFunction | undefined; // undefined: another thread is doing the same
+  setFlagsFromString('--no-expose-gc');
+  setFlagsFromString('--bytecode-old-age=1'); // drops code that does not run between two collections; 6 is the default
+  collect?.({ type: 'major' });
+  collect?.({ type: 'major', flavor: 'last-resort' });
+  setFlagsFromString('--bytecode-old-age=6');
+  bytesThen = getHeapStatistics().used_heap_size;
 }

@@ -3,7 +3,7 @@
 import { parentPort } from 'node:worker_threads';
 import { HistoryKeeping } from '../history/database/written-history.ts';
 import type { HistoryAnswer, HistoryRequest } from '../history/history-messages.ts';
-import { yieldToHub } from './give-way.ts';
+import { returnMemoryWhenIdle, yieldToHub } from './give-way.ts';
 
 const port = parentPort!;
 const history = new HistoryKeeping();
@@ -12,6 +12,7 @@ yieldToHub();
 port.on('message', (request: HistoryRequest) => {
   const answered = answer(request);
   port.postMessage(answered, [...(answered?.buffers ?? [])]);
+  returnMemoryWhenIdle();
 });
 
 function answer(request: HistoryRequest): HistoryAnswer | undefined {

@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads';
 import { unpackRows } from '../packed-rows.ts';
 import type { Begun } from './database/open-stored.ts';
 import { WrittenDatabase } from './database/written-database.ts';
-import { neverInterrupt } from './give-way.ts';
+import { neverInterrupt, returnMemoryWhenIdle } from './give-way.ts';
 import { beginValues, type ValuesDatabase } from './values/values-database.ts';
 import type { Answer, Batch, Held, Opened, PackedBatch, Request, ValueRow } from './values/values-messages.ts';
 
@@ -14,7 +14,10 @@ const written = new WrittenDatabase<Held, ValuesDatabase>();
 let begun: Begun<Held, ValuesDatabase> | undefined;
 
 neverInterrupt();
-port.on('message', (request: Request) => port.postMessage(answer(request)));
+port.on('message', (request: Request) => {
+  port.postMessage(answer(request));
+  returnMemoryWhenIdle();
+});
 
 function answer(request: Request): Answer {
   switch (request.ask) {
