@@ -1,7 +1,7 @@
 // The exports for programs that embed a hub: a hub from flow files, its connection types, tests, and all that flow files import.
 
 export * from './authoring.ts';
-export { connectionTypes } from './connections/connection-types.ts';
+export { loadConnectionTypes } from './connections/connection-types.ts';
 export { Hub, type HubLog, type HubOptions, loadFlows, type Reload, startHub } from './hub/index.ts';
 export { type FlowTestOptions, type FlowTestResult, runFlowTests } from './testing/run-tests.ts';
 export { type FlowUnderTest, type TestFlowOptions, testFlow } from './testing/test-flow.ts';

@@ -10,11 +10,11 @@ import {
   defineConnectionType,
   defineGatewayType,
 } from '../lib/connections/connection.ts';
-import { connectionTypes } from '../lib/connections/connection-types.ts';
 import { startHub } from '../lib/hub/index.ts';
 import { HubError } from '../lib/model/error.ts';
 import type { Origin, Parameter } from '../lib/model/parameter.ts';
 import { createLogRecorder } from './support/connection.ts';
+import { connectionTypes } from './support/connection-types.ts';
 import { deadlineMs } from './support/deadline.ts';
 import { createFolder } from './support/folder.ts';
 import { startTestHub } from './support/hub.ts';

@@ -31,7 +31,7 @@ async function schemaOfDescriptions(): Promise<object> {
 }
 
 async function schemaOfFlowFiles(): Promise<object> {
-  const { connectionTypes } = await import('../connections/connection-types.ts');
+  const { loadConnectionTypes } = await import('../connections/connection-types.ts');
   const { flowFileJsonSchema } = await import('../flow/check/schema.ts');
-  return flowFileJsonSchema(connectionTypes);
+  return flowFileJsonSchema(await loadConnectionTypes());
 }

@@ -2,17 +2,28 @@
 
 import type { z } from 'zod';
 import type { AnyConnectionType } from './connection.ts';
-import * as registry from './registry.ts';
+import { registry, rehearsals } from './registry.ts';
 import type { commonSettings } from './setting.ts';
-import { storeRehearsal } from './store/store.ts';
 
-/** The connection types by name. */
-export const connectionTypes: ReadonlyMap<string, AnyConnectionType> = new Map(
-  Object.values(registry).map((type) => [type.type, type]),
-);
+/** Connection types by name, in the order of the registry. */
+export type ConnectionTypes = ReadonlyMap<string, AnyConnectionType>;
 
-/** By name of a type that works with each change: a type that does the same without threads and files, for the warm-up. */
-export const rehearsals: ReadonlyMap<string, AnyConnectionType> = new Map([[registry.store.type, storeRehearsal]]);
+/**
+ * Loads the connection types with these names. Loads all of them if none are given, or if one of the names is unknown: an error then lists
+ * what is known.
+ */
+export async function loadConnectionTypes(names?: ReadonlySet<unknown>): Promise<ConnectionTypes> {
+  const known: Readonly<Record<string, () => Promise<AnyConnectionType>>> = registry;
+  const isEachKnown = names !== undefined && [...names].every((name) => Object.hasOwn(known, String(name)));
+  const wanted = Object.entries(known).filter(([name]) => !isEachKnown || names.has(name));
+  return new Map(await Promise.all(wanted.map(async ([name, load]) => [name, await load()] as const)));
+}
+
+/** Loads the rehearsals of these types, as far as there are any. */
+export function loadRehearsals(names: ReadonlySet<string>): Promise<readonly AnyConnectionType[]> {
+  const wanted = Object.entries(rehearsals).filter(([name]) => names.has(name));
+  return Promise.all(wanted.map(([, load]) => load()));
+}
 
 type SettingsOf<Type> = Type extends { readonly type: infer Name; readonly settingsSchema: infer Schema }
   ? { readonly type: Name } & WithTexts<z.input<Schema>> & z.input<z.ZodObject<typeof commonSettings>>
@@ -31,4 +42,4 @@ type WithTexts<Settings> = Settings extends string
     : Settings;
 
 /** The settings of a connection as in a flow file, for each type. */
-export type ConnectionSettings = SettingsOf<(typeof registry)[keyof typeof registry]>;
+export type ConnectionSettings = SettingsOf<Awaited<ReturnType<(typeof registry)[keyof typeof registry]>>>;

@@ -1,13 +1,20 @@
-// The connection types of the hub, a line each. All lists of types are derived from this file (`connection-types.ts`).
+// The connection types of the hub, a line each: all lists of types are derived from this file. A type is loaded when a flow file uses it.
 
-export { alarms } from './alarms/alarms.ts';
-export { device } from './device/device.ts';
-export { dummy } from './dummy/dummy.ts';
-export { keyboard } from './keyboard/keyboard.ts';
-export { nats } from './nats/nats.ts';
-export { restApi } from './rest-api/rest-api.ts';
-export { schedule } from './schedule/schedule.ts';
-export { store } from './store/store.ts';
-export { timer } from './timer/timer.ts';
-export { virtualCore } from './virtual-core/virtual-core.ts';
-export { xmlFileOutput } from './xml-file-output/xml-file-output.ts';
+export const registry = {
+  alarms: () => import('./alarms/alarms.ts').then(({ alarms }) => alarms),
+  device: () => import('./device/device.ts').then(({ device }) => device),
+  dummy: () => import('./dummy/dummy.ts').then(({ dummy }) => dummy),
+  keyboard: () => import('./keyboard/keyboard.ts').then(({ keyboard }) => keyboard),
+  nats: () => import('./nats/nats.ts').then(({ nats }) => nats),
+  'rest-api': () => import('./rest-api/rest-api.ts').then(({ restApi }) => restApi),
+  schedule: () => import('./schedule/schedule.ts').then(({ schedule }) => schedule),
+  store: () => import('./store/store.ts').then(({ store }) => store),
+  timer: () => import('./timer/timer.ts').then(({ timer }) => timer),
+  'virtual-core': () => import('./virtual-core/virtual-core.ts').then(({ virtualCore }) => virtualCore),
+  'xml-file-output': () => import('./xml-file-output/xml-file-output.ts').then(({ xmlFileOutput }) => xmlFileOutput),
+};
+
+/** By name of a type that works with each change: a type that does the same without threads and files, for the warm-up. */
+export const rehearsals = {
+  store: () => import('./store/store.ts').then(({ storeRehearsal }) => storeRehearsal),
+};

@@ -11,10 +11,17 @@ import { type KeptFiles, readFlowFiles } from './files/read-files.ts';
 import type { Plan } from './plan.ts';
 import { FlowPrograms, type ProgramOptions } from './programs/flow-programs.ts';
 
+type ConnectionTypes = ReadonlyMap<string, AnyConnectionType>;
+
+/** Returns the types with these names; all types if one of the names is unknown. */
+type LoadTypes = (names: ReadonlySet<unknown>) => Promise<ConnectionTypes>;
+
 export class FlowLoader {
   readonly #paths: readonly string[];
-  readonly #types: ReadonlyMap<string, AnyConnectionType>;
-  readonly #check: FlowCheck;
+  readonly #loadTypes: LoadTypes;
+  /** The types that the files use. */
+  readonly #used = new Map<string, AnyConnectionType>();
+  readonly #check = new FlowCheck(this.#used);
   readonly #kept: KeptFiles = new Map();
   readonly #programs: FlowPrograms;
   /** The files named by flow files: at the last load that succeeded, and at the last load. */
@@ -24,10 +31,9 @@ export class FlowLoader {
   #begunAt = 0;
   #report: LoadReport = { time: Date.now(), isLoaded: false, reason: '', files: [] };
 
-  constructor(paths: readonly string[], types: ReadonlyMap<string, AnyConnectionType>, programs: ProgramOptions = {}) {
+  constructor(paths: readonly string[], types: ConnectionTypes | LoadTypes, programs: ProgramOptions = {}) {
     this.#paths = paths;
-    this.#types = types;
-    this.#check = new FlowCheck(types);
+    this.#loadTypes = typeof types === 'function' ? types : async () => types;
     this.#programs = new FlowPrograms(programs);
   }
 
@@ -76,8 +82,16 @@ export class FlowLoader {
     this.#links = [];
     const reading = readFlowFiles(this.#paths, this.#programs, mistakes, this.#kept, this.#links);
     const files = await reading.finally(() => this.#programs.rest());
-    onRead(typesIn(files, this.#types));
+    await this.#useTypesOf(files);
+    onRead(enabledIn(files, this.#used));
     return { plan: this.#check.check(files, mistakes), mistakes };
+  }
+
+  async #useTypesOf(files: readonly FlowFile[]): Promise<void> {
+    const names = new Set([...connectionsIn(files)].map((settings) => isJsonObject(settings) && settings.type));
+    const types = await this.#loadTypes(names);
+    this.#used.clear(); // errors list types in the order of the registry
+    for (const [name, type] of types) this.#used.set(name, type);
   }
 
   /** Stops waiting for a slow flow: its file was saved again during the load. */
@@ -97,18 +111,17 @@ export class FlowLoader {
 }
 
 /** Yields the types of the enabled connections in files that are not checked yet. */
-function* typesIn(
-  files: readonly FlowFile[],
-  types: ReadonlyMap<string, AnyConnectionType>,
-): Generator<AnyConnectionType> {
-  for (const { data } of files) {
-    const connections = isJsonObject(data) ? data.connections : undefined;
-    for (const settings of isJsonObject(connections) ? Object.values(connections) : []) {
-      if (!isJsonObject(settings) || settings.enabled === false) continue;
-      const type = types.get(String(settings.type));
-      if (type !== undefined) yield type;
-    }
+function* enabledIn(files: readonly FlowFile[], types: ConnectionTypes): Generator<AnyConnectionType> {
+  for (const settings of connectionsIn(files)) {
+    const type = isJsonObject(settings) && settings.enabled !== false ? types.get(String(settings.type)) : undefined;
+    if (type !== undefined) yield type;
   }
+}
+
+/** Yields the settings of each connection in files that are not checked yet. */
+function* connectionsIn(files: readonly FlowFile[]): Generator<unknown> {
+  for (const { data } of files)
+    if (isJsonObject(data) && isJsonObject(data.connections)) yield* Object.values(data.connections);
 }
 
 /** Reports on every file found, and on every path that leads to no file. */

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
 import { filter, firstValueFrom, type Observable, type SchedulerLike } from 'rxjs';
-import type { AnyConnectionType, Log } from '../connections/connection.ts';
-import { connectionTypes } from '../connections/connection-types.ts';
+import type { Log } from '../connections/connection.ts';
+import { type ConnectionTypes, loadConnectionTypes } from '../connections/connection-types.ts';
 import type { HubPort } from '../connections/hub-port.ts';
 import { watchFlowFiles } from '../flow/files/watch.ts';
 import { FlowLoader, reportOf } from '../flow/load.ts';
@@ -56,7 +56,8 @@ export interface RunOptions {
 export interface HubOptions extends RunOptions {
   /** Flow files, and folders of them. */
   readonly paths: readonly string[];
-  readonly types?: ReadonlyMap<string, AnyConnectionType>;
+  /** If omitted, those of the registry. */
+  readonly types?: ConnectionTypes | undefined;
   /** Reloads when a flow file, or a file named by one, is saved, added or deleted. */
   readonly watch?: boolean;
   /** Guards the process against flows in TypeScript that would end it. */
@@ -75,14 +76,14 @@ const heapBytes = getHeapStatistics().heap_size_limit;
 held.allow(mostHeldBytes(heapBytes));
 
 /** Reads and checks flow files. Errors: `bad-flow` with all errors, one per line. */
-export function loadFlows(paths: readonly string[], types = connectionTypes): Promise<Plan> {
-  const loader = new FlowLoader(paths, types);
+export function loadFlows(paths: readonly string[], types?: ConnectionTypes): Promise<Plan> {
+  const loader = new FlowLoader(paths, types ?? loadConnectionTypes);
   return loader.load().finally(() => loader.close());
 }
 
 /** Checks flow files and related files, such as dashboards: one line per error. Nothing runs. */
 export function checkFlows(paths: readonly string[]): ReturnType<FlowLoader['check']> {
-  const loader = new FlowLoader(paths, connectionTypes);
+  const loader = new FlowLoader(paths, loadConnectionTypes);
   return loader.check().finally(() => loader.close());
 }
 
@@ -142,11 +143,11 @@ export class Hub implements HubPort {
 
   /** Starts a hub from flow files. Errors: `bad-flow` with all errors; `cannot-start` if a gateway cannot start; then nothing runs. */
   static async start(options: HubOptions): Promise<Hub> {
-    const { paths, types = connectionTypes, guard } = options;
+    const { paths, types, guard } = options;
     const log = Journal.of(options.log);
     const watcher = options.watch ? await watchFlowFiles(paths, log) : undefined;
     let report = (fault: FlowFault) => logFault(log, fault);
-    const loader = new FlowLoader(paths, types, {
+    const loader = new FlowLoader(paths, types ?? loadConnectionTypes, {
       keepsReady: options.watch ?? false,
       protect: (flows) => guard?.protect(flows, (fault) => report(fault)),
       ...(guard && { reportLeftOut: (flow, reason) => logLeftOut(log, flow, reason) }),

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import type { AnyConnectionType } from '../connections/connection.ts';
-import { connectionTypes } from '../connections/connection-types.ts';
+import { loadConnectionTypes } from '../connections/connection-types.ts';
 import { checkFlowFiles } from '../flow/check/check.ts';
 import { SourceLocation } from '../flow/check/source-location.ts';
 import type { FlowTestStep } from '../flow/check/tests/test-schema.ts';
@@ -63,7 +63,7 @@ export async function testFlow(
   flow: readonly string[] | object,
   options: TestFlowOptions = {},
 ): Promise<FlowUnderTest> {
-  const loaded = Array.isArray(flow) ? await loadFlows(flow, options.types) : planOf(flow, options.types);
+  const loaded = Array.isArray(flow) ? await loadFlows(flow, options.types) : await planOf(flow, options.types);
   const plan = withRemotes(loaded);
   const played = new Set(options.devices);
   const reader = new StepReader(plan, played);
@@ -94,7 +94,8 @@ function throwIfFailed({ isFailed, timeline }: TestRun): void {
   if (isFailed) throw new HubError('test-failed', `the flow did not behave as expected\n${timeline.format()}`);
 }
 
-function planOf(data: object, types = connectionTypes): Plan {
+async function planOf(data: object, given?: TestFlowOptions['types']): Promise<Plan> {
+  const types = given ?? (await loadConnectionTypes());
   return withoutMistakes((mistakes) => checkFlowFiles([{ ...here, name: 'flow', data }], types, mistakes));
 }
 

@@ -5,8 +5,8 @@ import { NEVER } from 'rxjs';
 import { z } from 'zod';
 import { type Claim, claimFile, claimsClash, claimTcpPort, claimUdpPort } from '../../lib/connections/claim.ts';
 import { defineConnectionType } from '../../lib/connections/connection.ts';
-import { connectionTypes } from '../../lib/connections/connection-types.ts';
 import { loadFlows } from '../../lib/hub/index.ts';
+import { connectionTypes } from '../support/connection-types.ts';
 import { createFolder } from '../support/folder.ts';
 
 const rows: [one: readonly Claim[], other: readonly Claim[], clash: boolean, why: string][] = [

@@ -4,15 +4,16 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test from 'ava';
-import { connectionTypes } from '../../lib/connections/connection-types.ts';
+import { connectionTypes } from '../support/connection-types.ts';
 
 const lib = resolve(import.meta.dirname, '../../lib');
 
-/** The files that contain, show or write flow files, and those that use the word device in another sense. */
+/** The registry, the files that contain, show or write flow files, and those that use the word device in another sense. */
 const flows = [
   'command/run/run.ts',
   'command/init.ts',
   'command/recipe.ts',
+  'connections/registry.ts',
   'console/history/no-store.tsx',
   'console/users/users-view.tsx',
   'flow/check/tests/tests.ts',

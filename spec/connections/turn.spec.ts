@@ -4,7 +4,7 @@ import test from 'ava';
 import { Observable } from 'rxjs';
 import { z } from 'zod';
 import { defineConnectionType } from '../../lib/connections/connection.ts';
-import { connectionTypes } from '../../lib/connections/connection-types.ts';
+import { connectionTypes } from '../support/connection-types.ts';
 import { startTestHub, writer } from '../support/hub.ts';
 
 const settingsSchema = z.strictObject({});

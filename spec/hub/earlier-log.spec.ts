@@ -4,9 +4,9 @@ import test from 'ava';
 import { of } from 'rxjs';
 import { z } from 'zod';
 import { type AnyConnectionType, defineGatewayType } from '../../lib/connections/connection.ts';
-import { connectionTypes } from '../../lib/connections/connection-types.ts';
 import type { KeptLog } from '../../lib/connections/persistence.ts';
 import type { LogPage } from '../../lib/wire/http/operation.ts';
+import { connectionTypes } from '../support/connection-types.ts';
 import { ask } from '../support/http.ts';
 import { api, startTestHub } from '../support/hub.ts';
 

@@ -4,8 +4,8 @@ import test, { type ExecutionContext } from 'ava';
 import { Observable, VirtualTimeScheduler } from 'rxjs';
 import { z } from 'zod';
 import { defineConnectionType, defineGatewayType } from '../../lib/connections/connection.ts';
-import { connectionTypes } from '../../lib/connections/connection-types.ts';
 import type { Leadership } from '../../lib/connections/mirroring.ts';
+import { connectionTypes } from '../support/connection-types.ts';
 import { createDecider } from '../support/flow/decider.ts';
 import { startTestHub, statusOf, writer } from '../support/hub.ts';
 

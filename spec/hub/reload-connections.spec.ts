@@ -9,8 +9,8 @@ import { firstValueFrom, Observable, timer, VirtualTimeScheduler } from 'rxjs';
 import { filter, timeout } from 'rxjs/operators';
 import { z } from 'zod';
 import { type ConnectionEvent, defineConnectionType } from '../../lib/connections/connection.ts';
-import { connectionTypes } from '../../lib/connections/connection-types.ts';
 import { HubError } from '../../lib/model/error.ts';
+import { connectionTypes } from '../support/connection-types.ts';
 import { deadlineMs } from '../support/deadline.ts';
 import { startReloading } from '../support/reload.ts';
 

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import test, { type ExecutionContext } from 'ava';
-import { connectionTypes } from '../../lib/connections/connection-types.ts';
 import { flowFileJsonSchema } from '../../lib/flow/check/schema.ts';
 import { testFlow } from '../../lib/index.ts';
 import { type FlowTestResult, runFlowTests } from '../../lib/testing/run-tests.ts';
+import { connectionTypes } from '../support/connection-types.ts';
 import { createFolder } from '../support/folder.ts';
 
 const router = { type: 'device', tcp: '127.0.0.1:9', protocol: 'videohub', variables: { inputs: 8, outputs: 4 } };

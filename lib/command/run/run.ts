@@ -8,7 +8,7 @@ import { Writable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
-import { connectionTypes, rehearsals } from '../../connections/connection-types.ts';
+import { loadConnectionTypes, loadRehearsals } from '../../connections/connection-types.ts';
 import { checkFlowFiles } from '../../flow/check/check.ts';
 import { type FlowGuard, Hub, type HubLog, startHub } from '../../hub/index.ts';
 import { Journal } from '../../hub/journal.ts';
@@ -227,11 +227,12 @@ async function runHub(path: string, types: ReadonlySet<string>, signal: AbortSig
     if ('port' in data) port = data.port as number;
   };
   const log: HubLog = { debug: ignore, info: noticePort, warn: ignore, error: ignore, child: () => log };
-  const rehearsed = [...rehearsals].flatMap(([name, type]) => (types.has(name) ? [type] : []));
+  const rehearsed = await loadRehearsals(types);
   const others = Object.fromEntries(rehearsed.map(({ type }) => [type, { type }]));
   const data = { connections: { ...flow.connections, ...others } };
   const file = { name: 'warm-up', folder: '.', data, positionOf: () => undefined };
-  const known = new Map([...connectionTypes, ...rehearsed.map((type) => [type.type, type] as const)]);
+  const own = await loadConnectionTypes(new Set(Object.values(flow.connections).map(({ type }) => type)));
+  const known = new Map([...own, ...rehearsed.map((type) => [type.type, type] as const)]);
   const hub = await Hub.run(checkFlowFiles([file], known, new MistakeList()), { log });
   const socket = connect({ host: '127.0.0.1', port, noDelay: true });
   socket.on('error', () => {}); // it may break at any time, even while nothing awaits it

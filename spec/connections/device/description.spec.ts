@@ -3,8 +3,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { connectionTypes } from '../../../lib/connections/connection-types.ts';
 import { loadFlows } from '../../../lib/hub/index.ts';
+import { connectionTypes } from '../../support/connection-types.ts';
 import { createFolder } from '../../support/folder.ts';
 import { startHubFrom } from '../../support/hub.ts';
 

@@ -1,9 +1,9 @@
 // A hub that was stopped wakes up past its time, and first finds what clients have sent meanwhile: it writes nothing, and says so.
 
 import test, { type ExecutionContext } from 'ava';
-import { connectionTypes } from '../../../lib/connections/connection-types.ts';
 import type { HubPort } from '../../../lib/connections/hub-port.ts';
 import { Vacancy } from '../../../lib/connections/nats/ownership/vacancy.ts';
+import { connectionTypes } from '../../support/connection-types.ts';
 import { createDecider } from '../../support/flow/decider.ts';
 import { api, type HubUnderTest, startTestHub } from '../../support/hub.ts';
 import { openClient } from '../../support/sockets/socket.ts';

@@ -2,13 +2,13 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { connectionTypes } from '../../../lib/connections/connection-types.ts';
 import { checkFlowFiles, FlowCheck } from '../../../lib/flow/check/check.ts';
 import type { FlowFile } from '../../../lib/flow/files/flow-file.ts';
 import type { Plan } from '../../../lib/flow/plan.ts';
 import { formatMistake, MistakeList } from '../../../lib/json5/mistake.ts';
 import { readJson5 } from '../../../lib/json5/read-json5.ts';
 import { withSameParts } from '../../../lib/json5/reread.ts';
+import { connectionTypes } from '../../support/connection-types.ts';
 
 const lines = fc.constantFrom('a,F', 'a,F,1', 'a,S');
 const rule = fc.constantFrom<object>(

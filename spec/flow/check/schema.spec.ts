@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import test from 'ava';
 import JSON5 from 'json5';
-import { connectionTypes } from '../../../lib/connections/connection-types.ts';
 import { flowFileJsonSchema } from '../../../lib/flow/check/schema.ts';
+import { connectionTypes } from '../../support/connection-types.ts';
 import { readMark } from '../../support/mistakes/mistake.ts';
 import { mistakes } from '../../support/mistakes/mistakes.ts';
 

@@ -34,7 +34,7 @@ test('a flow with a file that imports more gets the whole hub', async (t) => {
     'flow.ts': `import { defineFlow } from ${hub};
       import { types } from './_types.ts';
       export default defineFlow({ connections: { hasHub: ${hasHub}, dummy: types.has('dummy') } });`,
-    '_types.ts': `import { connectionTypes } from ${hub}; export const types = connectionTypes;`,
+    '_types.ts': `import { loadConnectionTypes } from ${hub}; export const types = await loadConnectionTypes();`,
   });
   t.deepEqual(tried.connections, { hasHub: true, dummy: true });
   t.deepEqual(tried.imports, { [join(folder, 'flow.ts')]: [join(folder, '_types.ts')] });

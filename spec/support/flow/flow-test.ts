@@ -4,8 +4,8 @@ import type { ExecutionContext } from 'ava';
 import { Observable } from 'rxjs';
 import { z } from 'zod';
 import { defineConnectionType } from '../../../lib/connections/connection.ts';
-import { connectionTypes } from '../../../lib/connections/connection-types.ts';
 import { type FlowTestResult, runFlowTests } from '../../../lib/testing/run-tests.ts';
+import { connectionTypes } from '../connection-types.ts';
 import { createFolder } from '../folder.ts';
 
 /** A keyboard as far as tests go: it must not be started. */

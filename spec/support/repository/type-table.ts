@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { connectionTypes } from '../../../lib/connections/connection-types.ts';
+import { connectionTypes } from '../connection-types.ts';
 import { readReadme, root } from './readme.ts';
 
 const tablePattern = /(?<=\| connection type \| \|\n\|---\|---\|\n)(?:\|.*\n)+/;

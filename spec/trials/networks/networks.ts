@@ -2,13 +2,13 @@
 // start, hear all writes, write expressions to several destinations, look at what is unknown, run as soon as they can, come from
 // templates, take time (average, ramp), lead to themselves, and are switched. Exit status 1 and the network where a change differs.
 
-import { connectionTypes } from '../../../lib/connections/connection-types.ts';
 import { checkFlowFiles } from '../../../lib/flow/check/check.ts';
 import { expandFlowFile } from '../../../lib/flow/files/instances.ts';
 import { Hub } from '../../../lib/hub/index.ts';
 import { formatMistake, MistakeList } from '../../../lib/json5/mistake.ts';
 import type { Origin } from '../../../lib/model/parameter.ts';
 import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';
+import { connectionTypes } from '../../support/connection-types.ts';
 import { Random } from '../../support/random.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { defineTrial, notify } from '../trial.ts';

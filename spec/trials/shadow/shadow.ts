@@ -3,7 +3,6 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connectionTypes } from '../../../lib/connections/connection-types.ts';
 import { checkFlowFiles } from '../../../lib/flow/check/check.ts';
 import type { Plan } from '../../../lib/flow/plan.ts';
 import { Hub, simulated } from '../../../lib/hub/index.ts';
@@ -14,6 +13,7 @@ import type { Change, Origin } from '../../../lib/model/parameter.ts';
 import { openRecording, replay, replayTurn, startSide } from '../../../lib/replay/replay.ts';
 import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';
 import { encodeLine } from '../../../lib/wire/recording.ts';
+import { connectionTypes } from '../../support/connection-types.ts';
 import { inTemporaryFolder } from '../../support/folder.ts';
 import { Random } from '../../support/random.ts';
 import { silentLog } from '../../support/silent-log.ts';

@@ -2,8 +2,8 @@
 
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { connectionTypes } from '../../../../lib/connections/connection-types.ts';
 import { createRestApi } from '../../../../lib/connections/rest-api/rest-api.ts';
+import { connectionTypes } from '../../../support/connection-types.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { ask } from '../../../support/http.ts';
 import { api, startTestHub } from '../../../support/hub.ts';

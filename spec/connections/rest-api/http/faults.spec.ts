@@ -5,7 +5,7 @@ import { NEVER, of } from 'rxjs';
 import { concatWith } from 'rxjs/operators';
 import { z } from 'zod';
 import { type ConnectionEvent, defineConnectionType } from '../../../../lib/connections/connection.ts';
-import { connectionTypes } from '../../../../lib/connections/connection-types.ts';
+import { connectionTypes } from '../../../support/connection-types.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { openWire, request } from '../../../support/http.ts';
 import { api, startTestHub } from '../../../support/hub.ts';

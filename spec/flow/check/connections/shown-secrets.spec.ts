@@ -2,13 +2,13 @@
 
 import { join, resolve } from 'node:path';
 import test from 'ava';
-import { connectionTypes } from '../../../../lib/connections/connection-types.ts';
 import { checkFlowFiles } from '../../../../lib/flow/check/check.ts';
 import { checkFlows, startHub } from '../../../../lib/hub/index.ts';
 import { formatMistake, MistakeList } from '../../../../lib/json5/mistake.ts';
 import { readJson5 } from '../../../../lib/json5/read-json5.ts';
 import { isSecretName, mayHoldSecret } from '../../../../lib/model/secret.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
+import { connectionTypes } from '../../../support/connection-types.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { ask } from '../../../support/http.ts';
