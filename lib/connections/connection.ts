@@ -92,6 +92,8 @@ interface ConnectionTypeBasics<Settings> {
   readonly isKept?: boolean;
   /** Settings that only `parameters` needs. `run` does not receive them, so that long lists are not kept twice. */
   readonly declaring?: readonly string[];
+  /** Whether a connection with these settings runs without its device; pure. Left out: none does. */
+  isSimulated?(settings: Settings): boolean;
   /** How a test plays the device of a connection. Omitted: tests set its parameters themselves. */
   readonly played?: PlayedDevice<Settings>;
   /** The names of settings that are durations, anywhere in the settings: for a small number without a unit, the check asks about the unit. */

@@ -271,8 +271,9 @@ class TestDevice implements Transport {
 
   /** Sends bytes to the hub; false: there is no open link. */
   receive(bytes: Uint8Array): boolean {
-    if (this.#isOpen) this.#listener!.received(bytes);
-    return this.#isOpen;
+    const wasOpen = this.#isOpen; // the hub may close the link after the message
+    if (wasOpen) this.#listener!.received(bytes);
+    return wasOpen;
   }
 
   /** Ends the link, and refuses further ones until it is up again. */

@@ -60,6 +60,7 @@ export const device = defineConnectionType({
   },
   fileMistakes: (settings, resolvePath, shownPath) => fileMistakesOf(settings, resolvePath, shownPath),
   mistakes: (settings, _, resolvePath) => mistakesOf(settings, resolvePath),
+  isSimulated: ({ simulate }) => simulate,
   played: { messages: messagesOf, run },
   run: (context) => (context.settings.simulate ? simulate(context) : run(context)),
 });

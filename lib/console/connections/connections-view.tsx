@@ -90,6 +90,9 @@ function Row(props: {
       </td>
       <td class="wide">
         <strong>{id}</strong> <span class="muted">{props.connection.description}</span>
+        <Show when={props.connection.device?.simulated}>
+          <div class="reason">simulated: it runs without the device</div>
+        </Show>
         <Show when={props.connection.reason}>
           <div class="reason" classList={{ error: props.connection.state === 'failed' }}>
             {props.connection.reason}

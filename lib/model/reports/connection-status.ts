@@ -22,6 +22,17 @@ export interface ConnectionStatus {
   readonly file: string;
   /** Only for a connection to a device. */
   readonly wire?: WireTotals | undefined;
+  /** Only for a connection to a device. */
+  readonly device?: DeviceStatus | undefined;
+}
+
+export interface DeviceStatus {
+  /** Since when its values are stale, in milliseconds since 1970; undefined: they are fresh. */
+  readonly staleSince: number | undefined;
+  /** The number of writes that the device has not confirmed yet. */
+  readonly pending: number;
+  /** Whether it runs without the device. */
+  readonly isSimulated: boolean;
 }
 
 /** How many frames a connection has sent and received since it started, and how many bytes. */

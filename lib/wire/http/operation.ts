@@ -45,6 +45,14 @@ export const connectionStatus = named(
       .strictObject({ framesIn: count, framesOut: count, bytesIn: count, bytesOut: count })
       .describe('The traffic of a connection to a device since its start')
       .optional(),
+    device: z
+      .strictObject({
+        staleSince: time.describe('When the device went offline; left out: it is online').optional(),
+        pending: count.describe('How many writes the device has not confirmed yet'),
+        simulated: yes.describe('It runs without the device').optional(),
+      })
+      .describe('Only for a connection to a device')
+      .optional(),
   }),
 );
 export type ConnectionStatus = Shape<typeof connectionStatus>;

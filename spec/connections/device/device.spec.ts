@@ -330,6 +330,12 @@ test('a write waits for the confirmation of the device: 200, 504 without one, 50
   const metrics = await (await fetch(`http://127.0.0.1:${hub.port}/hub/metrics`)).text();
   const { framesIn } = statusOf(hub, 'router').wire!;
   t.true(metrics.includes(`patchbay_device_frames_total{id="router",direction="in"} ${framesIn}\n`), metrics);
+  t.true(metrics.includes('patchbay_device_stale{id="router"} 1\n'));
+  t.true(metrics.includes('patchbay_device_pending_writes{id="router"} 0\n'));
+  const { connections } = await read('/hub/connections');
+  const { device } = connections.find(({ id }: { id: string }) => id === 'router');
+  t.regex(device.staleSince, /^20/);
+  t.deepEqual(Object.keys(device), ['staleSince', 'pending']);
 });
 
 test('clients see pending writes, metadata and stale values, also those that connect later', async (t) => {

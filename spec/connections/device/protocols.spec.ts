@@ -11,6 +11,7 @@ import { compileDescription } from '../../../lib/connections/device/compile.ts';
 import { descriptionJsonSchema, protocolNames, readProtocol } from '../../../lib/connections/device/description.ts';
 import { readJson5 } from '../../../lib/json5/read-json5.ts';
 import type { Value } from '../../../lib/model/value.ts';
+import { runFlowTests } from '../../../lib/testing/run-tests.ts';
 import { eventually } from '../../support/deadline.ts';
 import { type HubUnderTest, startTestHub, statusOf, writer } from '../../support/hub.ts';
 import { type PeerOptions, startPeer } from '../../support/peer.ts';
@@ -21,6 +22,15 @@ for (const name of protocolNames())
     t.deepEqual(mistakes, []);
     t.true(compiled!.about.length > 10);
   });
+
+test('each description has a test in virtual time, which passes', async (t) => {
+  const passed: string[] = [];
+  for await (const { name, isPassed, timeline } of runFlowTests(['spec/connections/device/descriptions.json5'])) {
+    t.true(isPassed, `${name}\n${timeline}`);
+    passed.push(name);
+  }
+  t.deepEqual(passed.sort(), [...protocolNames()].sort());
+});
 
 test('the JSON Schema accepts every built-in description, and refuses a misspelt word', (t) => {
   const validate = new Ajv2020({ strict: false }).compile(descriptionJsonSchema());

@@ -69,6 +69,14 @@ export const endpoints = [
   }),
 ];
 
-function describeConnection({ since, ...status }: model.ConnectionStatus): ConnectionStatus {
-  return { ...status, since: toIsoTime(since) };
+function describeConnection({ since, device, ...status }: model.ConnectionStatus): ConnectionStatus {
+  return { ...status, since: toIsoTime(since), ...(device && { device: describeDevice(device) }) };
+}
+
+function describeDevice({ staleSince, pending, isSimulated }: model.DeviceStatus): ConnectionStatus['device'] {
+  return {
+    ...(staleSince !== undefined && { staleSince: toIsoTime(staleSince) }),
+    pending,
+    ...(isSimulated && { simulated: true as const }),
+  };
 }

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { cpuUsage, memoryUsage, uptime, versions } from 'node:process';
 import { Counter, Gauge, type Metric, Registry } from 'prom-client';
 import { held } from '../../../model/held-bytes.ts';
-import type { WireTotals } from '../../../model/reports/connection-status.ts';
+import type { DeviceStatus, WireTotals } from '../../../model/reports/connection-status.ts';
 import { Durations, durationBounds } from '../../../model/time/duration.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
@@ -29,6 +29,7 @@ export function createMetrics(context: MetricsContext): Registry {
   addRules(families, context.hub);
   addConnections(registry, context.hub);
   addDevices(registry, context.hub);
+  addDeviceStates(registry, context.hub);
   addClients(families, context);
   addHeld(families);
   addStore(families, context.hub);
@@ -100,6 +101,31 @@ function addDevices(registry: Registry, hub: HubPort): void {
           this.inc({ id, direction: 'in' }, received);
           this.inc({ id, direction: 'out' }, sent);
         }
+      },
+    });
+}
+
+function addDeviceStates(registry: Registry, hub: HubPort): void {
+  for (const [name, help, pick] of [
+    [
+      'patchbay_device_stale',
+      '1 while the device of a connection is offline.',
+      (one: DeviceStatus) => Number(one.staleSince !== undefined),
+    ],
+    [
+      'patchbay_device_pending_writes',
+      'Writes that the device has not confirmed yet.',
+      (one: DeviceStatus) => one.pending,
+    ],
+  ] as const)
+    new Gauge({
+      name,
+      help,
+      labelNames: ['id'],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const { id, device } of hub.connections()) if (device !== undefined) this.set({ id }, pick(device));
       },
     });
 }

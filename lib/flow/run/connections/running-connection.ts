@@ -61,7 +61,15 @@ export function withoutDeclarations(plan: ConnectionPlan): ConnectionPlan {
 
 export function statusOf({ plan, enabled, parameters, supervisor }: RunningConnection): ConnectionStatus {
   const wire = supervisor.wire.totals;
-  return { ...supervisor.status, enabled, parameters, file: plan.file, ...(wire === undefined ? {} : { wire }) };
+  const { device } = supervisor;
+  return {
+    ...supervisor.status,
+    enabled,
+    parameters,
+    file: plan.file,
+    ...(wire && { wire }),
+    ...(device && { device }),
+  };
 }
 
 /** Finds the places of settings. */

@@ -31,7 +31,7 @@ import type {
   Parameter,
   ParameterDeclaration,
 } from '../../../model/parameter.ts';
-import type { ConnectionState, ConnectionStatus } from '../../../model/reports/connection-status.ts';
+import type { ConnectionState, ConnectionStatus, DeviceStatus } from '../../../model/reports/connection-status.ts';
 import { WireLog } from '../../../model/reports/wire-log.ts';
 import { withoutSecrets } from '../../../model/secret.ts';
 import { Backoff, restartTimes } from '../../../model/time/backoff.ts';
@@ -89,6 +89,13 @@ export class Supervisor {
 
   get status(): SupervisedStatus {
     return this.#status.present;
+  }
+
+  /** The state of its device; undefined: it has none, or has not heard of it yet. */
+  get device(): DeviceStatus | undefined {
+    const { type, settings } = this.#plan;
+    const found = this.#parameters.deviceStatus;
+    return found && { ...found, isSimulated: type.isSimulated?.(settings) === true };
   }
 
   /** Whether the connection has unfinished work. */
@@ -263,7 +270,7 @@ function endIsCrash<T>(): (source: Observable<T>) => Observable<T> {
 // The status of a connection: shown, logged when it changes, and written to its status parameter.
 
 /** The status of a connection, as far as its supervisor knows. */
-type SupervisedStatus = Omit<ConnectionStatus, 'enabled' | 'parameters' | 'file'>;
+type SupervisedStatus = Omit<ConnectionStatus, 'enabled' | 'parameters' | 'file' | 'wire' | 'device'>;
 
 /** How often the log repeats a reason in which only counts have changed. */
 const countsEveryMs = 60_000;
@@ -375,6 +382,13 @@ class OwnParameters {
     this.#owner = owner;
     this.#plan = parameters;
     this.#log = log;
+  }
+
+  get deviceStatus(): Pick<DeviceStatus, 'staleSince' | 'pending'> | undefined {
+    if (this.#device === undefined) return undefined;
+    let pending = 0;
+    for (const { wanted } of this.#found.values()) if (wanted !== undefined) pending++;
+    return { staleSince: this.#device.staleSince, pending };
   }
 
   find(parameterId: string): ParameterNode | undefined {
