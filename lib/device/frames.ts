@@ -125,7 +125,7 @@ class EndFramer implements Framer {
   readonly #longestEnd: number;
   /** The byte that ends every frame; undefined: an end has several. */
   readonly #lastByte: number | undefined;
-  /** Whether a carriage return before it belongs to the end. */
+  /** Whether a preceding carriage return belongs to the end. */
   readonly #mayReturn: boolean;
   readonly #unread = new Unread();
   /** Everything before this position has no end of a frame in it. */
@@ -196,7 +196,7 @@ class EndFramer implements Framer {
     }
   }
 
-  /** Takes the frames that are whole, without copies. Returns the bytes behind them. */
+  /** Takes the complete frames, without copies. Returns the remaining bytes. */
   #takeWhole(bytes: Uint8Array, frames: Buffer[]): Uint8Array {
     const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     let from = 0;

@@ -260,31 +260,31 @@ function readXml(text: string): unknown {
 interface Ranked<T> {
   readonly order: number;
   readonly item: T;
-  /** What its beginning has behind the node where it is. */
+  /** The rest of its beginning after the current node. */
   readonly rest: readonly LeadingPart[];
 }
 
-/** A node of the tree of what patterns begin with. */
+/** A node of the tree of beginnings of patterns. */
 class TextNode<T> {
-  /** The characters from the node before to this one. */
+  /** The characters from the previous node to this one. */
   label: string;
   /** By the first character of their labels. */
   readonly next = new Map<number, TextNode<T>>();
-  /** The same, from the lowest of these characters on; undefined: they are too far apart. */
+  /** The same as a table, starting at the lowest of these characters; undefined: they are too far apart. */
   #table: (TextNode<T> | undefined)[] | undefined;
   #lowest = 0;
-  /** The nodes behind values, by the converter that reads them. */
+  /** The nodes after values, by the converter that reads them. */
   readonly values: { readonly written: string; readonly converter: Converter; readonly node: TextNode<T> }[] = [];
   /** The patterns whose beginning ends here. */
   items: Ranked<T>[] = [];
-  /** Those of all nodes on the way here, since the last value; undefined: they are too many to keep. */
+  /** The patterns of all nodes on the path since the last value; undefined: there are too many. */
   all: readonly T[] | undefined;
 
   constructor(label: string) {
     this.label = label;
   }
 
-  /** Returns the node behind these characters, which is created if there is none. */
+  /** Returns the node after these characters, and creates it if necessary. */
   behind(characters: string): TextNode<T> {
     if (characters === '') return this;
     const known = this.next.get(characters.charCodeAt(0));
@@ -311,7 +311,7 @@ class TextNode<T> {
     return node;
   }
 
-  /** Adds a pattern behind the parts up to the next literal. */
+  /** Adds a pattern after the parts up to the next literal. */
   add({ order, item, rest }: Ranked<T>): void {
     const end = rest.findIndex((part) => 'literal' in part) + 1;
     let node: TextNode<T> = this;
@@ -320,7 +320,7 @@ class TextNode<T> {
     node.items.push({ order, item, rest: rest.slice(end) });
   }
 
-  /** Completes this node and those behind it, once all patterns are in. */
+  /** Completes this node and its successors, once all patterns are added. */
   complete(before: readonly Ranked<T>[], all: readonly T[] | undefined): void {
     if (this.items.length > maxAlike) {
       const alike = this.items;
@@ -338,12 +338,12 @@ class TextNode<T> {
     if (length <= maxTable) this.#table = Array.from({ length }, (_, at) => this.next.get(at + this.#lowest));
   }
 
-  /** Whether there are nodes behind values, here or further on. */
+  /** Whether there are nodes after values, here or later. */
   get hasValues(): boolean {
     return this.values.length > 0 || [...this.next.values()].some((node) => node.hasValues);
   }
 
-  /** Returns the next node on the way of a text; undefined: there is none. */
+  /** Returns the next node on the path of a text; undefined: there is none. */
   step(text: string, at: number): TextNode<T> | undefined {
     const code = text.charCodeAt(at);
     const place = code - this.#lowest; // NaN behind the end
@@ -354,7 +354,7 @@ class TextNode<T> {
     return next;
   }
 
-  /** Adds the patterns that may match what begins at a position. */
+  /** Adds the patterns that may match the text at a position. */
   find(text: string, from: number, found: Ranked<T>[]): void {
     let node: TextNode<T> = this;
     for (let at = from; ; at += node.label.length) {
@@ -370,11 +370,11 @@ class TextNode<T> {
   }
 }
 
-/** How many patterns of one beginning are tried without reading the value behind it first. */
+/** How many patterns with the same beginning are tried without reading the following value first. */
 const maxAlike = 4;
-/** Of how many patterns a node keeps the list; a longer one is put together for each message. */
+/** The maximum length of the list that a node keeps; a longer one is built for each message. */
 const maxKept = 32;
-/** How far apart the characters of a table may be. */
+/** The maximum distance between the characters of a table. */
 const maxTable = 96;
 
 function inOrder<T>(found: Ranked<T>[]): Ranked<T>[] {
@@ -383,7 +383,7 @@ function inOrder<T>(found: Ranked<T>[]): Ranked<T>[] {
 
 export class MatcherIndex<T extends { readonly matcher: Matcher }> {
   readonly #texts = new TextNode<T>('');
-  /** Whether patterns share a beginning that has a value in it. */
+  /** Whether patterns share a beginning with a value. */
   readonly #hasValues: boolean;
   readonly #path: readonly string[] | undefined;
   readonly #byLiteral = new Map<Value, Ranked<T>[]>();

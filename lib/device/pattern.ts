@@ -39,7 +39,7 @@ export class Pattern {
   /** The names of the values that it reads, without `_`. */
   readonly names: ReadonlySet<string>;
   readonly #parts: readonly Part[];
-  /** By part, where its value is in what `read` fills: the place of its name, −1 for `_` and other parts. */
+  /** For each part the place of its value in the result of `read`, by its name; −1 for `_` and other parts. */
   readonly #places: readonly number[];
 
   private constructor(text: string, parts: readonly Part[]) {
@@ -61,7 +61,7 @@ export class Pattern {
     return new Pattern(text, parts);
   }
 
-  /** The parts up to the last literal before which each value ends by itself: a frame without them does not match. */
+  /** The parts up to the last literal before which the end of each value is certain: a frame without them does not match. */
   get leading(): readonly LeadingPart[] {
     const end = this.#parts.findIndex(
       (part) => !('literal' in part || ('converter' in part && !part.converter.isGreedy)),

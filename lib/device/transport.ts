@@ -128,7 +128,7 @@ class SocketLink implements Link {
     this.#socket.destroy();
   }
 
-  /** Makes one packet of what is sent before the current work ends, such as all requests of the window. */
+  /** Combines everything that is sent before the current work ends into one packet, such as all requests of the window. */
   #gather(): void {
     if (this.#socket.writableCorked > 0) return;
     this.#socket.cork();

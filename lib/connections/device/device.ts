@@ -214,7 +214,7 @@ class EventBatch {
   #batch: ConnectionEvent[] | undefined;
   /** The index of the first event of the current message. */
   #from = 0;
-  /** Whether the batch, and the present message, has events that are no values. */
+  /** Whether the batch, and the current message, have events other than values. */
   #isMixed = false;
   #isMessageMixed = false;
 

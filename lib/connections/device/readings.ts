@@ -32,7 +32,7 @@ export class Readings {
   readonly #compiled: Compiled;
   readonly #log: Log;
   readonly #events: ReadingEvents;
-  /** What the last message of a pattern without expressions had, used again for each. */
+  /** The result of the last message of a pattern without expressions; reused for each message. */
   readonly #values: (Value | undefined)[] = [];
   /** The discovered parameters of each family, by `keyOf` their variables. */
   readonly #discoveredOf = new Map<Family, Map<string, Instance>>();
@@ -70,7 +70,7 @@ export class Readings {
     return isKnown;
   }
 
-  /** As `apply`, for a pattern that needs nothing but its values; false: it does not match. */
+  /** Like `apply`, for a pattern that only needs its values; false: it does not match. */
   #applyPlain({ matcher, family }: Read, { value, variables }: ReadPlaces, message: Message): boolean {
     const values = this.#values;
     if (!(matcher as TextMatcher).pattern.read(message.text, values)) return false;
@@ -213,7 +213,7 @@ export class Readings {
 /** The longest text that a slice copies. */
 const copiedLength = 12;
 
-/** Copies a part of a message, which would keep the whole message in memory, and all that was read with it. */
+/** Copies a part of a message: a slice would keep the whole message in memory, and everything read with it. */
 function ownText(part: string): string {
   return part.length > copiedLength ? ` ${part}`.slice(1) : part;
 }

@@ -76,7 +76,7 @@ export class Session {
   #flushing: Subscription | undefined;
   #step = 0;
   #first: Matcher | undefined;
-  /** Whether the device has sent a message that it may send; without questions any message counts. */
+  /** Whether the device has sent an expected message; without questions any message counts. */
   #hasHeard = false;
   readonly #hasQuestions: boolean;
   #isTaking = false;
