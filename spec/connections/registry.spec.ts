@@ -4,7 +4,10 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test from 'ava';
+import { loadConnectionTypes } from '../../lib/connections/connection-types.ts';
+import { loadFlows } from '../../lib/hub/index.ts';
 import { connectionTypes } from '../support/connection-types.ts';
+import { createFolder } from '../support/folder.ts';
 
 const lib = resolve(import.meta.dirname, '../../lib');
 
@@ -35,3 +38,22 @@ for (const type of connectionTypes.keys()) {
       t.false((await readFile(join(lib, name), 'utf8')).includes(`'${type}'`), `${name} has '${type}'`);
   });
 }
+
+test('each type has its name in the registry', (t) => {
+  for (const [name, { type }] of connectionTypes) t.is(type, name);
+});
+
+test('only the named types are loaded, and all types when a name is unknown', async (t) => {
+  const names = async (...wanted: unknown[]) => [...(await loadConnectionTypes(new Set(wanted))).keys()];
+  t.deepEqual(await names('timer', 'dummy'), ['dummy', 'timer']);
+  t.deepEqual(await names(), []);
+  for (const unknown of ['timr', undefined, 'constructor'])
+    t.deepEqual(await names('dummy', unknown), [...connectionTypes.keys()]);
+});
+
+test('a misspelt type gets the nearest name of all types, not only of those that the files use', async (t) => {
+  const folder = await createFolder(t, {
+    'a.json5': { connections: { desk: { type: 'dummy' }, core: { type: 'virtual-cor' } } },
+  });
+  await t.throwsAsync(loadFlows([folder]), { message: /did you mean "virtual-core"\?/ });
+});
