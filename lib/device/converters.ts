@@ -28,9 +28,11 @@ type ConverterMaker = (args: ArgumentReader) => Converter;
 class ArgumentReader {
   readonly #named = new Map<string, string>();
   readonly listed: readonly string[];
+  readonly #isOfBytes: boolean;
 
-  constructor(args: readonly string[], takesList: boolean) {
+  constructor(args: readonly string[], takesList: boolean, isOfBytes: boolean) {
     this.listed = takesList ? args : [];
+    this.#isOfBytes = isOfBytes;
     if (takesList) return;
     for (const argument of args) {
       const place = argument.indexOf('=');
@@ -53,6 +55,20 @@ class ArgumentReader {
     const text = this.text(name);
     if (text === undefined || words.includes(text as Word)) return text as Word | undefined;
     throw new Error(`expected ${name} to be ${words.join(' or ')}, got ${JSON.stringify(text)}`);
+  }
+
+  /** The words of `on` for true and false, if there are none. */
+  get defaultWords(): readonly string[] {
+    return this.#isOfBytes ? ['01', '00'] : ['1', '0'];
+  }
+
+  /** Returns a word of the device; in a pattern of bytes it is hexadecimal. Errors: `Error`. */
+  literal(written: string): string {
+    if (!this.#isOfBytes) return written;
+    const digits = written.replaceAll(/\s/g, '');
+    if (!/^(?:[\da-f]{2})+$/i.test(digits))
+      throw new Error(`expected bytes in hexadecimal digits, such as 02, got ${JSON.stringify(written)}`);
+    return Buffer.from(digits, 'hex').toString('latin1');
   }
 
   text(name: string): string | undefined {
@@ -195,23 +211,24 @@ const quoted: ConverterMaker = () => ({
   write: (value) => `"${toText(value).replace(/["\\]/g, '\\$&')}"`,
 });
 
-/** `on(ON,OFF)`: true and false. Each may have several words: `on(1|ON,0|OFF)` sends the first one. */
-const on: ConverterMaker = ({ listed }) => {
-  const [yes = '1', no = '0', ...more] = listed.length === 0 ? ['1', '0'] : listed;
-  if (listed.length === 1 || more.length > 0) throw new Error('expected two words, such as on(ON,OFF)');
+/** `on(ON,OFF)`: true and false. Each may have several words: `on(1|ON,0|OFF)` sends the first one. In bytes: `on(02,03)`. */
+const on: ConverterMaker = (args) => {
+  const [yes, no, ...more] = args.listed.length === 0 ? args.defaultWords : args.listed;
+  if (yes === undefined || no === undefined || more.length > 0)
+    throw new Error('expected two words, such as on(ON,OFF)');
   return choiceOf([
-    ...yes.split('|').map((one) => [one, true] as const),
-    ...no.split('|').map((one) => [one, false] as const),
+    ...yes.split('|').map((one) => [args.literal(one), true] as const),
+    ...no.split('|').map((one) => [args.literal(one), false] as const),
   ]);
 };
 
-/** `one(OFF=0,ON=1)`: words of the device and their values. */
+/** `one(OFF=0,ON=1)`: words of the device and their values. In bytes: `one(00=off,01=on)`. */
 const one: ConverterMaker = (args) => {
   const pairs = args.listed.map((pair): readonly [string, Value] => {
     const place = pair.indexOf('=');
-    if (place < 0) return [pair, pair];
+    if (place < 0) return [args.literal(pair), pair];
     const value = pair.slice(place + 1);
-    return [pair.slice(0, place), readNumber(value) ?? value];
+    return [args.literal(pair.slice(0, place)), readNumber(value) ?? value];
   });
   if (pairs.length === 0) throw new Error('expected words and their values, such as one(OFF=0,ON=1)');
   return choiceOf(pairs);
@@ -333,7 +350,7 @@ export function converterNames(isOfBytes: boolean): string[] {
 export function createConverter(name: string, args: readonly string[], isOfBytes: boolean): Converter | undefined {
   const make = (isOfBytes ? byteConverters : textConverters).get(name);
   if (make === undefined) return undefined;
-  const reader = new ArgumentReader(args, ['on', 'one', 'bits'].includes(name));
+  const reader = new ArgumentReader(args, ['on', 'one', 'bits'].includes(name), isOfBytes);
   const converter = make(reader);
   reader.end();
   return converter;

@@ -56,7 +56,10 @@ export class Pattern {
     for (const [index, part] of parts.entries()) {
       const next = parts[index + 1];
       if ('converter' in part && part.converter.isGreedy && next !== undefined && !('literal' in next))
-        throw new PatternError(`expected characters between {${part.name}} and what follows it`, 0);
+        throw new PatternError(
+          `expected characters between {${part.name}} and what follows it, or its length, such as {${part.name}:text(width=4)}`,
+          0,
+        );
     }
     return new Pattern(text, parts);
   }

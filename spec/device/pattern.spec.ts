@@ -52,6 +52,10 @@ test('a pattern of bytes reads and writes the same frame', (t) => {
     ['{value:nibbles(count=4,signed=yes)}', bytes(0xf, 0xf, 0xf, 0xe), { value: -2 }],
     ['01 {value:uint(bytes=2,endian=little)}', bytes(1, 0x34, 0x12), { value: 0x1234 }],
     ['{value:uint(bytes=2,signed=yes)}', bytes(0xff, 0xfe), { value: -2 }],
+    ['90 {value:on(02,03)}', bytes(0x90, 3), { value: false }],
+    ['90 {value:on(7F|7E, 3F)} 00', bytes(0x90, 0x7f, 0), { value: true }],
+    ['{value:on}', bytes(0), { value: false }],
+    ['{value:one(00=off,01 02=on,1A=3)} FF', bytes(1, 2, 0xff), { value: 'on' }],
     ['02 {value:text(width=4)} 03', `${bytes(2)}ab  ${bytes(3)}`, { value: 'ab  ' }],
   ];
   for (const [pattern, frame, values] of cases) {
@@ -111,7 +115,12 @@ test('mistakes in patterns are reported with their place', (t) => {
   t.is(mistake('{value:int(wdth=2)}'), '0: int: wdth: unknown argument');
   t.is(mistake('{value:int(width=x)}'), '0: int: expected width to be an integer 1..20, got "x"');
   t.is(mistake('90 5 FF', true), '3: expected two hexadecimal digits, got "5 "');
-  t.is(mistake('{a}{b}'), '0: expected characters between {a} and what follows it');
+  t.is(
+    mistake('{a}{b}'),
+    '0: expected characters between {a} and what follows it, or its length, such as {a:text(width=4)}',
+  );
+  t.is(mistake('{value:on(zz,03)}', true), '0: on: expected bytes in hexadecimal digits, such as 02, got "zz"');
+  t.is(mistake('{value:one(127=on)}', true), '0: one: expected bytes in hexadecimal digits, such as 02, got "127"');
   t.is(mistake('x {=}'), '4: expression: expected an expression');
 });
 
