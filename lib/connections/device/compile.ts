@@ -522,6 +522,9 @@ class Compiler {
       batch: write.batch === undefined ? undefined : { start, join, end, most },
       replays: write.replay === true,
     };
+    for (const key of ['fail', 'retryIf'] as const)
+      if (write[key] !== undefined && write.reply === undefined)
+        this.#add([...at, key], 'expected reply as well: without it the hub does not wait for an answer');
     if (write.batch !== undefined && write.send.length > 1)
       this.#add([...at, 'batch'], 'expected a single text in send, got several');
   }
@@ -545,11 +548,15 @@ class Compiler {
       readonly reply?: readonly unknown[] | undefined;
       readonly fail?: readonly unknown[] | undefined;
       readonly retryIf?: readonly unknown[] | undefined;
+      readonly until?: unknown;
       readonly timeout?: number | undefined;
       readonly retry?: number | undefined;
     },
     retry: number,
   ): Answers {
+    if (written.until === undefined) this.#expectCharacters([...path, 'reply'], written.reply);
+    for (const key of ['fail', 'retryIf'] as const) this.#expectCharacters([...path, key], written[key]);
+    if (written.until === '') this.#expectCharacters([...path, 'until'], [written.until]);
     return {
       replies: this.#matchers([...path, 'reply'], written.reply ?? []),
       fail: this.#matchers([...path, 'fail'], written.fail ?? []),
@@ -557,6 +564,17 @@ class Compiler {
       timeoutMs: written.timeout ?? this.#found.timeout ?? 2000,
       retry: written.retry ?? (written.retryIf === undefined ? retry : Math.max(retry, 3)),
     };
+  }
+
+  /** Reports an empty pattern where messages have an end: the hub drops empty ones. */
+  #expectCharacters(path: SettingPath, written: readonly unknown[] = []): void {
+    if (this.#found.frame?.end === undefined) return;
+    for (const [index, one] of written.entries())
+      if (one === '')
+        this.#add(
+          written.length > 1 ? [...path, index] : path,
+          'expected characters, because the hub drops empty messages',
+        );
   }
 
   /** Compiles patterns. With a family, only names that its messages may use are valid. */

@@ -134,7 +134,7 @@ export const metadata = {
   max: z.number().optional().describe('The maximum value; higher values are refused'),
   step: z.number().positive().optional().describe('The distance between values'),
   choices: z
-    .record(text, z.union([text, z.number(), z.boolean()]))
+    .record(text, z.union([text, z.number(), z.boolean()]), { error: 'values by name, such as { off: 0, on: 1 }' })
     .optional()
     .describe('All values by name: { off: 0, on: 1 }; other values are refused'),
   description: text.optional().describe('A description in one sentence'),

@@ -77,6 +77,28 @@ test('every mistake has file, line, column and path, and the nearest name', asyn
   );
 });
 
+test('what can never be read is a mistake: an empty message, and a refusal that nobody waits for', async (t) => {
+  t.deepEqual(
+    await mistakesOf(
+      t,
+      `{
+  about: 'It',
+  frame: { end: ['\\r', ':'] },
+  parameters: {
+    level: { type: 'I', ask: { send: 'L?', until: '', reply: '{value:int}', fail: ['E', ''] }, write: { send: 'L {value:int}', fail: 'ERR', then: 'ask' } },
+    lamp: { type: 'I', on: 'LAMP={value:int}', write: { send: '', reply: '', retryIf: 'BUSY' } },
+  },
+}`,
+    ),
+    [
+      'it.json5:5:89: parameters.level.ask.fail[1]: expected characters, because the hub drops empty messages',
+      'it.json5:5:44: parameters.level.ask.until: expected characters, because the hub drops empty messages',
+      'it.json5:5:128: parameters.level.write.fail: expected reply as well: without it the hub does not wait for an answer',
+      'it.json5:6:67: parameters.lamp.write.reply: expected characters, because the hub drops empty messages',
+    ],
+  );
+});
+
 test('a description that is malformed or missing is a mistake; so are names that a connection misspells', async (t) => {
   t.deepEqual(await mistakesOf(t, '{ about: "It", parameters: { '), [
     'it.json5:1:28: expected } to close {, got the end of the file',
