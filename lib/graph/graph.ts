@@ -478,7 +478,8 @@ export class Graph extends ParameterTable {
   #isWanted(node: StateNode, change: PendingChange): boolean {
     const before = node.wanted;
     if (change.origin === node.owner) {
-      if (before === undefined || before.value !== change.value) return false;
+      // a device may round a number: its value then confirms the write that its connection names as the cause
+      if (before === undefined || (before.value !== change.value && change.cause !== before)) return false;
       node.wanted = undefined;
       this.notifyMarked([node]);
       this.#confirmed.push(before);

@@ -82,6 +82,8 @@ export interface Instance {
   readonly family: Family;
   /** The variables of its ID. */
   readonly values: ReadonlyMap<string, Value>;
+  /** The number of the message that set it last. */
+  setBy: number;
 }
 
 /** A single parameter, or those that differ in the variables of their ID: `out/{n:0..39}`. */
@@ -125,7 +127,7 @@ export class Family {
     this.isDiscovered = parts.some((part) => typeof part !== 'string' && part.values === undefined);
     if (!this.isDiscovered)
       for (const values of combinations(parts))
-        this.#instances.set(this.keyOf(values), { id: this.#idOf(values), family: this, values });
+        this.#instances.set(this.keyOf(values), { id: this.#idOf(values), family: this, values, setBy: 0 });
   }
 
   /** The parameters of the description itself; a session has the discovered ones. */
@@ -150,7 +152,7 @@ export class Family {
     if (this.variables.some((name) => !values.has(name))) return undefined;
     const own = new Map(this.variables.map((name) => [name, values.get(name)!]));
     const id = this.#idOf(own);
-    return parameterIdMistake(id) === undefined ? { id, family: this, values: own } : undefined;
+    return parameterIdMistake(id) === undefined ? { id, family: this, values: own, setBy: 0 } : undefined;
   }
 
   /** Returns the variables of an ID; undefined: the ID is not of this family. */

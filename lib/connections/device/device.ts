@@ -195,7 +195,7 @@ function simulate(context: ConnectionContext<DeviceSettings>): Observable<Connec
     for (const { id, type, access } of expectedOf(settings, compiled, resolvePath).declarations) {
       const values = new Map<string, Value>();
       const family = compiled.families.find((one) => one.isDiscovered && one.valuesOf(id) !== undefined)!;
-      instances.set(id, { id, family, values: family.valuesOf(id) ?? values });
+      instances.set(id, { id, family, values: family.valuesOf(id) ?? values, setBy: 0 });
       writers.add(id, access, (input) => convert(type, input));
     }
     subscriber.next({ state: 'running' });
@@ -507,7 +507,7 @@ function expectedOf(
     } else if (family.type !== type)
       mistakes.push({ path, message: `expected the value type ${family.type} of ${family.name}, got "${type}"` });
     else if (declarations.has(id)) mistakes.push({ path, message: `expected each parameter once, got "${id}" again` });
-    else declarations.set(id, declarationOf({ id, family, values: new Map() }));
+    else declarations.set(id, declarationOf({ id, family, values: new Map(), setBy: 0 }));
   }
   return { declarations: [...declarations.values()], mistakes };
 }

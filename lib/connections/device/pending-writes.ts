@@ -13,8 +13,8 @@ export interface PendingWritesOptions {
   readonly compiled: Compiled;
   readonly scheduler: SchedulerLike;
   readonly log: Log;
-  /** Whether the device is online, and its values are up to date. */
-  isFresh(): boolean;
+  /** Whether the device is online: its values are up to date, or it is answering the first questions. */
+  isOnline(): boolean;
   /** Returns the values that a message may use. */
   scope(more: Iterable<readonly [string, Value]>): Map<string, Value>;
   /** Returns a number that no other request has. */
@@ -66,7 +66,7 @@ export class PendingWrites {
 
   /** Checks a value before it is written. Errors: `unavailable`, `out-of-range`, `not-convertible`. */
   accept(instance: Instance, input: unknown): Value {
-    if (!this.#options.isFresh()) throw new HubError('unavailable', `${instance.id}: the device is offline`);
+    if (!this.#options.isOnline()) throw new HubError('unavailable', `${instance.id}: the device is offline`);
     return this.check(instance, input);
   }
 
@@ -83,7 +83,7 @@ export class PendingWrites {
   write(instance: Instance, value: Value, change: Change | undefined): void {
     const { write, type, isRead, described } = instance.family;
     if (write === undefined) return;
-    if (!this.#options.isFresh()) {
+    if (!this.#options.isOnline()) {
       if (type === 'T') this.#options.log.warn({}, `${instance.id} was not sent: the device is offline`, 'not sent');
       this.#options.settle(instance.id, new HubError('unavailable', `${instance.id}: the device is offline`));
       return;
@@ -198,7 +198,7 @@ export class PendingWrites {
       if (isNewest)
         this.giveUp(
           instance,
-          new HubError(this.#options.isFresh() ? 'not-confirmed' : 'unavailable', `${id}: ${outcome.refused}`),
+          new HubError(this.#options.isOnline() ? 'not-confirmed' : 'unavailable', `${id}: ${outcome.refused}`),
         );
       return;
     }
@@ -229,10 +229,21 @@ export class PendingWrites {
   /** Ends a pending write if this value confirms it; returns the change that wrote it. */
   confirm(instance: Instance, value: Value): Change | undefined {
     const wanted = this.#wanted.size === 0 ? undefined : this.#wanted.get(instance);
-    if (wanted === undefined || toText(wanted.value) !== toText(value)) return undefined;
+    if (wanted === undefined || !this.#isSame(instance, wanted.value, value)) return undefined;
     wanted.timer.unsubscribe();
     this.#wanted.delete(instance);
     return wanted.change;
+  }
+
+  /** Whether a reported value is what was written. A device may round a number: it is the same if it would be sent as the same message. */
+  #isSame(instance: Instance, written: Value, reported: Value): boolean {
+    if (toText(written) === toText(reported)) return true;
+    if (typeof written !== 'number' || typeof reported !== 'number') return false;
+    try {
+      return this.#textsOf(instance, written, 0).join('\n') === this.#textsOf(instance, reported, 0).join('\n');
+    } catch {
+      return false;
+    }
   }
 
   /** Empties the queue when the link has broken; keeps what is to be sent after the reconnect. */

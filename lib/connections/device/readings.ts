@@ -28,6 +28,9 @@ export interface ReadingEvents {
   changed(groupName: string): void;
 }
 
+/** How many messages have come; connections with one description share its parameters. */
+let messages = 0;
+
 export class Readings {
   readonly #compiled: Compiled;
   readonly #log: Log;
@@ -37,11 +40,18 @@ export class Readings {
   /** The discovered parameters of each family, by `keyOf` their variables. */
   readonly #discoveredOf = new Map<Family, Map<string, Instance>>();
   #discovered = 0;
+  /** The number of the present message. */
+  #message = 0;
 
   constructor(compiled: Compiled, log: Log, events: ReadingEvents) {
     this.#compiled = compiled;
     this.#log = log;
     this.#events = events;
+  }
+
+  /** Begins a message: what its answer sets is not read again, and of several patterns that read a parameter the first one counts. */
+  begin(): void {
+    this.#message = ++messages;
   }
 
   /** Handles an unsolicited message; false: no pattern matches it. */
@@ -55,7 +65,7 @@ export class Readings {
       const found = one.matcher.match(message);
       if (found === undefined) continue;
       isKnown = true;
-      if ('read' in one) this.apply(one.read, found);
+      if ('read' in one) this.apply(one.read, found, true);
       else if ('group' in one) this.readGroup(one.group, message, false, found);
       else {
         for (const name of one.asks) this.#events.changed(name);
@@ -75,7 +85,7 @@ export class Readings {
     const values = this.#values;
     if (!(matcher as TextMatcher).pattern.read(message.text, values)) return false;
     const instance = family.findAt(values, variables);
-    if (instance === undefined) return true;
+    if (instance === undefined || instance.setBy === this.#message) return true;
     try {
       this.take(instance, family.type === 'T' ? 1 : values[value]);
     } catch (error) {
@@ -88,13 +98,18 @@ export class Readings {
     this.#log.warn({}, `${family.name} was not read: ${messageOf(error)}`, `not read ${family.name}`);
   }
 
-  /** Sets the parameter that a pattern has read. */
-  apply({ family, value: compute, where }: Read, found: ReadonlyMap<string, Value>): Instance | undefined {
+  /** Sets the parameter that a pattern has read. `isFirst`: only if this message has not set it before. */
+  apply(
+    { family, value: compute, where }: Read,
+    found: ReadonlyMap<string, Value>,
+    isFirst = false,
+  ): Instance | undefined {
     let values = found as Map<string, Value>;
     try {
       if (where.length > 0) values = new Map([...found, ...where.map(([name, of]) => [name, of(found)] as const)]);
       const instance = this.#find(family, values) ?? (family.isDiscovered ? this.#discover(family, values) : undefined);
-      if (instance === undefined) return undefined;
+      if (instance === undefined || (isFirst && instance.setBy === this.#message)) return undefined;
+      instance.setBy = this.#message;
       if (family.isUnknown !== undefined && !family.isUnknownByValue && family.isUnknown(values) === true) {
         this.#setUnknown(instance);
         return instance;
@@ -122,7 +137,7 @@ export class Readings {
     if (instance !== undefined || family.ask === undefined) return instance;
     const values = new Map(family.variables.map((name) => [name, found.get(name) ?? '']));
     const id = `${family.name} ${[...values.values()].join(' ')}`;
-    this.#events.announced({ id, family, values }, family.ask);
+    this.#events.announced({ id, family, values, setBy: 0 }, family.ask);
     return undefined;
   }
 
@@ -156,6 +171,7 @@ export class Readings {
   take(instance: Instance, reported: Value | undefined, values?: ReadonlyMap<string, Value>): void {
     const { family } = instance;
     if (reported === undefined) return;
+    instance.setBy = this.#message;
     if (family.isUnknown !== undefined && family.isUnknownByValue) {
       const scope = new Map([...(values ?? []), ['value', reported]] as [string, Value][]);
       if (family.isUnknown(scope) === true) {

@@ -50,6 +50,8 @@ const lateTimeouts = 5;
 export interface RequestsOptions {
   readonly window: number;
   readonly spacingMs: number;
+  /** Whether messages are shown as bytes. */
+  readonly isOfBytes?: boolean;
   readonly scheduler: SchedulerLike;
   send(texts: readonly string[]): void;
   /** Whether the device sends such a message unasked, so it is not part of an answer. */
@@ -141,7 +143,7 @@ export class Requests {
         return true;
       }
       if (firstMatch(fail, message, known)[0] !== undefined)
-        this.#refuse(request, `the device says: ${shown(message)}`);
+        this.#refuse(request, `the device says: ${shown(message, this.#options.isOfBytes === true)}`);
       else this.#collect(request, message);
       return true;
     }
@@ -150,9 +152,9 @@ export class Requests {
     else if (replies.length === 0 && head !== undefined && message.text.startsWith(head))
       this.#finish(request, { message, found: new Map(), matcher: undefined });
     else if (firstMatch(retryIf, message, known)[0] !== undefined)
-      this.#again(request, `the device says: ${shown(message)}`);
+      this.#again(request, `the device says: ${shown(message, this.#options.isOfBytes === true)}`);
     else if (firstMatch(fail, message, known)[0] !== undefined)
-      this.#refuse(request, `the device says: ${shown(message)}`);
+      this.#refuse(request, `the device says: ${shown(message, this.#options.isOfBytes === true)}`);
     else if (request.takesAny && isFirst && !this.#options.isUnasked(message))
       this.#finish(request, { message, found: new Map(), matcher: undefined });
     else return false;
@@ -303,8 +305,14 @@ export function firstMatch(
 
 const shownLength = 80;
 
-/** Returns a message as text for the operator. */
-export function shown({ text }: Message): string {
+/** Returns a message as text for the operator: bytes as hexadecimal digits. */
+export function shown({ text }: Message, isOfBytes: boolean): string {
+  if (isOfBytes) {
+    const digits = Buffer.from(text.slice(0, shownLength / 2), 'latin1')
+      .toString('hex')
+      .replaceAll(/..(?=.)/g, '$& ');
+    return digits + (text.length > shownLength / 2 ? '…' : '');
+  }
   const printable = [...text.slice(0, shownLength)].map((character) =>
     character < ' ' || character === '\x7f' ? '·' : character,
   );

@@ -109,6 +109,7 @@ export class Session {
     this.#requests = new Requests({
       window: compiled.window,
       spacingMs: compiled.spacingMs,
+      isOfBytes: compiled.format === 'hex',
       scheduler,
       send: (texts) => {
         for (const text of texts) this.#send(text);
@@ -144,7 +145,7 @@ export class Session {
       compiled,
       scheduler,
       log: options.log,
-      isFresh: () => this.#isFresh,
+      isOnline: () => this.#isFresh || (this.#phase === 'loading' && this.#hasHeard),
       scope: (more) => this.#scope(more),
       nextId: () => ++this.#requestNumber,
       request: (request) => this.#add(request, true),
@@ -375,6 +376,7 @@ export class Session {
       return;
     }
     if (!this.#hasQuestions) this.#hasHeard = true;
+    this.#readings.begin();
     if (this.#phase === 'greeting' && this.#greetedBy(message)) {
       this.#hasHeard = true;
       this.#readings.readUnasked(message);
@@ -386,7 +388,12 @@ export class Session {
     const isUnasked = this.#readings.readUnasked(message);
     if (isAnswer || isUnasked) this.#hasHeard = true;
     if (this.#phase === 'loading' && this.#questions.isLoaded) this.#ready();
-    if (!isAnswer && !isUnasked) this.#options.log.debug({}, `not understood: ${shown(message)}`, 'not understood');
+    if (!isAnswer && !isUnasked)
+      this.#options.log.debug(
+        {},
+        `not understood: ${shown(message, this.#compiled.format === 'hex')}`,
+        'not understood',
+      );
   }
 
   #add(request: RequestOptions, isWrite: boolean): void {

@@ -270,6 +270,80 @@ test('a device that sends only garbage is offline, and one that refuses a questi
   t.is(statusOf(hub, 'garbage').state, 'degraded');
 });
 
+test('a rule that the first value of a device starts can write to the device', async (t) => {
+  let isMuted = 1;
+  const answer = (request: string) => {
+    if (request === 'ON?') return 'ON 1\n';
+    if (request === 'MUTE 0') isMuted = 0;
+    return request.startsWith('MUTE') ? `MUTE ${isMuted}\n` : undefined; // it has no model, and does not say so
+  };
+  const peer = await startPeer(t, { end: '\n', answer });
+  const description = {
+    about: 'A projector that opens its picture',
+    frame: { end: '\n' },
+    timeout: '200ms',
+    window: 1,
+    parameters: {
+      on: { type: 'B', ask: { send: 'ON?', reply: 'ON {value:on(1,0)}' } },
+      model: { type: 'S', ask: { send: 'MODEL?', reply: 'MODEL {value}' } },
+      mute: { type: 'B', on: 'MUTE {value:on(1,0)}', write: { send: 'MUTE {value:on(1,0)}' } },
+    },
+  };
+  const folder = await createFolder(t, { 'projector.device.json5': description });
+  const it = { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: join(folder, 'projector.device.json5') };
+  const rules = [{ name: 'open', from: 'it/on', map: 'false', to: 'it/mute' }];
+  const hub = await startTestHub(t, { connections: { it }, rules });
+  await until(hub, 'it/mute', false);
+  t.is(isMuted, 0);
+});
+
+test('one message sets a parameter once: its answer counts first, then the first pattern; a number that the device rounds is confirmed', async (t) => {
+  let level = 105;
+  const answer = (request: string) => {
+    const isSet = request.startsWith('\x02');
+    if (isSet) level = request.charCodeAt(1);
+    if (request === 'S') return 'S\x04\x01!\xff';
+    return request === '\x01' || isSet ? `\x01${String.fromCharCode(level)}\xff` : undefined;
+  };
+  const peer = await startPeer(t, { end: '\xff', answer });
+  const description = {
+    about: 'A level in 5/11 dB, and a source that an answer and an event say differently',
+    format: 'hex',
+    frame: { end: 'FF' },
+    parameters: {
+      level: {
+        type: 'F',
+        on: { pattern: '01 {v:uint}', value: '(v - 105) / 2.2' },
+        ask: { send: '01' },
+        write: { send: '02 {value:uint}', value: 'round(value * 2.2) + 105' },
+      },
+      source: {
+        type: 'I',
+        on: ['53 {value:uint} {name}', '53 {_:uint} {value:uint} {_}'],
+        ask: { send: '53', reply: '53 {count:uint} {value:uint} {_}' },
+      },
+      named: { type: 'S', on: ['4E {value:one(01=first)}', { pattern: '4E {v:uint}', value: "'second'" }] },
+    },
+  };
+  const folder = await createFolder(t, { 'level.device.json5': description });
+  const it = { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: join(folder, 'level.device.json5') };
+  const hub = await startTestHub(t, { connections: { it, desk } });
+  const seen: unknown[] = [];
+  hub.changes$.subscribe(({ parameter, value }) => seen.push(`${parameter.address} ${value}`));
+  await isRunning(hub, 'it');
+  t.is(hub.find('it/source')!.value, 1, 'the reply counts');
+  peer.send('S\x02abc\xffN\x01\xffN\x07\xff');
+  await until(hub, 'it/named', 'second');
+  t.deepEqual(
+    seen.filter((one) => /named|source/.test(String(one))),
+    ['it/source 1', 'it/source 2', 'it/named first', 'it/named second'],
+  );
+  hub.write('it/level', 3.3, writer);
+  t.is(hub.find('it/level')!.wanted?.value, 3.3);
+  await eventually(() => hub.find('it/level')!.wanted === undefined);
+  t.is(hub.find('it/level')!.value, (112 - 105) / 2.2);
+});
+
 test('two toggles in one turn toggle twice', async (t) => {
   const peer = await startVideohub(t);
   const hub = await startRouter(t, peer, {
