@@ -3,10 +3,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { compileDescription } from '../../../lib/connections/device/compile.ts';
 import { loadFlows } from '../../../lib/hub/index.ts';
 import { connectionTypes } from '../../support/connection-types.ts';
 import { createFolder } from '../../support/folder.ts';
 import { startHubFrom } from '../../support/hub.ts';
+import { blocksOf, readReadme } from '../../support/repository/readme.ts';
 
 /** The mistakes of a description, a line each, without the folder. */
 async function mistakesOf(t: ExecutionContext, description: string, settings: object = {}): Promise<string[]> {
@@ -121,6 +123,13 @@ test('a description that is malformed or missing is a mistake; so are names that
   t.regex(found, /connections\.it\.variables\.outptus: unknown variable "outptus", did you mean "outputs"\?/);
   t.regex(found, /connections\.it\.secrets: unknown secret/);
   t.regex(found, /connections\.it\.expect\[0\]: unknown discovered parameter "out\/1", the description has none/);
+});
+
+test('docs/devices.md: its descriptions have no mistakes', (t) => {
+  const blocks = blocksOf(readReadme('docs/devices.md')).filter(({ text }) => /^\/\/ \S+\.device\.json5\n/.test(text));
+  t.is(blocks.length, 2);
+  for (const { text } of blocks)
+    t.deepEqual(compileDescription('it', text, { variables: {}, secrets: {} }).mistakes, [], text);
 });
 
 test('a description is one of the files of its connection: another text makes another connection', async (t) => {
