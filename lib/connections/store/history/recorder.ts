@@ -302,11 +302,10 @@ class Absences {
   }
 
   take(): readonly AbsenceRow[] {
-    for (const [connection, away] of this.#away)
-      if (this.#hub.find(away.parameter.address) !== away.parameter) {
-        this.#end(connection, away, this.#now()); // a reload has removed this parameter, but maybe not all of the connection
-        this.look(this.#hub.parameters());
-      }
+    const isGone = ({ parameter }: Away) => this.#hub.find(parameter.address) !== parameter;
+    const gone = [...this.#away].filter(([, away]) => isGone(away)); // a reload has removed them
+    for (const [connection, away] of gone) this.#end(connection, away, this.#now());
+    if (gone.length > 0) this.look(this.#hub.parameters()); // other parameters of the connection may have stayed
     return this.#rows.splice(0);
   }
 
