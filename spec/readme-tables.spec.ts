@@ -1,4 +1,4 @@
-// The READMEs name what there is: connection types and their settings, commands, requests, steps, functions, rooms.
+// The READMEs name what there is: connection types and their settings, commands, requests, steps, functions, folders.
 
 import { existsSync, globSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -70,13 +70,13 @@ test('docs/api.md names every request', async (t) => {
 });
 
 test('lib/README.md names the folders', async (t) => {
-  const [, table = ''] = /\| room \| \|\n\|---\|---\|\n([\s\S]*?)\n\n/.exec(readReadme('lib/README.md')) ?? [];
+  const [, table = ''] = /\| folder \| \|\n\|---\|---\|\n([\s\S]*?)\n\n/.exec(readReadme('lib/README.md')) ?? [];
   const cells = [...table.matchAll(/^\| (.*?) \|/gm)].map(([, cell]) => cell!);
   const named = cells.flatMap((cell) => cell.match(/[\w.-]+(?:\.ts|\/)(?=[`\]])/g) ?? []);
-  const rooms = (await readdir(join(root, 'lib'), { withFileTypes: true }))
+  const folders = (await readdir(join(root, 'lib'), { withFileTypes: true }))
     .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
     .filter((name) => /\/$|\.ts$/.test(name));
-  t.deepEqual(named.sort(), rooms.sort());
+  t.deepEqual(named.sort(), folders.sort());
 });
 
 test('lib/README.md names only existing files and folders', (t) => {

@@ -411,7 +411,9 @@ test('OBS: a password is sent as a digest, inputs are discovered, requested, and
     rules: [{ from: 'it/input/Mic/muted', to: 'desk/lamp' }],
   });
   await hub.logged(/^connection "it" is running$/);
-  await hub.logged(/^connection "wrong" is degraded: .*: OBS refuses the password: set secrets\.password to the one in/);
+  await hub.logged(
+    /^connection "wrong" is degraded: .*: OBS refuses the password: set secrets\.password to the one in/,
+  );
   has(t, hub, { scene: 'Start', streaming: false, recording: false });
   await eventually(() => hub.find('it/input/Mic/volume')?.value === -3);
   has(t, hub, { 'input/Mic/muted': false });
