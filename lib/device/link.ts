@@ -66,7 +66,7 @@ export class DeviceLink {
 
   /** Ends the link; it is opened again after a pause. */
   fail(reason: string): void {
-    this.#ended(this.#link, reason, undefined);
+    if (this.#link !== undefined) this.#ended(this.#link, reason, undefined); // else it has ended already
   }
 
   /** Ends a healthy link; `start` opens it again. */

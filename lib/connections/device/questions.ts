@@ -25,9 +25,16 @@ export interface QuestionsOptions {
   save(found: Iterable<readonly [string, Value]>): void;
 }
 
+interface Asked {
+  isSent: boolean;
+  /** Asks once more: what was asked may have changed since it was sent. */
+  again?: () => void;
+}
+
 export class Questions {
   readonly #options: QuestionsOptions;
-  readonly #queued = new Set<string>();
+  /** The questions without an answer, by name. */
+  readonly #asked = new Map<string, Asked>();
   #polls = new Subscription();
   /** The number of first questions without an answer. */
   #loading = 0;
@@ -94,8 +101,8 @@ export class Questions {
   }
 
   #enqueue(name: string): boolean {
-    if (this.#queued.has(name)) return false;
-    this.#queued.add(name);
+    if (this.#asked.has(name)) return false;
+    this.#asked.set(name, { isSent: false });
     return true;
   }
 
@@ -116,13 +123,17 @@ export class Questions {
       head,
       takesAny: takesAny && ask.until === undefined && head === undefined,
       write: () => {
+        const asked = this.#asked.get(name);
+        if (asked !== undefined) asked.isSent = true;
         const values = this.#options.scope(known);
         return ask.send.map((matcher) => matcher.format(values));
       },
       done: (outcome, isLate) => {
-        const isOver = !isLate && !this.#queued.delete(name); // the link has ended
+        const asked = isLate ? undefined : this.#asked.get(name);
+        const isOver = !isLate && !this.#asked.delete(name); // the link has ended
         if ('refused' in outcome && !isOver) this.#options.log.debug({}, `${name}: ${outcome.refused}`, 'refused');
         done(outcome, isLate);
+        asked?.again?.();
       },
     });
   }
@@ -130,8 +141,17 @@ export class Questions {
   /** Asks for a group, or for the parameter itself, after a write or an event. */
   askAgain(name: string, instance: Instance | undefined): void {
     const group = this.#options.compiled.groups.get(name);
-    if (group?.ask !== undefined) this.#askGroup(group);
-    else if (instance?.family.ask !== undefined) this.askInstance(instance, instance.family.ask);
+    const ask = instance?.family.ask;
+    if (group?.ask !== undefined) this.#askOrRepeat(group.name, () => this.#askGroup(group));
+    else if (ask !== undefined) this.#askOrRepeat(`parameter ${instance!.id}`, () => this.askInstance(instance!, ask));
+  }
+
+  #askOrRepeat(name: string, ask: () => boolean): void {
+    const asked = this.#asked.get(name);
+    if (ask() || asked?.isSent !== true) return;
+    asked.again = () => {
+      ask();
+    };
   }
 
   /** Starts to poll, until the device is offline. */
@@ -165,7 +185,7 @@ export class Questions {
   /** Discards waiting questions, and ends the polls, because the link has ended. */
   clear(): void {
     this.#polls.unsubscribe();
-    this.#queued.clear();
+    this.#asked.clear();
   }
 }
 

@@ -175,6 +175,7 @@ export class Session {
     this.#flushing?.unsubscribe();
     this.#requests.clear('the connection was stopped');
     this.#writes.stop();
+    this.#codec?.reset();
     return this.#link.stop();
   }
 
@@ -317,6 +318,7 @@ export class Session {
     this.#flushing = undefined;
     this.#questions.clear();
     this.#writes.clearQueue();
+    this.#codec?.reset();
     this.#requests.clear(`the device is offline: ${reason}`);
     this.#writes.giveUpAll(reason);
     this.#events.away(fault?.reason ?? reason);

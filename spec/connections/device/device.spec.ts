@@ -344,6 +344,49 @@ test('one message sets a parameter once: its answer counts first, then the first
   t.is(hub.find('it/level')!.value, (112 - 105) / 2.2);
 });
 
+test('a write is confirmed by an answer to a question that was sent after it, not before it', async (t) => {
+  const description = {
+    about: 'A device whose answers overtake one another',
+    frame: { end: '\n' },
+    parameters: {
+      level: {
+        type: 'I',
+        ask: { send: 'GET {id}', reply: '{id:int} = {value:int}' },
+        // biome-ignore lint/suspicious/noThenProperty: it is a key of descriptions
+        write: { send: 'SET {value:int} {id}', reply: 'OK {id:int}', then: 'ask' },
+      },
+    },
+  };
+  const folder = await createFolder(t, { 'level.device.json5': description });
+  let level = 0;
+  let asked = 0;
+  let answer = () => {};
+  const peer: Peer = await startPeer(t, {
+    end: '\n',
+    answer(request) {
+      const [verb, first, id] = request.split(' ');
+      if (verb === 'SET') {
+        level = Number(first);
+        return `OK ${id}\n`;
+      }
+      const text = `${first} = ${level}\n`;
+      if (++asked !== 2) return text;
+      answer = () => peer.send(text); // the answer to the second question waits
+      return undefined;
+    },
+  });
+  const it = { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: join(folder, 'level.device.json5') };
+  const hub = await startTestHub(t, { connections: { it } });
+  await isRunning(hub, 'it');
+  hub.write('it/level', 1, writer);
+  await eventually(() => asked === 2);
+  hub.write('it/level', 2, writer);
+  await eventually(() => level === 2);
+  setTimeout(answer, 50);
+  await hub.whenConfirmed(hub.find('it/level')!, 4000);
+  t.is(hub.find('it/level')!.value, 2);
+});
+
 test('two toggles in one turn toggle twice', async (t) => {
   const peer = await startVideohub(t);
   const hub = await startRouter(t, peer, {

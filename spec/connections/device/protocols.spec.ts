@@ -9,6 +9,7 @@ import test, { type ExecutionContext } from 'ava';
 import { WebSocketServer } from 'ws';
 import { compileDescription } from '../../../lib/connections/device/compile.ts';
 import { descriptionJsonSchema, protocolNames, readProtocol } from '../../../lib/connections/device/description.ts';
+import { Message } from '../../../lib/device/message.ts';
 import { readJson5 } from '../../../lib/json5/read-json5.ts';
 import type { Value } from '../../../lib/model/value.ts';
 import { runFlowTests } from '../../../lib/testing/run-tests.ts';
@@ -324,6 +325,17 @@ test('SW-P-08: each message is acknowledged, a damaged one is refused, and a ref
   t.is(sources[140], 16);
   t.true(received.length > 150);
   t.deepEqual([...new Set(received)], ['\x10\x06']);
+});
+
+test('SW-P-08: the answer for output 133 does not answer for output 5, which has the same low byte', (t) => {
+  const given = { variables: { outputs: 150 }, secrets: {} };
+  const { compiled } = compileDescription('sw-p-08', readProtocol('sw-p-08'), given);
+  const { ask, write } = compiled!.families.find(({ name }) => name.startsWith('out/'))!;
+  for (const [command, matcher] of [['\x03', ask!.replies[0]!] as const, ['\x04', write!.replies[0]!] as const]) {
+    const of133 = new Message(`${command}\0\x11\x05\x07`);
+    t.not(matcher.match(of133, new Map([['n', 133]])), undefined);
+    t.is(matcher.match(of133, new Map([['n', 5]])), undefined);
+  }
 });
 
 test('VISCA over IP: bytes in datagrams with a sequence number', async (t) => {
