@@ -146,6 +146,7 @@ test('Shure ULX-D: values with offsets and braces, unknown ones, and unsolicited
   t.is(gain, '000');
   peer.send('noise< REP 3 AUDIO_MUTE ON >< SAMPLE 3 ALL AX 098 040 >');
   await eventually(() => hub.find('it/ch/3/muted')!.value === true);
+  await eventually(() => hub.find('it/ch/3/audio-level')!.value === 40);
   has(t, hub, { 'ch/3/rf-level': -30, 'ch/3/audio-level': 40 });
   t.throws(() => hub.write('it/ch/1/name', 'a > b', writer), { code: 'out-of-range' });
 });
