@@ -62,11 +62,11 @@ function threadNumber(): string | undefined {
   }
 }
 
-/** How long a thread has had no request before it returns memory, and how often it does so at most. */
+/** How long a thread has had no request before it returns memory. */
 const idleMs = 500;
-const returnEveryMs = 60_000;
-/** It returns memory if its heap has grown by this much. */
-const grownBytes = 1024 * 1024;
+/** It returns memory if its heap has grown by this much, at most once in this time: a collection takes some 20 ms. */
+const grownBytes = 2 * 1024 * 1024;
+const returnEveryMs = 10_000;
 
 let idle: NodeJS.Timeout | undefined;
 let returnedAt = Number.NEGATIVE_INFINITY;
