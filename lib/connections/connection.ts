@@ -139,14 +139,15 @@ export interface Remotes {
   readonly mistake?: { readonly path: SettingMistake['path']; readonly message: string };
 }
 
-/** A connection type that sees only its own parameters and its inputs. */
+/** A connection type that sees only its own parameters and its inputs, unless its `run` takes the hub as well. */
 export interface ConnectionType<Settings = unknown> extends ConnectionTypeBasics<Settings> {
   readonly isGateway?: false;
   /**
    * Creates the running connection. The Observable is cold: subscribing starts the connection, unsubscribing stops it, and it may be
-   * started again afterwards. It never completes. `ConnectionEvent` describes its errors.
+   * started again afterwards. It never completes. `ConnectionEvent` describes its errors. `hub` is for a type that connects devices and also
+   * shows other parameters of the hub to its peer; undefined: the connection runs by itself.
    */
-  run(context: ConnectionContext<Settings>): Observable<ConnectionEvent>;
+  run(context: ConnectionContext<Settings>, hub?: HubPort): Observable<ConnectionEvent>;
 }
 
 /** A connection type that gives access to the whole hub, such as the REST API. A hub does not start while one of them fails. */
@@ -198,13 +199,21 @@ export type ConnectionEvent =
       readonly value: unknown;
       /** The change that led to this value, if the hub cannot know it: see `ConnectionContext.scheduler`. */
       readonly because?: Change | undefined;
+      /**
+       * Whether the device only repeats what it had before this hub came: everybody sees the value, but no rule runs. It counts only while the
+       * value is unknown.
+       */
+      readonly isRestored?: boolean;
     }
   /** The value of a parameter is no longer known, for example because the device says so. */
   | { readonly unset: string }
   /** A write to a parameter with `isConfirmed` has failed: the device refused it, or did not answer. */
   | { readonly settle: string; readonly error: HubError }
-  /** Whether the values are stale because the device is offline. */
-  | { readonly stale: boolean }
+  /**
+   * Whether the values are stale because the device is offline. With `device`, only those of parameters that belong to it. Without it, all
+   * become stale, and those without a device fresh.
+   */
+  | { readonly stale: boolean; readonly device?: string }
   /** Parameters that the device has reported. */
   | { readonly declare: readonly ParameterDeclaration[] }
   /** Parameter IDs of `declare` that the device no longer has. */

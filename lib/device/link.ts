@@ -13,6 +13,8 @@ export interface LinkOptions {
   /** How long a link may be silent before it counts as dead; undefined: forever. */
   readonly idleTimeoutMs: number | undefined;
   readonly scheduler: SchedulerLike;
+  /** The longest pause while the host refuses the connection, in milliseconds; default: 4 s. */
+  readonly refusedMs?: number;
   /** Returns a number from 0 to 1. */
   random?(): number;
 }
@@ -27,7 +29,7 @@ export interface LinkEvents {
 
 const backoffTimes = { firstMs: 1000, longestMs: 30_000 };
 /** The longest pause while the host refuses the connection: an attempt costs little, and the program may be back soon. */
-const refusedMs = 4000;
+const longestRefusedMs = 4000;
 
 export class DeviceLink {
   readonly #options: LinkOptions;
@@ -56,6 +58,16 @@ export class DeviceLink {
 
   send(bytes: Uint8Array): void {
     if (this.#isOpen) this.#link!.send(bytes);
+  }
+
+  /** How many bytes wait to be sent. */
+  get unsentBytes(): number {
+    return this.#link?.unsentBytes ?? 0;
+  }
+
+  /** Stops reading from the link, or goes on. */
+  pause(isPaused: boolean): void {
+    this.#link?.pause?.(isPaused);
   }
 
   /** Notes that the device works: when this link ends, the pauses start from the shortest, with the same host. */
@@ -161,7 +173,7 @@ export class DeviceLink {
   }
 
   #pauseMs(reason: string): number {
-    const { random = Math.random } = this.#options;
+    const { random = Math.random, refusedMs = longestRefusedMs } = this.#options;
     const longestMs = reason.includes('ECONNREFUSED') ? refusedMs : Number.POSITIVE_INFINITY;
     const pauseMs = Math.min(this.#backoff.next(), longestMs);
     return Math.max(pauseMs * (0.75 + 0.25 * random()), Math.min(pauseMs, backoffTimes.firstMs));

@@ -2,7 +2,7 @@
 // is never reused. Unsent bytes are bounded: the link to a device that does not read them ends.
 
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
-import { connect, createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { connect, createServer, isIP, isIPv6, type Server, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { SerialPort } from 'serialport';
 import type { WebSocket } from 'ws';
@@ -22,6 +22,10 @@ export interface Link {
   send(bytes: Uint8Array): void;
   /** Ends the link, which then reports nothing more. */
   end(): void;
+  /** How many bytes wait to be sent. Only links of streams and messages over TCP have it, and `pause`. */
+  readonly unsentBytes?: number;
+  /** Stops reading, or goes on: the peer has to wait meanwhile. */
+  pause?(isPaused: boolean): void;
 }
 
 export interface Transport {
@@ -44,7 +48,15 @@ export const maxMessageBytes = 4 * 1_048_576;
 export interface TcpTarget {
   readonly host: string;
   readonly port: number;
-  readonly tls?: { readonly ca?: Buffer | undefined; readonly fingerprint?: string | undefined } | undefined;
+  readonly tls?: TlsTarget | undefined;
+}
+
+export interface TlsTarget {
+  readonly ca?: Buffer | undefined;
+  readonly fingerprint?: string | undefined;
+  /** The certificate of this side, and its private key. */
+  readonly cert?: Buffer | undefined;
+  readonly key?: Buffer | undefined;
 }
 
 export function tcpTransport({ host, port, tls }: TcpTarget): Transport {
@@ -55,13 +67,17 @@ export function tcpTransport({ host, port, tls }: TcpTarget): Transport {
       const socket =
         tls === undefined
           ? connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 })
-          : connectTls({ host, port, servername: host, rejectUnauthorized: tls.fingerprint === undefined, ca: tls.ca });
+          : connectTls({ host, port, servername: isIP(host) === 0 ? host : '', ...tlsOptions(tls) });
       if (tls !== undefined) socket.setNoDelay(true);
       return new SocketLink(socket, listener, tls === undefined ? 'connect' : 'secureConnect', (opened) =>
         tls?.fingerprint === undefined ? undefined : fingerprintFault(opened, tls.fingerprint),
       );
     },
   };
+}
+
+function tlsOptions({ fingerprint, ...files }: TlsTarget) {
+  return { rejectUnauthorized: fingerprint === undefined, ...files };
 }
 
 /** Returns the error if the certificate is not the pinned one. */
@@ -133,6 +149,15 @@ class SocketLink implements Link {
     if (this.#socket.writableCorked > 0) return;
     this.#socket.cork();
     queueMicrotask(() => this.#socket.uncork());
+  }
+
+  get unsentBytes(): number {
+    return this.#socket.writableLength;
+  }
+
+  pause(isPaused: boolean): void {
+    if (isPaused) this.#socket.pause();
+    else this.#socket.resume();
   }
 
   #fail(reason: string): void {
@@ -289,11 +314,16 @@ function placeOf(host: string, port: number): string {
 }
 
 /** WebSocket messages. A message longer than `maxMessageBytes` ends the link. */
-export function wsTransport(url: string, protocols: readonly string[], tls: TcpTarget['tls']): Transport {
+export function wsTransport(
+  url: string,
+  protocols: readonly string[],
+  tls: TcpTarget['tls'],
+  isBinary = false,
+): Transport {
   return {
     name: url.replace(/^wss?:\/\//, '').replace(/\/$/, ''),
     keepsFrames: true,
-    open: (listener) => new WsLink(url, protocols, tls, listener),
+    open: (listener) => new WsLink(url, protocols, { tls, isBinary }, listener),
   };
 }
 
@@ -302,7 +332,15 @@ class WsLink implements Link {
   #isEnded = false;
   #reason = 'the device closed the link';
 
-  constructor(url: string, protocols: readonly string[], tls: TcpTarget['tls'], listener: LinkListener) {
+  readonly #isBinary: boolean;
+
+  constructor(
+    url: string,
+    protocols: readonly string[],
+    { tls, isBinary }: { readonly tls: TcpTarget['tls']; readonly isBinary: boolean },
+    listener: LinkListener,
+  ) {
+    this.#isBinary = isBinary;
     void this.#open(url, protocols, tls, listener).catch((error) => {
       if (!this.#isEnded) listener.closed(messageOf(error));
       this.#isEnded = true;
@@ -316,7 +354,7 @@ class WsLink implements Link {
       maxPayload: maxMessageBytes,
       perMessageDeflate: false,
       followRedirects: false,
-      ...(tls === undefined ? {} : { ca: tls.ca, rejectUnauthorized: tls.fingerprint === undefined }),
+      ...(tls === undefined ? {} : tlsOptions(tls)),
     });
     this.#socket = socket;
     socket.on('open', () => {
@@ -342,12 +380,21 @@ class WsLink implements Link {
     const socket = this.#socket;
     if (this.#isEnded || socket === undefined || socket.readyState !== socket.OPEN) return;
     if (socket.bufferedAmount + bytes.length > maxUnsentBytes) this.#fail('the device does not read');
-    else socket.send(bytes, { binary: false }, () => {}); // an error also ends the link
+    else socket.send(bytes, { binary: this.#isBinary }, () => {}); // an error also ends the link
   }
 
   end(): void {
     this.#isEnded = true;
     this.#socket?.terminate();
+  }
+
+  get unsentBytes(): number {
+    return this.#socket?.bufferedAmount ?? 0;
+  }
+
+  pause(isPaused: boolean): void {
+    if (isPaused) this.#socket?.pause();
+    else this.#socket?.resume();
   }
 
   #fail(reason: string): void {

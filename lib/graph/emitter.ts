@@ -8,6 +8,8 @@ export interface Listener<T> {
   next(value: T): void;
   /** Whether it has stopped receiving values; set it before removing the listener. */
   readonly closed: boolean;
+  /** Whether it acts on changes only, and so does not receive what is merely shown. */
+  readonly isOfChanges?: boolean;
 }
 
 const longestShortList = 16;
@@ -36,6 +38,12 @@ export class Emitter<T> extends Observable<T> {
   emit(value: T): void {
     if (this.only !== undefined) this.only.next(value);
     else if (this.#list !== undefined) this.#emitToMany(value);
+  }
+
+  /** Emits to all listeners that do more than act on changes. */
+  show(value: T): void {
+    const listeners = this.only === undefined ? [...(this.#list ?? [])] : [this.only];
+    for (const listener of listeners) if (!listener.closed && listener.isOfChanges !== true) listener.next(value);
   }
 
   /** Adds a listener behind all others. */

@@ -349,6 +349,26 @@ export class Graph extends ParameterTable {
   }
 
   /**
+   * Sets a value that a device had before this hub came to know it. It notifies all observers except those that act on changes, such
+   * as rules. Errors: as `writeTo`.
+   */
+  show(node: StateNode, input: unknown, origin: Origin): void {
+    const value = convert(node.type, input);
+    const change = new PendingChange(node, value, origin, undefined, 0, this.now());
+    this.turn(() => {
+      if (isLongText(value)) this.#takeRoom(node, value, origin, undefined);
+      this.#countTexts(node, change);
+      change.previous = node.value;
+      change.revision = ++this.#revision;
+      node.lastChange = change;
+      this.byRevision.touch(node);
+      node.value = value;
+      node.show(value);
+      this.#changes.emit(change);
+    });
+  }
+
+  /**
    * Restores a value that another hub stored, within a turn: it notifies all observers, and the limit of writes does not count it. Skips a
    * value that no longer converts.
    */

@@ -15,6 +15,8 @@ export interface ParameterDeclaration {
   /** Whether only its connection sets it. Writes of others are pending until the connection reports the value. */
   readonly isConfirmed?: boolean;
   readonly about?: About;
+  /** The device behind the connection that it belongs to, which may be away by itself; left out: the connection is one device. */
+  readonly device?: string;
 }
 
 export const valueClasses = ['state', 'meter', 'event'] as const;
@@ -33,10 +35,12 @@ export interface About {
   readonly class?: (typeof valueClasses)[number] | undefined;
 }
 
-/** The state of a device; all parameters of its connection share the object. */
+/** The state of a device; all its parameters share the object. */
 export interface DeviceState {
   /** When it went offline, in milliseconds since 1970; undefined: it is online. */
   staleSince: number | undefined;
+  /** Whether it is one of several devices behind its connection. */
+  readonly isPart?: boolean;
   /** Its newest offline periods. */
   readonly absences: readonly Absence[];
 }

@@ -283,6 +283,7 @@ class Absences {
   /** Records the connections of parameters that have become stale or fresh. */
   look(parameters: Iterable<Parameter>): void {
     for (const parameter of parameters) {
+      if (parameter.device?.isPart === true && parameter.remote === undefined) continue; // the rows are about whole connections
       const since = staleSinceOf(parameter);
       if (since === undefined && this.#away.size === 0) continue;
       const connection = connectionIdOf(parameter.address);

@@ -162,7 +162,7 @@ export class Supervisor {
     return defer(() => {
       this.#startedAt = scheduler.now();
       const context = this.#createContext();
-      return type.isGateway ? type.run(context, hub!) : type.run(context);
+      return type.isGateway ? type.run(context, hub!) : type.run(context, hub);
     }).pipe(endIsCrash(), retry({ delay: (error) => this.#backOff(error) }));
   }
 
@@ -180,6 +180,7 @@ export class Supervisor {
     if (!this.#mayAct()) return;
     if ('set' in event) {
       const cause = 'because' in event ? event.because : this.#options.graph.cause;
+      if (event.isRestored === true && this.#parameters.restore(event.set, event.value)) return;
       this.#parameters.set(event.set, event.own, event.value, cause);
     } else if ('state' in event) this.#status.enter(event.state, event.state === 'degraded' ? event.reason : '');
     else this.#handleDevice(event);
@@ -189,7 +190,7 @@ export class Supervisor {
   #handleDevice(event: Exclude<ConnectionEvent, { readonly set: string } | { readonly state: string }>): void {
     if ('unset' in event) this.#parameters.unset(event.unset);
     else if ('settle' in event) this.#parameters.settle(event.settle, event.error);
-    else if ('stale' in event) this.#parameters.age(event.stale);
+    else if ('stale' in event) this.#parameters.age(event.stale, event.device);
     else if ('declare' in event) this.#parameters.declare(event.declare);
     else this.#parameters.withdraw(event.withdraw);
   }
@@ -372,10 +373,15 @@ class OwnParameters {
   readonly #log: Log;
   /** Parameters found so far, by Parameter ID. */
   readonly #found = new Map<string, ParameterNode>();
-  readonly #plan: readonly ParameterDeclaration[];
+  /** The declarations of the plan, until the connection turns out to be a device. */
+  #plan: readonly ParameterDeclaration[];
   /** The discovered Parameter IDs. */
   readonly #discovered = new Set<string>();
-  #device: OwnDevice | undefined;
+  /** The devices by name; undefined: the connection itself. They exist once the connection has reported whether they are there. */
+  readonly #devices = new Map<string | undefined, OwnDevice>();
+  /** The Parameter IDs of each device. */
+  readonly #idsOf = new Map<string | undefined, Set<string>>();
+  readonly #deviceOf = new Map<string, string>();
 
   constructor(graph: Graph, owner: Origin, { parameters }: ConnectionPlan, log: Log) {
     this.#graph = graph;
@@ -385,10 +391,11 @@ class OwnParameters {
   }
 
   get deviceStatus(): Pick<DeviceStatus, 'staleSince' | 'pending'> | undefined {
-    if (this.#device === undefined) return undefined;
+    const device = this.#devices.get(undefined);
+    if (device === undefined) return undefined;
     let pending = 0;
     for (const { wanted } of this.#found.values()) if (wanted !== undefined) pending++;
-    return { staleSince: this.#device.staleSince, pending };
+    return { staleSince: device.staleSince, pending };
   }
 
   find(parameterId: string): ParameterNode | undefined {
@@ -436,15 +443,38 @@ class OwnParameters {
     if (node !== undefined && node.type !== 'T') this.#graph.settle(node as StateNode, error);
   }
 
-  /** Marks the values as stale or fresh. */
-  age(isStale: boolean): void {
-    const device = this.#device ?? { staleSince: undefined, absences: [] };
-    const isFirst = this.#device === undefined;
-    if (!isFirst && (device.staleSince !== undefined) === isStale) return;
-    this.#device = device;
+  /** Sets a value that the device had before, which runs no rule; false: a value is known, or cannot be set this way. */
+  restore(parameterId: string, value: unknown): boolean {
+    const node = this.find(parameterId);
+    if (node === undefined || node.type === 'T' || node.value !== undefined) return false;
+    try {
+      this.#graph.show(node as StateNode, value, this.#owner);
+      return true;
+    } catch {
+      return false; // `set` reports it
+    }
+  }
+
+  /** Marks the values as stale or fresh: of one device, or of all. */
+  age(isStale: boolean, name?: string): void {
+    this.#assign(this.#plan);
+    this.#plan = [];
+    if (name !== undefined) {
+      this.#ageDevice(isStale, name);
+      return;
+    }
+    this.#ageDevice(isStale, undefined);
+    if (isStale) for (const one of this.#devices.keys()) this.#ageDevice(true, one);
+  }
+
+  #ageDevice(isStale: boolean, name: string | undefined): void {
+    const known = this.#devices.get(name);
+    if (known !== undefined && (known.staleSince !== undefined) === isStale) return;
+    const device = known ?? { staleSince: undefined, isPart: name !== undefined, absences: [] };
+    this.#devices.set(name, device);
     device.staleSince = isStale ? this.#graph.now() : undefined;
     noteAbsence(device, this.#graph.revision);
-    const nodes = [...this.#plan.map(({ id }) => id), ...this.#discovered].flatMap((id) => this.find(id) ?? []);
+    const nodes = [...(this.#idsOf.get(name) ?? [])].flatMap((id) => this.find(id) ?? []);
     for (const node of nodes) node.device = device;
     if (isStale)
       for (const node of nodes)
@@ -455,15 +485,35 @@ class OwnParameters {
 
   /** Marks the values as stale, if there is a device. */
   ageIfDevice(): void {
-    if (this.#device !== undefined) this.age(true);
+    if (this.#devices.size > 0) this.age(true);
+  }
+
+  #release(id: string): void {
+    const name = this.#deviceOf.get(id);
+    const ids = this.#idsOf.get(name);
+    this.#deviceOf.delete(id);
+    ids?.delete(id);
+    if (name === undefined || ids === undefined || ids.size > 0) return;
+    this.#idsOf.delete(name);
+    this.#devices.delete(name);
+  }
+
+  #assign(declarations: readonly ParameterDeclaration[]): void {
+    for (const { id, device } of declarations) {
+      if (device !== undefined) this.#deviceOf.set(id, device);
+      const ids = this.#idsOf.get(device);
+      if (ids === undefined) this.#idsOf.set(device, new Set([id]));
+      else ids.add(id);
+    }
   }
 
   declare(declarations: readonly ParameterDeclaration[]): void {
     this.#graph.declare(this.#owner, declarations);
-    for (const { id } of declarations) {
+    this.#assign(declarations);
+    for (const { id, device } of declarations) {
       const node = this.find(id);
       this.#discovered.add(id);
-      if (node !== undefined) node.device = this.#device;
+      if (node !== undefined) node.device = this.#devices.get(device);
     }
     this.#graph.notifyMirrored();
   }
@@ -474,6 +524,7 @@ class OwnParameters {
       this.#found.delete(id);
       this.#discovered.delete(id);
     }
+    for (const id of parameterIds) this.#release(id);
     this.#graph.remove(nodes);
     this.#graph.notifyMirrored();
   }

@@ -156,6 +156,7 @@ class ListenedSource implements Unsubscribable {
 /** Passes the changes of a parameter on. */
 class ChangeListener implements Listener<Value | undefined> {
   closed = false;
+  readonly isOfChanges = true;
   readonly #ruleListener: RuleListener;
 
   constructor(listener: RuleListener) {
