@@ -37,6 +37,7 @@ const contract = [
 /** A connection type imports the contract, the model and packages, never another type or what runs it; some import more. */
 const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
   'connections/device/': ['device/', 'expression/', 'json5/'],
+  'connections/mqtt/': ['device/', 'expression/', 'json5/'],
   'connections/rest-api/': ['wire/', 'json5/', 'dashboard/', 'net/', 'regex/'],
   'connections/store/': ['backup/', 'json5/', 'wire/'],
   'connections/virtual-core/': ['expression/'],

@@ -5,6 +5,7 @@ export const registry = {
   device: () => import('./device/device.ts').then(({ device }) => device),
   dummy: () => import('./dummy/dummy.ts').then(({ dummy }) => dummy),
   keyboard: () => import('./keyboard/keyboard.ts').then(({ keyboard }) => keyboard),
+  mqtt: () => import('./mqtt/mqtt.ts').then(({ mqtt }) => mqtt),
   nats: () => import('./nats/nats.ts').then(({ nats }) => nats),
   'rest-api': () => import('./rest-api/rest-api.ts').then(({ restApi }) => restApi),
   schedule: () => import('./schedule/schedule.ts').then(({ schedule }) => schedule),

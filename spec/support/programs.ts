@@ -24,6 +24,8 @@ export const programs = {
   git: command('git'),
   haproxy: command('haproxy'),
   keyboard: { packages: ['libxtst6', 'libxt6', 'libxrandr2'], isThere: hasKeyboard },
+  mosquitto: command('mosquitto'),
+  mosquitto_pub: command('mosquitto_pub', 'mosquitto-clients'),
   nats: command('nats-server', 'nats-server'),
   nghttpx: command('nghttpx', 'nghttp2-proxy'),
   nginx: command('nginx', 'nginx-light'),

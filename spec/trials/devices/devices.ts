@@ -5,6 +5,7 @@ import { messageOf } from '../../../lib/model/error.ts';
 import { pathOf } from '../../support/programs.ts';
 import { Random } from '../../support/random.ts';
 import { defineTrial, notify } from '../trial.ts';
+import { tryMosquitto, tryMqttLoad } from './mosquitto.ts';
 import { tryObs } from './obs.ts';
 import { tryLiquidsoap, tryMpd, tryRigctld, trySer2net } from './programs.ts';
 import { type Breaks, Stage } from './stage.ts';
@@ -19,6 +20,8 @@ interface Part {
 
 const parts: Readonly<Record<string, Part>> = {
   liquidsoap: { about: 'a variable of liquidsoap over telnet', needs: ['liquidsoap'], run: tryLiquidsoap },
+  mosquitto: { about: 'a parameter behind an MQTT broker', needs: ['mosquitto'], run: tryMosquitto },
+  'mqtt-load': { about: 'state messages in both directions', needs: ['mosquitto'], run: tryMqttLoad },
   mpd: { about: 'a player, and a wrong password', needs: ['mpd'], run: tryMpd },
   obs: {
     about: 'OBS Studio: a wrong password, and inputs that come and go',
@@ -35,7 +38,7 @@ export const trial = defineTrial({
     rounds: ['how often each program is killed, stopped and started again', 10, 1],
     seed: ['what the moments of the kills are made of', 1],
   },
-  parts: { all: parts, short: ['rigctld', 'ser2net'] },
+  parts: { all: parts, short: ['mosquitto', 'rigctld', 'ser2net'] },
   async run({ rounds, seed }, { isShort, parts: chosen }) {
     let tried = 0;
     let failed = 0;

@@ -1,0 +1,111 @@
+// The discovery documents of Home Assistant for the parameters of a bridge. Each parameter is an entity, each connection a device.
+
+import { createHash } from 'node:crypto';
+import { connectionIdOf } from '../../model/address.ts';
+import type { Parameter } from '../../model/parameter.ts';
+import { toText } from '../../model/value.ts';
+
+export interface Announced {
+  readonly topic: string;
+  /** The document as JSON. */
+  readonly text: string;
+}
+
+export interface AnnounceOptions {
+  /** The prefix of the bridge. */
+  readonly prefix: string;
+  /** The discovery prefix of Home Assistant. */
+  readonly discovery: string;
+  /** The topic of the state. */
+  readonly topic: string;
+  readonly status: string;
+  /** Whether others may write it. */
+  readonly isAccepted: boolean;
+  readonly version: string;
+}
+
+/** The longest text that Home Assistant takes. */
+const maxTextLength = 255;
+/** The bounds of numbers without bounds of their own; Home Assistant would take 1 to 100. */
+const widestNumber = 1e9;
+
+/** Returns the name of all entities of a bridge. */
+export function nodeOf(prefix: string): string {
+  return `patchbay_${slugOf(prefix)}`;
+}
+
+/** Returns the document of a parameter. */
+export function announce(parameter: Parameter, options: AnnounceOptions): Announced {
+  const { address, about = {} } = parameter;
+  const { prefix, discovery, status, version } = options;
+  const connectionId = connectionIdOf(address);
+  const node = nodeOf(prefix);
+  const object = slugOf(address);
+  const { component, ...entity } = entityOf(parameter, options);
+  const document = {
+    name: about.label ?? address.slice(connectionId.length + 1),
+    unique_id: `${node}_${object}`,
+    ...entity,
+    availability_topic: status,
+    device: { identifiers: [`${node}_${connectionId}`], name: connectionId, manufacturer: 'Patchbay' },
+    origin: { name: 'Patchbay', sw_version: version },
+  };
+  return { topic: `${discovery}/${component}/${node}/${object}/config`, text: JSON.stringify(document) };
+}
+
+interface Entity {
+  readonly component: string;
+  readonly [key: string]: unknown;
+}
+
+function entityOf({ type, access, about = {} }: Parameter, { topic, isAccepted }: AnnounceOptions): Entity {
+  const isWritable = access !== 'read-only' && isAccepted;
+  const command = { command_topic: `${topic}/set` };
+  const state = { state_topic: topic };
+  const both = { ...command, ...(access === 'write-only' ? { ...state, optimistic: true } : state) };
+  const { unit, choices, min = -widestNumber, max = widestNumber } = about;
+  const unitOf = unit === undefined ? {} : { unit_of_measurement: unit };
+  if (type === 'T')
+    return isWritable
+      ? { component: 'button', ...command, payload_press: '1' }
+      : { component: 'event', ...state, event_types: ['fired'], value_template: '{"event_type": "fired"}' };
+  if (type === 'B') {
+    const words = { payload_on: 'true', payload_off: 'false' };
+    return isWritable
+      ? { component: 'switch', ...both, ...words, state_on: 'true', state_off: 'false' }
+      : { component: 'binary_sensor', ...state, ...words };
+  }
+  const names = Object.keys(choices ?? {});
+  if (choices !== undefined && names.length > 0) {
+    const texts = Object.entries(choices).map(([name, value]) => [toText(value), name] as const);
+    const templates = {
+      value_template: `{% set names = ${JSON.stringify(Object.fromEntries(texts))} %}{{ names.get(value, value) }}`,
+      ...(isWritable && {
+        command_template: `{% set values = ${JSON.stringify(Object.fromEntries(texts.map(([text, name]) => [name, text])))} %}{{ values.get(value, value) }}`,
+      }),
+    };
+    return isWritable
+      ? { component: 'select', ...both, options: names, ...templates }
+      : { component: 'sensor', ...state, device_class: 'enum', options: names, ...templates };
+  }
+  if (type === 'S')
+    return isWritable ? { component: 'text', ...both, max: maxTextLength } : { component: 'sensor', ...state };
+  if (!isWritable) return { component: 'sensor', ...state, ...unitOf, state_class: 'measurement' };
+  const step = Math.max(0.001, about.step ?? (type === 'I' ? 1 : 0.001));
+  return {
+    component: 'number',
+    ...both,
+    ...unitOf,
+    min,
+    max: max > min ? max : min + step,
+    step,
+    mode: about.max === undefined || about.min === undefined ? 'box' : 'auto',
+  };
+}
+
+/** Returns a text that topics and IDs may have, different for different texts. */
+function slugOf(text: string): string {
+  const plain = text.replace(/\//g, '_').replace(/[^A-Za-z0-9_-]/g, '-');
+  const isPlain = /^[A-Za-z0-9/-]*$/.test(text);
+  return isPlain ? plain : `${plain}_${createHash('sha256').update(text).digest('hex').slice(0, 8)}`;
+}

@@ -1,0 +1,416 @@
+// The parameters behind topics: what a message sets, what a write publishes, and what is pending until the device reports it (D-46).
+// A device that says that it is away makes its own parameters stale, the loss of the broker all of them.
+
+import { Subscription } from 'rxjs';
+import { HubError, messageOf } from '../../model/error.ts';
+import type { About, Change, Parameter, ParameterDeclaration } from '../../model/parameter.ts';
+import { toText, type Value, type ValueType } from '../../model/value.ts';
+import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
+import type { Broker, Filter } from './broker.ts';
+import { acceptedValue, Payload } from './payload.ts';
+import type { MqttSettings } from './settings.ts';
+
+/** How long a write stays pending until the device reports the value. */
+const confirmMs = 5000;
+/** The longest payload of a message that is read into parameters, in bytes. */
+export const maxPayloadBytes = 1_048_576;
+
+/** Tells whether a device is there. */
+export interface Availability {
+  readonly topic: string;
+  /** undefined: the payload does not say it. */
+  read(payload: Payload): boolean | undefined;
+}
+
+/** A device behind the broker, with the topics that say whether it is there; it is there unless one of them denies it. */
+export interface Device {
+  readonly name: string;
+  readonly availability: readonly Availability[];
+}
+
+/** A parameter and its topics. */
+export interface Binding {
+  readonly id: string;
+  readonly type: ValueType;
+  readonly about: About | undefined;
+  readonly device: Device | undefined;
+  /** The topic that reports the value; undefined: none does. */
+  readonly topic: string | undefined;
+  /** Further topics that report it in the same form. */
+  readonly moreTopics?: readonly string[];
+  /** Reads a message. null: unknown; undefined: it says nothing about the parameter. Errors: `not-convertible`, those of expressions. */
+  read(payload: Payload): Value | null | undefined;
+  readonly write: BindingWrite | undefined;
+}
+
+export interface BindingWrite {
+  readonly topic: string;
+  readonly isRetained: boolean;
+  readonly isOptimistic: boolean;
+  /** Errors: `not-convertible`, `out-of-range`, those of expressions. */
+  format(value: Value): string;
+}
+
+export function declarationOf({ id, type, about, device, topic, write }: Binding): ParameterDeclaration {
+  const access = write === undefined ? 'read-only' : topic === undefined ? 'write-only' : 'read-write';
+  return {
+    id,
+    type,
+    access,
+    ...(access === 'read-write' && type !== 'T' && !isShared({ topic, write }) && { isConfirmed: true }),
+    ...(about !== undefined && { about }),
+    ...(device !== undefined && { device: device.name }),
+  };
+}
+
+function topicsOf({ topic, moreTopics = [] }: Pick<Binding, 'topic' | 'moreTopics'>): readonly string[] {
+  return topic === undefined ? moreTopics : [topic, ...moreTopics];
+}
+
+/** Whether everybody who sets the value publishes it at the topic that reports it: then a write is the state. */
+function isShared({ topic, write }: Pick<Binding, 'topic' | 'write'>): boolean {
+  return write !== undefined && write.topic === topic;
+}
+
+/** A binding while the connection runs. */
+interface Live {
+  readonly binding: Binding;
+  readonly own: Parameter | undefined;
+  wanted: { readonly value: Value; readonly change: Change | undefined; timer: Subscription } | undefined;
+  /** The value that has to be published. */
+  unsent: Value | undefined;
+  writing: Subscription | undefined;
+  /** Whether its present value was received from its topic. */
+  isHeard: boolean;
+  /** Whether what the hub publishes after a connect is newer than what the broker has retained. */
+  isAhead: boolean;
+}
+
+interface LiveDevice {
+  readonly device: Device;
+  /** What each topic has said. */
+  readonly said: (boolean | undefined)[];
+  users: number;
+  isOnline: boolean;
+}
+
+export interface BindingsOptions {
+  readonly context: ConnectionContext<MqttSettings>;
+  readonly broker: Broker;
+  emit(event: ConnectionEvent): void;
+}
+
+export class Bindings {
+  readonly #options: BindingsOptions;
+  readonly #live = new Map<string, Live>();
+  readonly #byTopic = new Map<string, Set<Live>>();
+  readonly #devices = new Map<string, LiveDevice>();
+  readonly #byAvailability = new Map<string, Set<readonly [LiveDevice, number]>>();
+  #isFresh = false;
+
+  constructor(options: BindingsOptions) {
+    this.#options = options;
+  }
+
+  get(id: string): Binding | undefined {
+    return this.#live.get(id)?.binding;
+  }
+
+  /** Binds parameters that are declared. */
+  add(bindings: readonly Binding[]): void {
+    const { context, broker } = this.#options;
+    const filters: Filter[] = [];
+    for (const binding of bindings) {
+      this.remove([binding.id]);
+      const { id, write, device } = binding;
+      const live: Live = {
+        binding,
+        own: context.own(id),
+        wanted: undefined,
+        unsent: undefined,
+        writing: undefined,
+        isHeard: false,
+        isAhead: false,
+      };
+      this.#live.set(id, live);
+      for (const one of topicsOf(binding))
+        if (addTo(this.#byTopic, one, live)) filters.push({ topic: one, isRetainedWanted: true });
+      if (device !== undefined) filters.push(...this.#addDevice(device));
+      if (write !== undefined) live.writing = this.#takeWrites(live, write);
+    }
+    broker.subscribe(filters);
+  }
+
+  remove(ids: readonly string[]): void {
+    const topics: string[] = [];
+    for (const id of ids) {
+      const live = this.#live.get(id);
+      if (live === undefined) continue;
+      this.#live.delete(id);
+      live.writing?.unsubscribe();
+      this.#giveUp(live, new HubError('unavailable', `${id}: the device no longer has it`));
+      const { device } = live.binding;
+      for (const one of topicsOf(live.binding))
+        if (removeFrom(this.#byTopic, one, live) && !this.#byAvailability.has(one)) topics.push(one);
+      if (device !== undefined) topics.push(...this.#removeDevice(device));
+    }
+    this.#options.broker.unsubscribe(topics);
+  }
+
+  /** Publishes the values of topics that the hub shares with others, unless they came from there. */
+  opened(): void {
+    for (const live of this.#live.values()) {
+      const { own, binding } = live;
+      if (!isShared(binding) || binding.type === 'T' || own?.value === undefined || live.isHeard) continue;
+      live.unsent = own.value;
+      live.isAhead = true;
+      this.#publish(live);
+    }
+  }
+
+  /** All retained messages have come. */
+  retained(): void {
+    for (const live of this.#live.values()) live.isAhead = false;
+  }
+
+  /** Everything is up to date: values are fresh, except those of devices that are away. */
+  ready(): void {
+    this.#isFresh = true;
+    const { emit } = this.#options;
+    emit({ stale: false });
+    for (const { device, isOnline } of this.#devices.values()) emit({ stale: !isOnline, device: device.name });
+  }
+
+  away(reason: string): void {
+    this.#isFresh = false;
+    this.#options.emit({ stale: true });
+    for (const live of this.#live.values())
+      if (live.wanted !== undefined)
+        this.#giveUp(live, new HubError('unavailable', `${live.binding.id}: the broker is away: ${reason}`));
+    for (const one of this.#devices.values()) {
+      one.said.fill(undefined);
+      one.isOnline = true;
+    }
+  }
+
+  forgetAll(): void {
+    for (const { binding } of this.#live.values()) if (binding.type !== 'T') this.#options.emit({ unset: binding.id });
+  }
+
+  /** Handles a message; false: it is of no parameter and no device. */
+  received(topic: string, bytes: Buffer, isRetained: boolean): boolean {
+    const found = this.#byTopic.get(topic);
+    const devices = this.#byAvailability.get(topic);
+    if (found === undefined && devices === undefined) return false;
+    const { context } = this.#options;
+    if (bytes.length > maxPayloadBytes) {
+      context.log.warn(
+        { topic },
+        `${topic}: a payload of more than ${maxPayloadBytes} bytes was not read`,
+        'payload too long',
+      );
+      return true;
+    }
+    const payload = new Payload(bytes);
+    if (devices !== undefined) for (const [device, place] of devices) this.#hear(device, place, payload);
+    if (found === undefined) return true;
+    if (found.size === 1) for (const live of found) this.#read(live, payload, isRetained);
+    else
+      context.turn(() => {
+        for (const live of found) this.#read(live, payload, isRetained);
+      });
+    return true;
+  }
+
+  stop(): void {
+    for (const live of this.#live.values()) {
+      live.writing?.unsubscribe();
+      live.wanted?.timer.unsubscribe();
+    }
+  }
+
+  #read(live: Live, payload: Payload, isRetained: boolean): void {
+    const { binding, own } = live;
+    const { id, type } = binding;
+    if (isRetained && (type === 'T' || live.isAhead)) return; // it fired long ago, or is older than what the hub has
+    const { emit, context } = this.#options;
+    let value: Value | null | undefined;
+    try {
+      value = payload.isEmpty && type !== 'S' && type !== 'T' ? null : binding.read(payload);
+    } catch (error) {
+      context.log.warn({ parameter: id }, `${id} was not read: ${messageOf(error)}`, `not read ${id}`);
+      return;
+    }
+    if (value === undefined) return;
+    if (value === null) {
+      if (own?.value !== undefined) emit({ unset: id });
+      return;
+    }
+    live.isHeard = true;
+    const { wanted } = live;
+    if (wanted !== undefined && toText(wanted.value) === toText(value)) {
+      wanted.timer.unsubscribe();
+      live.wanted = undefined;
+      emit({ set: id, own, value, because: wanted.change });
+    } else if (isRetained && own?.value === undefined) emit({ set: id, value, isRestored: true });
+    else emit({ set: id, own, value });
+  }
+
+  // Devices that come and go.
+
+  #addDevice(device: Device): Filter[] {
+    const known = this.#devices.get(device.name);
+    if (known !== undefined) {
+      known.users++;
+      return [];
+    }
+    const live: LiveDevice = { device, said: device.availability.map(() => undefined), users: 1, isOnline: true };
+    this.#devices.set(device.name, live);
+    if (this.#isFresh) this.#options.emit({ stale: false, device: device.name });
+    return device.availability.flatMap(({ topic }, place) =>
+      addTo(this.#byAvailability, topic, [live, place] as const) ? [{ topic, isRetainedWanted: true }] : [],
+    );
+  }
+
+  #removeDevice(device: Device): string[] {
+    const live = this.#devices.get(device.name);
+    if (live === undefined || --live.users > 0) return [];
+    this.#devices.delete(device.name);
+    return live.device.availability.flatMap(({ topic }) => {
+      const all = this.#byAvailability.get(topic);
+      for (const one of all ?? []) if (one[0] === live) all!.delete(one);
+      if (all === undefined || all.size > 0) return [];
+      this.#byAvailability.delete(topic);
+      return this.#byTopic.has(topic) ? [] : [topic];
+    });
+  }
+
+  #hear(live: LiveDevice, place: number, payload: Payload): void {
+    const said = live.device.availability[place]!.read(payload);
+    if (said === undefined) return;
+    live.said[place] = said;
+    const isOnline = !live.said.includes(false);
+    if (isOnline === live.isOnline) return;
+    live.isOnline = isOnline;
+    if (this.#isFresh) this.#options.emit({ stale: !isOnline, device: live.device.name });
+  }
+
+  // Writes of others.
+
+  #takeWrites(live: Live, write: BindingWrite): Subscription {
+    const { context } = this.#options;
+    const { id, type, about = {} } = live.binding;
+    const accept = (input: unknown) => {
+      if (!isShared(live.binding)) this.#expectThere(live);
+      const value = acceptedValue(type, about, input);
+      write.format(value);
+      return value;
+    };
+    return context.inbox(id, accept).subscribe((value) => this.#write(live, write, value));
+  }
+
+  /** Errors: `unavailable`. */
+  #expectThere({ binding: { id, device } }: Live): void {
+    if (!this.#isFresh) throw new HubError('unavailable', `${id}: the broker is away`);
+    if (device !== undefined && this.#devices.get(device.name)?.isOnline === false)
+      throw new HubError('unavailable', `${id}: the device is away`);
+  }
+
+  #write(live: Live, write: BindingWrite, value: Value): void {
+    const { context, broker, emit } = this.#options;
+    const { id, type, topic } = live.binding;
+    if (type === 'T') {
+      try {
+        this.#expectThere(live);
+        if (!broker.fire(write.topic, write.format(value)))
+          throw new HubError('unavailable', `${id}: too many fires wait`);
+      } catch (error) {
+        context.log.warn({ parameter: id }, `${id} was not sent: ${messageOf(error)}`, 'not sent');
+      }
+      return;
+    }
+    const change = context.cause();
+    live.isHeard = false;
+    live.unsent = value;
+    if (!this.#isFresh && isShared(live.binding)) live.isAhead = true;
+    if (topic !== undefined && !isShared(live.binding)) {
+      live.wanted?.timer.unsubscribe();
+      live.wanted = { value, change, timer: Subscription.EMPTY };
+      if (!this.#isFresh) {
+        this.#giveUp(live, new HubError('unavailable', `${id}: the broker is away`));
+        return;
+      }
+      if (write.isOptimistic) {
+        live.wanted = undefined;
+        emit({ set: id, value, because: change });
+      } else this.#awaitReport(live);
+    }
+    this.#publish(live);
+  }
+
+  #awaitReport(live: Live): void {
+    const { wanted, binding } = live;
+    wanted!.timer = this.#options.context.scheduler.schedule(() => {
+      if (live.wanted === wanted)
+        this.#giveUp(
+          live,
+          new HubError(
+            'not-confirmed',
+            `${binding.id}: the device has not reported the value within ${confirmMs / 1000} s`,
+          ),
+        );
+    }, confirmMs);
+  }
+
+  #giveUp(live: Live, error: HubError): void {
+    if (live.wanted === undefined) return;
+    live.wanted.timer.unsubscribe();
+    live.wanted = undefined;
+    live.unsent = undefined;
+    this.#options.emit({ settle: live.binding.id, error });
+  }
+
+  #publish(live: Live): void {
+    const { topic, isRetained, format } = live.binding.write!;
+    this.#options.broker.publish(outgoingOf(live, topic, isRetained, format));
+  }
+}
+
+const outgoings = new WeakMap<Live, ReturnType<typeof createOutgoing>>();
+
+/** Returns the one object that stands for the topic of a binding: a set of them has each once. */
+function outgoingOf(live: Live, topic: string, isRetained: boolean, format: (value: Value) => string) {
+  const known = outgoings.get(live) ?? createOutgoing(live, topic, isRetained, format);
+  outgoings.set(live, known);
+  return known;
+}
+
+function createOutgoing(live: Live, topic: string, isRetained: boolean, format: (value: Value) => string) {
+  const take = () => {
+    const { unsent } = live;
+    live.unsent = undefined;
+    if (unsent === undefined) return undefined;
+    try {
+      return format(unsent);
+    } catch {
+      return undefined; // `accept` has reported it
+    }
+  };
+  return { topic, isRetained, take };
+}
+
+/** Adds an item; returns whether the key is new. */
+function addTo<Item>(map: Map<string, Set<Item>>, key: string, item: Item): boolean {
+  const items = map.get(key);
+  if (items === undefined) map.set(key, new Set([item]));
+  else items.add(item);
+  return items === undefined;
+}
+
+/** Removes an item; returns whether it was the last of its key. */
+function removeFrom<Item>(map: Map<string, Set<Item>>, key: string, item: Item): boolean {
+  const items = map.get(key);
+  items?.delete(item);
+  if (items === undefined || items.size > 0) return false;
+  return map.delete(key);
+}

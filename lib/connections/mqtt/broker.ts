@@ -1,0 +1,434 @@
+// The session with a broker: connects, subscribes, publishes in an order that others can rely on, and notices when the broker is away.
+// After a connect it subscribes, then publishes all that has to be there, then says `online`. Nothing is queued while the broker is away:
+// what has to be published is a set of topics, each of which gives its newest payload when its turn comes.
+
+import { randomUUID } from 'node:crypto';
+import type { IClientOptions, MqttClient } from 'mqtt';
+import { type SchedulerLike, Subscription } from 'rxjs';
+import { DeviceLink } from '../../device/link.ts';
+import type { Transport } from '../../device/transport.ts';
+import { messageOf } from '../../model/error.ts';
+import type { Log } from '../connection.ts';
+import { LinkStream, maxPacketBytes } from './link-stream.ts';
+
+/** How many bytes wait to be sent before the hub waits with the next payloads. */
+export const maxUnsentBytes = 262_144;
+/** How many fires of triggers wait to be sent. */
+export const maxFires = 1024;
+/** How many own payloads per topic are recognized when a broker without `noLocal` returns them. */
+export const maxEchoes = 64;
+/** How many payloads are sent in one round of the event loop. */
+const sentPerRound = 64;
+/** How many filters a packet subscribes to. */
+const filtersPerPacket = 200;
+/** How long the hub waits before it tries a broker again that refuses it. */
+const refusedPauseMs = 30_000;
+/** The longest pause while nobody listens at the address. */
+const longestRefusedMs = 1500;
+
+/** A topic with a payload to publish. */
+export interface Outgoing {
+  readonly topic: string;
+  readonly isRetained: boolean;
+  /** Returns the newest payload; undefined: there is nothing to publish. */
+  take(): string | undefined;
+  /** Returns the number of the message, for a topic that several hubs publish. */
+  stampOf?(): Stamp;
+}
+
+/** Orders the messages of a topic that several hubs publish. It is a user property of MQTT 5: `patchbay: '17 patchbay-1b9d'`. */
+export interface Stamp {
+  readonly number: number;
+  /** The client ID; of two messages with the same number the one with the greater client ID counts. */
+  readonly by: string;
+}
+
+export interface BrokerOptions {
+  readonly transports: readonly Transport[];
+  readonly clientId: string;
+  readonly username: string;
+  readonly password: string;
+  readonly version: '5' | '3.1.1' | undefined;
+  readonly connectTimeoutMs: number;
+  readonly keepAliveMs: number;
+  /** The topic of the last will; undefined: there is none. */
+  readonly status: string | undefined;
+  readonly scheduler: SchedulerLike;
+  readonly log: Log;
+}
+
+export interface BrokerEvents {
+  /** The broker has accepted the hub: what has to be there is to be published. It is before any message. */
+  opened(): void;
+  /** The retained messages have come; what they lack is to be published. */
+  retained(): void;
+  /** Everything is subscribed and published. */
+  ready(): void;
+  away(reason: string): void;
+  received(topic: string, payload: Buffer, isRetained: boolean, stamp: Stamp | undefined): void;
+  wire(direction: 'in' | 'out', bytes: Uint8Array): void;
+}
+
+/** A filter of topics. */
+export interface Filter {
+  readonly topic: string;
+  /** Whether retained messages are of interest. */
+  readonly isRetainedWanted: boolean;
+}
+
+/** Why a broker refuses a connect, by the code of MQTT 5 or 3.1.1. */
+const refusals: Readonly<Record<number, string>> = {
+  2: 'the broker refuses the client ID',
+  3: 'the broker is not available',
+  4: 'the broker refuses the user name or the password',
+  5: 'the broker refuses the user name or the password',
+  133: 'the broker refuses the client ID',
+  134: 'the broker refuses the user name or the password',
+  135: 'the broker refuses the user name or the password',
+  136: 'the broker is not available',
+  137: 'the broker is busy',
+  138: 'the broker has banned this client',
+  140: 'the broker refuses the way of signing in',
+  142: 'another client has taken over the client ID',
+};
+const unsupportedVersion: readonly number[] = [1, 132];
+const passing: readonly number[] = [3, 136, 137];
+
+export class Broker {
+  readonly #options: BrokerOptions;
+  readonly #events: BrokerEvents;
+  readonly #link: DeviceLink;
+  readonly clientId: string;
+  readonly #filters = new Map<string, Filter>();
+  readonly #dirty = new Set<Outgoing>();
+  readonly #fires: { readonly topic: string; readonly payload: string }[] = [];
+  readonly #echoes = new Map<string, string[]>();
+  #create: Promise<typeof import('mqtt')> | undefined;
+  #client: MqttClient | undefined;
+  #stream: LinkStream | undefined;
+  #version: 4 | 5;
+  #isAccepted = false;
+  #isReady = false;
+  #hasRetained = false;
+  #isSending = false;
+  #isStopped = false;
+  /** Filters that the broker has not confirmed yet. */
+  #pending = 0;
+  #timers = new Subscription();
+  #refusal: { readonly reason: string; readonly pauseMs: number } | undefined;
+
+  constructor(options: BrokerOptions, events: BrokerEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.#version = options.version === '3.1.1' ? 4 : 5;
+    this.clientId = options.clientId || `patchbay-${randomUUID().slice(0, 13)}`;
+    this.#link = new DeviceLink(
+      {
+        transports: options.transports,
+        connectTimeoutMs: options.connectTimeoutMs,
+        idleTimeoutMs: options.keepAliveMs * 1.5,
+        scheduler: options.scheduler,
+        refusedMs: longestRefusedMs,
+      },
+      {
+        opened: () => {
+          this.#opened().catch((error) => this.#link.fail(`internal error: ${messageOf(error)}`));
+        },
+        received: (bytes) => this.#stream?.receive(bytes),
+        ended: (reason) => this.#ended(reason),
+      },
+    );
+  }
+
+  /** Whether everything is subscribed and published. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Whether the broker does not send back what this hub publishes. */
+  get hasNoLocal(): boolean {
+    return this.#version === 5;
+  }
+
+  start(): void {
+    this.#create = import('mqtt');
+    this.#create.catch(() => {}); // `#opened` reports it
+    this.#link.start();
+  }
+
+  /** Says `offline` and ends the session. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#timers.unsubscribe();
+    const client = this.#client;
+    const { status } = this.#options;
+    if (client?.connected === true && this.#isAccepted) {
+      const said = new Promise<void>((resolve) => {
+        if (status !== undefined) client.publish(status, 'offline', { retain: true });
+        client.end(false, {}, () => resolve());
+      });
+      await Promise.race([said, new Promise((resolve) => setTimeout(resolve, 500))]);
+    }
+    this.#drop();
+    await this.#link.stop();
+  }
+
+  /** Subscribes to filters, now or after the next connect. */
+  subscribe(filters: readonly Filter[]): void {
+    const fresh = filters.filter(({ topic }) => !this.#filters.has(topic));
+    for (const filter of fresh) this.#filters.set(filter.topic, filter);
+    if (this.#isAccepted) this.#subscribe(fresh);
+  }
+
+  unsubscribe(topics: readonly string[]): void {
+    const gone = topics.filter((topic) => this.#filters.delete(topic));
+    if (this.#isAccepted && gone.length > 0) this.#client?.unsubscribe(gone, () => {});
+  }
+
+  /** Publishes the newest payload of a topic soon; while the broker is away nothing happens. */
+  publish(outgoing: Outgoing): void {
+    if (!this.#isAccepted) return;
+    this.#dirty.add(outgoing);
+    this.#send();
+  }
+
+  /** Publishes a fire of a trigger, which is never retained; false: it was dropped. */
+  fire(topic: string, payload: string): boolean {
+    if (!this.#isReady || this.#fires.length >= maxFires) return false;
+    this.#fires.push({ topic, payload });
+    this.#send();
+    return true;
+  }
+
+  // The link and the client of MQTT on it.
+
+  async #opened(): Promise<void> {
+    const { connectTimeoutMs, keepAliveMs, scheduler, username, password, status } = this.#options;
+    this.#timers = new Subscription();
+    this.#timers.add(
+      scheduler.schedule(() => {
+        if (!this.#isAccepted) this.#link.fail(`the broker does not answer within ${connectTimeoutMs / 1000} s`);
+      }, connectTimeoutMs),
+    );
+    const stream = new LinkStream(this.#link, (reason) => this.#link.fail(reason));
+    this.#stream = stream;
+    const { MqttClient } = await this.#create!;
+    if (this.#stream !== stream) return;
+    const options: IClientOptions = {
+      clientId: this.clientId,
+      protocolVersion: this.#version,
+      protocolId: 'MQTT',
+      clean: true,
+      keepalive: Math.ceil(keepAliveMs / 1000),
+      reschedulePings: false, // a broker that does not answer is away, however much is sent to it
+      reconnectPeriod: 0,
+      connectTimeout: 2 ** 30,
+      queueQoSZero: false,
+      log: () => {}, // its own log takes a tenth of the time
+      resubscribe: false,
+      ...(username !== '' && { username }),
+      ...(password !== '' && { password }),
+      ...(this.#version === 5 && { properties: { maximumPacketSize: maxPacketBytes } }),
+      ...(status !== undefined && { will: { topic: status, payload: Buffer.from('offline'), qos: 1, retain: true } }),
+    };
+    const client = new MqttClient(() => stream as never, options);
+    this.#client = client;
+    client.on('error', (error) => this.#failed(client, error));
+    client.on('close', () => {
+      if (this.#client === client) this.#link.fail('the broker closed the session');
+    });
+    client.on('disconnect', ({ reasonCode = 0 }) => {
+      const reason = refusals[reasonCode];
+      if (reason !== undefined && this.#client === client) this.#refuse(reason, refusedPauseMs);
+    });
+    client.on('connect', () => {
+      if (this.#client === client) this.#accepted();
+    });
+    client.on('message', (topic, payload, { retain, properties }) => {
+      if (this.#client === client)
+        this.#received(topic, payload, retain, stampIn(properties?.userProperties?.[stampName]));
+    });
+  }
+
+  #failed(client: MqttClient, error: Error & { readonly code?: unknown }): void {
+    if (this.#client !== client) return;
+    const { code } = error;
+    if (typeof code === 'number' && !this.#isAccepted) {
+      if (this.#version === 5 && this.#options.version === undefined && unsupportedVersion.includes(code)) {
+        this.#version = 4;
+        this.#link.fail('the broker has no MQTT 5, so 3.1.1 follows');
+      } else
+        this.#refuse(
+          refusals[code] ?? `the broker refuses the connect: ${messageOf(error)}`,
+          passing.includes(code) ? 0 : refusedPauseMs,
+        );
+      return;
+    }
+    this.#link.fail(messageOf(error));
+  }
+
+  #refuse(reason: string, pauseMs: number): void {
+    this.#refusal = { reason, pauseMs };
+    this.#link.fail(reason);
+  }
+
+  /** Returns the least pause before the next try, in milliseconds. */
+  #ended(reason: string): number {
+    const refusal = this.#refusal;
+    const wasHeard = this.#stream?.isHeard === true;
+    const isOfVersion = this.#client !== undefined && !this.#isAccepted && !wasHeard && refusal === undefined;
+    // a broker that knows only an older version may close the link without an answer
+    if (isOfVersion && this.#options.version === undefined && !reason.includes(' within '))
+      this.#version = this.#version === 5 ? 4 : 5;
+    this.#refusal = undefined;
+    this.#timers.unsubscribe();
+    this.#drop();
+    this.#dirty.clear();
+    this.#fires.length = 0;
+    this.#echoes.clear();
+    this.#isAccepted = false;
+    this.#isReady = false;
+    this.#hasRetained = false;
+    this.#pending = 0;
+    if (!this.#isStopped) this.#events.away(refusal?.reason ?? sentenceOf(reason));
+    return refusal?.pauseMs ?? 0;
+  }
+
+  #drop(): void {
+    const client = this.#client;
+    this.#client = undefined;
+    this.#stream?.destroy();
+    this.#stream = undefined;
+    client?.end(true);
+  }
+
+  // The session: subscribe, publish, say online.
+
+  #accepted(): void {
+    this.#link.prove();
+    this.#isAccepted = true;
+    this.#events.opened();
+    this.#subscribe([...this.#filters.values()]);
+    this.#send();
+  }
+
+  #subscribe(filters: readonly Filter[]): void {
+    const client = this.#client!;
+    for (let from = 0; from < filters.length; from += filtersPerPacket) {
+      const part = filters.slice(from, from + filtersPerPacket);
+      this.#pending++;
+      const map = Object.fromEntries(
+        part.map(({ topic, isRetainedWanted }) => [topic, { qos: 0 as const, nl: true, rh: isRetainedWanted ? 0 : 2 }]),
+      );
+      client.subscribe(map, (error, granted) => {
+        if (this.#client !== client) return;
+        this.#pending--;
+        const refused = granted?.filter(({ qos }) => qos >= 128) ?? [];
+        for (const { topic } of error !== null && refused.length === 0 ? part : refused)
+          this.#options.log.warn({ topic }, `the broker refuses the subscription of ${topic}`, 'subscription refused');
+        this.#send();
+      });
+    }
+  }
+
+  #send(): void {
+    if (this.#isSending || this.#isStopped) return;
+    this.#isSending = true;
+    setImmediate(() => this.#sendRound());
+  }
+
+  /** Publishes until the link has enough to do, and then goes on when it has less. */
+  #sendRound(): void {
+    this.#isSending = false;
+    if (!this.#isAccepted || this.#client === undefined || this.#isStopped) return;
+    if (this.#link.unsentBytes + this.#stream!.writableLength > maxUnsentBytes) {
+      this.#isSending = true;
+      this.#timers.add(this.#options.scheduler.schedule(() => this.#sendRound(), 5));
+      return;
+    }
+    let left = sentPerRound;
+    for (const { topic, payload } of this.#fires.splice(0, left)) this.#publish(topic, payload, false);
+    for (const outgoing of this.#dirty) {
+      if (left-- === 0) break;
+      this.#dirty.delete(outgoing);
+      const payload = outgoing.take();
+      if (payload !== undefined) this.#publish(outgoing.topic, payload, outgoing.isRetained, outgoing.stampOf?.());
+    }
+    if (this.#dirty.size > 0 || this.#fires.length > 0) this.#send();
+    else if (!this.#isReady && this.#pending === 0) {
+      if (this.#hasRetained) this.#ready();
+      else this.#awaitRetained();
+    }
+  }
+
+  #publish(topic: string, payload: string, retain: boolean, stamp?: Stamp): void {
+    if (!this.hasNoLocal) {
+      const echoes = this.#echoes.get(topic) ?? [];
+      this.#echoes.set(topic, echoes);
+      echoes.push(payload);
+      if (echoes.length > maxEchoes) echoes.shift();
+    }
+    this.#events.wire('out', Buffer.from(`${topic} ${payload}`));
+    if (stamp === undefined || !this.hasNoLocal) this.#client!.publish(topic, payload, { retain });
+    else
+      this.#client!.publish(topic, payload, {
+        retain,
+        properties: { userProperties: { [stampName]: `${stamp.number} ${stamp.by}` } },
+      });
+  }
+
+  /** Waits for the answer to a ping: retained messages come before it. */
+  #awaitRetained(): void {
+    const client = this.#client!;
+    if (this.#timers.closed || client.listenerCount('packetreceive') > 0) return;
+    const take = ({ cmd }: { readonly cmd?: string }) => {
+      if (cmd !== 'pingresp') return;
+      client.off('packetreceive', take);
+      if (this.#client !== client) return;
+      this.#hasRetained = true;
+      this.#events.retained();
+      this.#send();
+    };
+    client.on('packetreceive', take);
+    client.sendPing();
+  }
+
+  #ready(): void {
+    this.#isReady = true;
+    const { status } = this.#options;
+    if (status !== undefined) this.#publish(status, 'online', true);
+    this.#events.ready();
+  }
+
+  #received(topic: string, payload: Buffer, isRetained: boolean, stamp: Stamp | undefined): void {
+    try {
+      this.#events.wire('in', Buffer.concat([Buffer.from(`${topic} `), payload]));
+      const echoes = this.#echoes.get(topic);
+      if (echoes !== undefined && !isRetained && echoes[0] === payload.toString()) {
+        echoes.shift();
+        if (echoes.length === 0) this.#echoes.delete(topic);
+        return;
+      }
+      this.#events.received(topic, payload, isRetained, stamp);
+    } catch (error) {
+      this.#link.fail(`internal error: ${messageOf(error)}`);
+    }
+  }
+}
+
+const stampName = 'patchbay';
+
+/** undefined: the message has no number. */
+function stampIn(property: unknown): Stamp | undefined {
+  const [, number, by] = (typeof property === 'string' && /^(\d{1,15}) (\S{1,128})$/.exec(property)) || [];
+  return by === undefined ? undefined : { number: Number(number), by };
+}
+
+/** Makes a sentence of what sockets report. */
+function sentenceOf(reason: string): string {
+  const [, host] = /^getaddrinfo (?:ENOTFOUND|EAI_AGAIN) (.*)$/.exec(reason) ?? [];
+  if (host !== undefined) return `there is no host ${host}`;
+  if (/certificate|self.signed|altnames/i.test(reason) && !reason.startsWith('expected'))
+    return `the certificate of the broker is not trusted: ${reason}`;
+  return reason.replace(/^the device/, 'the broker');
+}

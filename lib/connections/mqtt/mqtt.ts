@@ -1,0 +1,262 @@
+// MQTT: topics of a broker as parameters, the parameters of the hub as topics, and devices that announce themselves there.
+
+import { Observable, type Subscription } from 'rxjs';
+import { readRegularFileSync } from '../../files/regular-file.ts';
+import { messageOf } from '../../model/error.ts';
+import { isJsonObject } from '../../model/json-object.ts';
+import type { ParameterDeclaration } from '../../model/parameter.ts';
+import { type Value, type ValueType, valueTypes } from '../../model/value.ts';
+import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
+import type { HubPort } from '../hub-port.ts';
+import type { ResolvePath, SettingMistake } from '../setting.ts';
+import { Bindings, declarationOf } from './bindings.ts';
+import { Bridge } from './bridge.ts';
+import { Broker } from './broker.ts';
+import { Discovery, refusedId } from './discovery.ts';
+import { compileParameters, type OpenTemplate } from './parameters.ts';
+import { acceptedValue } from './payload.ts';
+import { createTransports, type MqttSettings, settingsSchema } from './settings.ts';
+
+/** The longest file of expected parameters, in bytes. */
+const maxFileBytes = 1_048_576;
+
+const refusedDeclaration: ParameterDeclaration = {
+  id: refusedId,
+  type: 'S',
+  access: 'read-only',
+  about: {
+    label: 'Refused',
+    description: 'What devices have announced that does not fit into parameters, with the reasons, as JSON',
+  },
+};
+
+export const mqtt = defineConnectionType({
+  type: 'mqtt',
+  isExternal: true,
+  settingsSchema,
+  isSimulated: ({ simulate }) => simulate,
+  durations: ['connectTimeout', 'keepAlive', 'hold'],
+  parameters: (settings, resolvePath) => {
+    const { bindings, open } = compileParameters(settings);
+    return [
+      ...bindings.map(declarationOf),
+      ...expectedOf(settings, open, resolvePath).declarations,
+      ...(settings.discover === undefined ? [] : [refusedDeclaration]),
+    ];
+  },
+  secrets: ({ password }) => (password === '' ? [] : [password]),
+  files: ({ expect, tls = {} }, resolvePath) => [
+    ...(typeof expect === 'string' ? [resolvePath(expect)] : []),
+    ...[tls.caFile, tls.certFile].flatMap((path) => (path === undefined ? [] : [resolvePath(path)])),
+  ],
+  privateFiles: ({ tls }, resolvePath) => (tls?.keyFile === undefined ? [] : [{ path: resolvePath(tls.keyFile) }]),
+  mistakes: (settings, _, resolvePath) => mistakesOf(settings, resolvePath),
+  run: (context, hub) => (context.settings.simulate ? simulate(context) : run(context, hub)),
+});
+
+function mistakesOf(settings: MqttSettings, resolvePath: ResolvePath): readonly SettingMistake[] {
+  const { open, mistakes } = compileParameters(settings);
+  const { url, hosts, tls = {}, username, password, parameters, bridge, discover } = settings;
+  const found: SettingMistake[] = [...mistakes];
+  if (Object.keys(tls).length > 0 && ![url, ...hosts].some((one) => /^(mqtts|wss):/.test(one)))
+    found.push({ path: ['tls'], message: `expected an address with mqtts:// or wss:// for tls, got "${url}"` });
+  if ((tls.certFile === undefined) !== (tls.keyFile === undefined))
+    found.push({ path: ['tls'], message: 'expected both certFile and keyFile, or none of them' });
+  if (username === '' && password !== '')
+    found.push({ path: ['password'], message: 'expected a username with the password' });
+  if (Object.keys(parameters).length === 0 && bridge === undefined && discover === undefined)
+    found.push({ path: [], message: 'expected at least one of parameters, bridge and discover' });
+  return [...found, ...expectedOf(settings, open, resolvePath).mistakes];
+}
+
+function run(context: ConnectionContext<MqttSettings>, hub: HubPort | undefined): Observable<ConnectionEvent> {
+  return new Observable((subscriber) => {
+    const { settings, resolvePath, scheduler, log, finish } = context;
+    const { bindings: declared, open } = compileParameters(settings);
+    const expected = new Map(expectedOf(settings, open, resolvePath).declarations.map((one) => [one.id, one]));
+    const emit = (event: ConnectionEvent) => subscriber.next(event);
+    let holding: Subscription | undefined;
+    const broker = new Broker(
+      {
+        transports: createTransports(settings, resolvePath),
+        clientId: settings.clientId,
+        username: settings.username,
+        password: settings.password,
+        version: settings.version,
+        connectTimeoutMs: settings.connectTimeout,
+        keepAliveMs: settings.keepAlive,
+        status: statusTopic(settings),
+        scheduler,
+        log,
+      },
+      {
+        opened: () => {
+          bindings.opened();
+          bridge?.opened();
+        },
+        retained: () => {
+          bindings.retained();
+          bridge?.retained();
+        },
+        ready: () => {
+          holding?.unsubscribe();
+          bindings.ready();
+          emit({ state: 'running' });
+        },
+        away: (reason) => {
+          emit({ state: 'degraded', reason: `${placeOf(settings)}: ${reason}` });
+          bindings.away(reason);
+          bridge?.away();
+          const { onLoss } = settings;
+          if (onLoss === 'unknown') bindings.forgetAll();
+          else if (typeof onLoss === 'object') {
+            holding?.unsubscribe();
+            holding = scheduler.schedule(() => bindings.forgetAll(), onLoss.hold);
+          }
+        },
+        received: (topic, payload, isRetained, stamp) => {
+          const isBound = bindings.received(topic, payload, isRetained);
+          if (bridge?.received(topic, payload, isRetained, stamp) === true) return;
+          if (discovery?.received(topic, payload, isRetained) !== true && !isBound)
+            discovered.received(topic, payload, isRetained);
+        },
+        wire: (direction, bytes) => context.wire(direction, bytes),
+      },
+    );
+    const bindings = new Bindings({ context, broker, emit });
+    const discovered = new OpenTopics({ context, open, bindings, expected, emit });
+    bindings.add(declared);
+    bindings.add(
+      [...expected.keys()].flatMap((id) => open.map((one) => one.bindId(id)).find((one) => one !== undefined) ?? []),
+    );
+    broker.subscribe(open.map(({ filter }) => ({ topic: filter, isRetainedWanted: true })));
+    const discovery =
+      settings.discover === undefined
+        ? undefined
+        : new Discovery({ context, settings: settings.discover, bindings, broker, expected, emit });
+    const status = statusTopic(settings);
+    const bridge =
+      settings.bridge === undefined || hub === undefined || status === undefined
+        ? undefined
+        : new Bridge({ context, hub, broker, settings: settings.bridge, status });
+    broker.start();
+    return () => {
+      bridge?.stop();
+      discovery?.stop();
+      holding?.unsubscribe();
+      bindings.stop();
+      finish(broker.stop());
+    };
+  });
+}
+
+function placeOf({ url }: MqttSettings): string {
+  return url.replace(/^\w+:\/\//, '').replace(/\/$/, '');
+}
+
+function statusTopic({ status, bridge }: MqttSettings): string | undefined {
+  return status ?? (bridge === undefined ? undefined : `${bridge.prefix}/status`);
+}
+
+interface OpenTopicsOptions {
+  readonly context: ConnectionContext<MqttSettings>;
+  readonly open: readonly OpenTemplate[];
+  readonly bindings: Bindings;
+  readonly expected: ReadonlyMap<string, ParameterDeclaration>;
+  emit(event: ConnectionEvent): void;
+}
+
+/** Declares the parameters of open templates when messages arrive at their topics. */
+class OpenTopics {
+  readonly #options: OpenTopicsOptions;
+  #count = 0;
+
+  constructor(options: OpenTopicsOptions) {
+    this.#options = options;
+  }
+
+  received(topic: string, payload: Buffer, isRetained: boolean): void {
+    const { open, bindings, expected, context, emit } = this.#options;
+    const fresh = open.flatMap((one) => one.bind(topic) ?? []).filter(({ id }) => bindings.get(id) === undefined);
+    if (fresh.length === 0) return;
+    const { maxDiscovered } = context.settings;
+    if (this.#count + fresh.length > maxDiscovered) {
+      context.log.warn({}, `more than ${maxDiscovered} parameters were discovered, one is left out`);
+      return;
+    }
+    const undeclared = fresh.filter(({ id }) => !expected.has(id));
+    this.#count += undeclared.length;
+    if (undeclared.length > 0) emit({ declare: undeclared.map(declarationOf) });
+    bindings.add(fresh);
+    bindings.received(topic, payload, isRetained);
+  }
+}
+
+/** Runs without a broker: every write is confirmed at once. */
+function simulate(context: ConnectionContext<MqttSettings>): Observable<ConnectionEvent> {
+  return new Observable((subscriber) => {
+    const { settings, resolvePath } = context;
+    const { bindings, open } = compileParameters(settings);
+    const writings = [...bindings.map(declarationOf), ...expectedOf(settings, open, resolvePath).declarations].flatMap(
+      ({ id, type, access, about = {} }) =>
+        access === 'read-only'
+          ? []
+          : context
+              .inbox(id, (input) => acceptedValue(type, about, input))
+              .subscribe((value: Value) => {
+                if (type !== 'T' && access === 'read-write')
+                  subscriber.next({ set: id, value, because: context.cause() });
+              }),
+    );
+    subscriber.next({ state: 'running' });
+    subscriber.next({ stale: false });
+    return () => {
+      for (const writing of writings) writing.unsubscribe();
+    };
+  });
+}
+
+/** Returns the discovered parameters that the setting `expect` declares, and the errors in it. */
+function expectedOf(
+  settings: MqttSettings,
+  open: readonly OpenTemplate[],
+  resolvePath: ResolvePath,
+): { readonly declarations: readonly ParameterDeclaration[]; readonly mistakes: readonly SettingMistake[] } {
+  const { expect, discover } = settings;
+  const declarations = new Map<string, ParameterDeclaration>();
+  const mistakes: SettingMistake[] = [];
+  const lines = typeof expect === 'string' ? linesOfFile(expect, resolvePath) : expect;
+  if (typeof lines === 'string') return { declarations: [], mistakes: [{ path: ['expect'], message: lines }] };
+  for (const [index, line] of lines.entries()) {
+    const path = typeof expect === 'string' ? ['expect'] : ['expect', index];
+    const at = line.lastIndexOf(',');
+    const [id, type] = [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+    const binding = open.map((one) => one.bindId(id)).find((one) => one !== undefined);
+    if (!valueTypes.includes(type as ValueType))
+      mistakes.push({ path, message: `expected a value type S, B, I, F or T after the comma, got "${type}"` });
+    else if (binding === undefined && discover === undefined)
+      mistakes.push({ path, message: `unknown discovered parameter "${id}": no template of parameters fits` });
+    else if (binding !== undefined && binding.type !== type)
+      mistakes.push({ path, message: `expected the value type ${binding.type} of ${id}, got "${type}"` });
+    else if (declarations.has(id)) mistakes.push({ path, message: `expected each parameter once, got "${id}" again` });
+    else
+      declarations.set(
+        id,
+        binding === undefined
+          ? { id, type: type as ValueType, access: 'read-write', isConfirmed: true }
+          : declarationOf(binding),
+      );
+  }
+  return { declarations: [...declarations.values()], mistakes };
+}
+
+/** Reads `{"lamp/state":"B"}` as lines; a text: what is wrong with the file. */
+function linesOfFile(file: string, resolvePath: ResolvePath): readonly string[] | string {
+  try {
+    const data: unknown = JSON.parse(readRegularFileSync(resolvePath(file), maxFileBytes).toString());
+    if (!isJsonObject(data)) return `expected an object of value types by Parameter ID in ${file}`;
+    return Object.entries(data).map(([id, type]) => `${id},${String(type)}`);
+  } catch (error) {
+    return `expected a file of patchbay types --of in ${file}, got ${messageOf(error)}`;
+  }
+}

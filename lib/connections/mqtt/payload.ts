@@ -1,0 +1,121 @@
+// How payloads are read into values, and values written into payloads.
+
+import { partAt } from '../../device/message.ts';
+import { describe, HubError } from '../../model/error.ts';
+import type { About } from '../../model/parameter.ts';
+import { convert, toText, type Value, type ValueType } from '../../model/value.ts';
+
+/** A payload as text and as JSON, each read once. */
+export class Payload {
+  readonly #bytes: Buffer;
+  #text: string | undefined;
+  #json: { readonly value: unknown } | undefined;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get isEmpty(): boolean {
+    return this.#bytes.length === 0;
+  }
+
+  get text(): string {
+    this.#text ??= this.#bytes.toString();
+    return this.#text;
+  }
+
+  /** undefined: it is not JSON. */
+  get json(): unknown {
+    if (this.#json === undefined) {
+      try {
+        this.#json = { value: JSON.parse(this.text) };
+      } catch {
+        this.#json = { value: undefined };
+      }
+    }
+    return this.#json.value;
+  }
+
+  /** Returns the part at a path, or the whole text; undefined: it is not there. */
+  at(path: readonly string[] | undefined): unknown {
+    return path === undefined ? this.text : partAt(this.json, path);
+  }
+}
+
+/** Reads `sensors[0].level` or `sensors.0.level`. */
+export function readPath(path: string): readonly string[] {
+  return path
+    .replace(/\[(?:(\d+)|'([^']*)'|"([^"]*)")\]/g, (_, index, single, double) => `.${index ?? single ?? double}`)
+    .split('.')
+    .filter((part) => part !== '');
+}
+
+const trueWords: ReadonlySet<string> = new Set(['true', 'on', '1', 'yes']);
+const falseWords: ReadonlySet<string> = new Set(['false', 'off', '0', 'no']);
+
+/** The words of a payload for true and false; undefined: the usual ones. */
+export interface Words {
+  readonly on?: string | undefined;
+  readonly off?: string | undefined;
+}
+
+/**
+ * Converts what a payload has at its path. Errors: `not-convertible`. `null`: the value is unknown; undefined: the payload does not concern
+ * the parameter.
+ */
+export function readValue(
+  type: ValueType,
+  part: unknown,
+  { on, off }: Words,
+  choices: About['choices'],
+): Value | null | undefined {
+  if (part === undefined) return undefined;
+  if (part === null) return null;
+  const text = typeof part === 'object' ? JSON.stringify(part) : toText(part as Value);
+  if (type === 'T') return on === undefined || text === on ? 1 : undefined;
+  if (choices !== undefined && Object.hasOwn(choices, text)) return convert(type, choices[text]);
+  if (type === 'B') return readBoolean(text, { on, off });
+  return convert(type, typeof part === 'object' ? text : part);
+}
+
+/** Errors: `not-convertible`. */
+export function readBoolean(text: string, { on, off }: Words = {}): boolean {
+  if (on !== undefined || off !== undefined) {
+    if (text === on) return true;
+    if (text === off) return false;
+    if (on !== undefined && off !== undefined)
+      throw new HubError('not-convertible', `expected ${describe(on)} or ${describe(off)}, got ${describe(text)}`);
+  }
+  const word = text.trim().toLowerCase();
+  if (trueWords.has(word)) return true;
+  if (falseWords.has(word)) return false;
+  throw new HubError('not-convertible', `expected true or false, on or off, got ${describe(text)}`);
+}
+
+/** Returns a value as devices understand it: the words of a boolean, the word of a choice. */
+export function wordOf(value: Value, { on, off }: Words, choices: About['choices']): Value {
+  if (choices !== undefined) {
+    const found = Object.entries(choices).find(([, one]) => one === value);
+    if (found !== undefined) return found[0];
+  }
+  if (value === true && on !== undefined) return on;
+  if (value === false && off !== undefined) return off;
+  return value;
+}
+
+/** Checks a write against the metadata. Errors: `not-convertible`, `out-of-range`. */
+export function acceptedValue(type: ValueType, { min, max, choices }: About, input: unknown): Value {
+  const value = type === 'B' && typeof input === 'string' ? readBoolean(input) : convert(type, input);
+  if (
+    typeof value === 'number' &&
+    type !== 'T' &&
+    ((min !== undefined && value < min) || (max !== undefined && value > max))
+  )
+    throw new HubError('out-of-range', `expected a number ${min ?? '−∞'}..${max ?? '∞'}, got ${value}`);
+  if (choices !== undefined && !Object.values(choices).includes(value))
+    throw new HubError(
+      'out-of-range',
+      `expected one of ${Object.values(choices).slice(0, 20).join(', ')}, got ${describe(value)}`,
+    );
+  return value;
+}
