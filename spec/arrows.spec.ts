@@ -38,6 +38,7 @@ const contract = [
 const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
   'connections/device/': ['device/', 'expression/', 'json5/'],
   'connections/mqtt/': ['device/', 'expression/', 'json5/'],
+  'connections/osc/': ['device/'],
   'connections/rest-api/': ['wire/', 'json5/', 'dashboard/', 'net/', 'regex/'],
   'connections/store/': ['backup/', 'json5/', 'wire/'],
   'connections/virtual-core/': ['expression/'],

@@ -94,6 +94,8 @@ interface ConnectionTypeBasics<Settings> {
   readonly declaring?: readonly string[];
   /** Whether a connection with these settings runs without its device; pure. Left out: none does. */
   isSimulated?(settings: Settings): boolean;
+  /** Returns a frame as people read it, for a protocol that is no text; omitted: text with escaped characters. Never throws. */
+  showFrame?(frame: Uint8Array): string;
   /** How a test plays the device of a connection. Omitted: tests set its parameters themselves. */
   readonly played?: PlayedDevice<Settings>;
   /** The names of settings that are durations, anywhere in the settings: for a small number without a unit, the check asks about the unit. */
@@ -263,8 +265,8 @@ export interface ConnectionContext<Settings> {
   input(name: string): Observable<Value | undefined>;
   /** The change that is being delivered, such as the write that an inbox emits; undefined: none is. */
   cause(): Change | undefined;
-  /** Keeps a frame that was sent or received, for `patchbay wire`. */
-  wire(direction: 'in' | 'out', bytes: Uint8Array): void;
+  /** Keeps a frame that was sent or received, for `patchbay wire`. `fault` says why it was refused; it then counts as refused. */
+  wire(direction: 'in' | 'out', bytes: Uint8Array, fault?: string): void;
   /** The value types of the inputs, by name. */
   readonly inputTypes: InputTypes;
   /** The last change of an input; while the connection is notified of an input, that change. */

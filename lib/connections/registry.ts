@@ -7,6 +7,7 @@ export const registry = {
   keyboard: () => import('./keyboard/keyboard.ts').then(({ keyboard }) => keyboard),
   mqtt: () => import('./mqtt/mqtt.ts').then(({ mqtt }) => mqtt),
   nats: () => import('./nats/nats.ts').then(({ nats }) => nats),
+  osc: () => import('./osc/osc.ts').then(({ osc }) => osc),
   'rest-api': () => import('./rest-api/rest-api.ts').then(({ restApi }) => restApi),
   schedule: () => import('./schedule/schedule.ts').then(({ schedule }) => schedule),
   store: () => import('./store/store.ts').then(({ store }) => store),

@@ -26,6 +26,7 @@ export const programs = {
   keyboard: { packages: ['libxtst6', 'libxt6', 'libxrandr2'], isThere: hasKeyboard },
   mosquitto: command('mosquitto'),
   mosquitto_pub: command('mosquitto_pub', 'mosquitto-clients'),
+  'liblo-tools': { packages: ['liblo-tools'], isThere: () => ['oscsend', 'oscdump'].every(pathOf) },
   nats: command('nats-server', 'nats-server'),
   nghttpx: command('nghttpx', 'nghttp2-proxy'),
   nginx: command('nginx', 'nginx-light'),

@@ -11,6 +11,7 @@ const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>>
   fuzz: () => import('./fuzz/fuzz.ts'),
   misbehave: () => import('./misbehave/misbehave.ts'),
   networks: () => import('./networks/networks.ts'),
+  osc: () => import('./osc/osc.ts'),
   recipes: () => import('./recipes.ts'),
   resume: () => import('./resume/resume.ts'),
   shadow: () => import('./shadow/shadow.ts'),

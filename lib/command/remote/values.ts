@@ -193,11 +193,11 @@ async function wire(
   do {
     const path = `/hub/wire/${encodeURIComponent(connectionId)}?${new URLSearchParams({ after: String(after) })}`;
     const frames = JSON.parse(await request(options, path, {})) as WireFrames;
-    for (const { number, time, direction, text, hex } of frames) {
+    for (const { number, time, direction, text, hex, fault } of frames) {
       after = number;
-      console.print(
-        printable(`${localTime(time)}  ${direction === 'in' ? '<' : '>'}  ${options.hex ? (hex ?? text) : text}`),
-      );
+      const shown = options.hex ? (hex ?? text) : text;
+      const refused = fault === undefined ? '' : `  refused: ${fault}`;
+      console.print(printable(`${localTime(time)}  ${direction === 'in' ? '<' : '>'}  ${shown}${refused}`));
     }
     if (options.once) return 0;
     await Promise.race([pause(wireEveryMs), stopped]);

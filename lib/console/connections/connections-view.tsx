@@ -155,7 +155,9 @@ function Wire(props: { readonly id: string }) {
       <Fault text={error()} />
       <pre ref={list} tabIndex={0} class="mono">
         <For each={data()}>
-          {({ time, direction, text }) => `${formatClock(time)}  ${direction === 'in' ? '<' : '>'}  ${text}\n`}
+          {({ time, direction, text, fault }) =>
+            `${formatClock(time)}  ${direction === 'in' ? '<' : '>'}  ${text}${fault === undefined ? '' : `  refused: ${fault}`}\n`
+          }
         </For>
       </pre>
     </section>

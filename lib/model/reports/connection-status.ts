@@ -41,6 +41,8 @@ export interface WireTotals {
   readonly framesOut: number;
   readonly bytesIn: number;
   readonly bytesOut: number;
+  /** How many frames, or messages in them, were refused; left out: none was. */
+  readonly refused?: number;
 }
 
 /** The actions of operators on a connection. */

@@ -13,13 +13,17 @@ export interface WireFrame {
   /** In milliseconds since 1970. */
   readonly time: number;
   readonly direction: 'in' | 'out';
+  /** Why it was refused; undefined: it was not. */
+  readonly fault?: string | undefined;
   readonly bytes: Uint8Array;
   /** The full length of the frame. */
   readonly length: number;
 }
 
 /** A frame as text for the operator, with secrets masked. */
-export interface ShownFrame extends Omit<WireFrame, 'bytes'> {
+export interface ShownFrame extends Omit<WireFrame, 'bytes' | 'fault'> {
+  /** Why it was refused; omitted: it was not. */
+  readonly fault?: string;
   /** Its text; control characters, and bytes that are not UTF-8, are escaped: `\r`, `\xff`. */
   readonly text: string;
   /** Its bytes, `90 50 02 ff`; omitted if they contain a secret. */
@@ -28,10 +32,15 @@ export interface ShownFrame extends Omit<WireFrame, 'bytes'> {
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };
 
-/** Converts a frame to text; `mask` replaces secrets by `***`. */
-export function showFrame({ bytes, ...frame }: WireFrame, mask: (text: string) => string): ShownFrame {
+/** Converts a frame to text; `mask` replaces secrets by `***`. `show` converts a frame of a protocol that is no text. */
+export function showFrame(
+  { bytes, fault, ...frame }: WireFrame,
+  mask: (text: string) => string,
+  show?: (frame: Uint8Array) => string,
+): ShownFrame {
   const buffer = Buffer.from(bytes);
-  const [plain, isText] = readText(buffer);
+  const isWhole = frame.length === bytes.length;
+  const [plain, isText] = show !== undefined && isWhole ? ([show(bytes), true] as const) : readText(buffer);
   const masked = mask(plain);
   const text = masked.replaceAll(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is escaped
@@ -40,7 +49,7 @@ export function showFrame({ bytes, ...frame }: WireFrame, mask: (text: string) =
   );
   const cut = frame.length > bytes.length ? '…' : '';
   const hex = masked === plain ? (buffer.toString('hex').match(/../g) ?? []).join(' ') + cut : undefined;
-  return { ...frame, text: text + cut, ...(hex === undefined ? {} : { hex }) };
+  return { ...frame, ...(fault !== undefined && { fault }), text: text + cut, ...(hex === undefined ? {} : { hex }) };
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -59,6 +68,7 @@ interface KeptFrame extends Omit<WireFrame, 'bytes'> {
   number: number;
   time: number;
   direction: WireFrame['direction'];
+  fault: string | undefined;
   length: number;
   start: number;
   shown: number;
@@ -86,14 +96,17 @@ export class WireLog {
   #count = 0;
   #buffer = new Uint8Array(0);
   #end = 0;
+  #refused = 0;
   #framesIn = 0;
   #framesOut = 0;
   #bytesIn = 0;
   #bytesOut = 0;
 
-  add(direction: WireFrame['direction'], bytes: Uint8Array): void {
+  /** Adds a frame; one with a fault counts as refused, and as no frame. */
+  add(direction: WireFrame['direction'], bytes: Uint8Array, fault?: string): void {
     const { length } = bytes;
-    if (direction === 'in') {
+    if (fault !== undefined) this.#refused++;
+    else if (direction === 'in') {
       this.#framesIn++;
       this.#bytesIn += length;
     } else {
@@ -106,13 +119,14 @@ export class WireLog {
     this.#end = start + shown;
     if (this.#count === keptFrames) this.#drop();
     const place = (this.#first + this.#count++) % keptFrames;
-    const number = this.#framesIn + this.#framesOut;
+    const number = this.#framesIn + this.#framesOut + this.#refused;
     const frame = this.#frames[place];
-    if (frame === undefined) this.#frames[place] = { number, time: Date.now(), direction, length, start, shown };
+    if (frame === undefined) this.#frames[place] = { number, time: Date.now(), direction, fault, length, start, shown };
     else {
       frame.number = number;
       frame.time = Date.now();
       frame.direction = direction;
+      frame.fault = fault;
       frame.length = length;
       frame.start = start;
       frame.shown = shown;
@@ -121,17 +135,18 @@ export class WireLog {
 
   /** undefined: there was no frame. */
   get totals(): WireTotals | undefined {
-    if (this.#framesIn + this.#framesOut === 0) return undefined;
-    return { framesIn: this.#framesIn, framesOut: this.#framesOut, bytesIn: this.#bytesIn, bytesOut: this.#bytesOut };
+    const [framesIn, framesOut, refused] = [this.#framesIn, this.#framesOut, this.#refused];
+    if (framesIn + framesOut + refused === 0) return undefined;
+    return { framesIn, framesOut, bytesIn: this.#bytesIn, bytesOut: this.#bytesOut, ...(refused > 0 && { refused }) };
   }
 
   /** Returns the frames after this number, oldest first. */
   after(after: number): readonly WireFrame[] {
     return this.#kept()
       .filter(({ number }) => number > after)
-      .map(({ start, shown, number, time, direction, length }) => {
+      .map(({ start, shown, number, time, direction, fault, length }) => {
         const at = start & (this.#buffer.length - 1);
-        return { number, time, direction, bytes: this.#buffer.slice(at, at + shown), length };
+        return { number, time, direction, fault, bytes: this.#buffer.slice(at, at + shown), length };
       });
   }
 

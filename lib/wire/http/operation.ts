@@ -42,7 +42,13 @@ export const connectionStatus = named(
     /** The flow file that declares it. */
     file: text,
     wire: z
-      .strictObject({ framesIn: count, framesOut: count, bytesIn: count, bytesOut: count })
+      .strictObject({
+        framesIn: count,
+        framesOut: count,
+        bytesIn: count,
+        bytesOut: count,
+        refused: z.exactOptional(count.describe('Refused frames, or messages in them')),
+      })
       .describe('The traffic of a connection to a device since its start')
       .optional(),
     device: z
@@ -76,6 +82,7 @@ export const wireFrames = named(
       number: count.describe('Counts the frames of the connection, from 1'),
       time,
       direction: z.enum(['in', 'out']),
+      fault: z.exactOptional(text.describe('Why it was refused')),
       text: z.string().describe('Control characters are escaped'),
       hex: text.describe('Omitted if it contains a secret').optional(),
       length: count.describe('In bytes'),

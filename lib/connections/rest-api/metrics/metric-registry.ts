@@ -84,6 +84,16 @@ function addConnections(registry: Registry, hub: HubPort): void {
 function addDevices(registry: Registry, hub: HubPort): void {
   const frames = 'Frames that connections to devices have sent and received.';
   const bytes = 'Bytes of these frames.';
+  new Counter({
+    name: 'patchbay_device_refused_total',
+    help: 'Frames of devices, or messages in them, that were malformed or beyond a limit.',
+    labelNames: ['id'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { id, wire } of hub.connections()) if (wire !== undefined) this.inc({ id }, wire.refused ?? 0);
+    },
+  });
   for (const [name, help, pick] of [
     ['patchbay_device_frames_total', frames, (wire: WireTotals) => [wire.framesIn, wire.framesOut]],
     ['patchbay_device_bytes_total', bytes, (wire: WireTotals) => [wire.bytesIn, wire.bytesOut]],

@@ -141,7 +141,9 @@ export class RunningConnections {
     if (connection === undefined)
       throw new HubError('not-found', unknownName('connection', id, [...this.#running.keys()]));
     const mask = (text: string) => withoutSecrets(text, connection.plan.secrets);
-    return connection.supervisor.wire.after(after).map((frame) => showFrame(frame, mask));
+    return connection.supervisor.wire
+      .after(after)
+      .map((frame) => showFrame(frame, mask, connection.plan.type.showFrame));
   }
 
   /** Declares the parameters of connections before anything runs. */

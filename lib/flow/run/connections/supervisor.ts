@@ -227,7 +227,7 @@ export class Supervisor {
       inputTypes: plan.inputTypes,
       input: (name) => graph.get(plan.inputs[name]!),
       cause: () => graph.cause,
-      wire: (direction, bytes) => this.wire.add(direction, bytes),
+      wire: (direction, bytes, fault) => this.wire.add(direction, bytes, fault),
       lastChange: (name) => graph.find(plan.inputs[name]!)?.lastChange,
       turn: (work) => graph.turn(work),
       atSettle: (work) => this.#prepareToSettle(work),

@@ -1,0 +1,485 @@
+// What the settings say about addresses: each OSC address is a binding, whose arguments are parts, which are parameters, or constants.
+// Templates stand for many: `ch/{n:1..32}/fader` at `/ch/{n:00}/mix/fader`.
+
+import { parameterIdMistake } from '../../model/address.ts';
+import { describe, HubError, messageOf } from '../../model/error.ts';
+import type { About, Access, ParameterDeclaration } from '../../model/parameter.ts';
+import { convert, type Value, type ValueType } from '../../model/value.ts';
+import type { SettingMistake } from '../setting.ts';
+import {
+  decodePacket,
+  encodeMessage,
+  maxAddressBytes,
+  type OscMessage,
+  type OscValue,
+  shortestFloat,
+} from './packet.ts';
+import type { ArgumentSetting, OscSettings, ParameterSettings } from './settings.ts';
+
+/** How many parameters a connection may have. */
+export const maxParameters = 20_000;
+
+/** A parameter: an argument of the messages of its binding, or the message itself when it has no arguments. */
+export interface Part {
+  readonly id: string;
+  readonly type: ValueType;
+  readonly binding: Binding;
+  /** The place of its argument, not counting brackets; −1: there is none. */
+  readonly place: number;
+  /** Its type tag; '': it has none. */
+  readonly tag: string;
+  readonly isConfirmed: boolean;
+  readonly settings: ParameterSettings;
+}
+
+type Item = Part | { readonly tag: string; readonly constant: OscValue } | { readonly bracket: '[' | ']' };
+
+/** An OSC address with its arguments. */
+export interface Binding {
+  readonly address: string;
+  readonly items: readonly Item[];
+  readonly parts: readonly Part[];
+  /** The constants that a message has to have, by place. */
+  readonly constants: readonly (readonly [place: number, value: OscValue])[];
+  readonly access: Access;
+  readonly confirm: OscSettings['confirm'];
+  /** Whether its value is asked for, and how often; 0: once after each connect. */
+  readonly askEveryMs: number | undefined;
+}
+
+export interface Bindings {
+  readonly bindings: readonly Binding[];
+  readonly parts: ReadonlyMap<string, Part>;
+  readonly mistakes: readonly SettingMistake[];
+}
+
+const compiled = new WeakMap<object, Bindings>();
+
+/** Compiles the parameters of the settings, with every error; remembers them for these settings. */
+export function bindingsOf(settings: OscSettings): Bindings {
+  const known = compiled.get(settings.parameters);
+  if (known !== undefined) return known;
+  const bindings = new Compiler(settings).compile();
+  compiled.set(settings.parameters, bindings);
+  return bindings;
+}
+
+export function declarationOf(part: Part): ParameterDeclaration {
+  const { label, unit, min, max, step, choices, description, class: kind } = part.settings;
+  const given = Object.entries({ label, unit, min, max, step, choices, description, class: kind }).filter(
+    ([, value]) => value !== undefined,
+  );
+  const { access } = part.binding;
+  return {
+    id: part.id,
+    type: part.type,
+    access,
+    isConfirmed: part.isConfirmed,
+    ...(access !== 'read-only' && part.type !== 'T' && { accept: (input: unknown) => acceptValue(part, input) }),
+    ...(given.length > 0 && { about: Object.fromEntries(given) as About }),
+  };
+}
+
+/** Converts a value to what its argument can carry. Errors: `out-of-range`, `not-convertible`. */
+export function acceptValue({ type, tag, settings: { min, max, choices } }: Part, input: unknown): Value {
+  const named =
+    choices !== undefined && typeof input === 'string' && Object.hasOwn(choices, input) ? choices[input] : input;
+  const value = convert(type, named);
+  if (choices !== undefined && !Object.values(choices).includes(value))
+    throw new HubError('out-of-range', `expected one of ${Object.keys(choices).join(', ')}, got ${describe(input)}`);
+  if (typeof value === 'number' && ((min !== undefined && value < min) || (max !== undefined && value > max)))
+    throw new HubError('out-of-range', `expected ${min ?? '−∞'} to ${max ?? '∞'}, got ${value}`);
+  return carried(type, tag, value);
+}
+
+/** Returns the value as it arrives when it is sent with the tag. Errors: `out-of-range`. */
+function carried(type: ValueType, tag: string, value: Value): Value {
+  if (tag === 'i') {
+    const integer = Math.round(Number(value));
+    if (integer !== (integer | 0))
+      throw new HubError('out-of-range', `expected an integer of 32 bits, got ${describe(value)}`);
+    return type === 'F' ? integer : value;
+  }
+  if (tag === 'f') {
+    const float = Math.fround(Number(value));
+    if (!Number.isFinite(float))
+      throw new HubError('out-of-range', `expected a float of 32 bits, got ${describe(value)}`);
+    return typeof value === 'number' ? shortestFloat(float) : value;
+  }
+  if (tag !== '' && 'sSbcrm'.includes(tag))
+    try {
+      return (decodePacket(encodeMessage('/', tag, [value])) as OscMessage).args[0] as Value; // hex in its usual form
+    } catch (error) {
+      throw new HubError('out-of-range', messageOf(error));
+    }
+  return value;
+}
+
+/** Returns the bytes of a message. `read` returns the values of its parts. Errors: a sentence. */
+export function encodeBinding({ address, items }: Binding, read: (part: Part) => Value | undefined): Buffer {
+  let tags = '';
+  const args: OscValue[] = [];
+  for (const item of items) {
+    if ('bracket' in item) {
+      tags += item.bracket;
+      continue;
+    }
+    const value = 'constant' in item ? item.constant : item.type === 'T' ? 1 : read(item);
+    if (value === undefined)
+      throw new Error(`the value of ${(item as Part).id}, which is in the same message, is unknown`);
+    args.push('constant' in item ? value : sentValue(item.tag, value as Value));
+    tags += item.tag === 'T' ? (truth(value) ? 'T' : 'F') : item.tag;
+  }
+  return encodeMessage(address, tags, args);
+}
+
+/** Returns the bytes of a question for the value: the address with the constants before the first part. */
+export function encodeQuery({ address, items }: Binding): Buffer {
+  const before = items.slice(
+    0,
+    items.findIndex((item) => 'id' in item),
+  );
+  const constants = before.filter((item) => 'constant' in item);
+  return encodeMessage(
+    address,
+    constants.map(({ tag }) => tag).join(''),
+    constants.map(({ constant }) => constant),
+  );
+}
+
+function sentValue(tag: string, value: Value): OscValue {
+  if (tag === 'i' || tag === 'h') return Math.round(Number(value));
+  return value;
+}
+
+function truth(value: OscValue): boolean {
+  return value === true || (typeof value === 'number' && value > 0);
+}
+
+/** How a value is sent unless the settings say otherwise. */
+const tagOfType: Readonly<Record<ValueType, string>> = { S: 's', B: 'i', I: 'i', F: 'f', T: '' };
+
+function typeOfTag(tag: string): ValueType {
+  if (tag === 'f' || tag === 'd' || tag === 't') return 'F';
+  if (tag === 'i' || tag === 'h') return 'I';
+  return tag === 'T' ? 'B' : 'S';
+}
+
+class Compiler {
+  readonly #settings: OscSettings;
+  readonly #mistakes: SettingMistake[] = [];
+  readonly #parts = new Map<string, Part>();
+  readonly #bindings: Binding[] = [];
+
+  constructor(settings: OscSettings) {
+    this.#settings = settings;
+  }
+
+  compile(): Bindings {
+    for (const [id, settings] of Object.entries(this.#settings.parameters)) this.#parameter(id, settings);
+    return { bindings: this.#bindings, parts: this.#parts, mistakes: this.#mistakes };
+  }
+
+  #add(path: SettingMistake['path'], message: string, offset?: number): void {
+    this.#mistakes.push({ path: ['parameters', ...path], message, offset });
+  }
+
+  #parameter(id: string, settings: ParameterSettings): void {
+    const template = readTemplate(id, true);
+    if (typeof template === 'string') {
+      this.#add([id], template);
+      return;
+    }
+    const address = readTemplate(settings.address, false);
+    if (typeof address === 'string') {
+      this.#add([id, 'address'], address);
+      return;
+    }
+    const names = template.flatMap((part) => (typeof part === 'string' ? [] : [part.name]));
+    if (new Set(names).size < names.length) {
+      this.#add([id], `expected each variable once, got ${describe(id)}`);
+      return;
+    }
+    const unknown = this.#unknownVariable(id, address, names);
+    const count = template.reduce((product, part) => product * (typeof part === 'string' ? 1 : part.values.length), 1);
+    if (this.#parts.size + count > maxParameters) {
+      this.#add([id], `expected at most ${maxParameters} parameters in the connection`);
+      return;
+    }
+    const items = this.#itemsOf(id, settings, names);
+    if (unknown || items === undefined) return;
+    const reported = this.#mistakes.length;
+    for (const values of combinationsOf(template)) {
+      this.#binding(id, settings, { id: filled(template, values), address: filled(address, values), values, items });
+      if (this.#mistakes.length > reported) return; // the others have the same
+    }
+  }
+
+  #unknownVariable(id: string, template: Template, names: readonly string[]): boolean {
+    const unknown = template.flatMap((part) =>
+      typeof part === 'string' || names.includes(part.name) ? [] : [part.name],
+    );
+    for (const name of unknown)
+      this.#mistakes.push({ path: ['parameters', id, 'address'], unknown: 'variable', name, known: names });
+    const used = new Set(template.flatMap((part) => (typeof part === 'string' ? [] : [part.name])));
+    const inArgs = JSON.stringify(this.#settings.parameters[id]!.args ?? '');
+    const unused = names.filter((name) => !used.has(name) && !inArgs.includes(`{${name}`));
+    if (unknown.length === 0 && unused.length > 0)
+      this.#add(
+        [id, 'address'],
+        `expected the variable {${unused[0]}} of the Parameter ID in the address or the arguments`,
+      );
+    return unknown.length > 0 || unused.length > 0;
+  }
+
+  /** The arguments; undefined: they have errors. */
+  #itemsOf(id: string, settings: ParameterSettings, names: readonly string[]): readonly Draft[] | undefined {
+    const { args, arg, type, access } = settings;
+    if (arg !== undefined) {
+      if (args !== undefined) return this.#fail([id, 'arg'], 'expected either arg or args, got both');
+      if (access !== undefined && access !== 'read-only')
+        return this.#fail(
+          [id, 'access'],
+          'expected access read-only together with arg, because the other arguments are unknown',
+        );
+      return [{ name: undefined, tag: '', place: arg }];
+    }
+    const written: readonly ArgumentSetting[] =
+      args === undefined
+        ? type === undefined || type === 'T'
+          ? []
+          : [tagOfType[type]]
+        : ([args].flat() as ArgumentSetting[]);
+    const drafts: Draft[] = [];
+    let place = 0;
+    let depth = 0;
+    for (const [index, one] of written.entries()) {
+      const path = Array.isArray(args) ? [id, 'args', index] : [id, 'args'];
+      const draft = draftOf(one, place);
+      if ('bracket' in draft) {
+        depth += draft.bracket === '[' ? 1 : -1;
+        if (depth < 0) return this.#fail(path, 'expected a "[" before each "]"');
+      } else place++;
+      if ('constant' in draft && typeof draft.constant === 'string') {
+        const template = readTemplate(draft.constant, false);
+        const bad =
+          typeof template === 'string'
+            ? undefined
+            : template.find((part) => typeof part !== 'string' && !names.includes(part.name));
+        if (bad !== undefined) {
+          this.#mistakes.push({
+            path: ['parameters', ...path],
+            unknown: 'variable',
+            name: (bad as Variable).name,
+            known: names,
+          });
+          return undefined;
+        }
+      }
+      drafts.push(draft);
+    }
+    if (depth > 0) return this.#fail([id, 'args'], 'expected a "]" after each "["');
+    const values = drafts.filter((draft): draft is PartDraft => 'name' in draft);
+    const named = values.filter(({ name }) => name !== undefined);
+    if (named.length > 0 && named.length < values.length)
+      return this.#fail([id, 'args'], 'expected a name for each part, such as "x:f", or for none');
+    if (named.length === 0 && values.length > 1)
+      return this.#fail([id, 'args'], 'expected names for several parts, such as ["x:f", "y:f"]');
+    if (named.length > 0 && type !== undefined)
+      return this.#fail([id, 'type'], 'expected no type: each named part has that of its type tag');
+    if (new Set(named.map(({ name }) => name)).size < named.length)
+      return this.#fail([id, 'args'], 'expected each name of a part once');
+    if (values.length === 0 && type !== undefined && type !== 'T')
+      return this.#fail([id, 'args'], `expected an argument with the value of type ${type}`);
+    return drafts;
+  }
+
+  #fail(path: SettingMistake['path'], message: string): undefined {
+    this.#add(path, message);
+    return undefined;
+  }
+
+  #binding(template: string, settings: ParameterSettings, one: Instance): void {
+    const { id, address } = one;
+    const mistake = addressMistake(address);
+    if (mistake !== undefined) {
+      this.#add([template, 'address'], mistake);
+      return;
+    }
+    const items: Item[] = [];
+    const parts: Part[] = [];
+    const constants: [number, OscValue][] = [];
+    const access = accessOf(settings, this.#settings);
+    const { ask, confirm = this.#settings.confirm } = settings;
+    const askEveryMs = ask === false ? undefined : ask === true ? 0 : ask;
+    const binding: Binding = { address, items, parts, constants, access, confirm, askEveryMs };
+    const add = (name: string | undefined, tag: string, place: number) => {
+      const partId = name === undefined ? id : `${id}/${name}`;
+      const type = settings.type ?? (place < 0 ? 'T' : tag === '' ? 'F' : typeOfTag(tag));
+      const isConfirmed = access === 'read-write' && confirm !== 'none' && type !== 'T';
+      const part: Part = { id: partId, type, binding, place, tag, isConfirmed, settings };
+      const wrong = parameterIdMistake(partId);
+      if (wrong !== undefined) this.#add([template], wrong);
+      else if (this.#parts.has(partId))
+        this.#add([template], `expected each parameter once, got ${describe(partId)} again`);
+      else {
+        this.#parts.set(partId, part);
+        parts.push(part);
+        if (settings.arg === undefined && place >= 0) items.push(part);
+      }
+    };
+    for (const draft of one.items) {
+      if ('bracket' in draft) items.push(draft);
+      else if ('name' in draft) add(draft.name, draft.tag, draft.place);
+      else {
+        const constant = constantOf(draft, one.values);
+        items.push({ tag: draft.tag, constant });
+        constants.push([draft.place, constant]);
+      }
+    }
+    if (parts.length === 0 && one.items.every((draft) => !('name' in draft))) add(undefined, '', -1);
+    if (askEveryMs !== undefined && (access === 'write-only' || parts.every(({ type }) => type === 'T')))
+      this.#add([template, 'ask'], 'expected ask only of a parameter that has a value and is read');
+    this.#bindings.push(binding);
+    try {
+      encodeBinding(binding, (part) => sampleOf(part.tag));
+    } catch (error) {
+      this.#add([template, 'args'], messageOf(error));
+    }
+  }
+}
+
+interface Instance {
+  readonly id: string;
+  readonly address: string;
+  readonly values: ReadonlyMap<string, string>;
+  readonly items: readonly Draft[];
+}
+
+interface PartDraft {
+  readonly name: string | undefined;
+  readonly tag: string;
+  readonly place: number;
+}
+interface ConstantDraft {
+  readonly tag: string;
+  readonly constant: OscValue;
+  readonly place: number;
+}
+type Draft = PartDraft | ConstantDraft | { readonly bracket: '[' | ']' };
+
+function draftOf(written: ArgumentSetting, place: number): Draft {
+  if (written === '[' || written === ']') return { bracket: written };
+  if (typeof written === 'string') {
+    const colon = written.lastIndexOf(':');
+    return { name: colon < 0 ? undefined : written.slice(0, colon), tag: written.slice(colon + 1), place };
+  }
+  if (typeof written === 'boolean') return { tag: written ? 'T' : 'F', constant: written, place };
+  if (typeof written === 'number') return { tag: Number.isInteger(written) ? 'i' : 'f', constant: written, place };
+  const [[tag, constant] = ['N', null]] = Object.entries(written).filter(([, value]) => value !== undefined);
+  return { tag, constant: tag === 'N' ? null : tag === 'I' ? 1 : (constant as string | number), place };
+}
+
+/** Replaces the variables in a constant, and makes it what its tag carries. */
+function constantOf({ tag, constant }: ConstantDraft, values: ReadonlyMap<string, string>): OscValue {
+  if (typeof constant !== 'string') return constant;
+  const template = readTemplate(constant, false);
+  const text = typeof template === 'string' ? constant : filled(template, values);
+  return 'ifdht'.includes(tag) ? Number(text) : text;
+}
+
+/** A value that a part can have, to try whether the rest of the message is right. */
+function sampleOf(tag: string): Value {
+  return tag === 'c'
+    ? 'x'
+    : tag === 'r'
+      ? '#00000000'
+      : tag === 'm'
+        ? '00000000'
+        : tag === 's' || tag === 'S' || tag === 'b'
+          ? ''
+          : 0;
+}
+
+/** Without a place to send to, a connection only receives. */
+function accessOf({ access, arg }: ParameterSettings, { udp, tcp, tcpListen }: OscSettings): Access {
+  if (access !== undefined) return access;
+  if (arg !== undefined) return 'read-only';
+  return udp === undefined && tcp === undefined && tcpListen === undefined ? 'read-only' : 'read-write';
+}
+
+function addressMistake(address: string): string | undefined {
+  if (!/^(?:\/[^\s#*,/?[\]{}\p{Cc}]+)+$/u.test(address))
+    return `expected an OSC address such as "/ch/01/mix/fader", without spaces and # * , ? [ ], got ${describe(address)}`;
+  if (Buffer.byteLength(address) > maxAddressBytes - 4)
+    return `expected an address of at most ${maxAddressBytes - 4} bytes`;
+  return undefined;
+}
+
+// Templates: texts with variables.
+
+interface Variable {
+  readonly name: string;
+  /** In a Parameter ID. */
+  readonly values: readonly string[];
+  /** In an address: how many digits it has at least. */
+  readonly digits: number;
+}
+type Template = readonly (string | Variable)[];
+
+const variablePattern = /\{([^{}]*)\}/;
+
+/** Reads `ch/{n:1..32}/fader`, or in an address `/ch/{n:00}/fader`. Returns a sentence about an error. */
+function readTemplate(text: string, isId: boolean): Template | string {
+  const parts: (string | Variable)[] = [];
+  for (const [index, part] of text.split(variablePattern).entries()) {
+    if (index % 2 === 0) {
+      if (isId && /[{}]/.test(part)) return `expected variables such as {n:1..32}, got ${describe(text)}`;
+      if (part !== '') parts.push(part);
+      continue;
+    }
+    const [, name, more] = /^([A-Za-z]\w*)(?::(.+))?$/.exec(part) ?? [];
+    if (name === undefined)
+      return `expected a variable such as ${isId ? '{n:1..32}' : '{n} or {n:00}'}, got "{${part}}"`;
+    if (!isId) {
+      if (more !== undefined && !/^0+$/.test(more)) return `expected a variable such as {n} or {n:00}, got "{${part}}"`;
+      parts.push({ name, values: [], digits: more?.length ?? 0 });
+      continue;
+    }
+    const values = valuesOf(more ?? '');
+    if (values === undefined)
+      return `expected the values of a variable such as {n:1..32} or {side:L|R}, got "{${part}}"`;
+    parts.push({ name, values, digits: 0 });
+  }
+  return parts;
+}
+
+/** Returns the values of `1..32` or `L|R`; undefined: it is neither. */
+function valuesOf(text: string): readonly string[] | undefined {
+  const [, from, to] = /^(\d{1,5})\.\.(\d{1,5})$/.exec(text) ?? [];
+  if (from === undefined || to === undefined) return text.includes('|') ? text.split('|') : undefined;
+  const first = Number(from);
+  const count = Number(to) - first + 1;
+  if (count < 1 || count > maxParameters) return undefined;
+  return Array.from({ length: count }, (_, index) => String(first + index));
+}
+
+function* combinationsOf(template: Template): Generator<ReadonlyMap<string, string>> {
+  const variables = template.filter((part): part is Variable => typeof part !== 'string');
+  const count = variables.reduce((product, { values }) => product * values.length, 1);
+  for (let number = 0; number < count; number++) {
+    let rest = number;
+    const values = new Map<string, string>();
+    for (const { name, values: all } of [...variables].reverse()) {
+      values.set(name, all[rest % all.length]!);
+      rest = Math.floor(rest / all.length);
+    }
+    yield values;
+  }
+}
+
+function filled(template: Template, values: ReadonlyMap<string, string>): string {
+  return template
+    .map((part) => (typeof part === 'string' ? part : (values.get(part.name) ?? '').padStart(part.digits, '0')))
+    .join('');
+}

@@ -1,0 +1,211 @@
+// The connection type `osc`: Open Sound Control over UDP and TCP, in both directions, and the hub's own parameters as OSC addresses.
+
+import { Observable, type Subscription } from 'rxjs';
+import type { Transport } from '../../device/transport.ts';
+import { globToRegExp } from '../../model/glob.ts';
+import { claimTcpPort, claimUdpPort } from '../claim.ts';
+import {
+  type ConnectionContext,
+  type ConnectionEvent,
+  type DeclaredAddresses,
+  defineConnectionType,
+  type PlayedMessages,
+} from '../connection.ts';
+import type { HubPort } from '../hub-port.ts';
+import type { SettingHint } from '../setting.ts';
+import { acceptValue, bindingsOf, declarationOf, type Part } from './bindings.ts';
+import { HubTree } from './hub-tree.ts';
+import { readPacket, showPacket } from './packet.ts';
+import { OscSession } from './session.ts';
+import {
+  createGuard,
+  isLoopback,
+  listenPlace,
+  type OscSettings,
+  placesOf,
+  readPlace,
+  settingsSchema,
+} from './settings.ts';
+import { type OscTransport, type Refuse, TcpPort, tcpClient, UdpPort } from './transports.ts';
+
+export const osc = defineConnectionType({
+  type: 'osc',
+  isExternal: true,
+  settingsSchema,
+  durations: ['every', 'ask', 'bundles', 'connectTimeout', 'idleTimeout', 'hold'],
+  parameters: (settings) => [...bindingsOf(settings).parts.values()].map(declarationOf),
+  mistakes: (settings) => bindingsOf(settings).mistakes,
+  claims: (settings) => {
+    const place = listenPlace(settings);
+    if (place === undefined) return [];
+    return (settings.tcpListen === undefined ? claimUdpPort : claimTcpPort)(place.port, place.host);
+  },
+  hints: hintsOf,
+  isSimulated: ({ simulate }) => simulate,
+  showFrame: showPacket,
+  played: { messages: playedMessages, run: (context, transport) => run(context, undefined, transport) },
+  run: (context, hub) => (context.settings.simulate ? simulate(context) : run(context, hub)),
+});
+
+/** Runs over the transport that a test plays, or over those of the settings. */
+function run(
+  context: ConnectionContext<OscSettings>,
+  hub: HubPort | undefined,
+  played?: Transport,
+): Observable<ConnectionEvent> {
+  return new Observable((subscriber) => {
+    const { id, settings, scheduler, log, finish, turn, own } = context;
+    const bindings = bindingsOf(settings);
+    const parts = [...bindings.parts.values()];
+    const refuse: Refuse = (bytes, reason) => session.refuse(bytes, reason);
+    const transports = played === undefined ? transportsOf(settings, refuse) : [played];
+    const tree =
+      settings.tree === undefined || hub === undefined
+        ? undefined
+        : new HubTree({
+            id,
+            hub,
+            tree: settings.tree,
+            log,
+            now: () => scheduler.now(),
+            wire: (direction, packet) => context.wire(direction, packet),
+            refuse: (reason) => refuse(new Uint8Array(), reason),
+          });
+    let holding: Subscription | undefined;
+    const forgetAll = () =>
+      turn(() => {
+        for (const part of parts) if (part.type !== 'T') subscriber.next({ unset: part.id });
+      });
+    const session = new OscSession(
+      {
+        settings,
+        bindings,
+        transports,
+        scheduler,
+        log,
+        own,
+        timeOfDay: context.timeOfDay,
+        atSettle: context.atSettle,
+        ...(played && { random: () => 1 }),
+      },
+      {
+        set: (part, value, because) =>
+          subscriber.next(
+            value === undefined
+              ? { unset: part.id }
+              : because === undefined
+                ? { set: part.id, own: own(part.id), value }
+                : { set: part.id, own: own(part.id), value, because },
+          ),
+        settle: (partId, error) => subscriber.next({ settle: partId, error }),
+        running: () => {
+          holding?.unsubscribe();
+          subscriber.next({ state: 'running' });
+          subscriber.next({ stale: false });
+        },
+        away: (reason) => {
+          subscriber.next({ state: 'degraded', reason: `${transports[0]!.name}: ${reason}` });
+          subscriber.next({ stale: true });
+          const { onLoss } = settings;
+          if (onLoss === 'unknown') forgetAll();
+          else if (typeof onLoss === 'object') {
+            holding?.unsubscribe();
+            holding = scheduler.schedule(forgetAll, onLoss.hold);
+          }
+        },
+        wire: (direction, bytes, fault) => context.wire(direction, bytes, fault),
+        turn,
+        takeForTree: (message, sender) => tree?.take(message, sender) ?? false,
+      },
+    );
+    const writing = writable(parts).map((part) =>
+      context
+        .inbox(part.id, (input) => {
+          session.expectPeer(part.id);
+          return acceptValue(part, input);
+        })
+        .subscribe({
+          next: (value) => session.write(part, value, context.cause()),
+          error: (error) => subscriber.error(error),
+        }),
+    );
+    session.start();
+    return () => {
+      holding?.unsubscribe();
+      for (const one of writing) one.unsubscribe();
+      finish(session.stop());
+    };
+  });
+}
+
+/** Runs without a peer: every write is confirmed at once. */
+function simulate(context: ConnectionContext<OscSettings>): Observable<ConnectionEvent> {
+  return new Observable((subscriber) => {
+    const parts = [...bindingsOf(context.settings).parts.values()];
+    const writing = writable(parts).map((part) =>
+      context.inbox(part.id).subscribe({
+        next: (value) => {
+          if (part.isConfirmed) subscriber.next({ set: part.id, value, because: context.cause() });
+        },
+        error: (error) => subscriber.error(error),
+      }),
+    );
+    subscriber.next({ state: 'running' });
+    subscriber.next({ stale: false });
+    return () => {
+      for (const one of writing) one.unsubscribe();
+    };
+  });
+}
+
+function writable(parts: readonly Part[]): readonly Part[] {
+  return parts.filter(({ binding }) => binding.access !== 'read-only');
+}
+
+function transportsOf(settings: OscSettings, refuse: Refuse): readonly OscTransport[] {
+  const { tcp, tcpListen, hosts, framing, idleTimeout } = settings;
+  if (tcp !== undefined) return [tcp, ...hosts].map((place) => tcpClient(readPlace(place), framing, refuse));
+  const options = { bind: listenPlace(settings)!, refuse, guard: createGuard(settings) };
+  return tcpListen === undefined
+    ? [new UdpPort({ ...options, places: placesOf(settings) })]
+    : [new TcpPort({ ...options, framing, idleTimeoutMs: idleTimeout })];
+}
+
+function hintsOf(settings: OscSettings, declared: DeclaredAddresses): readonly SettingHint[] {
+  const { tree, allowFrom } = settings;
+  if (tree === undefined) return [];
+  const hints: SettingHint[] = [];
+  const found = declared();
+  const addresses = found === undefined ? undefined : [...found];
+  for (const list of ['read', 'write'] as const)
+    for (const [index, glob] of tree[list].entries()) {
+      if (addresses === undefined) break;
+      const pattern = globToRegExp(glob);
+      if (!addresses.some((address) => pattern.test(address)))
+        hints.push({ path: ['tree', list, index], message: `no parameter matches ${JSON.stringify(glob)}` });
+    }
+  const place = listenPlace(settings);
+  if (
+    tree.write.length > 0 &&
+    allowFrom.length === 0 &&
+    place !== undefined &&
+    !isLoopback(place.host) &&
+    settings.udp === undefined
+  )
+    hints.push({ path: ['tree', 'write'], message: 'anybody who reaches the port can write these; set allowFrom' });
+  return hints;
+}
+
+/** Tests write messages as `patchbay wire` shows them: `/ch/01/mix/fader f 0.75`. */
+function playedMessages({ tcp }: OscSettings): PlayedMessages {
+  return {
+    transport: { keepsFrames: true, isPassive: tcp === undefined },
+    show: showPacket,
+    read(written) {
+      const isHex = typeof written === 'object' && 'hex' in written;
+      const text = typeof written === 'string' ? written : 'text' in written ? written.text : written.hex;
+      const bytes = isHex ? Buffer.from(text.replaceAll(/\s/g, ''), 'hex') : readPacket(text);
+      return { bytes, frames: [showPacket(bytes)] };
+    },
+  };
+}

@@ -1,0 +1,502 @@
+// A session with the peers of an OSC connection: what their packets set, and what the hub sends. A packet that is received takes effect as
+// one turn, and a bundle with a later time tag at that time, on the hub's clock.
+
+import { type SchedulerLike, Subscription } from 'rxjs';
+import { DeviceLink } from '../../device/link.ts';
+import { HubError, messageOf } from '../../model/error.ts';
+import type { Change, Parameter } from '../../model/parameter.ts';
+import { convert, isValueOf, type Value } from '../../model/value.ts';
+import type { Log } from '../connection.ts';
+import { AddressTable, Budget } from './address-table.ts';
+import { type Binding, type Bindings, encodeBinding, encodeQuery, type Part } from './bindings.ts';
+import {
+  decodePacket,
+  encodeBundle,
+  maxPacketBytes,
+  type OscBundle,
+  type OscMessage,
+  type OscPacket,
+  type OscValue,
+  readPacket,
+} from './packet.ts';
+import type { OscSettings } from './settings.ts';
+import type { OscTransport, Sender } from './transports.ts';
+
+/** What a session reports to the hub. */
+export interface SessionEvents {
+  /** `value` undefined: the peer does not know it. */
+  set(part: Part, value: Value | undefined, because: Change | undefined): void;
+  /** A write has ended without confirmation. */
+  settle(id: string, error: HubError): void;
+  /** The peers are there, as far as that can be known. */
+  running(): void;
+  away(reason: string): void;
+  /** A packet was sent or received; `fault`: it was refused. */
+  wire(direction: 'in' | 'out', bytes: Uint8Array, fault?: string): void;
+  /** Makes one turn of all events during the work. */
+  turn(work: () => void): void;
+  /** Takes a message for the hub's own tree; false: it is not for it. */
+  takeForTree(message: OscMessage, sender: Sender): boolean;
+}
+
+export interface SessionOptions {
+  readonly settings: OscSettings;
+  readonly bindings: Bindings;
+  /** The ways to the peer, tried in turn. */
+  readonly transports: readonly OscTransport[];
+  readonly scheduler: SchedulerLike;
+  readonly log: Log;
+  own(id: string): Parameter | undefined;
+  timeOfDay(): number;
+  /** Prepares work for the end of a turn, as `ConnectionContext.atSettle`. */
+  atSettle(work: () => void): () => void;
+  random?(): number;
+}
+
+/** How many bundles may wait for their times, and how many bytes of packets. */
+export const maxWaitingBundles = 1024;
+export const maxWaitingBytes = 1_048_576;
+/** How far ahead a time tag may be. */
+export const maxAheadMs = 3_600_000;
+/** How often a value is asked for until a write is confirmed, and how long the hub waits for each answer. */
+const confirmTries = 5;
+const confirmEveryMs = 1000;
+/** How many questions are sent at once, and the pause after them: a desk loses what it cannot read in time. */
+const questionsAtOnce = 50;
+const questionPauseMs = 10;
+/** The longest bundle over UDP, so that it is not cut into pieces on its way. */
+const maxBundleBytes = 1472;
+/** How many triggers may be sent in a turn. */
+export const maxTriggersPerTurn = 1024;
+
+interface Wanted {
+  readonly value: Value;
+  readonly change: Change | undefined;
+  tries: number;
+  timer: Subscription;
+}
+
+interface Write {
+  readonly part: Part;
+  value: Value;
+  change: Change | undefined;
+}
+
+export class OscSession {
+  readonly #options: SessionOptions;
+  readonly #events: SessionEvents;
+  readonly #link: DeviceLink;
+  readonly #table = new AddressTable<Binding>();
+  readonly #messages: Budget;
+  readonly #prepareFlush: () => void;
+  #transport: OscTransport;
+  #isRunning = false;
+  /** Whether the first connect is under way; what is written until then is sent afterwards. */
+  #isStarting = true;
+  #timers = new Subscription();
+  /** Bundles that wait for their times. */
+  readonly #waiting = new Subscription();
+  #waitingBundles = 0;
+  #waitingBytes = 0;
+  #writes: Write[] = [];
+  readonly #queued = new Map<Part, Write>();
+  #triggers = 0;
+  readonly #wanted = new Map<Part, Wanted>();
+  /** Bindings whose new values go to other peers, with the peer that sent them. */
+  readonly #fedBack = new Map<Binding, Sender>();
+  #questions: Binding[] = [];
+  #isAsking = false;
+  /** The length of the packet that is being received. */
+  #packetBytes = 0;
+
+  constructor(options: SessionOptions, events: SessionEvents) {
+    const { settings, bindings, transports, scheduler } = options;
+    this.#options = options;
+    this.#events = events;
+    this.#transport = transports[0]!;
+    this.#messages = new Budget(settings.messagesPerSecond);
+    for (const binding of bindings.bindings) this.#table.add(binding.address, binding);
+    this.#prepareFlush = options.atSettle(() => this.#flush());
+    this.#link = new DeviceLink(
+      {
+        transports,
+        connectTimeoutMs: settings.connectTimeout,
+        idleTimeoutMs: settings.idleTimeout,
+        scheduler,
+        ...(options.random && { random: options.random }),
+      },
+      {
+        opened: (transport) => this.#opened(transport),
+        received: (bytes) => this.#received(bytes),
+        ended: (reason) => this.#ended(reason),
+      },
+    );
+  }
+
+  start(): void {
+    this.#link.start();
+  }
+
+  stop(): Promise<void> {
+    this.#timers.unsubscribe();
+    this.#waiting.unsubscribe();
+    for (const { timer } of this.#wanted.values()) timer.unsubscribe();
+    return this.#link.stop();
+  }
+
+  // The link.
+
+  #opened(transport: OscTransport): void {
+    const { settings, bindings } = this.#options;
+    this.#transport = transport;
+    this.#timers = new Subscription();
+    if (settings.idleTimeout === undefined) this.#run();
+    for (const { send, every } of settings.queries) this.#repeat(every, () => this.#send(readPacket(send)));
+    const asked = bindings.bindings.filter(({ askEveryMs }) => askEveryMs !== undefined);
+    for (const everyMs of new Set(asked.map(({ askEveryMs }) => askEveryMs)))
+      this.#repeat(everyMs || undefined, () => this.#ask(asked.filter(({ askEveryMs }) => askEveryMs === everyMs)));
+  }
+
+  /** Runs work now, and then regularly while the link is open. */
+  #repeat(everyMs: number | undefined, work: () => void): void {
+    const { scheduler } = this.#options;
+    work();
+    if (everyMs === undefined) return;
+    let next: Subscription;
+    const again = () => {
+      work();
+      next = scheduler.schedule(again, everyMs);
+    };
+    next = scheduler.schedule(again, everyMs);
+    this.#timers.add(() => next.unsubscribe());
+  }
+
+  #run(): void {
+    this.#isRunning = true;
+    this.#isStarting = false;
+    this.#link.prove();
+    this.#events.running();
+    if (this.#writes.length > 0) this.#prepareFlush();
+  }
+
+  #ended(reason: string): number {
+    this.#isRunning = false;
+    this.#isStarting = false;
+    this.#timers.unsubscribe();
+    this.#forgetWrites();
+    this.#questions = [];
+    this.#isAsking = false;
+    for (const { timer } of this.#wanted.values()) timer.unsubscribe();
+    this.#wanted.clear(); // the hub ends pending writes when values become stale
+    this.#events.away(reason);
+    return 0;
+  }
+
+  // Receiving.
+
+  #received(bytes: Uint8Array): void {
+    const packet = decodePacket(
+      Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    );
+    if (typeof packet === 'string') {
+      this.refuse(bytes, packet);
+      return;
+    }
+    if (!this.#messages.take(messagesIn(packet), this.#options.scheduler.now())) {
+      this.refuse(bytes, `expected at most ${this.#options.settings.messagesPerSecond} messages in a second`);
+      return;
+    }
+    this.#events.wire('in', bytes);
+    if (!this.#isRunning) this.#run();
+    this.#packetBytes = bytes.length;
+    this.#take(packet, this.#transport.sender ?? { name: this.#transport.name, send: (one) => this.#link.send(one) });
+    if (this.#fedBack.size > 0) this.#feedBack();
+  }
+
+  /** Notes a packet, or a message of it, that has no effect. */
+  refuse(bytes: Uint8Array, reason: string): void {
+    this.#events.wire('in', bytes, reason);
+    this.#options.log.warn({}, `a packet was refused: ${reason}`, `refused: ${reason}`);
+  }
+
+  #take(packet: OscPacket, sender: Sender): void {
+    if (!('elements' in packet)) this.#message(packet, sender);
+    else if (packet.timeMs === 0) this.#bundle(packet, sender);
+    else {
+      const delayMs = packet.timeMs - this.#options.timeOfDay();
+      if (delayMs <= 0) this.#bundle(packet, sender);
+      else this.#wait(packet, sender, delayMs);
+    }
+  }
+
+  #bundle({ elements }: OscBundle, sender: Sender): void {
+    this.#events.turn(() => {
+      for (const element of elements) this.#take(element, sender);
+    });
+  }
+
+  #wait(bundle: OscBundle, sender: Sender, delayMs: number): void {
+    const bytes = this.#packetBytes;
+    const fault =
+      delayMs > maxAheadMs
+        ? `expected a time tag of at most ${maxAheadMs / 60_000} minutes ahead`
+        : this.#waitingBundles >= maxWaitingBundles || this.#waitingBytes + bytes > maxWaitingBytes
+          ? `expected at most ${maxWaitingBundles} bundles, and ${maxWaitingBytes} bytes, that wait for their times`
+          : undefined;
+    if (fault !== undefined) {
+      this.refuse(new Uint8Array(), fault);
+      return;
+    }
+    this.#waitingBundles++;
+    this.#waitingBytes += bytes;
+    const timer = this.#options.scheduler.schedule(() => {
+      this.#waiting.remove(timer);
+      this.#waitingBundles--;
+      this.#waitingBytes -= bytes;
+      this.#packetBytes = bytes;
+      this.#bundle(bundle, sender);
+      if (this.#fedBack.size > 0) this.#feedBack();
+    }, delayMs);
+    this.#waiting.add(timer);
+  }
+
+  #message(message: OscMessage, sender: Sender): void {
+    const found = this.#table.find(message.address, this.#options.scheduler.now());
+    if (typeof found === 'string') {
+      this.refuse(new Uint8Array(), found);
+      return;
+    }
+    const [first, ...others] = found ?? [];
+    const isForTree = this.#events.takeForTree(message, sender);
+    if (first === undefined) {
+      if (!isForTree) this.#options.log.debug({}, `no parameter has the address ${message.address}`, 'no parameter');
+    } else if (others.length === 0 && first.parts.length === 1) this.#apply(first, message, sender);
+    else
+      this.#events.turn(() => {
+        for (const binding of found as readonly Binding[]) this.#apply(binding, message, sender);
+      });
+  }
+
+  #apply(binding: Binding, { args }: OscMessage, sender: Sender): void {
+    const { parts, constants, access } = binding;
+    if (args.length === 0 && parts[0]!.place >= 0) {
+      this.#answer(binding, sender);
+      return;
+    }
+    if (access === 'write-only') return;
+    for (const [place, value] of constants) if (args[place] !== value) return;
+    for (const part of parts) {
+      const { type, place, settings } = part;
+      const raw = place < 0 ? (args[0] ?? 1) : args[place];
+      if (raw === undefined) {
+        this.#refuseMessage(part, `expected at least ${place + 1} arguments`);
+        return;
+      }
+      if (type === 'T') {
+        if (raw !== 0 && raw !== false) this.#events.set(part, 1, undefined); // a button that is let go sends 0
+      } else if (raw === null) this.#events.set(part, undefined, undefined);
+      else {
+        const value = this.#valueOf(part, raw, settings.choices);
+        if (value !== undefined) this.#set(part, value, sender);
+      }
+    }
+  }
+
+  #valueOf(part: Part, raw: Exclude<OscValue, null>, choices: Part['settings']['choices']): Value | undefined {
+    const { type } = part;
+    if (choices === undefined && isValueOf(type, raw)) return raw;
+    const named = choices !== undefined && typeof raw === 'string' && Object.hasOwn(choices, raw) ? choices[raw]! : raw;
+    try {
+      return convert(type, named);
+    } catch {
+      this.#refuseMessage(part, `expected a value of type ${type}`);
+      return undefined;
+    }
+  }
+
+  #refuseMessage({ binding }: Part, reason: string): void {
+    this.refuse(new Uint8Array(), `${binding.address}: ${reason}`);
+  }
+
+  #set(part: Part, value: Value, sender: Sender): void {
+    const wanted = this.#wanted.get(part);
+    const isConfirmed = wanted !== undefined && wanted.value === value;
+    if (isConfirmed) {
+      wanted.timer.unsubscribe();
+      this.#wanted.delete(part);
+    }
+    // Only what changes goes on, so that two hubs that feed back to each other come to rest.
+    if (this.#options.settings.feedback !== 'none' && this.#options.own(part.id)?.value !== value)
+      this.#fedBack.set(part.binding, sender);
+    this.#events.set(part, value, isConfirmed ? wanted.change : undefined);
+  }
+
+  /** Answers a message without arguments: the peer asks for the value. */
+  #answer(binding: Binding, sender: Sender): void {
+    if (binding.access === 'write-only' || binding.parts.some(({ id }) => this.#options.own(id)?.value === undefined))
+      return;
+    const packet = this.#encoded(binding);
+    if (packet === undefined) return;
+    this.#events.wire('out', packet);
+    sender.send(packet);
+  }
+
+  #feedBack(): void {
+    const fedBack = [...this.#fedBack];
+    this.#fedBack.clear();
+    const toAll = this.#options.settings.feedback === 'all';
+    for (const [binding, sender] of fedBack) {
+      if (!toAll && this.#transport.sendToOthers === undefined) continue;
+      const packet = this.#encoded(binding);
+      if (packet === undefined) continue;
+      this.#events.wire('out', packet);
+      if (toAll) this.#link.send(packet);
+      else this.#transport.sendToOthers!(packet, sender);
+    }
+  }
+
+  // Sending.
+
+  /** Errors: `unavailable` while the peer is away. */
+  expectPeer(id: string): void {
+    if (!this.#isRunning && !this.#isStarting) throw new HubError('unavailable', `${id}: the peer is away`);
+  }
+
+  /** Sends a value at the end of the turn. Of several values of a parameter in a turn, the newest counts; each trigger is sent. */
+  write(part: Part, value: Value, change: Change | undefined): void {
+    if (!this.#isRunning && !this.#isStarting) {
+      this.#options.log.warn({ parameter: part.id }, 'not sent: the peer is away');
+      return;
+    }
+    const queued = this.#queued.get(part);
+    if (queued !== undefined) {
+      queued.value = value;
+      queued.change = change;
+      return;
+    }
+    const write = { part, value, change };
+    if (part.type !== 'T') this.#queued.set(part, write);
+    else if (++this.#triggers > maxTriggersPerTurn) {
+      this.#options.log.warn({}, `more than ${maxTriggersPerTurn} triggers in a turn, one was dropped`);
+      return;
+    }
+    this.#writes.push(write);
+    if (this.#isRunning && this.#writes.length === 1) this.#prepareFlush();
+  }
+
+  #flush(): void {
+    const writes = this.#writes;
+    const sent = new Set<Binding>();
+    const packets: Buffer[] = [];
+    for (const { part } of writes) {
+      const { binding, type } = part;
+      if (type !== 'T' && sent.has(binding)) continue;
+      sent.add(binding);
+      const packet = this.#encoded(binding, part);
+      if (packet !== undefined) packets.push(packet);
+    }
+    this.#forgetWrites();
+    this.#sendAll(packets);
+    for (const { part, value, change } of writes) if (part.isConfirmed) this.#want(part, value, change);
+  }
+
+  #forgetWrites(): void {
+    this.#writes = [];
+    this.#queued.clear();
+    this.#triggers = 0;
+  }
+
+  /** Returns the message of a binding; undefined: it cannot be sent, which has been reported. */
+  #encoded(binding: Binding, written?: Part): Buffer | undefined {
+    try {
+      return encodeBinding(binding, (part) => {
+        const own = this.#options.own(part.id);
+        const pending = written === undefined ? undefined : (this.#queued.get(part)?.value ?? own?.wanted?.value);
+        return pending ?? own?.value;
+      });
+    } catch (error) {
+      const reason = `not sent: ${messageOf(error)}`;
+      this.#options.log.warn({}, `${binding.address}: ${reason}`, `not sent ${binding.address}`);
+      if (written?.isConfirmed === true)
+        this.#events.settle(written.id, new HubError('not-confirmed', `${written.id}: ${reason}`));
+      return undefined;
+    }
+  }
+
+  #sendAll(packets: readonly Buffer[]): void {
+    const { bundles, tcp, tcpListen } = this.#options.settings;
+    if (bundles === false || (bundles === true && packets.length < 2)) {
+      for (const packet of packets) this.#send(packet);
+      return;
+    }
+    const timeMs = bundles === true ? 0 : this.#options.timeOfDay() + bundles;
+    const most = (tcp ?? tcpListen) === undefined ? maxBundleBytes : maxPacketBytes;
+    let elements: Buffer[] = [];
+    let bytes = 16;
+    const end = () => {
+      if (elements.length > 0) this.#send(encodeBundle(timeMs, elements));
+      elements = [];
+      bytes = 16;
+    };
+    for (const packet of packets) {
+      if (bytes + 4 + packet.length > most) end();
+      if (16 + 4 + packet.length > maxPacketBytes) this.#send(packet);
+      else {
+        elements.push(packet);
+        bytes += 4 + packet.length;
+      }
+    }
+    end();
+  }
+
+  #send(packet: Buffer): void {
+    this.#events.wire('out', packet);
+    this.#link.send(packet);
+  }
+
+  /** Waits for the confirmation of a write. */
+  #want(part: Part, value: Value, change: Change | undefined): void {
+    this.#wanted.get(part)?.timer.unsubscribe();
+    const wanted: Wanted = { value, change, tries: 0, timer: Subscription.EMPTY };
+    const step = () => {
+      if (wanted.tries++ === confirmTries) {
+        this.#wanted.delete(part);
+        const limit = (confirmTries * confirmEveryMs) / 1000;
+        const message = `${part.id}: the peer has not reported the value within ${limit} s`;
+        this.#events.settle(part.id, new HubError('not-confirmed', message));
+        return;
+      }
+      if (part.binding.confirm === 'ask') this.#ask([part.binding]);
+      wanted.timer = this.#options.scheduler.schedule(step, confirmEveryMs);
+    };
+    this.#wanted.set(part, wanted);
+    step();
+  }
+
+  // Questions.
+
+  #ask(bindings: readonly Binding[]): void {
+    const asked = new Set(this.#questions);
+    for (const binding of bindings) if (!asked.has(binding)) this.#questions.push(binding);
+    if (!this.#isAsking) this.#askNext();
+  }
+
+  #askNext(): void {
+    const now = this.#questions.splice(0, questionsAtOnce);
+    for (const binding of now) this.#send(encodeQuery(binding));
+    this.#isAsking = now.length === questionsAtOnce;
+    if (!this.#isAsking) return;
+    const next = this.#options.scheduler.schedule(() => {
+      this.#timers.remove(next);
+      this.#askNext();
+    }, questionPauseMs);
+    this.#timers.add(next);
+  }
+}
+
+function messagesIn(packet: OscPacket): number {
+  if (!('elements' in packet)) return 1;
+  let count = 0;
+  for (const element of packet.elements) count += messagesIn(element);
+  return count;
+}

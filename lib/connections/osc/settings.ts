@@ -1,0 +1,299 @@
+// The settings of an OSC connection: how packets arrive and leave, and which address belongs to which parameter.
+
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import { z } from 'zod';
+import { messageOf } from '../../model/error.ts';
+import { valueClasses } from '../../model/parameter.ts';
+import { record } from '../../model/record-schema.ts';
+import { valueTypes } from '../../model/value.ts';
+import { durationSetting, integerSetting } from '../setting.ts';
+import { readPacket } from './packet.ts';
+
+/** How many places packets are sent to. */
+const maxPlaces = 32;
+
+const placePattern = /^(?:\[[\da-fA-F:.]+\]|[^\s:/[\]]+):\d{1,5}$/;
+
+export interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+const placeExpected = 'host:port, such as "10.0.0.40:10023"';
+const placeSetting = () =>
+  z.string({ error: placeExpected }).refine((text) => placePattern.test(text) && isPort(readPlace(text).port), {
+    error: ({ input }) => `expected ${placeExpected}, got ${JSON.stringify(input)}`,
+  });
+const portSetting = (about: string) =>
+  z
+    .union([integerSetting(0, 65_535), placeSetting()], { error: 'a port, or address:port' })
+    .optional()
+    .describe(about);
+
+const shownTag = '[ifsSbTdhtcrm]';
+const argumentExpected =
+  'a type tag such as "f", a named one such as "x:f", a number, true or false, { s: "text" }, or a bracket';
+const argumentSetting = z.union(
+  [
+    z
+      .string({ error: argumentExpected })
+      .regex(new RegExp(`^(?:(?:[^\\s/:{}]+:)?${shownTag}|\\[|\\])$`), { error: argumentExpected }),
+    z.number(),
+    z.boolean(),
+    z
+      .strictObject(
+        Object.fromEntries(
+          ['i', 'f', 's', 'S', 'b', 'd', 'h', 't', 'c', 'r', 'm'].map((tag) => [
+            tag,
+            z
+              .union([z.string(), z.number()])
+              .optional()
+              .describe(`A constant with the type tag ${tag}; a text may have the variables of the Parameter ID`),
+          ]),
+        ),
+      )
+      .refine((constant) => Object.values(constant).filter((value) => value !== undefined).length === 1, {
+        error: 'expected a constant with one type tag, such as { s: "text" }',
+      }),
+    z.strictObject({ N: z.literal(true).describe('The argument nil') }),
+    z.strictObject({ I: z.literal(true).describe('The argument impulse') }),
+  ],
+  { error: argumentExpected },
+);
+
+const bound = (about: string) => z.number({ error: 'a number' }).optional().describe(about);
+const text = (about: string) => z.string({ error: 'a text' }).optional().describe(about);
+
+const parameterSchema = z.strictObject({
+  address: z
+    .string({ error: 'an OSC address such as "/ch/{n}/mix/fader"' })
+    .describe('Its OSC address, with the variables of the Parameter ID: /ch/{n}/mix/fader, or {n:00} with two digits'),
+  type: z
+    .enum(valueTypes, { error: `one of ${valueTypes.join(', ')}` })
+    .optional()
+    .describe('Its value type; default: that of its argument, T if it has none'),
+  args: z
+    .union([argumentSetting, z.array(argumentSetting).max(64)], {
+      error: `${argumentExpected}, or a list of them`,
+    })
+    .optional()
+    .describe('The arguments of its messages: a type tag, or a list of tags, named parts and constants'),
+  arg: integerSetting(0, 1023).optional().describe('It only reads the argument at this place, counted from 0'),
+  access: z
+    .enum(['read-only', 'write-only', 'read-write'], { error: 'one of read-only, write-only, read-write' })
+    .optional()
+    .describe('read-only: only received; write-only: only sent; default: both'),
+  confirm: z
+    .enum(['none', 'echo', 'ask'], { error: 'one of none, echo, ask' })
+    .optional()
+    .describe('How a write is confirmed; default: that of the connection'),
+  ask: z
+    .union([z.boolean(), durationSetting(10)], { error: 'true, false, or a duration such as "10s"' })
+    .default(false)
+    .describe('Ask for its value after each connect, by its address without arguments; a duration: also that often'),
+  label: text('Its name for people'),
+  unit: text('The unit of its value'),
+  min: bound('The least value; lower ones are refused'),
+  max: bound('The greatest value; higher ones are refused'),
+  step: bound('The step of its values'),
+  choices: record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+    .optional()
+    .describe('All of its values, by their names; others are refused'),
+  description: text('What it is for'),
+  class: z
+    .enum(valueClasses, { error: `one of ${valueClasses.join(', ')}` })
+    .optional()
+    .describe('state, meter or event; meters skip history and traces'),
+});
+
+export type ParameterSettings = z.output<typeof parameterSchema>;
+export type ArgumentSetting = z.output<typeof argumentSetting>;
+
+const networkExpected = 'an IP address, or a network such as "10.0.0.0/24"';
+const globs = (about: string) =>
+  z
+    .array(z.string({ error: 'a glob of addresses such as "desk/**"' }).min(1), {
+      error: 'a list of globs of addresses',
+    })
+    .max(1000)
+    .default([])
+    .describe(about);
+
+export const settingsSchema = z
+  .strictObject({
+    udp: z
+      .union([placeSetting(), z.array(placeSetting()).min(1).max(maxPlaces)], { error: `${placeExpected}, or a list` })
+      .optional()
+      .describe(
+        'Send over UDP to this host:port, or to each of a list; without `listen`, answers come back to any free port',
+      ),
+    listen: portSetting('Receive over UDP at this port, or address:port'),
+    tcp: placeSetting().optional().describe('Connect over TCP to this host:port'),
+    tcpListen: portSetting('Let others connect over TCP to this port, or address:port'),
+    hosts: z
+      .array(placeSetting(), { error: 'a list of host:port' })
+      .max(16)
+      .default([])
+      .describe('Further places of the same device, tried in turn when the one in `tcp` does not answer'),
+    framing: z
+      .enum(['slip', 'length'], { error: 'slip or length' })
+      .default('slip')
+      .describe(
+        'How packets are divided over TCP: slip as in OSC 1.1, or length, four bytes before each as in OSC 1.0',
+      ),
+    allowFrom: z
+      .array(
+        z.string({ error: networkExpected }).refine((from) => isNetwork(from), {
+          error: ({ input }) => `expected ${networkExpected}, got ${JSON.stringify(input)}`,
+        }),
+        { error: `a list of ${networkExpected}` },
+      )
+      .max(100)
+      .default([])
+      .describe('Who may send: addresses and networks. Default: the hosts in `udp`, or anybody without these'),
+    parameters: record(
+      z.string().meta({ description: 'A Parameter ID; {n:1..32} and {side:L|R} stand for several' }),
+      parameterSchema,
+    )
+      .default({})
+      .describe('The parameters, by ID, with their OSC addresses'),
+    queries: z
+      .array(
+        z.strictObject({
+          send: z
+            .string({ error: 'a message such as "/xremote" or "/subscribe si \\"/meters\\" 1"' })
+            .refine((written) => messageMistake(written) === undefined, {
+              error: ({ input }) => messageMistake(input as string) ?? '',
+            })
+            .describe('A message, in the form of oscsend: /subscribe si "/meters" 1'),
+          every: durationSetting(10).optional().describe('How often it is sent; default: once after each connect'),
+        }),
+      )
+      .max(100)
+      .default([])
+      .describe('Messages that are sent after each connect, and then regularly'),
+    confirm: z
+      .enum(['none', 'echo', 'ask'], { error: 'one of none, echo, ask' })
+      .default('none')
+      .describe(
+        'How a write is confirmed. none: it is the value at once; echo: the peer reports it; ask: the hub asks for it',
+      ),
+    feedback: z
+      .enum(['none', 'others', 'all'], { error: 'one of none, others, all' })
+      .default('none')
+      .describe('Who is sent a value that a peer has changed: none, the other peers, or also the peer itself'),
+    bundles: z
+      .union([z.boolean(), durationSetting(0, 60_000)], { error: 'true, false, or a duration such as "50ms"' })
+      .default(false)
+      .describe('true: the messages of one turn go as a bundle; a duration: with a time tag that is so much later'),
+    connectTimeout: durationSetting(100, 60_000).default(5000).describe('How long a connect over TCP may take'),
+    idleTimeout: durationSetting(100)
+      .optional()
+      .describe('How long nothing may arrive before the values are stale; default: any time'),
+    onLoss: z
+      .union(
+        [
+          z.enum(['stale', 'unknown']),
+          z.strictObject({ hold: durationSetting(1).describe('How long values stay before they are unknown') }),
+        ],
+        { error: '"stale", "unknown" or { hold: "5s" }' },
+      )
+      .default('stale')
+      .describe(
+        'What happens to values while the peer is away: they stay and are stale, are unknown, or are unknown after a time',
+      ),
+    messagesPerSecond: integerSetting(1, 1_000_000)
+      .default(100_000)
+      .describe('How many messages are taken in a second; more are refused and counted'),
+    tree: z
+      .strictObject({
+        read: globs('Addresses of the hub that may be read: ["desk/**"]'),
+        write: globs('Addresses of the hub that may be written; they may be read as well'),
+        prefix: z
+          .string({ error: 'an OSC address such as "/hub"' })
+          .regex(/^(?:\/[^\s#*,/?[\]{}]+)*$/, { error: 'an OSC address such as "/hub", or an empty text' })
+          .default('')
+          .describe('What stands before the addresses of the hub: "/hub" makes desk/level /hub/desk/level'),
+      })
+      .optional()
+      .describe('Lets senders read and write parameters of the whole hub; default: nobody may'),
+    simulate: z.boolean().default(false).describe('true: run without a peer; every write is confirmed at once'),
+  })
+  .superRefine((settings, context) => {
+    const message = transportMistake(settings);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+
+export type OscSettings = z.output<typeof settingsSchema>;
+
+function transportMistake({
+  udp,
+  listen,
+  tcp,
+  tcpListen,
+  hosts,
+}: Partial<z.input<typeof settingsSchema>>): string | undefined {
+  const ways = [udp ?? listen, tcp, tcpListen].filter((way) => way !== undefined).length;
+  if (ways !== 1) return 'expected exactly one of tcp, tcpListen, and udp or listen';
+  if (hosts !== undefined && hosts.length > 0 && tcp === undefined) return 'expected hosts only together with tcp';
+  return undefined;
+}
+
+function isPort(port: number): boolean {
+  return port <= 65_535;
+}
+
+/** Reads `host:port`, whose form has been checked. */
+export function readPlace(text: string): Place {
+  const colon = text.lastIndexOf(':');
+  return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) };
+}
+
+/** The places that packets are sent to over UDP. */
+export function placesOf({ udp = [] }: Pick<OscSettings, 'udp'>): readonly Place[] {
+  return [udp].flat().map(readPlace);
+}
+
+/** Where the hub receives. Without an address it is loopback, unless it has to reach other machines. */
+export function listenPlace(settings: OscSettings): Place | undefined {
+  const { udp, listen, tcpListen } = settings;
+  const written = listen ?? tcpListen ?? (udp === undefined ? undefined : 0);
+  if (written === undefined) return undefined;
+  if (typeof written === 'string') return readPlace(written);
+  const hosts = placesOf(settings).map(({ host }) => host);
+  if (hosts.every(isLoopback)) return { host: hosts.some((host) => isIPv6(host)) ? '::1' : '127.0.0.1', port: written };
+  return { host: hosts.some((host) => isIPv6(host)) ? '::' : '0.0.0.0', port: written };
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host);
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32));
+}
+
+/** Returns whether a sender may send; undefined: nothing in the settings says so. */
+export function createGuard({ allowFrom }: Pick<OscSettings, 'allowFrom'>): ((address: string) => boolean) | undefined {
+  if (allowFrom.length === 0) return undefined;
+  const list = new BlockList();
+  for (const text of allowFrom) {
+    const [address = '', bits] = text.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+function messageMistake(written: string): string | undefined {
+  try {
+    readPacket(written);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}

@@ -1,0 +1,446 @@
+// How packets of OSC arrive and leave: UDP with any number of senders, TCP as client and as server. Each packet arrives whole, and whoever
+// sent it is `sender` during that call. Unsent bytes and clients are bounded; nothing is sent again.
+
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
+import { lookup } from 'node:dns/promises';
+import { createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { type Link, type LinkListener, maxUnsentBytes, type Transport, tcpTransport } from '../../device/transport.ts';
+import { messageOf } from '../../model/error.ts';
+import { maxPacketBytes } from './packet.ts';
+import type { OscSettings, Place } from './settings.ts';
+
+/** How many clients may be connected to a TCP port at once. */
+export const maxClients = 64;
+
+/** Whoever sent a packet. */
+export interface Sender {
+  readonly name: string;
+  send(packet: Uint8Array): void;
+}
+
+export interface OscTransport extends Transport {
+  /** Who sent the packet that is being received; undefined: there is only one peer. */
+  readonly sender?: Sender | undefined;
+  /** Sends to everybody but one; left out: there is only one peer. */
+  sendToOthers?(packet: Uint8Array, but: Sender): void;
+}
+
+/** Notes what was received and refused: bytes that are no packet, or a packet of somebody who may not send. */
+export type Refuse = (bytes: Uint8Array, reason: string) => void;
+
+type Guard = ((address: string) => boolean) | undefined;
+
+// Framing over TCP.
+
+interface Framer {
+  /** Returns the packets that are complete. Errors: the stream cannot be read any further. */
+  push(bytes: Buffer): Buffer[];
+}
+
+const end = 0xc0;
+const escapeByte = 0xdb;
+const escapedEnd = 0xdc;
+const escapedEscape = 0xdd;
+
+/** SLIP (RFC 1055), with an END before and after each packet. After a packet that is too long it goes on with the next one. */
+class SlipFramer implements Framer {
+  readonly #refuse: Refuse;
+  #packet = Buffer.allocUnsafe(256);
+  #length = 0;
+  #isEscaped = false;
+  #fault: string | undefined;
+
+  constructor(refuse: Refuse) {
+    this.#refuse = refuse;
+  }
+
+  push(bytes: Buffer): Buffer[] {
+    const packets: Buffer[] = [];
+    for (const byte of bytes) {
+      if (byte === end) this.#end(packets);
+      else if (this.#isEscaped) {
+        this.#isEscaped = false;
+        if (byte === escapedEnd) this.#add(end);
+        else if (byte === escapedEscape) this.#add(escapeByte);
+        else this.#fault = 'expected an escaped END or ESC of SLIP';
+      } else if (byte === escapeByte) this.#isEscaped = true;
+      else this.#add(byte);
+    }
+    return packets;
+  }
+
+  #add(byte: number): void {
+    if (this.#length >= maxPacketBytes) {
+      this.#fault = `expected a packet of at most ${maxPacketBytes} bytes`;
+      return;
+    }
+    if (this.#length === this.#packet.length) this.#packet = Buffer.concat([this.#packet], this.#length * 2);
+    this.#packet[this.#length++] = byte;
+  }
+
+  #end(packets: Buffer[]): void {
+    const fault = this.#isEscaped ? 'expected an escaped END or ESC of SLIP' : this.#fault;
+    const packet = Buffer.from(this.#packet.subarray(0, this.#length));
+    if (fault !== undefined) this.#refuse(packet, fault);
+    else if (packet.length > 0) packets.push(packet);
+    if (this.#packet.length > 4096) this.#packet = Buffer.allocUnsafe(256);
+    this.#length = 0;
+    this.#isEscaped = false;
+    this.#fault = undefined;
+  }
+}
+
+function wrapSlip(packet: Uint8Array): Buffer {
+  const bytes = [end];
+  for (const byte of packet) {
+    if (byte === end) bytes.push(escapeByte, escapedEnd);
+    else if (byte === escapeByte) bytes.push(escapeByte, escapedEscape);
+    else bytes.push(byte);
+  }
+  bytes.push(end);
+  return Buffer.from(bytes);
+}
+
+/** Four bytes with the length before each packet. A length that is too large means that the stream is out of step. */
+class LengthFramer implements Framer {
+  readonly #refuse: Refuse;
+  #unread: Buffer = Buffer.alloc(0);
+  /** How many bytes make the next step possible. */
+  #needed = 4;
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+
+  constructor(refuse: Refuse) {
+    this.#refuse = refuse;
+  }
+
+  push(bytes: Buffer): Buffer[] {
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+    if (this.#unread.length + this.#waitingBytes < this.#needed) return [];
+    this.#unread = Buffer.concat([this.#unread, ...this.#waiting]);
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    const packets: Buffer[] = [];
+    let at = 0;
+    for (;;) {
+      this.#needed = 4;
+      if (this.#unread.length - at < 4) break;
+      const length = this.#unread.readUInt32BE(at);
+      if (length > maxPacketBytes) {
+        this.#refuse(this.#unread.subarray(at, at + 4), `expected a length of at most ${maxPacketBytes} bytes`);
+        throw new Error(`expected packets of at most ${maxPacketBytes} bytes, got the length ${length}`);
+      }
+      this.#needed = 4 + length;
+      if (this.#unread.length - at < this.#needed) break;
+      if (length > 0) packets.push(this.#unread.subarray(at + 4, at + 4 + length));
+      at += 4 + length;
+    }
+    this.#unread = this.#unread.subarray(at);
+    return packets;
+  }
+}
+
+function wrapLength(packet: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafe(4 + packet.length);
+  bytes.writeUInt32BE(packet.length);
+  bytes.set(packet, 4);
+  return bytes;
+}
+
+function createFramer(framing: OscSettings['framing'], refuse: Refuse): Framer {
+  return framing === 'slip' ? new SlipFramer(refuse) : new LengthFramer(refuse);
+}
+
+export function wrap(framing: OscSettings['framing'], packet: Uint8Array): Buffer {
+  return framing === 'slip' ? wrapSlip(packet) : wrapLength(packet);
+}
+
+/** A TCP link to one peer. */
+export function tcpClient({ host, port }: Place, framing: OscSettings['framing'], refuse: Refuse): OscTransport {
+  const transport = tcpTransport({ host, port });
+  return {
+    name: transport.name,
+    keepsFrames: true,
+    open(listener) {
+      const framer = createFramer(framing, refuse);
+      let isEnded = false;
+      const link: Link = transport.open({
+        opened: () => listener.opened(),
+        closed: (reason, code) => listener.closed(reason, code),
+        received: (bytes) => {
+          try {
+            for (const packet of framer.push(bytes as Buffer)) if (!isEnded) listener.received(packet);
+          } catch (error) {
+            isEnded = true;
+            link.end();
+            listener.closed(messageOf(error));
+          }
+        },
+      });
+      return {
+        send: (packet) => link.send(wrap(framing, packet)),
+        end: () => {
+          isEnded = true;
+          link.end();
+        },
+      };
+    },
+  };
+}
+
+export interface PortOptions {
+  readonly bind: Place;
+  readonly refuse: Refuse;
+  readonly guard: Guard;
+}
+
+export interface UdpOptions extends PortOptions {
+  readonly places: readonly Place[];
+}
+
+/** How many senders are remembered by address and port. */
+const keptSenders = 256;
+
+/** A UDP port. It stays open while nothing is heard: `open` only begins a new time of listening. */
+export class UdpPort implements OscTransport {
+  readonly name: string;
+  readonly keepsFrames = true;
+  readonly isPassive = true;
+  readonly #options: UdpOptions;
+  #socket: UdpSocket | undefined;
+  #listener: LinkListener | undefined;
+  #places: readonly Place[] = [];
+  /** Whether an address may send. */
+  readonly #allowed = new Map<string, boolean>();
+  readonly #senders = new Map<string, Sender & Place>();
+  sender: (Sender & Place) | undefined;
+
+  constructor(options: UdpOptions) {
+    const { places, bind } = options;
+    this.#options = options;
+    this.name = places.length > 0 ? places.map(nameOf).join(', ') : `UDP port ${bind.port}`;
+  }
+
+  open(listener: LinkListener): Link {
+    this.#listener = listener;
+    void this.#open(listener);
+    return {
+      send: (packet) => {
+        for (const place of this.#places) this.#send(packet, place);
+      },
+      end: () => {
+        if (this.#listener === listener) this.#listener = undefined;
+      },
+    };
+  }
+
+  sendToOthers(packet: Uint8Array, but: Sender): void {
+    const { host } = but as Sender & Place;
+    for (const place of this.#places) if (place.host !== host) this.#send(packet, place);
+  }
+
+  /** The port that is bound, once it is. */
+  get port(): number | undefined {
+    return this.#socket?.address().port;
+  }
+
+  async close(): Promise<void> {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    this.#listener = undefined;
+    if (socket !== undefined) await new Promise<void>((resolve) => socket.close(resolve));
+  }
+
+  /** Opens the socket, and looks names up again: a host may have another address by now. */
+  async #open(listener: LinkListener): Promise<void> {
+    try {
+      this.#socket ??= await this.#bind(listener);
+      if (this.#listener !== listener) return;
+      const family = isIPv6(this.#options.bind.host) ? 6 : 4;
+      this.#places = await Promise.all(
+        this.#options.places.map(async ({ host, port }) => ({ host: (await lookup(host, { family })).address, port })),
+      );
+      this.#allowed.clear();
+      if (this.#listener === listener) listener.opened();
+    } catch (error) {
+      if (this.#listener === listener) listener.closed(messageOf(error));
+    }
+  }
+
+  #bind(listener: LinkListener): Promise<UdpSocket | undefined> {
+    const { host, port } = this.#options.bind;
+    return new Promise((resolve, reject) => {
+      const socket = createSocket({ type: isIPv6(host) ? 'udp6' : 'udp4', recvBufferSize: 4 * 1_048_576 });
+      socket.on('error', (error) => {
+        reject(error);
+        if (this.#socket !== socket) return;
+        this.#socket = undefined;
+        socket.close();
+        this.#listener?.closed(messageOf(error));
+      });
+      socket.on('message', (packet, { address, port: from }) => this.#received(packet, address, from));
+      socket.bind({ address: host, port, exclusive: true }, () => {
+        if (this.#listener === listener) resolve(socket);
+        else socket.close(() => resolve(undefined)); // it was stopped in the meantime
+      });
+    });
+  }
+
+  #received(packet: Buffer, address: string, port: number): void {
+    if (!this.#isAllowed(address)) {
+      this.#options.refuse(packet, 'expected a packet of a sender that may send');
+      return;
+    }
+    const name = `${address}:${port}`;
+    let sender = this.#senders.get(name);
+    if (sender === undefined) {
+      if (this.#senders.size >= keptSenders) this.#senders.clear();
+      sender = { name, host: address, port, send: (bytes) => this.#send(bytes, { host: address, port }) };
+      this.#senders.set(name, sender);
+    }
+    this.sender = sender;
+    this.#listener?.received(packet);
+    this.sender = undefined;
+  }
+
+  #isAllowed(address: string): boolean {
+    const known = this.#allowed.get(address);
+    if (known !== undefined) return known;
+    const { guard } = this.#options;
+    const isPeer = this.#places.some(({ host }) => host === address);
+    const isAllowed = isPeer || (guard === undefined ? this.#places.length === 0 : guard(address));
+    if (this.#allowed.size >= keptSenders) this.#allowed.clear();
+    this.#allowed.set(address, isAllowed);
+    return isAllowed;
+  }
+
+  #send(packet: Uint8Array, { host, port }: Place): void {
+    const socket = this.#socket;
+    if (socket === undefined || socket.getSendQueueSize() > maxUnsentBytes) return;
+    socket.send(packet, port, host, (error) => {
+      if (error !== null && this.#socket === socket)
+        this.#options.refuse(new Uint8Array(), `not sent: ${error.message}`);
+    });
+  }
+}
+
+interface Client extends Sender {
+  end(): void;
+}
+
+export interface TcpServerOptions extends PortOptions {
+  readonly framing: OscSettings['framing'];
+  /** How long a client may be silent before its link ends; undefined: any time. */
+  readonly idleTimeoutMs: number | undefined;
+}
+
+/** A TCP port that any number of clients connect to; it is open while it listens. */
+export class TcpPort implements OscTransport {
+  readonly name: string;
+  readonly keepsFrames = true;
+  readonly isPassive = true;
+  readonly #options: TcpServerOptions;
+  readonly #clients = new Set<Client>();
+  #server: Server | undefined;
+  #listener: LinkListener | undefined;
+  sender: Sender | undefined;
+
+  constructor(options: TcpServerOptions) {
+    this.#options = options;
+    this.name = `port ${options.bind.port}`;
+  }
+
+  open(listener: LinkListener): Link {
+    this.#listener = listener;
+    if (this.#server === undefined) this.#listen();
+    else queueMicrotask(() => this.#opened(listener));
+    return {
+      send: (packet) => this.#sendToAll(packet, undefined),
+      end: () => {
+        if (this.#listener === listener) this.#listener = undefined;
+      },
+    };
+  }
+
+  sendToOthers(packet: Uint8Array, but: Sender): void {
+    this.#sendToAll(packet, but);
+  }
+
+  get port(): number | undefined {
+    const address = this.#server?.address();
+    return typeof address === 'object' ? address?.port : undefined;
+  }
+
+  async close(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    this.#listener = undefined;
+    for (const client of this.#clients) client.end();
+    if (server !== undefined) await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+
+  #opened(listener: LinkListener): void {
+    if (this.#listener === listener) listener.opened();
+  }
+
+  #listen(): void {
+    const { host, port } = this.#options.bind;
+    const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 }, (socket) =>
+      this.#take(socket),
+    );
+    this.#server = server;
+    server.on('error', (error) => {
+      if (this.#server === server) this.#server = undefined;
+      this.#listener?.closed(messageOf(error));
+    });
+    server.listen({ host, port, exclusive: true }, () => {
+      if (this.#server === server && this.#listener !== undefined) this.#opened(this.#listener);
+    });
+  }
+
+  #take(socket: Socket): void {
+    const { guard, refuse, framing, idleTimeoutMs } = this.#options;
+    const { remoteAddress = '', remotePort = 0 } = socket;
+    socket.on('error', () => socket.destroy());
+    if (guard?.(remoteAddress) === false || this.#clients.size >= maxClients) {
+      const isFull = this.#clients.size >= maxClients;
+      refuse(new Uint8Array(), isFull ? `expected at most ${maxClients} clients` : 'expected a client that may send');
+      socket.destroy();
+      return;
+    }
+    const framer = createFramer(framing, refuse);
+    const client: Client = {
+      name: `${remoteAddress}:${remotePort}`,
+      send: (packet) => {
+        if (socket.writableLength + packet.length > maxUnsentBytes) socket.destroy();
+        else socket.write(wrap(framing, packet));
+      },
+      end: () => socket.destroy(),
+    };
+    this.#clients.add(client);
+    if (idleTimeoutMs !== undefined) socket.setTimeout(idleTimeoutMs, () => socket.destroy());
+    socket.on('close', () => this.#clients.delete(client));
+    socket.on('data', (bytes: Buffer) => {
+      try {
+        for (const packet of framer.push(bytes)) {
+          if (socket.destroyed) return;
+          this.sender = client;
+          this.#listener?.received(packet);
+        }
+      } catch {
+        socket.destroy(); // the framer has reported the reason
+      } finally {
+        this.sender = undefined;
+      }
+    });
+  }
+
+  #sendToAll(packet: Uint8Array, but: Sender | undefined): void {
+    for (const client of this.#clients) if (client !== but) client.send(packet);
+  }
+}
+
+function nameOf({ host, port }: Place): string {
+  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+}
