@@ -20,6 +20,7 @@ const flows = [
   'console/history/no-store.tsx',
   'console/users/users-view.tsx',
   'flow/check/tests/tests.ts',
+  'flow/run/connections/supervisor.ts',
   'testing/test-flow.ts',
 ];
 

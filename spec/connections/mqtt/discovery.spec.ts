@@ -1,5 +1,4 @@
-// Devices that announce themselves: documents in the forms of Home Assistant, ESPHome, Zigbee2MQTT 2, Tasmota and Shelly, as their own
-// documentation has them.
+// Devices that announce themselves, by documents in the forms of Home Assistant, ESPHome, Zigbee2MQTT 2, Tasmota and Shelly.
 
 import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../../support/deadline.ts';
