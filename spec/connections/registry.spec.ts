@@ -17,6 +17,7 @@ const flows = [
   'command/init.ts',
   'command/recipe.ts',
   'connections/registry.ts',
+  'connections/rest-api/endpoints/connections.ts',
   'console/history/no-store.tsx',
   'console/users/users-view.tsx',
   'flow/check/tests/tests.ts',
