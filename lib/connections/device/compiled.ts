@@ -252,7 +252,7 @@ function* combinations(parts: readonly IdPart[]): Generator<Map<string, Value>> 
 /** Returns the declaration of a parameter. */
 export function declarationOf({ id, family }: Instance): ParameterDeclaration {
   const { type, access, accept, about } = family;
-  const isConfirmed = access === 'read-write' && type !== 'T';
+  const isConfirmed = access !== 'read-only' && type !== 'T';
   return { id, type, access, isConfirmed, ...(accept && { accept }), ...(about && { about }) };
 }
 

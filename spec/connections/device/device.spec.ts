@@ -327,7 +327,7 @@ test('one message sets a parameter once: its answer counts first, then the first
   };
   const folder = await createFolder(t, { 'level.device.json5': description });
   const it = { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: join(folder, 'level.device.json5') };
-  const hub = await startTestHub(t, { connections: { it, desk } });
+  const hub = await startTestHub(t, { connections: { api, it, desk } });
   const seen: unknown[] = [];
   hub.changes$.subscribe(({ parameter, value }) => seen.push(`${parameter.address} ${value}`));
   await isRunning(hub, 'it');
@@ -342,6 +342,10 @@ test('one message sets a parameter once: its answer counts first, then the first
   t.is(hub.find('it/level')!.wanted?.value, 3.3);
   await eventually(() => hub.find('it/level')!.wanted === undefined);
   t.is(hub.find('it/level')!.value, (112 - 105) / 2.2);
+  const confirmed = await fetch(`http://127.0.0.1:${hub.port}/update?parameter=it/level&value=-3.3&confirm=5s`, {
+    headers: { accept: 'application/json' },
+  });
+  t.deepEqual(await confirmed.json(), { p: 'it/level', v: (98 - 105) / 2.2 });
 });
 
 test('a write is confirmed by an answer to a question that was sent after it, not before it', async (t) => {
@@ -453,6 +457,33 @@ test('a write waits for the confirmation of the device: 200, 504 without one, 50
   const { device } = connections.find(({ id }: { id: string }) => id === 'router');
   t.regex(device.staleSince, /^20/);
   t.deepEqual(Object.keys(device), ['staleSince', 'pending']);
+});
+
+test('a write of a parameter that the device never reports is confirmed by the answer to it: 200, 504 when refused', async (t) => {
+  const peer = await startPeer(t, {
+    end: '\n',
+    answer: (request) => (/ [1-4]$/.test(request) ? '+OK\n' : '-ERR no preset\n'),
+  });
+  const write = { send: 'RECALL {value:int}', reply: '+OK', fail: '-ERR {reason}' };
+  const description = {
+    about: 'Presets',
+    frame: { end: '\n' },
+    parameters: { preset: { type: 'I', optimistic: true, write } },
+  };
+  const folder = await createFolder(t, { 'dsp.device.json5': description });
+  const dsp = { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: join(folder, 'dsp.device.json5') };
+  const hub = await startTestHub(t, { connections: { api, dsp } });
+  await isRunning(hub, 'dsp');
+  const recall = async (preset: number) => {
+    const answer = await fetch(`http://127.0.0.1:${hub.port}/update?parameter=dsp/preset&value=${preset}&confirm=5s`);
+    return { status: answer.status, text: await answer.text() };
+  };
+  t.is((await recall(3)).status, 200);
+  t.is(hub.find('dsp/preset')!.value, 3);
+  const refused = await recall(5);
+  t.is(refused.status, 504, refused.text);
+  t.regex(refused.text, /preset: .*-ERR no preset|preset: .*no preset/);
+  t.is(hub.find('dsp/preset')!.value, 3);
 });
 
 test('clients see pending writes, metadata and stale values, also those that connect later', async (t) => {

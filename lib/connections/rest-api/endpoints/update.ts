@@ -205,7 +205,7 @@ function write(context: UpdateContext, updater: Updater, read: () => UncheckedUp
       return context.hub
         .whenConfirmed(written, confirmMs!)
         .then(() => confirmed ?? true)
-        .then((isConfirmed) => expectConfirmed(isConfirmed, updated));
+        .then((isConfirmed) => expectConfirmed(isConfirmed, { p: address, v: written.value ?? v })); // the device may round
     return confirmed === undefined ? updated : confirmed.then((isConfirmed) => expectConfirmed(isConfirmed, updated));
   } catch (error) {
     writes.refuse(error);
