@@ -11,6 +11,7 @@ interface Explained {
 
 const numberPattern = /^[+-]?(?:0x[\da-f]+|(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|infinity|nan)$/i;
 const keyPattern = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
+const lineBreak = /[\n\r\u2028\u2029]/;
 const mostShown = 40;
 /** In a longer line, only this much of both ends is searched for names of secrets. */
 const mostLine = 2000;
@@ -25,7 +26,7 @@ const values: ReadonlyMap<string, string> = new Map([
   ['undefined', 'null'],
 ]);
 
-/** Returns the first error of a text; undefined: it has no error that is known here. */
+/** Returns the first error of the text; undefined: it has no error that is known here. */
 export function explainJson5(text: string): Explained | undefined {
   const explanation = new Explanation(text);
   try {
@@ -169,12 +170,12 @@ class Explanation {
 
   #badWord({ part, offset }: Token): Found {
     const word = values.get(part.toLowerCase());
-    const withoutText = `expected a value, got ${hidden}: a text needs quotes`;
+    const withoutText = `expected a value, got ${hidden}: text needs quotes`;
     if (word !== undefined)
       return new Found(`expected a value, got ${part}: did you mean ${word}?`, offset, withoutText);
     const [line = part] = /^[^,}\]\n:'"]*/.exec(this.#text.slice(offset)) ?? [];
     const written = line.trim();
-    return new Found(`expected a value, got ${written}: a text needs quotes: '${written}'`, offset, withoutText);
+    return new Found(`expected a value, got ${written}: text needs quotes: '${written}'`, offset, withoutText);
   }
 
   #badKey({ part, offset }: Token): Found {
@@ -192,7 +193,7 @@ class Explanation {
     if (after.part === '}' || after.part === ']')
       return new Found(`expected ${closing[open.part]} to close ${open.part}, got ${after.part}`, after.offset);
     if (after.part === ':') return new Found('expected a comma, got :', after.offset);
-    const isItem = open.part === '[' && after.part.length <= mostShown;
+    const isItem = open.part === '[' && after.part.length <= mostShown && !lineBreak.test(after.part);
     const got = isItem ? after.part : shown(after);
     return new Found(`expected a comma before ${got}`, after.offset, 'expected a comma here');
   }
@@ -230,9 +231,9 @@ function unquoted(part: string): string {
   return isText(part) ? part.slice(1, -1) : part;
 }
 
-/** Shows a word or a sign as it is. A text in quotes stays hidden: it may be a secret whose key is damaged. */
+/** Shows a word or a sign as it is. Text in quotes stays hidden: it may be a secret whose key is damaged. */
 function shown({ part }: Token): string {
-  if (isText(part)) return 'a text in quotes';
-  const line = part.split(/[\n\r\u2028\u2029]/, 1)[0]!;
+  if (isText(part)) return 'text in quotes';
+  const line = part.split(lineBreak, 1)[0]!;
   return line.length > mostShown || line !== part ? `${line.slice(0, mostShown - 1)}…` : part;
 }

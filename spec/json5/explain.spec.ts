@@ -1,4 +1,4 @@
-// What a text is told that is no JSON5. The mistakes of people are in spec/flow/check; here are the bounds of it.
+// The errors for text that is not JSON5. The mistakes of people are in spec/flow/check; here are the bounds of it.
 
 import test from 'ava';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ test('valid JSON5 has no explanation', (t) => {
   t.is(explainJson5("{ a: +1, $b_: .5, 'c': [0xff, -Infinity, 'x\\\ny',], /* , */ \"d\": null, }"), undefined);
 });
 
-test('a text with too deep nesting is refused in a sentence, too', (t) => {
+test('text with too deep nesting is refused in a sentence, too', (t) => {
   t.throws(() => readJson5('['.repeat(200_000)), { code: 'bad-json5' });
 });
 
@@ -34,5 +34,6 @@ test('any mistake is reported in one sentence, with a place in the text', (t) =>
         t.regex((error as Error).message, /^expected [^\n]+$/);
       }
     }),
+    { examples: [["[1 '- \n:"]] },
   );
 });
