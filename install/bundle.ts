@@ -66,7 +66,7 @@ const places: Plugin = {
   },
 };
 
-/** Escapes other characters: V8 uses two bytes per character for a text that has any of them. */
+/** Escapes other characters: V8 uses two bytes per character for text that has any of them. */
 const asAscii = (code: string) =>
   code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 

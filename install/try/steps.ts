@@ -20,7 +20,7 @@ expect() { [ "$2" = "$3" ] || { echo "$1: expected $3, got $2"; exit 1; }; }
 value() { expect "$1" "$(patchbay get "$1")" "$2"; }
 refused() { if "$@" > /tmp/said 2>&1; then echo "expected a refusal of $*"; exit 1; fi; }
 until_new() { for _ in $(seq 150); do
-  [ "$(main)" != "$1" ] && systemctl is-active -q patchbay && return; sleep 0.2; done; echo "expected another process than $1"; exit 1; }
+  [ "$(main)" != "$1" ] && systemctl is-active -q patchbay && return; sleep 0.2; done; echo "expected a process other than $1"; exit 1; }
 files() { find / -xdev ! -path '/var/lib/dpkg/*' ! -path '/var/log/*' ! -path '/var/cache/*' ! -path '/root*' \\
   ! -path /var/lib/private ! -path '/var/lib/systemd/*' | sort; }
 `;
