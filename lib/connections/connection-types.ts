@@ -29,7 +29,7 @@ type SettingsOf<Type> = Type extends { readonly type: infer Name; readonly setti
   ? { readonly type: Name } & WithTexts<z.input<Schema>> & z.input<z.ZodObject<typeof commonSettings>>
   : never;
 
-/** A text from the environment, or from a file. */
+/** Text from the environment, or from a file. */
 type TextElsewhere = { readonly env: string } | { readonly file: string };
 
 /** Settings whose texts may come from the environment or a file. */

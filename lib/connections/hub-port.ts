@@ -56,8 +56,9 @@ export interface Operations {
   /** Writes that a device has yet to confirm. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly wanted$: Observable<Change>;
   /**
-   * Resolves when the device has confirmed the newest write to a parameter; at once when no write is pending. Errors: `not-confirmed` when it
-   * refuses the write or does not confirm it in time, `unavailable` when it is offline, `conflict` when a newer write replaces this one.
+   * Resolves when the device has confirmed the newest write to a parameter; immediately when no write is pending. Errors: `not-confirmed`
+   * when it refuses the write or does not confirm it in time, `unavailable` when it is offline, `conflict` when a newer write replaces this
+   * one.
    */
   whenConfirmed(parameter: Parameter, limitMs: number): Promise<void>;
   /** Returns the recent frames of a connection after the frame with this number. Errors: `not-found` with the nearest name. */

@@ -82,7 +82,7 @@ export interface LeadershipTerm {
   readonly confirm?: () => Promise<boolean>;
 }
 
-/** Why single connections do not run, by ID; read at once, and at each start of a connection. Gateways are not affected. */
+/** Why single connections do not run, by ID; read immediately, and at each start of a connection. Gateways are not affected. */
 export type HeldBack = Pick<ReadonlyMap<string, string>, 'get'>;
 
 export interface Leadership {

@@ -25,7 +25,7 @@ export function integerSetting(least: number, most: number, unit = ''): z.ZodNum
     .max(most, { error: expected });
 }
 
-/** A setting that is a time in milliseconds, or a text: `'1m30s'`. */
+/** A setting that is a time in milliseconds, or text: `'1m30s'`. */
 export function durationSetting(least: number, most = longestDurationMs) {
   const expected = `integer ${least}..${most} (ms) or a duration such as "1m30s"`;
   const number = z.number().meta({ type: 'integer', minimum: least, maximum: most });

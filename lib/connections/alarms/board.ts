@@ -196,7 +196,7 @@ type AlarmSettings = z.output<typeof alarm>;
 function checkName(name: string, context: z.RefinementCtx): void {
   const isTaken = name === all || name.startsWith(`${all}/`);
   const message = isTaken
-    ? `expected another name than "${name}": ${all}/… is reserved for the totals`
+    ? `expected a name other than "${name}": ${all}/… is reserved for the totals`
     : parameterIdMistake(`${name}/acknowledged`);
   if (message !== undefined) context.addIssue({ code: 'custom', message });
 }

@@ -611,7 +611,7 @@ class Compiler {
   #matcher(path: SettingPath, written: unknown): Matcher | undefined {
     const { format } = this.#found;
     if (typeof written !== 'string' && format !== 'json' && format !== 'xml') {
-      this.#add(path, `expected a text, because format is not json or xml, got ${describe(written)}`);
+      this.#add(path, `expected text, because format is not json or xml, got ${describe(written)}`);
       return undefined;
     }
     try {
@@ -665,7 +665,7 @@ function namesIn(data: unknown): string[] {
   return Object.entries(data).flatMap(([key, item]) => [...namesIn(key), ...namesIn(item)]);
 }
 
-/** Whether a text such as `input/{name}` or `input/{name}/muted` names the family. */
+/** Whether text such as `input/{name}` or `input/{name}/muted` names the family. */
 function isAbout(family: Family, written: string | undefined): boolean {
   return written !== undefined && (family.name === written || family.name.startsWith(`${written}/`));
 }

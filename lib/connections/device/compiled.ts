@@ -171,7 +171,7 @@ export class Family {
       .join('');
   }
 
-  /** Returns a text that is unique for the values of the variables. */
+  /** Returns text that is unique for the values of the variables. */
   keyOf(values: Values): string {
     const { variables } = this;
     if (variables.length === 1) return toText(values.get(variables[0]!) ?? '');

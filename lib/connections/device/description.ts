@@ -38,9 +38,9 @@ const oneOrMore = <Schema extends z.ZodType>(schema: Schema, error: string) =>
     .union([schema, z.array(schema).min(1)], { error })
     .transform((input) => (Array.isArray(input) ? input : [input]) as z.output<Schema>[]);
 
-/** A text, or an example of the message where messages are JSON. */
-const message = z.union([text, z.record(text, z.unknown())], { error: 'a text, or an object where messages are JSON' });
-const messages = oneOrMore(message, 'a text, or a list of texts');
+/** Text, or an example of the message where messages are JSON. */
+const message = z.union([text, z.record(text, z.unknown())], { error: 'text, or an object where messages are JSON' });
+const messages = oneOrMore(message, 'text, or a list of texts');
 const expression = text.describe('An expression (CEL), as in flow files');
 const names = oneOrMore(text, 'a name, or a list of names');
 
@@ -132,7 +132,7 @@ export const metadata = {
   unit: text.optional().describe('The unit: dB, Hz, s'),
   min: z.number().optional().describe('The minimum value; lower values are refused'),
   max: z.number().optional().describe('The maximum value; higher values are refused'),
-  step: z.number().positive().optional().describe('The distance between values'),
+  step: z.number().positive().optional().describe('The increment'),
   choices: z
     .record(text, z.union([text, z.number(), z.boolean()]), { error: 'values by name, such as { off: 0, on: 1 }' })
     .optional()
@@ -162,7 +162,7 @@ const parameter = z.strictObject({
 
 const frame = z
   .strictObject({
-    end: oneOrMore(text.min(1), 'a text, or a list of texts')
+    end: oneOrMore(text.min(1), 'text, or a list of texts')
       .optional()
       .describe('The end of a frame; the hub ends its own frames with the first one'),
     block: z.literal(true).optional().describe('true: all lines up to an empty one are a frame'),

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { Observable, type Subscription } from 'rxjs';
 import { createFramer, withMarks } from '../../device/frames.ts';
 import type { Transport } from '../../device/transport.ts';
-import { asFileError, readRegularFileSync } from '../../files/regular-file.ts';
+import { asFileError, FileError, readRegularFileSync } from '../../files/regular-file.ts';
 import { describe, HubError, messageOf } from '../../model/error.ts';
 import { isJsonObject } from '../../model/json-object.ts';
 import { KeptResults } from '../../model/kept-results.ts';
@@ -156,7 +156,7 @@ function run(context: ConnectionContext<DeviceSettings>, played?: Transport): Ob
   });
 }
 
-/** Runs without a device: every write is confirmed at once. */
+/** Runs without a device: every write is confirmed immediately. */
 function simulate(context: ConnectionContext<DeviceSettings>): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, resolvePath } = context;
@@ -512,7 +512,7 @@ function expectedOf(
   return { declarations: [...declarations.values()], mistakes };
 }
 
-/** Reads `{"input/Mic/muted":"B"}` as lines, without parameters of the description itself; a text: the error in the file. */
+/** Reads `{"input/Mic/muted":"B"}` as lines, without parameters of the description itself; text: the error in the file. */
 function linesOfFile(file: string, compiled: Compiled, resolvePath: ResolvePath): readonly string[] | string {
   const isDeclared = new Set(compiled.families.flatMap((family) => Array.from(family.instances, ({ id }) => id)));
   try {
@@ -521,6 +521,8 @@ function linesOfFile(file: string, compiled: Compiled, resolvePath: ResolvePath)
     const types = Object.entries(data).filter(([id]) => !isDeclared.has(id));
     return types.map(([id, type]) => `${id},${String(type)}`);
   } catch (error) {
-    return `expected a file of patchbay types --of in ${file}, got ${messageOf(error)}`;
+    const reason = messageOf(error);
+    if (error instanceof FileError) return `expected a file of patchbay types --of in ${file}, got ${reason}`;
+    return `cannot read ${file} as a file of patchbay types --of: ${reason}`;
   }
 }

@@ -83,7 +83,7 @@ export const settingsSchema = z
       .default({})
       .describe('Values for the variables of the description, by name'),
     secrets: z
-      .record(z.string(), z.string({ error: 'a text, { env } or { file }' }))
+      .record(z.string(), z.string({ error: 'text, { env } or { file }' }))
       .default({})
       .describe('Values for the secrets of the description, by name; each as { env } or { file }'),
     connectTimeout: durationSetting(100, 60_000)
@@ -112,7 +112,7 @@ export const settingsSchema = z
       .describe(
         'Discovered parameters that flow files may name before the device has them: input/Mic/muted,B; or a file of `patchbay types --of`',
       ),
-    simulate: z.boolean().default(false).describe('true: run without a device; every write is confirmed at once'),
+    simulate: z.boolean().default(false).describe('true: run without a device; every write is confirmed immediately'),
   })
   .refine((settings) => transportNames.filter((name) => settings[name] !== undefined).length === 1, {
     error: 'expected exactly one of tcp, udp, ws, listen and serial',

@@ -169,7 +169,7 @@ const backoffTimes = { firstMs: 1000, longestMs: 10_000, provenMs: 60_000 };
 class Interrupted extends Error {}
 
 /**
- * Runs the session again and again, 1, 2, 4, 8, then 10 s after each error; at once after `Interrupted`. Cold, never completes, never
+ * Runs the session again and again, 1, 2, 4, 8, then 10 s after each error; immediately after `Interrupted`. Cold, never completes, never
  * errors.
  */
 export function restartWithBackoff(

@@ -93,7 +93,7 @@ export function createRestApi(consoleFolder: string) {
   });
 }
 
-/** Returns the settings that apply at once: users and their rights. Clients whose rights and credentials are unchanged stay connected. */
+/** Returns the settings that apply immediately: users and their rights. Clients with unchanged rights and credentials stay connected. */
 function takesOver(before: Settings, after: Settings): Settings | undefined {
   if (isOpen(before) || isOpen(after)) return undefined;
   const kept = Object.entries(before).filter(([name]) => !accountSettings.has(name));

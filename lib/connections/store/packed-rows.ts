@@ -69,7 +69,7 @@ export function unpackRows({ rows, kinds, numbers, texts }: PackedRows): Cell[][
 const code = { '-': 0x2d, '.': 0x2e, '0': 0x30 } as const;
 /** Greater integers are rare. */
 const mostQuick = 99_999_999;
-/** The most bytes of a number, and of a character of a text. */
+/** The most bytes of a number, and of a character of text. */
 const numberBytes = 32;
 const characterBytes = 3;
 
@@ -127,7 +127,7 @@ export class JsonBytes {
     } else this.length += this.#bytes.write(`${number}`, this.length);
   }
 
-  /** Writes a text, which is JSON. */
+  /** Writes text, which is JSON. */
   putText(text: string): void {
     const most = text.length * characterBytes;
     if (this.length + most > this.#bytes.length) this.#grow(most);

@@ -57,7 +57,7 @@ export class StoreThread<Request, Answer> {
     await this.kill();
   }
 
-  /** Ends the thread at once. Unanswered requests fail. Resolves when the thread has ended, which may have to wait for the disk first. */
+  /** Ends the thread immediately. Unanswered requests fail. Resolves when it has ended, which may have to wait for the disk. */
   async kill(): Promise<void> {
     this.#isEnded = true;
     await this.#worker?.terminate();

@@ -29,15 +29,15 @@ export function readStartMs(input: unknown, defaultDurationMs: number): Value {
   return Math.trunc(number) + 0;
 }
 
-// A pulse fires on its own grid. A late fire does not delay the next one, and the log counts fires that were missed.
+// A pulse fires on its own grid. A late pulse does not delay the next one, and the log counts missed pulses.
 
-/** Missed fires of a pulse are logged at most this often. */
+/** Missed pulses are logged at most this often. */
 const missedLogMs = 10_000;
 
 const pulseSchema = z.strictObject(
   {
     enabled: z.boolean().default(true).describe('false: the pulse never fires'),
-    interval: durationSetting(1).default(defaultMs).describe('Time between two fires'),
+    interval: durationSetting(1).default(defaultMs).describe('Time between two pulses'),
   },
   { error: '{ interval: 500 }' },
 );
@@ -59,7 +59,7 @@ function runPulse(
       if (missedSinceLog > 0 && scheduler.now() >= logAgainAt) {
         log.warn(
           { pulse: id, missed: missedSinceLog },
-          `${id} missed ${counted(missedSinceLog, 'fire')}: the hub was busy or asleep`,
+          `${id} missed ${counted(missedSinceLog, 'pulse')}: the hub was busy or asleep`,
         );
         missedSinceLog = 0;
         logAgainAt = scheduler.now() + missedLogMs;
@@ -70,7 +70,7 @@ function runPulse(
 }
 
 /**
- * Fires at start + n × intervalMs, no matter how late the previous fire was. The next fire counts missed ones in `missed`. Cold, never
+ * Fires at start + n × intervalMs, no matter how late the previous pulse was. The next pulse counts missed ones in `missed`. Cold, never
  * completes, never errors.
  */
 export function grid(intervalMs: number, scheduler: SchedulerLike = asyncScheduler): Observable<{ missed: number }> {

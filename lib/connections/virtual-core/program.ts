@@ -77,10 +77,10 @@ function compileExpressionOutput({ expression, type }: ExpressionOutput, names: 
       else if (other !== undefined)
         mistakes.push({
           path,
-          message: `expected an unambiguous name, ${identifier} is "${name}" and also "${other}"`,
+          message: `expected an unambiguous name: ${identifier} is "${name}" and also "${other}"`,
         });
       else if (isLanguageName(identifier))
-        mistakes.push({ path, message: `expected another name than ${identifier}, which the language reserves` });
+        mistakes.push({ path, message: `expected a name other than ${identifier}, which the language reserves` });
       return name ?? '';
     });
     if (mistakes.length > 0) return { reads, logic: undefined, mistakes };
@@ -112,7 +112,7 @@ function compileBlock(output: BlockOutput, names: Names): Part {
   return { reads, logic: mistakes.length === 0 ? block.create() : undefined, mistakes };
 }
 
-/** Returns the value of an argument: a text that is no name may be a literal, such as a duration. */
+/** Returns the value of an argument: text that is not a name may be a literal, such as a duration. */
 function meaningOf(written: Value, { readText }: ArgumentKind, names: Names): Value {
   if (typeof written !== 'string' || names.get(written) !== undefined) return written;
   return readText?.(written) ?? written;
@@ -137,7 +137,7 @@ function argumentMistake(
 
 /**
  * Creates the logic of an expression; its arguments are the identifiers. An output of type T fires when the result becomes true. `step`
- * throws if the expression fails, or if its result is no value of the type (NaN, infinite). The output then stays the same.
+ * throws if the expression fails, or if its result is not a value of the type (NaN, infinite). The output then stays the same.
  */
 function createComputation(expression: Expression, identifiers: readonly string[], type: ValueType): Logic {
   const outputs: Value[] = [false];
@@ -162,7 +162,7 @@ function createComputation(expression: Expression, identifiers: readonly string[
 }
 
 // The names that outputs of a virtual core can read: its inputs, its outputs, and the additional parameters of blocks (`lamp/elapsed`). In an
-// expression a name is written as an identifier: `_` replaces each character that is no letter, digit or `_`.
+// expression a name is written as an identifier: `_` replaces each character that is not a letter, a digit or `_`.
 
 /** The target of a name: an input, or a parameter of an output. */
 interface Source {
@@ -243,7 +243,7 @@ class Names {
     const other = this.#sources.get(name);
     if (other !== undefined) {
       const owner = other.output === undefined ? 'an input' : `of output "${other.output}"`;
-      this.mistakes.push({ path, message: `expected each name once, "${name}" is also ${owner}` });
+      this.mistakes.push({ path, message: `expected each name once: "${name}" is also ${owner}` });
       return;
     }
     this.#sources.set(name, source);

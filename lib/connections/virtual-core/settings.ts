@@ -19,7 +19,7 @@ export interface ExpressionOutput {
   readonly expression: string;
 }
 
-/** `{block: 'TOF', in: 'mic-open', pt: 2000}`; a text is a name, any other value a literal. */
+/** `{block: 'TOF', in: 'mic-open', pt: 2000}`; text is a name, any other value a literal. */
 export interface BlockOutput {
   readonly block: string;
   readonly [argument: string]: string | number | boolean;

@@ -93,7 +93,7 @@ function keepMemory(units: readonly Unit[], settings: CoreSettings, memory: Memo
   for (const name of forgotten) memory.changed(name, () => undefined);
 }
 
-/** Returns the kind of an output: an output with another block than before does not restore its memory. */
+/** Returns the kind of an output: an output whose block has changed does not restore its memory. */
 function kindOf({ outputs }: CoreSettings, name: string): string {
   const output = outputs[name]!;
   return output.block ?? (output as { type: string }).type;

@@ -56,7 +56,7 @@ const byName = new Map([
   ['UTF-16', utf16le],
 ]);
 
-/** Reads a template from a text. The default encoding is UTF-8. Errors: `cannot-start`. */
+/** Reads a template from text. The default encoding is UTF-8. Errors: `cannot-start`. */
 export function sourceOfText(name: string, text: string): TemplateSource {
   const declared = declaredName(text);
   return { name, ...withByteOrderMark(text, encodingOf(name, declared), declared) };
@@ -103,7 +103,7 @@ function encodingBySignature(bytes: Buffer): Encoding | undefined {
   }
 }
 
-/** A text in UTF-16 whose declaration does not name the byte order has to begin with the mark. */
+/** Text in UTF-16 whose declaration does not name the byte order has to begin with the mark. */
 function withByteOrderMark(text: string, encoding: Encoding, declared: string | undefined) {
   const needsMark = encoding.name.startsWith('UTF-16') && declared !== encoding.name && !text.startsWith(byteOrderMark);
   return { text: needsMark ? byteOrderMark + text : text, encoding };

@@ -176,7 +176,7 @@ export function keepSaved(changes$: Observable<unknown>, options: KeepSavedOptio
   });
 }
 
-/** Emits after a pause; at once if it is 0. */
+/** Emits after a pause; immediately if it is 0. */
 function after(pauseMs: number, scheduler: SchedulerLike): Observable<unknown> {
   return pauseMs === 0 ? of(undefined) : timer(pauseMs, scheduler);
 }

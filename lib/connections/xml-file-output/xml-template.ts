@@ -8,7 +8,7 @@ import type { Encoding, TemplateSource } from './encoding.ts';
 
 /** The maximum length of a template, in bytes of a file or UTF-16 code units of a setting. */
 export const maxTemplateLength = 2 ** 20;
-/** The maximum length of the file, in UTF-16 code units; libxml2, the strictest known reader, refuses a text of 10 MB. */
+/** The maximum length of the file, in UTF-16 code units; libxml2, the strictest known reader, refuses text of 10 MB. */
 export const maxFileLength = 2 ** 21;
 
 export interface Template {
@@ -101,7 +101,7 @@ const nameSource = '[\\p{L}\\p{Nd}][\\p{L}\\p{M}\\p{Nd}]*';
 const placeholder = new RegExp(`\\$(${nameSource})`, 'u');
 const wholeName = new RegExp(`^${nameSource}$`, 'u');
 
-/** Whether a text is a valid name of a placeholder: letters and digits of any script. */
+/** Whether text is a valid name of a placeholder: letters and digits of any script. */
 export function isPlaceholderName(text: string): boolean {
   return wholeName.test(text);
 }

@@ -98,7 +98,7 @@ test('an alarm is unknown as long as its parameter is, and right at the start ot
   t.is(state(flow, 'c'), undefined);
   flow.set({ 'desk/c': false });
   t.is(state(flow, 'c'), 'unacknowledged');
-  t.is(flow.read('alarm/all/text'), 'b', 'an alarm without a text says its name');
+  t.is(flow.read('alarm/all/text'), 'b', 'an alarm without text says its name');
   await flow.stop();
 });
 
@@ -189,10 +189,10 @@ const mistakes: [alarms: object, mistake: RegExp][] = [
     /delay: expected integer 0\.\.2147483647 \(ms\) or a duration such as "1m30s", got "10 s"/,
   ],
   [{ a: { when: 'desk/a', priority: 0 } }, /priority: expected integer 1\.\.9, got 0/],
-  [{ all: { when: 'desk/a' } }, /alarms\.all: expected another name than "all": all\/… is reserved for the totals/],
+  [{ all: { when: 'desk/a' } }, /alarms\.all: expected a name other than "all": all\/… is reserved for the totals/],
   [
     { a: { when: 'desk/a' }, 'a/active': { when: 'desk/a' }, 'a/b': { when: 'desk/a' } },
-    /alarms\["a\/active"\]: expected another name than "a\/active": it is a parameter of the alarm "a"$/,
+    /alarms\["a\/active"\]: expected a name other than "a\/active": it is a parameter of the alarm "a"$/,
   ],
   [{ 'a//b': { when: 'desk/a' } }, /alarms\["a\/\/b"\]: /],
   [{ a: { when: 'alarm/a' } }, /alarms\.a\.when: expected no cycle, got/],

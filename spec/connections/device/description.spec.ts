@@ -71,7 +71,7 @@ test('every mistake has file, line, column and path, and the nearest name', asyn
       'it.json5:9:53: parameters.lamp.of.statsu: unknown group "statsu", did you mean "status"?',
       'it.json5:7:38: parameters["in/{n:1..8}/gain"].on: expected {n} of in/{n:1..8}/gain in the pattern, or where: { n: … }, got {value}',
       'it.json5:8:24: parameters.mute.on: unknown name "valeu", did you mean "value"?',
-      `it.json5:12:69: parameters.sum.on.value: unknown name "c", the names are value, index, id, secret, n, valeu, vlue, x, a, b; a text needs quotes: 'c'`,
+      `it.json5:12:69: parameters.sum.on.value: unknown name "c", the names are value, index, id, secret, n, valeu, vlue, x, a, b; text needs quotes: 'c'`,
       'it.json5:6:62: parameters.level.ask.reply: unknown converter "flaot", did you mean "float"?',
       'it.json5:9:35: parameters.lamp.choices.off: expected a number, got "x" (string)',
       'it.json5:9:122: parameters.lamp.write.send: expression: unknown secret "pasword", did you mean "password"?',

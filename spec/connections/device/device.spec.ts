@@ -190,7 +190,7 @@ test('the values of an offline device stay and are stale, it refuses writes, and
   t.deepEqual(
     changed.filter((address) => address.includes('out/')),
     ['router/out/2'],
-    'an equal value is no change',
+    'an equal value does not count as a change',
   );
   t.notRegex(peer.received.slice(before), /ROUTING/);
   const explain = async (address: string) =>

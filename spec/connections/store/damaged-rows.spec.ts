@@ -45,9 +45,9 @@ test('a row with a changed value is replaced by the default, once', async (t) =>
 
 test('a flipped bit in the file never results in another value', async (t) => {
   const installation = await install(t, { desk });
-  keep(installation, { 'desk/c': 'a text that is to be found' });
+  keep(installation, { 'desk/c': 'text that is to be found' });
   const file = await readFile(installation.values);
-  const at = file.indexOf('a text that is to be found');
+  const at = file.indexOf('text that is to be found');
   file[at + 3]! ^= 1;
   await writeFile(installation.values, file);
   const { values, losses } = await findKept(installation);

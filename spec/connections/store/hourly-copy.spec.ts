@@ -14,7 +14,7 @@ import { install } from '../../support/store/store.ts';
 
 const now = () => 0;
 
-test('a copy of a busy database has the values of one moment, and is used', async (t) => {
+test('a copy of a busy database contains the values of one moment, and is used', async (t) => {
   const desk = { type: 'dummy', parameters: ['a,I', 'b,I'] };
   const installation = await install(t, { desk });
   const hub = await installation.start();

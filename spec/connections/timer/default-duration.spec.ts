@@ -88,7 +88,7 @@ test('the same holds at the start, and where a test sets the timer itself', asyn
   await flow.stop();
 });
 
-test('a trigger is 1 only where a number is expected, and a text becomes 1', async (t) => {
+test('a trigger is 1 only where a number is expected, and text becomes 1', async (t) => {
   const to = ['d/text', 'd/whole', 'd/float', 'd/lamp'];
   const flow = await testFlow({ connections, rules: [{ from: 'd/bell', to }] });
   flow.set({ 'd/bell': true });

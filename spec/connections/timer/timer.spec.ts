@@ -33,9 +33,9 @@ const durations: [title: string, input: unknown, durationMs: number][] = [
   ['a float is truncated', 250.9, 250],
   ['true means the default', true, 700],
   ['false means the default', false, 700],
-  ['a text that is no number means the default', 'go', 700],
+  ['text that is not a number means the default', 'go', 700],
   ['an empty text means the default', '', 700],
-  ['0 fires at once', 0, 0],
+  ['0 fires immediately', 0, 0],
   ['the longest is 2^31−1 ms', 2 ** 31 - 1, 2 ** 31 - 1],
 ];
 
@@ -126,7 +126,7 @@ function createLateScheduler(lateness: () => number): VirtualTimeScheduler & Sch
   return scheduler;
 }
 
-test('a pulse stays on its grid, however late each fire is', (t) => {
+test('pulses stay on their grid, however late each one is', (t) => {
   const scheduler = createLateScheduler(() => 3);
   const times: number[] = [];
   const subscription = grid(10, scheduler).subscribe(() => times.push(scheduler.now()));
@@ -137,7 +137,7 @@ test('a pulse stays on its grid, however late each fire is', (t) => {
   t.is(times.length, 99);
 });
 
-test('D-22: after a stall the missed fires are counted, not fired in a burst, and the grid is kept', (t) => {
+test('D-22: after a stall the missed pulses are counted, not fired in a burst, and the grid is kept', (t) => {
   const lateness = [0, 37, 0, 0];
   const scheduler = createLateScheduler(() => lateness.shift() ?? 0);
   const fires: [number, number][] = [];
@@ -153,7 +153,7 @@ test('D-22: after a stall the missed fires are counted, not fired in a burst, an
   ]);
 });
 
-test('missed fires are logged with their number, at most every ten seconds', (t) => {
+test('missed pulses are logged with their number, at most every ten seconds', (t) => {
   const scheduler = new VirtualTimeScheduler();
   const late = { now: () => 25 * scheduler.now(), schedule: scheduler.schedule.bind(scheduler) } as SchedulerLike;
   const connection = connect(timer, { pulses: [{ interval: 100 }] }, { scheduler: late });
@@ -163,10 +163,10 @@ test('missed fires are logged with their number, at most every ten seconds', (t)
   subscription.unsubscribe();
   const messages = connection.lines.map(({ message }) => message);
   t.is(messages.length, 3);
-  t.regex(messages[0]!, /^pulse\/1 missed \d+ fires: the hub was busy or asleep$/);
+  t.regex(messages[0]!, /^pulse\/1 missed \d+ pulses: the hub was busy or asleep$/);
 });
 
-test('fires and missed fires together are exactly the grid, for any lateness', (t) => {
+test('pulses and missed pulses together are exactly the grid, for any lateness', (t) => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 50 }),

@@ -89,11 +89,11 @@ test(
   [
     'outputs.flag.expression: expected true/false as the result, got a number: compare it, as in level > 0',
     'outputs.number.expression: expected a number as the result, got true/false: use double(mic)',
-    'outputs.words.expression: expected a text as the result, got a number: use string(count)',
+    'outputs.words.expression: expected text as the result, got a number: use string(count)',
     'outputs.event.expression: expected true/false as the result, got a number: compare it, as in count > 0',
     'outputs.inner.expression: number + text: use string(level)',
     'outputs.syntax.expression: expected a value after +, got the end',
-    'outputs.list.expression: expected a text, a number or true/false as the result, got a list of numbers',
+    'outputs.list.expression: expected text, a number or true/false as the result, got a list of numbers',
   ],
 );
 
@@ -136,11 +136,11 @@ test(
     word: { type: 'F', expression: 'double' },
   },
   [
-    'outputs.mic: expected each name once, "mic" is also an input',
-    'outputs["lamp/elapsed"]: expected each name once, "lamp/elapsed" is also of output "lamp"',
+    'outputs.mic: expected each name once: "mic" is also an input',
+    'outputs["lamp/elapsed"]: expected each name once: "lamp/elapsed" is also of output "lamp"',
     'outputs["on//air"]: expected a Parameter ID without empty segments between /, got "on//air" (string)',
-    'outputs.unclear.expression: expected a clear name, on_air is "on-air" and also "on air"',
-    'outputs.word.expression: expected another name than double, which the language reserves',
+    'outputs.unclear.expression: expected an unambiguous name: on_air is "on-air" and also "on air"',
+    'outputs.word.expression: expected a name other than double, which the language reserves',
   ],
 );
 

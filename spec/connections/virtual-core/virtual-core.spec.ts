@@ -229,7 +229,7 @@ test('an output that a rule feeds back to its own input is stopped by the limit 
   t.is(core.value('core/next'), 8);
 });
 
-test('a time may be a text, unless a name equals it', async (t) => {
+test('a time may be text, unless a name equals it', async (t) => {
   const core = await startCore(t, ['in,B,false', '2s,I,500'], {
     text: { block: 'TON', in: 'in', pt: '1m30s' },
     name: { block: 'TON', in: 'in', pt: '2s' },

@@ -52,7 +52,7 @@ const wrong: readonly (readonly [subset: string, message: string])[] = [
   ['<!ATTLIST a b (c¦,d) #IMPLIED>', 'expected ")", got ",d) #IMPLIED" (string)'],
   [
     '<!ATTLIST a b CDATA ¦IMPLIED>',
-    'expected #REQUIRED, #IMPLIED, #FIXED or a text in quotes, got "IMPLIED>]>" (string)',
+    'expected #REQUIRED, #IMPLIED, #FIXED or text in quotes, got "IMPLIED>]>" (string)',
   ],
   ['<!ATTLIST a b CDATA "x¦<">', 'expected no "<" in the value of an attribute: write &lt;'],
   ['<!ATTLIST a b CDATA "x¦& ">', 'expected a reference such as &amp; or &#38;, got "&" (write &amp;)'],
@@ -70,7 +70,7 @@ const wrong: readonly (readonly [subset: string, message: string])[] = [
   ['<!ENTITY b "100 ¦%">', 'expected no "%" in the value of an entity: write &#37;'],
   ['<!ENTITY b "¦%c;">', 'expected no "%" in the value of an entity: write &#37;'],
   ['<!ENTITY b "¦&#xD800;">', 'expected a character of XML, got &#xD800;'],
-  ['<!ENTITY b ¦c>', 'expected a text in quotes, SYSTEM or PUBLIC, got "c>]>" (string)'],
+  ['<!ENTITY b ¦c>', 'expected text in quotes, SYSTEM or PUBLIC, got "c>]>" (string)'],
   ['<!ENTITY ¦b:c "">', 'expected a name without a colon, got "b:c \\"\\">]>" (string)'],
   ['<!ENTITY % b SYSTEM "c" ¦NDATA d>', 'expected ">", got "NDATA d>]>" (string)'],
   ['<!ENTITY b PUBLIC "c"¦>', 'expected white space, got ">]>" (string)'],

@@ -89,7 +89,7 @@ export class JointLease {
     for (const part of this.#parts) part.hurry();
   }
 
-  /** Renews the lease at once. Resolves to whether it is held afterwards, so no other hub can have begun before the call. Never rejects. */
+  /** Renews the lease immediately. Resolves to whether it is then held; if so, no other hub has begun before the call. Never rejects. */
   async confirm(): Promise<boolean> {
     const parts = this.#byLastRenewal();
     const soon = within(confirmAny(parts.slice(0, confirmedFirst)), allAfterMs, this.#clock);

@@ -125,7 +125,7 @@ export class Lease {
     this.#before = undefined;
   }
 
-  /** Renews the lease at once if this hub holds it. Resolves to whether that succeeded. Never rejects. */
+  /** Renews the lease immediately if this hub holds it. Resolves to whether that succeeded. Never rejects. */
   confirm(): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     if (this.#ownTerm === undefined || this.#hasEnded) resolve(false);
@@ -293,7 +293,7 @@ export class Lease {
     this.#enter({ is: 'held', term });
   }
 
-  /** Enters *fenced* when the time is up. A timer may be a little early: then it waits again. */
+  /** Enters *fenced* when the time limit is reached. A timer may be a little early: then it waits again. */
   #stopAtFence(): void {
     this.#fenceTimer.unsubscribe();
     const leftMs = Math.ceil(this.#fenceMs - this.#clock.now());

@@ -67,7 +67,7 @@ export function answerForLife(transport: Transport, name: HubName, id: string): 
 /** *there*: it answers; *gone*: nobody listens; *silent*: it is stopped for a while, cut off, or too busy. */
 export type Life = 'there' | 'gone' | 'silent';
 
-/** Determines whether a run of a hub is still connected: servers report at once when nobody listens. */
+/** Determines whether a run of a hub is still connected: servers report immediately when nobody listens. */
 export async function lifeOf(session: Session | undefined, name: HubName, id: string): Promise<Life> {
   if (session === undefined) return 'silent';
   const { RequestError } = await import('@nats-io/transport-node');

@@ -18,7 +18,7 @@ import { type ForeignRegister, type Held, NotReplaced, type Register } from './r
 
 /** A server that takes longer than this counts as silent. */
 const answerMs = 1000;
-/** The interval of further attempts while one has no answer, so a stream with a new leader is written, or read, at once. */
+/** The interval of further attempts while one has no answer, so a stream with a new leader is written, or read, immediately. */
 const retryMs = 100;
 /** The number of servers in a cluster that store a register. */
 const replicas = 3;
@@ -36,8 +36,8 @@ const maxKeys = 6000;
 const nothing = { sequence: 0, value: undefined };
 
 /**
- * The streams that a hub creates in a cluster, one after another. Servers that restart know at once what the cluster recorded before its
- * last entry, and the last entry only after they have a leader: a stream created at the same moment would elect its leader only then.
+ * The streams that a hub creates in a cluster, one after another. Servers that restart know immediately what the cluster recorded before
+ * its last entry, and the last entry only after they have a leader: a stream created at the same moment would elect its leader only then.
  */
 export class Creations {
   #last: Promise<unknown> = Promise.resolve();
@@ -243,7 +243,8 @@ interface AskAgainOptions<T> {
 
 /**
  * Repeats a request next to the earlier attempts as long as nobody answers: a request to a stream without a leader is lost, while its next
- * leader would answer at once. Resolves to the first answer. Errors: an AggregateError of all attempts, in the order in which they began.
+ * leader would answer immediately. Resolves to the first answer. Errors: an AggregateError of all attempts, in the order in which they
+ * began.
  */
 export function askAgain<T>({ ask, everyMs, limitMs, isAnswer }: AskAgainOptions<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();

@@ -85,7 +85,7 @@ export class Intake {
     else this.#known.delete(hub);
   }
 
-  /** Receives a message of a hub. Processes it at once if there is time and no message of that hub is waiting. */
+  /** Receives a message of a hub. Processes it immediately if there is time and no message of that hub is waiting. */
   take(hub: string, bytes: number, begin: () => Steps | undefined): void {
     const key = this.#known.has(hub) || this.#queues.has(hub) || this.#queues.size < maxSenders ? hub : sharedQueue;
     const waiting = this.#queues.get(key);
@@ -101,7 +101,7 @@ export class Intake {
     else waiting.jobs.push(job);
   }
 
-  /** Runs work for a hub in its turn, before its waiting messages, or at once. Errors: those of the work. */
+  /** Runs work for a hub in its turn, before its waiting messages, or immediately. Errors: those of the work. */
   async run<T>(hub: string, work: () => T): Promise<T> {
     let result: T;
     await this.goThrough(hub, {
@@ -162,7 +162,7 @@ export class Intake {
     this.#soon(this.#runRound);
   }
 
-  /** Begins a round: each hub has a turn, until the time is up. */
+  /** Begins a round: each hub has a turn, until the time limit is reached. */
   readonly #runRound = (): void => {
     this.#spentMs = undefined;
     if (this.#queues.size === 0) return;

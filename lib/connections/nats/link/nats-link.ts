@@ -183,7 +183,7 @@ export async function awaitGreeting(server: string, timeoutMs: number, signal: A
   } finally {
     clearTimeout(timer);
   }
-  throw new Error('it closes each connection at once');
+  throw new Error('it closes each connection immediately');
 }
 
 function reasonOf(error: unknown): string {

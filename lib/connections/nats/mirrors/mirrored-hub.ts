@@ -26,7 +26,7 @@ const staleAfterMs = 3000;
 /** The maximum amount of data that is kept while a request is open. Beyond that, everything is dropped and requested again. */
 const maxKeptMessages = 4096;
 const maxKeptBytes = 8 * 1024 * 1024;
-/** A gap is requested at once. While requests yield nothing, the pauses grow from the first to the longest. */
+/** A gap is requested immediately. While requests yield nothing, the pauses grow from the first to the longest. */
 const gapPauses = { firstMs: 20, longestMs: 1000 };
 /** The pauses between looks at the lease while it contradicts the reported term. */
 const leasePauses = { firstMs: 100, longestMs: 1000 };

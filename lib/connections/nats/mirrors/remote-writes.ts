@@ -111,7 +111,8 @@ export class RemoteWrites {
   }
 
   /**
-   * Errors: no attempt was answered. An attempt that fails at once, because nobody listens, is repeated too: the owner may be back soon.
+   * Errors: no attempt was answered. An attempt that fails immediately, because nobody listens, is repeated too: the owner may be back
+   * soon.
    */
   async #ask(remote: TargetHub, request: string) {
     const subject = subjectOfWrites({ ...this.#name, hub: remote.hub }, this.#name.hub);

@@ -18,7 +18,7 @@ const lookMs = 1000;
 const calmLookMs = 5000;
 /** The interval while a hub knows nothing yet. */
 const retryMs = 200;
-/** How many notified changes in a second cause a look at once; further ones wait for a pause. */
+/** How many change notifications per second make the hub look immediately; further ones wait for a pause. */
 const freeHurries = 20;
 const hurryPauseMs = 50;
 /** How long a hub waits for a list that cannot be read. */

@@ -38,7 +38,7 @@ interface Known {
   readonly atMs: number;
   /** undefined: dropped, because all answers together were too long. */
   answer: string | undefined;
-  /** Resolves to whether the answer may be sent; undefined: at once. */
+  /** Resolves to whether the answer may be sent; undefined: immediately. */
   readonly confirmed: Promise<boolean> | undefined;
 }
 

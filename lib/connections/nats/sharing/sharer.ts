@@ -1,5 +1,5 @@
-// Shares the parameters of this hub: sends their changes in whole turns, at once or with those of the next milliseconds, and reports its
-// revision every half a second.
+// Shares the parameters of this hub: sends their changes in whole turns, immediately or with those of the next milliseconds, and reports
+// its revision every half a second.
 
 import { hostname } from 'node:os';
 import { type SchedulerLike, Subscription } from 'rxjs';

@@ -1,4 +1,4 @@
-// Encodes turns as text, each at once when it ends, which is faster than change by change. A turn ends with the first change of another
+// Encodes turns as text, each immediately when it ends, which is faster than change by change. A turn ends with the first change of another
 // one, or when everything is taken.
 
 import type { Change, Origin } from '../../../model/parameter.ts';

@@ -12,7 +12,7 @@ import { maxTextLength, type Value, type ValueType, valueTypes } from '../../../
 const maxLinks = 16;
 const maxNameLength = 1000;
 /**
- * The maximum length of a text in a cause. A longer one is cut and ends with `…`: it only explains a change, and is not a value of a
+ * The maximum length of text in a cause. Longer text is cut and ends with `…`: it only explains a change, and is not a value of a
  * parameter.
  */
 const maxCauseText = 1000;
@@ -31,12 +31,12 @@ export type WireLinks = readonly (readonly [string, Parameter['type'], Value, Wi
 
 export const wireLinks = z.custom<WireLinks>(isWireLinks);
 
-/** Whether a text can be the name of a run, an epoch or a machine, as hubs create them. */
+/** Whether text can be the name of a run, an epoch or a machine, as hubs create them. */
 export function isName(text: unknown): text is string {
   return typeof text === 'string' && text.length <= maxNameLength;
 }
 
-/** Whether a text can be the name of a hub or a domain: one token of a NATS subject. */
+/** Whether text can be the name of a hub or a domain: one token of a NATS subject. */
 export function isHubName(text: unknown): text is string {
   return typeof text === 'string' && hubShape.test(text);
 }
@@ -134,7 +134,7 @@ export class KnownOrigins {
   }
 }
 
-/** Returns a text with each control character and each lone surrogate replaced by `�`. */
+/** Returns text with each control character and each lone surrogate replaced by `�`. */
 export function printable(text: string): string {
   return text.toWellFormed().replace(unprintable, '\ufffd');
 }

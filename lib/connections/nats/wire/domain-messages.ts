@@ -24,7 +24,7 @@ import { expectShallow } from './shallow.ts';
 export const messageBytes = 200_000;
 /** Longer messages are neither sent nor read: NATS accepts a megabyte. Other hubs then request a walk. */
 export const maxMessageBytes = 900_000;
-/** A character is three bytes at most, so a text within this length needs no count of its bytes. */
+/** A character is three bytes at most, so text within this length needs no count of its bytes. */
 const maxCharacters = maxMessageBytes / 3;
 /**
  * The maximum size of one turn, or of parameters that are added or removed together. A mirror does not take over a larger one as sent, but

@@ -48,7 +48,7 @@ export function expectShallow(data: Uint8Array, mostKeys = maxKeys): void {
   }
 }
 
-/** Returns the place of the quote that ends a text. */
+/** Returns the place of the quote that ends the text. */
 function endOfText(data: Uint8Array, start: number): number {
   let place = start;
   while (place < data.length && data[place] !== quote) place += data[place] === backslash ? 2 : 1;

@@ -7,7 +7,7 @@ import type { AuditQuestion } from '../../persistence.ts';
 import { readQuery } from '../input/parse-input.ts';
 import { endOfTime, entryLimit, type PastContext, type PastRequest, pastPage, rangeShape, readRange } from './past.ts';
 
-/** Maximum length of a text that a client can search for. */
+/** Maximum length of text that a client can search for. */
 const maxLength = 200;
 
 const shortText = z.string().refine((text) => text.length <= maxLength, {
@@ -21,7 +21,7 @@ const before = z
 /** Query parameters that may be missing. An empty one counts as missing. */
 const sought = {
   address: shortText.optional().describe('A glob of addresses, such as desk/*'),
-  user: shortText.optional().describe('Part of the user name, in any case'),
+  user: shortText.optional().describe('Part of the username, in any case'),
   kind: z
     .enum(auditKinds, { error: `one of ${auditKinds.join(', ')}` })
     .optional()

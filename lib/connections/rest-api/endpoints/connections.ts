@@ -63,7 +63,7 @@ export const endpoints = [
     act({ id, hub }, { action }, { by, rest }) {
       const target = decodePath(rest);
       if (target === id && action !== 'start')
-        throw new HubError('conflict', `${action}: expected another connection, "${id}" receives this request`);
+        throw new HubError('conflict', `${action}: expected another connection: "${id}" receives this request`);
       return describeConnection(hub.control(target, action, by));
     },
   }),

@@ -255,7 +255,7 @@ function readForm(text: string, where: string): UncheckedUpdate {
     const equals = pair.indexOf('=');
     const name = decodeForm(equals < 0 ? pair : pair.slice(0, equals), where);
     if (name !== 'parameter' && name !== 'value') continue;
-    if (found.has(name)) throw new HubError('bad-request', `${where}: expected ${name} once, got it again`);
+    if (found.has(name)) throw new HubError('bad-request', `${where}: expected ${name} once, got it more than once`);
     found.set(name, equals < 0 ? '' : decodeForm(pair.slice(equals + 1), where));
   }
   return checkUpdate({ parameter: found.get('parameter'), value: found.get('value') }, where);

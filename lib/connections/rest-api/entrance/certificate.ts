@@ -136,7 +136,7 @@ export function readTexts({ certFile, keyFile }: CertificateFiles): CertificateT
   return { certificate: readPem('certFile', certFile), key: readPem('keyFile', keyFile) };
 }
 
-/** Resolves to a text that changes as soon as one of the files is replaced, written, created or deleted. Never rejects. */
+/** Resolves to text that changes as soon as one of the files is replaced, written, created or deleted. Never rejects. */
 async function stampOf({ certFile, keyFile }: CertificateFiles): Promise<string> {
   return (await Promise.all([stampOfFile(certFile), stampOfFile(keyFile)])).join(' ');
 }

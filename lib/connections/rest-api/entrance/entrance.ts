@@ -15,7 +15,7 @@ const restMs = 3_600_000;
 
 interface Entrance {
   readonly port: number;
-  /** The state, at once and every two seconds. While there is a subscriber, the entrance checks for a renewed certificate. Never errors. */
+  /** The state, immediately and every two seconds. While subscribed, the entrance checks for a renewed certificate. Never errors. */
   readonly state$: Observable<ConnectionEvent>;
   /** Stops accepting connections; open ones stay. */
   shut(): void;

@@ -60,7 +60,7 @@ const mostInProgress = 16;
 /** The number of characters after which the clock is checked. */
 const lookEvery = 4096;
 
-/** Answers with JSON, or 304; at once if the page is short, unless others have used up the time of this round. */
+/** Answers with JSON, or 304; immediately if the page is short, unless others have used up the time of this round. */
 export function servePage(read: ReadPage, queue: FairQueue, log: Log): Handler {
   return (response, request, principal) => queue.do(new PageAnswer(read, queue, log, response, request, principal));
 }
@@ -202,7 +202,7 @@ class PageAnswer implements Task {
     return false;
   }
 
-  /** Sends the text produced so far; returns whether the client can take more at once. */
+  /** Sends the text produced so far; returns whether the client can take more immediately. */
   #write(): boolean {
     let isTaken = true;
     if (!this.#hasBegun) this.#release();

@@ -12,8 +12,8 @@ import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
 import { hasRoomForBody, holdFor, noRoomMs } from './answer/send.ts';
 
 /**
- * How long requests are still answered at once when the round has lasted long, so that a client that pipelines only a little is not cut. It
- * is restored slowly: otherwise a client that pipelines endlessly, and reconnects when it is cut, would make each round as long.
+ * How long requests are still answered immediately when the round has lasted long, so that a client that pipelines only a little is not
+ * cut. It is restored slowly: otherwise a client that pipelines endlessly, and reconnects when it is cut, would make each round as long.
  */
 const longerMs = 75;
 const regainedMsPerSecond = 8;
@@ -42,7 +42,7 @@ export class PostponedRequests {
     this.#hits = hits;
   }
 
-  /** Whether a request may be answered at once. */
+  /** Whether a request may be answered immediately. */
   hasTime(): boolean {
     if (this.#round.hasTime(requestWork, atOnceMs)) return true;
     const { number, workedMs, publishingMs } = this.#round;

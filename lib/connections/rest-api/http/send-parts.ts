@@ -20,7 +20,7 @@ export interface LongBody {
 export function sendParts(exchange: Exchange, { queue, share }: Paced, body: LongBody): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const parts = new Parts(exchange, { queue, share }, body, { resolve, reject });
-  queue.add(parts); // not at once: the order of answers must not depend on how fast the client reads
+  queue.add(parts); // not immediately: the order of answers must not depend on how fast the client reads
   return promise;
 }
 
@@ -72,7 +72,7 @@ class Parts implements Task {
     }
   }
 
-  /** Sends as much of a part as the client takes; returns whether there is more to do at once. */
+  /** Sends as much of a part as the client takes; returns whether there is more to do immediately. */
   #step(): boolean {
     if (this.#exchange.isAborted || this.#sent >= this.#body.totalBytes) {
       this.#settle.resolve();

@@ -75,7 +75,7 @@ export const limits = {
     setting: [1, 1_000_000],
     about:
       'connections of all clients at the same time, HTTP and WebSocket; at most three quarters of the open files that the system allows (`ulimit -n`)',
-    answer: 'nothing; the new connection is closed at once',
+    answer: 'nothing; the new connection is closed immediately',
     isFatal: true,
   },
   connectionsPerAddress: {
@@ -84,7 +84,7 @@ export const limits = {
     setting: [1, 1_000_000],
     about:
       'connections of one IPv4 address or IPv6 /64, HTTP and WebSocket, at most half of `connections`; a closed one may count for another second (Linux only)',
-    answer: 'nothing; the new connection is closed at once',
+    answer: 'nothing; the new connection is closed immediately',
     isFatal: true,
   },
   files: {

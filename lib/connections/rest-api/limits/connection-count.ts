@@ -1,5 +1,5 @@
-// Counts the connections of clients, HTTP and WebSocket. Beyond the limit, a new one is closed at once. Each REST API has its own limit; all
-// those of the process together are limited by the number of descriptors.
+// Counts the connections of clients, HTTP and WebSocket. Beyond the limit, a new one is closed immediately. Each REST API has its own
+// limit; all those of the process together are limited by the number of descriptors.
 import { descriptorLimit, openDescriptors, peersOf } from '../../../net/linux-sockets.ts';
 import type { TemplatedApp } from '../../../net/uws.ts';
 import { peerOf, type TrustedProxies } from '../proxies/trusted-proxies.ts';

@@ -54,7 +54,7 @@ function addChanges(families: Families, { hub, sockets, writes }: MetricsContext
     ...writes.refused,
   ]);
   const turns =
-    'Duration of a write with everything that follows from it; sampled from one turn in 64, at most one per millisecond.';
+    'Duration of a write, including everything that it causes; sampled from one turn in 64, at most one per millisecond.';
   families.histogram('patchbay_turn_duration_seconds', turns, () => hub.turnDurations);
 }
 

@@ -1,6 +1,6 @@
 // Clients can request much work: lists of all parameters, subscriptions, messages faster than the hub processes them. Work that is not done
-// at once waits here, and is done between rounds of the event loop, some milliseconds each time. Users, and networks of clients without a
-// user, take turns: the one with the least time so far is next. So do the lines of each of them, such as its sockets.
+// immediately waits here, and is done between rounds of the event loop, some milliseconds each time. Users, and networks of clients without
+// a user, take turns: the one with the least time so far is next. So do the lines of each of them, such as its sockets.
 
 import { Heap } from '../../../model/heap.ts';
 import { processorMs, type Round } from './round.ts';
@@ -11,7 +11,7 @@ const sliceMs = 0.5;
 export const atOnceMs = 5;
 /** How long the hub works on waiting tasks between two rounds. */
 export const betweenMs = 5;
-/** A sender whose changes take longer than `longMs` to publish may do nothing at once for `waitsMs`: the others come first. */
+/** A sender whose changes take longer than `longMs` to publish may do nothing immediately for `waitsMs`: the others come first. */
 const longMs = 5;
 const waitsMs = 1000;
 
@@ -21,7 +21,7 @@ export interface Task {
   readonly share: string;
   /** The part of the share with its own slices, such as a socket; undefined: all such tasks of the share form one line. */
   readonly line: object | undefined;
-  /** Works until `endMs`, and returns whether there is more to do at once. It must not throw. */
+  /** Works until `endMs`, and returns whether there is more to do immediately. It must not throw. */
   advance(endMs: number): boolean;
 }
 
@@ -116,7 +116,7 @@ export class FairQueue {
   readonly #round: Round;
   /** At most as many lines as connections. Lines without tasks stay until their slice. */
   readonly #shares = new Queue<string, Share>();
-  /** The number of the last round in which something was done at once. */
+  /** The number of the last round in which something was done immediately. */
   #lastRound = 0;
   #isRequested = false;
   #isWorking = false;
@@ -125,7 +125,7 @@ export class FairQueue {
   #processorMs = 0;
   /** Work that is postponed until the slices between two rounds are over. */
   #atEnd: (() => void)[] = [];
-  /** The time until which a line, or the requests of a share, may do nothing at once, because their changes take long to publish. */
+  /** The time until which a line, or the requests of a share, may do nothing immediately, because their changes take long to publish. */
   readonly #publishers = new Map<object | string, number>();
   #sweepAt = mostRemembered;
 
@@ -134,7 +134,7 @@ export class FairQueue {
   }
 
   /**
-   * Works at once if nothing of the share waits, and this round has time left or has done nothing so far. The rest waits for its slice.
+   * Works immediately if nothing of the share waits, and this round has time left or has done nothing so far. The rest waits for its slice.
    * `keep` runs if all of it is done later, to copy data that is only valid during this call.
    */
   do(task: Task, keep?: () => void): void {
@@ -182,7 +182,7 @@ export class FairQueue {
     return false;
   }
 
-  /** Notes a sender that has done something at once. Before that, publishing took `beforeMs`; returns how much longer it takes now. */
+  /** Notes a sender that has done something immediately. Before that, publishing took `beforeMs`; returns how much longer it takes now. */
   notePublishing(sender: object | string, beforeMs: number): number {
     const ms = this.#round.publishingMs - beforeMs;
     if (ms <= longMs) return Math.max(0, ms);

@@ -1,5 +1,5 @@
-// Receives the messages of WebSocket clients, and passes them to their sessions, nearly always at once. When a round of the event loop has
-// lasted long, it puts messages into the backlog of their client, and takes them from there when it is the client's turn. It closes a
+// Receives the messages of WebSocket clients, and passes them to their sessions, nearly always immediately. When a round of the event loop
+// has lasted long, it puts messages into the backlog of their client, and takes them from there when it is the client's turn. It closes a
 // client whose backlog gets too long. If the backlog is at most 64 KiB, it does so only when other clients of the same user or network
 // flood.
 

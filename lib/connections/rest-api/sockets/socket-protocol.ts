@@ -97,7 +97,7 @@ export interface Session {
   interests(): Interests;
 }
 
-/** A connected client, as uWebSockets.js stores it with its socket. It copies fields, so this is no class. `since` returns Unix milliseconds. */
+/** A connected client. uWebSockets.js stores it with its socket and copies fields: not a class. `since` returns Unix milliseconds. */
 export interface ConnectedClient {
   readonly id: number;
   readonly remoteAddress: string;

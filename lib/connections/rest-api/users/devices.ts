@@ -151,7 +151,7 @@ export class Devices {
     return { devices, kioskLinks };
   }
 
-  /** Ends the device with an ID, and the links for a device of that name; returns a text for each. Errors: `not-found`. */
+  /** Ends the device with an ID, and the links for a device of that name; returns a description of each. Errors: `not-found`. */
   revoke(device: string): string[] {
     const known = this.#find(device);
     const links = this.#links.end(({ name }) => name === shownOf(device));
@@ -228,7 +228,7 @@ export class Devices {
       this.#clock = new AgeClock(age ?? beginAge(Number.isFinite(lastSeen) ? lastSeen : Date.now()), readClocks());
     } catch (error) {
       if ((error as FileError).code !== 'ENOENT')
-        this.#log.warn({}, `${file}: cannot read the signed-in devices, nobody is signed in: ${reasonOf(error)}`);
+        this.#log.warn({}, `${file}: cannot read the signed-in devices, so nobody is signed in: ${reasonOf(error)}`);
     }
   }
 

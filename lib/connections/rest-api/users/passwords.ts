@@ -160,7 +160,7 @@ const hashBytes = 32;
 const slowedMs = 20;
 /** Maximum pause after such a client was wrong. The pause is as long as the comparison. */
 const longestRestMs = 250;
-/** Maximum memory that a text may require. */
+/** Maximum memory that text may require. */
 const mostMemoryBytes = 256 * 1024 * 1024;
 
 const phc = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z\d+/]{11,86})\$([A-Za-z\d+/]{22,86})$/;
@@ -185,7 +185,7 @@ export async function makePasswordText(password: string): Promise<string> {
   return `$scrypt$ln=${usual.ln},r=${usual.r},p=${usual.p}$${base64(salt)}$${base64(hash)}`;
 }
 
-/** Parses the setting of a password. A text in another form is the password itself. */
+/** Parses the setting of a password. Text in another form is the password itself. */
 export function readPasswordText(text: string): { readonly scrypt?: Scrypt; readonly mistake?: string } {
   if (text === '') return { mistake: 'expected a password, or a hash from "patchbay password", got "" (string)' };
   if (!text.startsWith('$scrypt$')) return {};

@@ -52,7 +52,7 @@ export class SignedInUser implements Principal {
     this.view = new BoundedView(hub, rights);
   }
 
-  /** Ends its rights at once. */
+  /** Ends its rights immediately. */
   leave(): void {
     this.hasLeft = true;
     this.view.end();

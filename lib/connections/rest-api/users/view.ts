@@ -19,7 +19,7 @@ export interface View {
   mayAskFor(address: string): boolean;
   /** Finds a parameter that may be written; undefined: the principal knows none. Errors: `forbidden`. */
   findToWrite(address: string): Parameter | undefined;
-  /** Whether the principal may write a parameter that was found in another way than by its address. Errors: as `findToWrite`. */
+  /** Whether the principal may write a parameter that was found in a way other than by its address. Errors: as `findToWrite`. */
   mayWrite(parameter: Parameter): boolean;
   /** Writes and returns the converted value. Errors: those of `HubPort.write`, and `forbidden`. */
   write(address: string, input: unknown, origin: Origin): Value;

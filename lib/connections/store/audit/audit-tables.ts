@@ -120,12 +120,12 @@ export function rowOfLost(time: number, count: number): AuditRow {
   return { ...nothing, n: 0, time, kind: 'lost', user: 'hub', count, cause };
 }
 
-/** Creates the entry for changes of a parameter within a second that a hub reports; an empty `hub` stands for further hubs. */
+/** Creates one entry for the changes of a parameter within a second, as another hub reports them. Empty `hub`: a further hub. */
 export function rowOfReported(change: Change, hub: string): AuditRow {
   return { ...rowOf(change), user: reporterOf(hub), cause: 'of one or more users, counted together' };
 }
 
-/** Creates the entry for changes of a hub within a second that are too many to be recorded separately. */
+/** Creates one entry for changes that another hub reports within a second when they are too many to be recorded separately. */
 export function rowOfReportedLost(time: number, hub: string): AuditRow {
   const cause = 'more changes from this origin within a second than are stored';
   return { ...nothing, n: 0, time, kind: 'lost', user: reporterOf(hub), count: 1, cause };

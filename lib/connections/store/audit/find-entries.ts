@@ -100,7 +100,7 @@ function* newestFirst(
   }
 }
 
-/** Returns a text as it appears within JSON. */
+/** Returns text as it appears within JSON. */
 function quote(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
@@ -223,8 +223,8 @@ function typed(type: ValueType | '', stored: string | Uint8Array | number | null
   return type === 'B' ? stored === 1 : readStored(stored);
 }
 
-// The age of entries: marks record from time to time the newest entry, on the clock that determines ages. The times of entries are no
-// measure, because the wall clock may have been set.
+// The age of entries: marks record from time to time the newest entry, on the clock that determines ages. The times of entries do not
+// measure it, because the wall clock may have been set.
 
 /** Entries are deleted at most this share of `keep` too late. Marks are at least a minute apart. */
 const markShare = 1 / 100;

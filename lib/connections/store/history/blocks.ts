@@ -121,7 +121,7 @@ function putNext(json: JsonBytes, integer: number): void {
 
 const code = { '[': 0x5b, ']': 0x5d, ',': 0x2c } as const;
 
-/** A number, a text, 0 or 1. A text with a NUL character is stored as bytes. */
+/** A number, text, 0 or 1. Text with a NUL character is stored as bytes. */
 export type Stored = number | string | Uint8Array;
 
 /** A recorded change. */

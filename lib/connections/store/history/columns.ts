@@ -31,7 +31,7 @@ export interface HandedColumns {
 }
 
 /**
- * Parameters and writers are numbers that the thread has received, 0: none. The value of a boolean is 0 or 1, of a trigger 1, of a text
+ * Parameters and writers are numbers that the thread has received, 0: none. The value of a boolean is 0 or 1, of a trigger 1, of text
  * its index in `texts`.
  */
 export class Columns {

@@ -82,7 +82,7 @@ INSERT INTO sqlite_stat1 VALUES ${blockStatistics};
 ANALYZE sqlite_schema;`;
 
 /**
- * - `change`: a view with one row for each recorded change. The value is a number, a text, 0 or 1; 1 for a fired trigger. `source` is the
+ * - `change`: a view with one row for each recorded change. The value is a number, text, 0 or 1; 1 for a fired trigger. `source` is the
  *   writer of the first change in the chain of causes. The cause is the key of another row, if that row was recorded.
  * - `change_row`: the changes with a row of their own. The key starts with the hour, so that inserts and deletes touch few pages.
  * - `change_block`: the changes that share a row with others of the same parameter, see `Packing`. Blocks of a parameter never overlap.

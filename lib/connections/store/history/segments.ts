@@ -1,5 +1,5 @@
-// Recorded time: after a jump of the clock, a time occurs twice or never. A segment lies between two jumps; within it, times grow in the
-// order of recording. If segments overlap in time, the newest one counts.
+// Recorded time: after a jump of the clock, a time occurs twice or never. A segment lies between two jumps; within it, times increase in
+// recording order. If segments overlap in time, the newest one counts.
 
 /** A jump of the clock before the change with the number `sequence`. */
 export interface RecordedJump {
@@ -14,7 +14,7 @@ export interface RecordedJump {
 }
 
 export interface Segment {
-  /** Its index in the order of recording. */
+  /** Its index in recording order. */
   readonly index: number;
   /** The time from `from`, up to but not including `to`. */
   readonly from: number;
@@ -37,10 +37,10 @@ export interface Piece extends Interval {
 export class Segments {
   readonly #jumps: readonly RecordedJump[];
   readonly #all: readonly Segment[];
-  /** Whether no time occurs twice, so that times grow in the order of recording. */
+  /** Whether no time occurs twice, so times increase in recording order. */
   readonly isOrdered: boolean;
 
-  /** `jumps` in the order of recording; `end`: the time up to which everything is recorded. */
+  /** `jumps` in recording order; `end`: the time up to which everything is recorded. */
   constructor(jumps: readonly RecordedJump[], end = Number.POSITIVE_INFINITY) {
     this.#jumps = jumps;
     this.isOrdered = jumps.every(({ before, after }) => after >= before);

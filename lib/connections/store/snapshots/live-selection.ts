@@ -448,7 +448,7 @@ function compare(snapshot: Kept, listed: Iterable<Parameter>, hub: Find): Snapsh
 
 // A snapshot is stored as JSON text and parsed at each recall or comparison.
 
-/** The maximum JSON bytes for a code unit of a text or of an address, for a number, and for the punctuation of a value: `["","S",""],`. */
+/** The maximum JSON bytes for a code unit of text or of an address, for a number, and for the punctuation of a value: `["","S",""],`. */
 const escapedBytes = 6;
 const addressBytes = 3;
 const numberBytes = 32;

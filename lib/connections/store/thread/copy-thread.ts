@@ -1,5 +1,5 @@
-// The thread that copies a database while another thread writes it. It reads one moment and does not block the writer. The copy is moved
-// into place once it is complete and checked.
+// The thread that copies a database while another thread writes it. It reads the state of one moment and does not block the writer. The
+// copy is moved into place once it is complete and checked.
 
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';

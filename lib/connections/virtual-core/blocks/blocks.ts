@@ -122,10 +122,10 @@ const createSr = (): Logic => createLatch((set, reset, q) => set || (q && !reset
 /** RS: `set`, `reset` → Q; reset wins. Q is off before the first set. */
 const createRs = (): Logic => createLatch((set, reset, q) => !reset && (set || q));
 
-/** R_TRIG: `in` → a trigger when it becomes true; the first value is no edge. */
+/** R_TRIG: `in` → a trigger when it becomes true; the first value does not count as an edge. */
 const createRTrig = (): Logic => createEdgeTrigger((value) => value);
 
-/** F_TRIG: `in` → a trigger when it becomes false; the first value is no edge. */
+/** F_TRIG: `in` → a trigger when it becomes false; the first value does not count as an edge. */
 const createFTrig = (): Logic => createEdgeTrigger((value) => !value);
 
 function createLatch(next: (set: boolean, reset: boolean, q: boolean) => boolean): Logic {

@@ -2,9 +2,9 @@
 // valid. Numbers in brackets are those of the productions.
 import { describe } from '../../../model/error.ts';
 
-// Reads a text from left to right, token by token (XML 1.0, fifth edition; numbers in brackets are those of its productions).
+// Reads text from left to right, token by token (XML 1.0, fifth edition; numbers in brackets are those of its productions).
 
-/** The reason why a text is not XML, and the position. */
+/** The reason why text is not XML, and the position. */
 export class Mistake extends Error {
   readonly at: number;
 
@@ -44,7 +44,7 @@ export const tokens = {
     "\"[ \\r\\na-zA-Z0-9\\-'()+,./:=?;!*#@$_%]*\"|'[ \\r\\na-zA-Z0-9\\-()+,./:=?;!*#@$_%]*'",
   ),
   /** [9], [10]: any text in quotes; its content is checked later. */
-  literal: token('a text in quotes', '"[^"]*"|\'[^\']*\''),
+  literal: token('text in quotes', '"[^"]*"|\'[^\']*\''),
 } as const;
 
 interface Token {
@@ -74,7 +74,7 @@ export class Scanner {
     return true;
   }
 
-  /** Takes the one of these texts that comes next, if any. A text that begins with another one has to precede it in the list. */
+  /** Takes the one of these texts that comes next, if any. Text that begins with another of them has to precede it in the list. */
   skipOne<Literal extends string>(literals: readonly Literal[]): Literal | undefined {
     return literals.find((literal) => this.skip(literal));
   }
@@ -208,7 +208,7 @@ function readDefault(scanner: Scanner, entities: Entities): void {
   if (scanner.skipOne(['#REQUIRED', '#IMPLIED']) !== undefined) return;
   if (scanner.skip('#FIXED')) scanner.expect(tokens.space);
   const start = scanner.at;
-  const literal = scanner.take(tokens.literal) ?? scanner.fail('#REQUIRED, #IMPLIED, #FIXED or a text in quotes');
+  const literal = scanner.take(tokens.literal) ?? scanner.fail('#REQUIRED, #IMPLIED, #FIXED or text in quotes');
   entities.checkAttribute(literal.slice(1, -1), start + 1);
 }
 
@@ -225,7 +225,7 @@ export function readEntity(scanner: Scanner, entities: Entities): void {
     const value = entityValue(readReferences(literal.slice(1, -1), start + 1, 'entity'));
     entities.declare(isParameter, name, { value });
   } else {
-    if (!readExternalId(scanner)) scanner.fail('a text in quotes, SYSTEM or PUBLIC');
+    if (!readExternalId(scanner)) scanner.fail('text in quotes, SYSTEM or PUBLIC');
     const isUnparsed = !isParameter && readNotationOfData(scanner);
     entities.declare(isParameter, name, isUnparsed ? 'unparsed' : 'external');
   }
@@ -387,7 +387,7 @@ function entityValue(parts: readonly Part[]): string {
   return parts.map(({ text }) => text).join('');
 }
 
-/** Matches a character that is no Char [2]. */
+/** Matches a character that is not a Char [2]. */
 const forbidden = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u;
 
 /** Checks the constraint Legal Character. */

@@ -42,7 +42,7 @@ test('the greeting is awaited for a limited time, and not after the end', async 
 
 test('no greeting arrives if nothing listens, or the listener hangs up', async (t) => {
   const { url } = await startServer(t, (socket) => socket.end());
-  await t.throwsAsync(awaitGreeting(url, 60_000, never), { message: 'it closes each connection at once' });
+  await t.throwsAsync(awaitGreeting(url, 60_000, never), { message: 'it closes each connection immediately' });
   const nowhere = `nats://127.0.0.1:${await freePort()}`;
   await t.throwsAsync(awaitGreeting(nowhere, 60_000, never), { message: 'connection refused' });
 });

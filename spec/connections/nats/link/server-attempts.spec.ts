@@ -90,7 +90,7 @@ test('a late answer after the end is closed', async (t) => {
   t.deepEqual(state(), { begun: ['a at 1'], reasons: [], entered: [], isOpen: [], underWay: 0, mostUnderWay: 1 });
 });
 
-test('of several servers the next one is tried at once after one that refuses, and beside one that hangs', async (t) => {
+test('of several servers the next one is tried immediately after one that refuses, and beside one that hangs', async (t) => {
   const { time, state } = begin(['a', 'b', 'c'], (server) =>
     server === 'a' ? 'refuse' : server === 'b' ? 'hang' : 30,
   );

@@ -145,7 +145,7 @@ test('parameters that are unknown after a restart of their hub, or after a new d
   for (const hub of [again, east]) hub.stop();
 });
 
-test('a value that returned to its old state during a break is no change, but its latest writer is known', async (t) => {
+test('a value that returned to its old state during a break does not count as a change, but its latest writer is known', async (t) => {
   const { time, network, west, east } = await startTwo();
   const lamp = east.graph.find('west/lamp')!;
   const { revision } = lamp.lastChange!;

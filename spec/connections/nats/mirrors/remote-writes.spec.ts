@@ -114,7 +114,7 @@ test('a value too long for a message is refused immediately, because it was not 
   east.stop();
 });
 
-test('an invalid value is refused as its owner refuses it, and a text too long for any message immediately', async (t) => {
+test('an invalid value is refused as its owner refuses it, and text too long for any message immediately', async (t) => {
   const { time, west, east } = await startTwo();
   const accept = (input: unknown) => {
     throw new HubError('out-of-range', `expected less, got ${describe(input)}`);

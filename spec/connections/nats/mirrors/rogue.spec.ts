@@ -53,7 +53,7 @@ for (const [what, parts] of Object.entries({
   'a negative revision': { rev: -5, prev: -5 },
   'a revision beyond all numbers': { rev: 2 ** 53, prev: 2 ** 53 },
   'a clock beyond all numbers': { clock: 1e300 },
-  'a text for a structure': { structure: '0' },
+  'text for a structure': { structure: '0' },
   'a deep epoch': { epoch: ['e'] },
   'an epoch of a megabyte': { epoch: 'x'.repeat(899_000) },
   'no turns': { turns: undefined },
@@ -150,12 +150,12 @@ for (const [what, changes] of Object.entries({
   'half a whole number': [0, 1.5],
   'a whole number that is too large': [0, 2 ** 53],
   'a truth': [0, true],
-  'a text': [0, '7'],
+  'text for a boolean or a number': [0, '7'],
   'a list': [0, [1]],
   nothing: [0, null],
-  'a text of too many characters': [1, 'x'.repeat(65_537)],
+  'text of too many characters': [1, 'x'.repeat(65_537)],
   'half a character': [1, '\ud800'],
-  'a number for a text': [1, 5],
+  'a number for text': [1, 5],
   'a name that is an object': [{ by: ['client', {}], at: 1 }, 0, 5],
   'a writer of no kind': [{ by: ['root', 'x'], at: 1 }, 0, 5],
   'a context with more in it': [{ by: ['client', 'x'], at: 1, __proto__2: 1 }, 0, 5],
@@ -274,7 +274,7 @@ test('of more parameters than the limit the first are shown, and the log names t
   two.stop();
 });
 
-test('a text above the limit is not shown at all, rather than its earlier value', async (t) => {
+test('text above the limit is not shown at all, rather than its earlier value', async (t) => {
   const two = await startTwo({ maxParameters: 1000 });
   const count = 700; // 700 texts of 65,536 characters are more than 32 Mi
   two.west.declare(

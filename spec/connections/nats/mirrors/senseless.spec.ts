@@ -83,7 +83,7 @@ test('a hub with invalid answers is asked less and less often, and normally once
   east.stop();
 });
 
-test('a message with the name of another hub than its subject is ignored, for both hubs', async (t) => {
+test('a message with a hub name other than that of its subject is ignored, for both hubs', async (t) => {
   const { time, network, east, notify } = await startRaw([{ at: 5 }, 5, 1]);
   const reported = { ...head, structure: 0, prev: 1, rev: 1, turns: [] };
   const evil = (message: object) =>

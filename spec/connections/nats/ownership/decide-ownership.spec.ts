@@ -69,7 +69,7 @@ test('a second hub of the same name receives no writes of others', async (t) => 
   t.is(edge.find('desk/lamp')!.remote!.staleSince, undefined);
 });
 
-test('a reload that adds a connection of another hub never starts it, and starts others at once', async (t) => {
+test('a reload that adds a connection of another hub never starts it, and starts others immediately', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
   const [server] = nats.servers;

@@ -107,7 +107,7 @@ test('the second hub of a name fails, stays failed, and leaves everything to the
     report.filter((state) => state === 'running'),
     [],
   );
-  t.is(report.filter((state) => state === 'degraded').length, 1, 'later it is failed at once');
+  t.is(report.filter((state) => state === 'degraded').length, 1, 'later it is failed immediately');
   t.is(statusOf(west, 'house').state, 'running');
   t.is(statusOf(west, 'desk').state, 'running');
   await west.stop();

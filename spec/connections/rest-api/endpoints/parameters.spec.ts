@@ -113,7 +113,7 @@ test('D-14: /hub/health shows the state of the hub and its connections', async (
   t.like(JSON.parse(text).connections[1], { id: 'off', state: 'disabled', description: 'for later' });
 });
 
-test('/hub/health/live is 200 at once, /hub/health/ready while no connection has failed', async (t) => {
+test('/hub/health/live is 200 immediately, /hub/health/ready while no connection has failed', async (t) => {
   const hub = await startTestHub(t, {
     connections: { api, xml: { type: 'xml-file-output', filename: 'x.xml', template: '<x a="$a"></y>' } },
   });

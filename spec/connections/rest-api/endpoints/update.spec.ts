@@ -115,8 +115,8 @@ const refusals: [query: string, status: number, sentence: RegExp][] = [
   ['parameter=desk/i', 400, /^query: expected a value, got nothing\n$/],
   ['value=1', 400, /^query: expected parameter=/],
   ['parameter=&value=1', 400, /^query: expected parameter=.*, got "" \(string\)\n$/],
-  ['parameter=desk/i&value=1&value=2', 400, /^query: expected value once, got it again\n$/],
-  ['parameter=desk/i&parameter=desk/f&value=2', 400, /^query: expected parameter once, got it again\n$/],
+  ['parameter=desk/i&value=1&value=2', 400, /^query: expected value once, got it more than once\n$/],
+  ['parameter=desk/i&parameter=desk/f&value=2', 400, /^query: expected parameter once, got it more than once\n$/],
   ['parameter=desk/i&value=%zz', 400, /^query: expected percent-encoded UTF-8, got "%zz"\n$/],
   ['parameter=desk/i&value=%C3', 400, /^query: expected percent-encoded UTF-8/],
   ['parameter=desk/i&value=loud', 400, /^expected a number, got "loud" \(string\)\n$/],
@@ -148,9 +148,9 @@ for (const [query, status, sentence] of refusals)
   });
 
 const badBodies: [type: string, body: string | Uint8Array, status: number, sentence: RegExp][] = [
-  [json, '', 400, /^body: expected JSON, got /],
-  [json, '{"parameter":"desk/i","value":', 400, /^body: expected JSON, got /],
-  [json, "{parameter:'desk/i',value:1}", 400, /^body: expected JSON, got /],
+  [json, '', 400, /^body: expected JSON, but it cannot be parsed: /],
+  [json, '{"parameter":"desk/i","value":', 400, /^body: expected JSON, but it cannot be parsed: /],
+  [json, "{parameter:'desk/i',value:1}", 400, /^body: expected JSON, but it cannot be parsed: /],
   [json, 'null', 400, /^body: expected an object with parameter and value, got null\n$/],
   [
     json,

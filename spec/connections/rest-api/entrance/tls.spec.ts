@@ -110,7 +110,7 @@ test('D-32: with tls the command line reads and watches, if it trusts the certif
   t.truthy(await watching.shows(/^true\nfalse\n/));
   const { status, errors } = await runToEnd(t, ['get', ...options]);
   t.is(status, 1);
-  t.regex(errors, /^https:\/\/localhost:\d+: expected a running hub, got [^\n]*certificate[^\n]*\n$/);
+  t.regex(errors, /^https:\/\/localhost:\d+: cannot reach a hub: [^\n]*certificate[^\n]*\n$/);
 });
 
 test('D-32: relative files of tls belong to the folder of the flow file', async (t) => {

@@ -1,4 +1,4 @@
-// Files are read at once from a disk that is quick, and later from one that is not.
+// Files are read immediately from a disk that is quick, and later from one that is not.
 
 import { tmpdir } from 'node:os';
 import test from 'ava';

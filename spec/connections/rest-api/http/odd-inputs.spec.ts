@@ -19,7 +19,7 @@ const bodies: [what: string, path: string, body: string][] = [
   ['a list', '/update', deepList],
   ['an object', '/update', deepObject],
   ['a value', '/update', `{"parameter":"desk/lamp","value":${deepList}}`],
-  ['a value for a text', '/update', `{"parameter":"desk/text","value":${deepObject}}`],
+  ['a value for text', '/update', `{"parameter":"desk/text","value":${deepObject}}`],
   ['an address', '/update', `{"parameter":${deepList},"value":1}`],
   ['an action', '/hub/connections/desk', `{"action":${deepObject}}`],
   ['a name of a rule', '/hub/rules', `{"rule":${deepList},"enabled":true}`],

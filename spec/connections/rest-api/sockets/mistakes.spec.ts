@@ -11,7 +11,7 @@ const startDesk = (t: ExecutionContext, parameters: string[]) =>
 
 const mistakes: [message: string | Uint8Array, error: RegExp, p?: string][] = [
   ['', /^expected JSON /],
-  ['hello', /^expected JSON \{"p":…,"v":…\}, got /],
+  ['hello', /^expected JSON \{"p":…,"v":…\}, but it cannot be parsed: /],
   ['{"p":"desk/i","v":1', /^expected JSON /],
   ["{p:'desk/i',v:1}", /^expected JSON /],
   ['null', /^expected an object \{"p":…,"v":…\}, got null$/],
@@ -58,7 +58,7 @@ for (const [message, error, p] of mistakes)
     expectQuietLog(t, hub);
   });
 
-test('S-10: other names than p and v are ignored, and a repeated name counts once', async (t) => {
+test('S-10: names other than p and v are ignored, and a repeated name counts once', async (t) => {
   const hub = await startDesk(t, ['i,I']);
   const client = await openClient(t, hub.port);
   client.send('{"p":"desk/x","p":"desk/i","v":1,"id":7,"__proto__":{"v":3}}');

@@ -83,7 +83,7 @@ test('S-11: changes by rules, timers and pulses are sent, each once and in order
   for (let count = 0; count < 3; count++) t.deepEqual(await pulses.next(), { p: 'clock/pulse/1', v: '1' });
 });
 
-test('S-11: an equal value is no change and is not sent, a trigger is sent each time', async (t) => {
+test('S-11: an equal value does not count as a change and is not sent, a trigger is sent each time', async (t) => {
   const hub = await startDesk(t, ['p,I,5', 'go,T']);
   const client = await openClient(t, hub.port);
   for (const [p, v] of [

@@ -11,7 +11,7 @@ import { createPasswordCheck, readPasswordText } from '../../../../lib/connectio
 const asker = { network: '10.0.0.1', suspicion: () => 1, isSlowed: () => false, isGone: () => false };
 const slowed = { ...asker, isSlowed: () => true };
 
-test('patchbay password prints a text that only matches the password, a new one each time', async (t) => {
+test('patchbay password prints text that only matches the password, a new one each time', async (t) => {
   const printed: string[] = [];
   const console = { print: (text: string) => void printed.push(text), printError: () => {} };
   for (let times = 0; times < 2; times++) {
@@ -57,7 +57,7 @@ test('a password that was right once is remembered, but a comparison always take
   const check = createPasswordCheck(`$scrypt$ln=2,r=8,p=1$${saltText}$${hashText}`);
   const first = check.isRight('right', asker);
   t.true(first instanceof Promise && (await first));
-  t.is(check.isRight('right', slowed), true, 'at once, whoever guesses');
+  t.is(check.isRight('right', slowed), true, 'immediately, whoever guesses');
   t.true(check.isRight('wrong', asker) instanceof Promise);
   t.true(
     check.takeAsLong('right', asker) instanceof Promise,

@@ -87,7 +87,7 @@ test('the audit has arrivals with their credentials, refusals, departures, revoc
   );
 });
 
-test('a token in place of a user name is neither in the audit nor in the log', async (t) => {
+test('a token in place of a username is neither in the audit nor in the log', async (t) => {
   const token = `door-token-${'x'.repeat(60)}`; // longer than a name is kept
   env.PATCHBAY_SPEC_TOKEN = token;
   const users = {

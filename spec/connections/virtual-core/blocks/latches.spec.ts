@@ -34,7 +34,7 @@ test(
 );
 
 test(
-  'SR: not before both are known, then set at once',
+  'SR: not before both are known, then set immediately',
   diagram,
   bits,
   { block: 'SR', set: 'set', reset: 'reset' },

@@ -62,7 +62,7 @@ export class Layout {
     return layout;
   }
 
-  /** Resolves at once, or when a changed layout has been read. */
+  /** Resolves immediately, or when a changed layout has been read. */
   async ready(): Promise<void> {
     await this.#reading?.catch(() => {}); // the server reports its end elsewhere
   }

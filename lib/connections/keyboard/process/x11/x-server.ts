@@ -109,7 +109,10 @@ export class XServer {
       const code = bytes[start]!;
       const hasMore = code === kind.reply || (code & 0x7f) === kind.genericEvent;
       const length = headBytes + (hasMore ? bytes.readUInt32LE(start + 4) * 4 : 0);
-      if (length > maxAnswerBytes) this.#close(new Error(`the X server sends ${length} bytes at once`));
+      if (length > maxAnswerBytes)
+        this.#close(
+          new Error(`expected at most ${maxAnswerBytes} bytes in one message of the X server, got ${length}`),
+        );
       if (length > maxAnswerBytes || bytes.length - start < length) break;
       const message = bytes.subarray(start, start + length);
       if (code === kind.reply || code === kind.error) this.#take(message);
@@ -154,7 +157,7 @@ function greet(socket: Socket, display: string, proof: Proof): Promise<{ welcome
       socket.destroy();
       reject(new Error(`the X server at ${display} ${reason}`));
     };
-    const closed = () => fail('closed the connection at once');
+    const closed = () => fail('closed the connection immediately');
     let answer = Buffer.alloc(0);
     const read = (bytes: Buffer) => {
       answer = Buffer.concat([answer, bytes]);

@@ -40,7 +40,7 @@ export function preconditionsOf(request: HttpRequest): Preconditions {
 
 /**
  * Whether the client of a GET or HEAD already has the current state. In the order of section 13.2.2: headers with tags count, and headers
- * with times only without tags. Errors: `precondition-failed` if the client requires another state than the current one.
+ * with times only without tags. Errors: `precondition-failed` if the client requires a state other than the current one.
  */
 export function isNotModified(wanted: Preconditions, { etag, modified }: Pick<FileState, 'etag'> & Partial<FileState>) {
   const at = modified && seconds(modified);

@@ -84,7 +84,7 @@ function originOf(network: string, user: string): string {
   return `${network}/${user}`;
 }
 
-// The networks and user names with wrong credentials within the last minutes.
+// The networks and usernames with wrong credentials within the last minutes.
 
 /** How long a wrong attempt is remembered: longer than a queue of passwords takes, even for slow guesses. */
 const latelyMs = 600_000;

@@ -37,7 +37,7 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
   const sites = new SiteCheck(settings);
   const identification = new Identification(entry, attempts);
 
-  /** Finds the principal of a request with credentials. Programs that read send the same token again and again, so nearly all are known at once. */
+  /** Finds the principal of a request with credentials. Programs that read repeat the same token, so nearly all are known immediately. */
   const withCredentials = (
     request: HttpRequest,
     { act, need }: Purpose,

@@ -199,7 +199,7 @@ const signs: readonly (readonly [header: string, isBrowsers: (value: string) => 
 /** Some programs call themselves browsers: `Invoke-WebRequest` of PowerShell, and WinHTTP in scripts and macros of Windows. */
 const programs = /PowerShell\/|WinHttp\.WinHttpRequest/;
 
-/** Whether a browser sent a request. Accept-Language and Sec-Fetch-Mode are no signs, because Node.js and Qt send them as well. */
+/** Whether a browser sent a request. Accept-Language and Sec-Fetch-Mode do not count, because Node.js and Qt send them as well. */
 export function isOfBrowser(request: HttpRequest): boolean {
   return signs.some(([header, isBrowsers]) => isBrowsers(request.getHeader(header)));
 }

@@ -1,4 +1,4 @@
-// Reads and writes decimal numbers as bytes, without a text in between. Nearly all numbers on a socket are decimal. Where the result
+// Reads and writes decimal numbers as bytes, without text in between. Nearly all numbers on a socket are decimal. Where the result
 // would differ from that of `Number` or `String`, both functions give up and leave the number to those.
 
 /** A number with at most this many digits is an integer below 2^53, divided by a power of ten below 10^22. That division rounds once. */

@@ -1,5 +1,5 @@
 // Encodes the notification of a value, `{"p":"desk/lamp","v":"true"}` (S-09), and lists of notifications (D-43). Published frames reuse
-// the same bytes, because uWebSockets.js copies them. It would copy a text twice.
+// the same bytes, because uWebSockets.js copies them. It would copy text twice.
 
 import { toText, type Value } from '../../../../model/value.ts';
 import { maxDecimalBytes, writeDecimal } from './decimal.ts';

@@ -7,7 +7,7 @@ import type { Publisher } from '../socket-protocol.ts';
 import type { Tally } from '../tally.ts';
 import { type FrameEncoder, listOf } from './frame.ts';
 
-/** A frame that takes longer than about this time is not published at once. */
+/** A frame that takes longer than about this time is not published immediately. */
 export const longFrameMs = 4;
 /** How many characters may wait for one audience, and for all. A frame counts as `frameCharacters` more than its value has. */
 const maxCharacters = 4 * 1024 * 1024;

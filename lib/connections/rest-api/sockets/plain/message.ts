@@ -1,4 +1,4 @@
-// Reads the messages of plain clients, `{"p":"desk/lamp","v":true}` (S-10). Nearly every message has an address and a text or number without
+// Reads the messages of plain clients, `{"p":"desk/lamp","v":true}` (S-10). Nearly every message has an address and text or number without
 // escapes, and is read from its bytes. The JSON parser reads all other messages, and lists of messages (D-43).
 
 import { describe, HubError } from '../../../../model/error.ts';
@@ -40,7 +40,7 @@ export class PlainReader {
     return this.#readPlain(this.#bytes) ?? this.#parse();
   }
 
-  /** Returns the items of a list, for `readItem`; undefined: the message is no list. Errors: `bad-request`. */
+  /** Returns the items of a list, for `readItem`; undefined: the message is not a list. Errors: `bad-request`. */
   readList(message: ArrayBuffer): readonly unknown[] | undefined {
     const bytes = bytesOf(message);
     let at = 0;
@@ -50,7 +50,10 @@ export class PlainReader {
     try {
       items = JSON.parse(textOf(bytes, 0, bytes.length)) as readonly unknown[];
     } catch (error) {
-      throw new HubError('bad-request', `expected JSON [{"p":…,"v":…}, …], got ${(error as Error).message}`);
+      throw new HubError(
+        'bad-request',
+        `expected JSON [{"p":…,"v":…}, …], but it cannot be parsed: ${(error as Error).message}`,
+      );
     }
     if (items.length <= maxListItems) return items;
     const mistake = `expected at most ${maxListItems} items, got ${items.length}`;
@@ -63,7 +66,7 @@ export class PlainReader {
   }
 
   /**
-   * Returns the value of the last message as JSON. With `asNumber` it may return the number for a text that is a decimal number.
+   * Returns the value of the last message as JSON. With `asNumber` it may return the number for text that is a decimal number.
    * Errors: `bad-request` if there is no value.
    */
   value(asNumber: boolean): unknown {
@@ -149,7 +152,7 @@ function isAt(bytes: Uint8Array, from: number, to: number, expected: Uint8Array)
   return true;
 }
 
-/** Whether the bytes are a text without escapes, followed by its closing quote. */
+/** Whether the bytes are text without escapes, followed by its closing quote. */
 function isPlainText(bytes: Uint8Array, from: number, to: number): boolean {
   for (let at = from; at < to; at++) {
     const byte = bytes[at]!;

@@ -275,7 +275,7 @@ export class PlainClient implements Session, Task, Listener {
     if (this.#socket.getBufferedAmount() < catchUpBytes / 2) this.#context.queue.do(this);
   }
 
-  /** Sends more of the missed values; returns whether it can continue at once. */
+  /** Sends more of the missed values; returns whether it can continue immediately. */
   advance(endMs: number): boolean {
     const { clients, outbox } = this.#context;
     if (!clients.has(this)) return false; // its socket may be gone

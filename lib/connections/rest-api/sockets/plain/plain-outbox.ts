@@ -10,7 +10,7 @@ import type { ProtocolContext, Publisher } from '../socket-protocol.ts';
 import { FrameEncoder, ListEncoder } from './frame.ts';
 import { type Audience, LateFrames, longFrameMs } from './late-frames.ts';
 
-/** How many frames may wait. At this number they are published at once. */
+/** How many frames may wait. At this number they are published immediately. */
 const maxHeldFrames = 65_536;
 /** A topic gets this many frames before the next topic gets the same ones. */
 const maxRun = 32;

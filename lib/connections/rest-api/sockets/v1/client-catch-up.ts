@@ -22,7 +22,7 @@ export interface Snapshot {
   readonly isNew: boolean;
 }
 
-/** The reason why the work for a client stopped: nothing is left, its socket is full, or the time is up. */
+/** The reason why the work for a client stopped: nothing is left, its socket is full, or the time limit was reached. */
 export type Stopped = 'done' | 'full' | 'more';
 
 /** The client as seen by its catch-up. */

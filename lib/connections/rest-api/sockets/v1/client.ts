@@ -61,7 +61,7 @@ export class Client {
   /** Called when it has read, for the one answer at a time that waits for space. */
   #onRead: (() => void) | undefined = undefined;
   #unsent = nothingUnsent;
-  /** Frames for a later round and their bytes; undefined: frames are sent at once. */
+  /** Frames for a later round and their bytes; undefined: frames are sent immediately. */
   #late: (string | Uint8Array)[] | undefined = undefined;
   #lateBytes = 0;
   /** Changes never fill a socket this much, but answers do. Then its next messages wait, because the server would drop further answers. */
@@ -146,7 +146,7 @@ export class Client {
     return this.#pendingAcks >= maxPendingAcks;
   }
 
-  /** Pings a client that has just subscribed for the first time. It answers once everything that it sent at once has arrived. */
+  /** Pings a client that has just subscribed for the first time. It answers once everything that it sent immediately has arrived. */
   awaitMore(): void {
     this.#isNew = true;
     this.ping();

@@ -14,7 +14,7 @@ import { Staleness } from './staleness.ts';
 import type { Subscription } from './subscription.ts';
 
 /**
- * A new client gets no `end`, and so no revision, until it answers a ping: then everything that it sent at once has arrived, and the
+ * A new client gets no `end`, and so no revision, until it answers a ping: then everything that it sent immediately has arrived, and the
  * revision has to cover that as well. The hub waits no longer than this.
  */
 const moreMayComeMs = 250;
@@ -172,7 +172,7 @@ export class Groups {
     setTimeout(() => setImmediate(settle), this.#newMs).unref(); // after the hub has read the messages that arrived while it was busy
   }
 
-  /** Works for a client until a time; returns whether it can continue at once. */
+  /** Works for a client until a time; returns whether it can continue immediately. */
   #advance(client: Client, endMs: number): boolean {
     this.structure.notify();
     const membership = this.membershipOf(client);

@@ -11,7 +11,7 @@ export interface Segment {
 }
 
 /**
- * Many clients may miss the same changes at once. They are counted once, in segments that begin where a client stopped. A client has missed
+ * Many clients may miss the same changes. They are counted once, in segments that begin where a client stopped. A client has missed
  * its segment and all that follow.
  */
 export class Losses {

@@ -109,7 +109,7 @@ export class Membership {
     return this.#state.name;
   }
 
-  /** The time at which it stopped receiving everything at once, in milliseconds of the monotonic clock; undefined: it is live. */
+  /** The time at which it stopped receiving everything immediately, in milliseconds of the monotonic clock; undefined: it is live. */
   get sinceMs(): number | undefined {
     return 'sinceMs' in this.#state ? this.#state.sinceMs : undefined;
   }
@@ -167,8 +167,8 @@ export class Membership {
   }
 
   /**
-   * Works for the client until a time; returns whether it can continue at once. Once the client has the values, `reportStale` reports which
-   * are stale and which are fresh again.
+   * Works for the client until a time; returns whether it can continue immediately. Once the client has the values, `reportStale` reports
+   * which are stale and which are fresh again.
    */
   advance(endMs: number, reportStale: (member: Membership, endMs: number) => Stopped): boolean {
     const { client } = this;

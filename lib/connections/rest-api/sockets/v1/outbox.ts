@@ -216,7 +216,7 @@ function putFires(packer: Packer, fires: readonly GroupChannel[], span: Span | u
   }
 }
 
-/** 64 characters of a text count as one more change, so at most 4 Mi of them wait. */
+/** 64 characters of text count as one more change, so at most 4 Mi of them wait. */
 const textShift = 6;
 
 /** Keeps every change, in order. */

@@ -166,7 +166,7 @@ export class V1Session implements Session, Task {
     return false;
   }
 
-  /** Answers an invalid message, at once or after answers that wait for other hubs. */
+  /** Answers an invalid message, immediately or after answers that wait for other hubs. */
   #answerMistake(error: unknown, subject: Subject): void {
     const { context, hits } = this.#shared;
     hits.addError(error, this.#client.remoteAddress);

@@ -264,7 +264,7 @@ export class Batch {
   }
 }
 
-/** Returns a value for a block, a text as JSON; undefined: SQLite would read it from there as another value, so it needs a row of its own. */
+/** Returns a value for a block, text as JSON; undefined: SQLite would read it from there as another value, so it needs a row of its own. */
 function packedValue({ value, texts }: Columns, row: number, type: ValueType): number | string | undefined {
   const stored = value[row]!;
   if (type === 'S') {

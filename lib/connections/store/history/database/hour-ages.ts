@@ -1,4 +1,4 @@
-// The age of the rows of each hour: when the hour was last written, on the clock that determines ages. The times of rows are no measure,
+// The age of the rows of each hour: when the hour was last written, on the clock that determines ages. The times of rows do not measure it,
 // because the wall clock may have been set.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';

@@ -102,7 +102,7 @@ function csvLinesOf(histories: readonly History[]): string {
 }
 
 /**
- * Quotes a value for CSV. A text that a spreadsheet would evaluate as a formula gets an apostrophe: `=1+1` becomes `'=1+1`. Numbers stay.
+ * Quotes a value for CSV. Text that a spreadsheet would evaluate as a formula gets an apostrophe: `=1+1` becomes `'=1+1`. Numbers stay.
  */
 function field(value: Value | null): string {
   if (value === null) return '';

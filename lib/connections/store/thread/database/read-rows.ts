@@ -113,7 +113,7 @@ export function damagedText(path: string, damaged: number, what: string): string
   return [`lost the ${what} in ${counted(damaged, 'damaged row')} of ${path}`];
 }
 
-// SQLite returns a text only up to its first NUL, but returns all bytes of a blob. So a text with a NUL is stored as UTF-8 bytes.
+// SQLite returns text only up to its first NUL, but returns all bytes of a blob. So text with a NUL is stored as UTF-8 bytes.
 
 export function storedText(text: string): string | Uint8Array {
   return text.includes('\0') ? Buffer.from(text) : text;

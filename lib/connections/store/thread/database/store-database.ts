@@ -80,7 +80,7 @@ export function readDatabase(path: string): DatabaseSync {
   }
 }
 
-/** Copies one moment of a database. Like any reader, it does not block writers. Errors: those of SQLite. */
+/** Copies the state of a database at one moment. Like any reader, it does not block writers. Errors: those of SQLite. */
 export function copyDatabase(path: string, place: string): void {
   const database = new DatabaseSync(path, { readOnly: true, timeout: busyMs });
   try {
@@ -148,7 +148,7 @@ function takeRights(path: string, companion: string): void {
   if (own !== undefined && found !== undefined && found !== own) chmodSync(path + companion, own);
 }
 
-/** Checks at once that the database can be written. After a kill on a full disk, the log has to be emptied first. */
+/** Checks immediately that the database can be written. After a kill on a full disk, the log has to be emptied first. */
 function expectWritable(database: DatabaseSync): void {
   try {
     identify(database);

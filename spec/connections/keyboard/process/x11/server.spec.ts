@@ -101,7 +101,7 @@ test.serial('a server other than X is recognized', async (t) => {
     return join(folder, name);
   };
   const silent = await answer('silent', Buffer.alloc(0));
-  await t.throwsAsync(XServer.open(silent), { message: `the X server at ${silent} closed the connection at once` });
+  await t.throwsAsync(XServer.open(silent), { message: `the X server at ${silent} closed the connection immediately` });
   const other = await answer('other', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'));
   await t.throwsAsync(XServer.open(other), { message: new RegExp(`^the X server at ${other} (closed|refuses)`) });
 });

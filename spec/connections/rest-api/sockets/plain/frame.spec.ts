@@ -35,7 +35,7 @@ test('S-09: a frame is the JSON of any address and value, after any other frame'
 
 for (const length of [0, 300, 320, 330, 340, 990, 1000, 1010, 1024, 70_000])
   for (const [what, unit] of Object.entries({ ASCII: 'x', 'two bytes': 'ü', 'three bytes': '€', escapes: '\u0001' }))
-    test(`a text of ${length} (${what}), and an address as long, are written whole`, (t) => {
+    test(`text of ${length} (${what}), and an address as long, are written whole`, (t) => {
       const encoder = new FrameEncoder();
       const text = unit.repeat(length);
       for (const [address, value] of [

@@ -22,7 +22,7 @@ const numbered = (count: number) => Array.from({ length: count }, (_, index) => 
 const startDesk = (t: ExecutionContext, parameters: string[], rules: object[] = [], settings: object = {}) =>
   startTestHub(t, { connections: { api: { ...api, ...settings }, desk: { type: 'dummy', parameters } }, rules });
 
-/** The next frame that is a text, and how long it is: a list, or the answer to a mistake. */
+/** The next frame that is text, and how long it is: a list, or the answer to a mistake. */
 async function nextText({ frames }: RawClient): Promise<{ readonly bytes: number; readonly data: unknown }> {
   for (;;) {
     const { opcode, payload } = await frames.next('a frame');
@@ -229,10 +229,10 @@ for (const payload of [[{ p: 'desk/i', v: '1' }], Array.from({ length: 4096 }, (
   });
 
 const mistakes: [message: string | Uint8Array, error: RegExp][] = [
-  ['[', /^expected JSON \[\{"p":…,"v":…\}, …\], got /],
+  ['[', /^expected JSON \[\{"p":…,"v":…\}, …\], but it cannot be parsed: /],
   ['[{"p":"desk/i","v":1},]', /^expected JSON \[/],
   ['[{"p":"desk/i","v":1}] [', /^expected JSON \[/],
-  ['hello', /^expected JSON \{"p":…,"v":…\}, got /],
+  ['hello', /^expected JSON \{"p":…,"v":…\}, but it cannot be parsed: /],
   ['5', /^expected an object \{"p":…,"v":…\}, got 5 \(number\)$/],
   [Buffer.from('[{"p":"desk/i","v":1}]'), /^expected a text frame .*, got a binary frame$/],
   [`[{"p":"desk/i","v":1}]${' '.repeat(65_536)}`, /^expected at most 65536 bytes, got 65558$/],

@@ -80,7 +80,7 @@ for (const OutboxClass of [AllOutbox, LatestOutbox])
     );
   });
 
-test('an outbox of too many changes flushes at once', (t) => {
+test('an outbox of too many changes flushes immediately', (t) => {
   let flushes = 0;
   const outbox: AllOutbox = new AllOutbox(1, new Ticker(1), () => {
     flushes++;
@@ -93,7 +93,7 @@ test('an outbox of too many changes flushes at once', (t) => {
   t.is(flushes, 1);
 });
 
-test('an outbox of too much text flushes at once; short texts count as any other change', (t) => {
+test('an outbox of too much text flushes immediately; short texts count as any other change', (t) => {
   let flushes = 0;
   const outbox: AllOutbox = new AllOutbox(1, new Ticker(1), () => {
     flushes++;
