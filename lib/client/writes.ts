@@ -93,5 +93,5 @@ function whatIsWrong(entries: readonly (readonly unknown[])[]): string | undefin
   const wrong = entries.find(
     ([address, value]) => typeof address !== 'string' || !['string', 'number', 'boolean'].includes(typeof value),
   );
-  return wrong && `not written: expected an address and a text, a number or a boolean, got ${JSON.stringify(wrong)}`;
+  return wrong && `not written: expected an address and text, a number or a boolean, got ${JSON.stringify(wrong)}`;
 }

@@ -82,7 +82,7 @@ export const widgetSchemas = {
     address,
     tone: tone.default('ok').describe('Colour while it is lit'),
     equals: z
-      .union([z.string(), z.number(), z.boolean()], { error: 'a text, a number, true or false' })
+      .union([z.string(), z.number(), z.boolean()], { error: 'text, a number, true or false' })
       .optional()
       .describe('Lit at this value; default: at true, numbers above 0 and the texts "true" and "1". A trigger flashes'),
     blink: z.boolean({ error: 'true or false' }).default(false).describe('Blinks while it is lit'),
@@ -96,7 +96,7 @@ export const widgetSchemas = {
       .default('toggle')
       .describe('toggle: the opposite; momentary: true while held; set: `value`; fire: a trigger'),
     value: z
-      .union([z.string(), z.number(), z.boolean()], { error: 'a text, a number, true or false' })
+      .union([z.string(), z.number(), z.boolean()], { error: 'text, a number, true or false' })
       .optional()
       .describe('With mode set: the value to write'),
     lamp: address.optional().describe('Address that lights it; default: the one it writes, unless that is a trigger'),

@@ -115,8 +115,8 @@ async function isWhole(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(() => [
     ...[...document.querySelectorAll('.fault')].map((one) => one.textContent),
     ...(document.body.innerText.includes('This view failed') ? [document.body.innerText] : []),
-    ...(globalThis.pwned === undefined ? [] : ['a text was run']),
-    ...(document.querySelector('main img, main script') ? ['a text has become an element'] : []),
+    ...(globalThis.pwned === undefined ? [] : ['text was run']),
+    ...(document.querySelector('main img, main script') ? ['text has become an element'] : []),
   ])()`);
 }
 

@@ -39,7 +39,7 @@ test('something is visible within a second', async (t) => {
   t.true(best < maxFirstPaintMs, `${best} ms`);
 });
 
-test('with user name and password nothing is readable without them; with them everything works, including the socket', async (t) => {
+test('with username and password nothing is readable without them; with them everything works, including the socket', async (t) => {
   const httpCredentials = { username: 'me', password: 'secret' };
   const hub = await startTestHub(t, { connections: { ...connections, api: { ...api, ...httpCredentials } } });
   const files = (await assets()).map((name) => `/hub/console/${name}`);

@@ -34,7 +34,7 @@ const start = shared(async (t) => {
 const open = shared(async (t) => openConsole(t, browser, (await start()).port, '#/parameters'));
 const fault = (page: Page) => page.getByText('This cannot be shown');
 
-/** Has a page draw nothing of a text: what is wrong with it is not known before. */
+/** Has a page draw nothing of the text: what is wrong with it is not known before. */
 const refuse = (text: string) => `(() => {
   const own = Object.hasOwn;
   Object.hasOwn = (object, key) => {
@@ -67,7 +67,7 @@ test.serial('a widget that fails affects no other, shows its error, and recovers
   }
 });
 
-/** What cannot be made a text. */
+/** What cannot be made text. */
 const odd = { toString: null };
 type Lists = Record<string, Record<string, unknown>[]>;
 /** Answers of the hub in which one item cannot be drawn; and what is seen of the others. */

@@ -44,7 +44,7 @@ test.serial('the chain of causes leads from the lamp to the client that rang, an
     /desk\/bell fired\s+by client spec.* This came from outside\./,
   ].entries())
     t.regex(texts[index]!, pattern);
-  t.regex((await page.locator('.after').allInnerTexts()).join(), /^↑ at once,↑ \d{3} ms later,↑ at once$/);
+  t.regex((await page.locator('.after').allInnerTexts()).join(), /^↑ immediately,↑ \d{3} ms later,↑ immediately$/);
   await expectAccessible(t, page);
 
   await page.getByRole('link', { name: 'bell starts' }).click();

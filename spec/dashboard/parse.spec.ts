@@ -151,7 +151,7 @@ test('mistakes are reported with line and column, all at once, also duplicate ke
 }`;
   const error = t.throws(() => parseDashboard('desk.json5', text), { instanceOf: HubError });
   t.deepEqual(error.message.split('\n'), [
-    'desk.json5:2:18: title: expected "title" once, got it again',
+    'desk.json5:2:18: title: expected "title" once, got it more than once',
     'desk.json5:6:7: widgets[1].mni: unknown setting "mni", did you mean "min"?',
   ]);
 });

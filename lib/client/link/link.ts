@@ -228,7 +228,7 @@ class Heartbeat {
     this.#isAsking = false;
   }
 
-  /** Pings at once, unless a ping is pending. */
+  /** Pings immediately, unless a ping is pending. */
   ask(): void {
     if (this.#isAsking) return;
     this.#isAsking = true;

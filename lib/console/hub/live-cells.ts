@@ -37,11 +37,11 @@ interface Cell extends LiveParameter {
 export interface LiveCells {
   of(address: string): LiveParameter;
   drop(address: string): void;
-  /** Sets type and access of an address at once. */
+  /** Sets type and access of an address immediately. */
   define(address: string, kind: Kind | undefined): void;
-  /** Sets at once the time at which it became stale. */
+  /** Immediately sets the time at which it became stale. */
   age(address: string, staleSince: number | undefined): void;
-  /** Sets its pending value and its metadata at once. */
+  /** Sets its pending value and its metadata immediately. */
   mark(address: string, marks: { readonly wanted: Value | undefined; readonly about: About | undefined }): void;
   /** Sets a value with the next frame. */
   put(address: string, value: Value | undefined, isMove: boolean): void;

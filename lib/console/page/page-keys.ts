@@ -1,4 +1,4 @@
-// Keyboard shortcuts of the console: / searches, g and a letter opens a view, ? opens the help. Users whose speech input or tremor
+// Keyboard shortcuts of the console: / searches, g followed by a letter opens a view, ? opens the help. Users whose speech input or tremor
 // would trigger single keys can switch them off (WCAG 2.1.4).
 import { createSignal, onCleanup } from 'solid-js';
 import { offeredViews } from '../views.ts';

@@ -98,7 +98,7 @@ export function beginningOf(text: string): string {
   return text.length > longestText ? `${text.slice(0, longestText)}…`.toWellFormed() : text;
 }
 
-/** Returns a value in one line: seven digits of a float, and the beginning of a text. */
+/** Returns a value in one line: seven digits of a float, and the beginning of the text. */
 export function formatValue(value: Value | null | undefined): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return beginningOf(value);

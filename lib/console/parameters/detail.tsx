@@ -225,12 +225,12 @@ function linesOf({ address, type, access, value }: EditorProps): [name: string, 
   ];
 }
 
-/** Quotes a text for a POSIX shell. */
+/** Quotes text for a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Copies a text, also on a page without TLS, which has no access to the clipboard API. */
+/** Copies text, also on a page without TLS, which has no access to the clipboard API. */
 async function copy(text: string): Promise<boolean> {
   if (navigator.clipboard)
     try {

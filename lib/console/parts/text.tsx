@@ -16,7 +16,7 @@ export function Breakable(props: { readonly text: string }) {
   );
 }
 
-/** Shows a text that changes in place and preserves the user's selection in it. */
+/** Shows text that changes in place and preserves the user's selection in it. */
 export function LiveText(props: { readonly text: string }): JSX.Element {
   const node = document.createTextNode('');
   createRenderEffect(() => replace(node, props.text));

@@ -108,7 +108,7 @@ function also({ manage, metrics }: UserInfo): string {
 function DeviceTable(props: { readonly devices: readonly Device[]; readonly confirm: Confirm }) {
   const now = useNow();
   const textOf = ({ kind, user }: Device) =>
-    `This ${kind} of ${user} is signed out at once and ${kind === 'kiosk' ? 'needs a new link' : 'has to sign in again'}.`;
+    `This ${kind} of ${user} is signed out immediately and ${kind === 'kiosk' ? 'needs a new link' : 'has to sign in again'}.`;
   return (
     <table class="cards">
       <TableHead columns={['Device', 'Kind', 'User', 'Since', 'Last seen', 'Actions']} />

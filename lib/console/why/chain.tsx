@@ -31,7 +31,10 @@ export function Chain(props: { readonly causes: readonly Cause[]; readonly forgo
                 <time dateTime={change().time} title={formatDate(change().time)}>
                   {formatMoment(change().time)}
                 </time>
-                <Show when={change().parameter !== something} fallback={<span>something that you may not see</span>}>
+                <Show
+                  when={change().parameter !== something}
+                  fallback={<span>a parameter that you are not allowed to see</span>}
+                >
                   <span>
                     <a class="mono" href={linkTo('parameters', { address: change().parameter })}>
                       <Breakable text={change().parameter} />
@@ -115,9 +118,9 @@ function Author(props: Pick<CausedChange, 'origin' | 'awaySince'>) {
   );
 }
 
-/** Returns the delay: `at once`, `12 ms later`, `3.0 s later`, `2 min 5 s later`, `3 h later`. */
+/** Returns the delay: `immediately`, `12 ms later`, `3.0 s later`, `2 min 5 s later`, `3 h later`. */
 function formatLag(ms: number): string {
-  if (ms === 0) return 'at once';
+  if (ms === 0) return 'immediately';
   if (ms < 1000) return `${Math.round(ms)} ms later`;
   if (ms < 60_000) return `${fixedText(ms / 1000, 1)} s later`;
   if (ms >= 3_600_000) return `${formatSpan(ms)} later`;

@@ -100,7 +100,7 @@ test('messages of an old socket are ignored', (t) => {
   t.is(script.hub.state.name, 'live');
 });
 
-test('waking up tries at once while waiting, and asks at once while live', (t) => {
+test('waking up tries immediately while waiting, and asks immediately while live', (t) => {
   const script = playHub({ firstPauseMs: 10_000 });
   script.socket.ends();
   script.pass(10);

@@ -30,7 +30,7 @@ const numbers = ({ lines }: Held) => lines.map((line) => (line === 'restarted' ?
 
 test('a page is appended to the held entries', (t) => {
   const first = append(nothingHeld, page(0, 3));
-  t.is(append(first, page(first.next, 3)).lines, first.lines, 'no new line is no change');
+  t.is(append(first, page(first.next, 3)).lines, first.lines, 'a page without a new line does not count as a change');
   t.deepEqual(numbers(append(first, page(first.next, 5))), [1, 2, 3, 4, 5]);
 });
 

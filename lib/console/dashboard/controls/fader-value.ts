@@ -33,7 +33,7 @@ export interface FaderValue {
   moveTo(value: number): void;
   /** The user releases it. */
   release(): void;
-  /** Moves it at once, to the nearest step. */
+  /** Moves it immediately, to the nearest step. */
   set(value: number): void;
   /** Moves it by a key; returns whether the key moves it. */
   press(key: string): boolean;

@@ -1,4 +1,4 @@
-// Writes for one control at a bounded rate. The first write is sent at once. Then at most one is under way, and only the newest waits.
+// Writes for one control at a bounded rate. The first write is sent immediately. Then at most one is under way, and only the newest waits.
 // So the final value always arrives, and old ones do not fill a slow link.
 import type { Value } from '../../../client/index.ts';
 

@@ -9,7 +9,7 @@ export interface Releases {
   press(address: string): Promise<void>;
   /** Writes false until it is acknowledged. */
   release(address: string): void;
-  /** Retries all pending releases that are not held, at once: the link is back. */
+  /** Retries all pending releases that are not held, immediately: the link is back. */
   retry(): void;
   /** The addresses with a pending release, held or not. */
   readonly pending: readonly string[];

@@ -1,4 +1,4 @@
-// A text that fills its space, to be readable across a room.
+// Text that fills its space, to be readable across a room.
 
 import { createMemo, createSignal, onMount, Show } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
@@ -6,7 +6,7 @@ import type { Tone } from '../../../dashboard/format.ts';
 import { useSize } from '../../page/media.ts';
 import { type Fitted, fitInto } from './fit.ts';
 
-/** The smallest readable font size. A text that needs a smaller one is cut; its tooltip shows all of it. */
+/** The smallest readable font size. Text that needs a smaller one is cut; its tooltip shows all of it. */
 const leastSize = 11;
 const unitSize = 0.55;
 const measuredAt = 100;

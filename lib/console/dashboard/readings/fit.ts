@@ -1,4 +1,4 @@
-// The font size at which a text fills its space, and its line breaks, which are only between words.
+// The font size at which text fills its space, and its line breaks, which are only between words.
 
 export interface Fitted {
   readonly lines: readonly string[];
@@ -19,7 +19,7 @@ const share = 0.94;
 /** Longer texts are wrapped by the browser. */
 const maxWords = 16;
 
-/** Fits a text into a space; `widthOf` measures a text at a font size of one pixel. */
+/** Fits text into a space; `widthOf` measures text at a font size of one pixel. */
 export function fitInto(text: string, { width, height }: Place, widthOf: (text: string) => number): Fitted {
   const words = text.split(/\s+/).filter(Boolean);
   if (words.length > maxWords) {

@@ -1,4 +1,4 @@
-// Sets a parameter. Its type decides on the control: a switch, a number with steps, a text or a button.
+// Sets a parameter. Its type decides on the control: a switch, a number with steps, text or a button.
 import { createSignal, Match, Show, Switch } from 'solid-js';
 import type { Value, ValueType } from '../../../client/index.ts';
 import { messageOf } from '../../../model/error.ts';
@@ -83,7 +83,7 @@ function OwnEditor(props: EditorProps) {
   );
 }
 
-// A number to type, or to change by steps. Typed text stays a text until the user sets it (Enter, or the button). It is set exactly as
+// A number to type, or to change by steps. Typed text stays text until the user sets it (Enter, or the button). It is set exactly as
 // meant, or not at all. Esc discards it.
 
 function NumberField(props: FieldProps) {
@@ -130,7 +130,7 @@ function NumberField(props: FieldProps) {
   );
 }
 
-// A text of any length and any number of lines, which editing preserves. Enter sets a text of one line. In a text of several lines it
+// Text of any length and any number of lines, which editing preserves. Enter sets text of one line. In text of several lines it
 // starts a new line, and Ctrl+Enter sets the text.
 
 const mostRows = 12;

@@ -23,7 +23,7 @@ interface Entry extends LiveRow {
 
 /**
  * Follows the addresses for the calling scope. Returns a function that finds the row of an address. Without a `rate` a change after a
- * pause appears at once, and continuous changes at a lower rate.
+ * pause appears immediately, and continuous changes at a lower rate.
  */
 export function useLiveRows(
   addresses: Accessor<readonly string[]>,
@@ -87,7 +87,7 @@ const intervalMs = 3000;
 const maxQueryLength = 2000;
 
 interface ChangeInfo {
-  /** Other rows are in view: requests them at once. */
+  /** Other rows are in view: requests them immediately. */
   restart(): void;
   /** Some rows have changed: requests them soon. */
   askSoon(): void;

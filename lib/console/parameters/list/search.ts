@@ -1,4 +1,4 @@
-// The search over addresses: those that contain all words of a text, ignoring case, those that a glob matches as a whole, or those that
+// The search over addresses: those that contain all words of the query, ignoring case, those that a glob matches as a whole, or those that
 // a regular expression matches.
 
 import { createMatcher } from '../../../client/replica/replica-pattern.ts';

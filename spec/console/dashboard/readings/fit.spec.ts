@@ -7,7 +7,7 @@ import { fitInto } from '../../../../lib/console/dashboard/readings/fit.ts';
 const widthOf = (text: string) => text.length * 0.6;
 const tile = { width: 320, height: 180 };
 
-test('a text has the number of lines that makes it largest', (t) => {
+test('text has the number of lines that makes it largest', (t) => {
   t.deepEqual(fitInto('ON AIR', tile, widthOf).lines, ['ON AIR']);
   t.deepEqual(fitInto('ON AIR', { width: 100, height: 180 }, widthOf).lines, ['ON', 'AIR']);
   t.deepEqual(fitInto('a much longer label here', tile, widthOf).lines, ['a much', 'longer', 'label here']);
