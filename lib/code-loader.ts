@@ -38,7 +38,7 @@ const packageFolder = dirname(import.meta.dirname);
 const keepAfterMs = 10_000;
 /** A hub writes its cache when it exits, if that is sooner. Other commands run too little of the code that a hub needs. */
 const pieceOfRun = 'run';
-/** While V8 runs with other flags than at the start, to save memory, the next start cannot use what it compiles. */
+/** While V8 runs with flags other than those at the start, to save memory, the next start cannot use what it compiles. */
 const keepAgainMs = 30_000;
 /** How many Node.js versions and settings have their code in one folder; the most recently used stay. */
 const maxKept = 4;
@@ -104,7 +104,7 @@ function readIfTrusted(path: string): Buffer | undefined {
   }
 }
 
-/** Whether a file or folder exists that no other user can have written: V8 runs its content. */
+/** Whether there is a file or folder that no other user can have written: V8 runs its content. */
 function isTrusted(path: string): boolean {
   try {
     const { uid, mode } = statSync(path);

@@ -14,7 +14,7 @@ import { unnamedSettings } from './support/repository/settings.ts';
 import { withTypeTable } from './support/repository/type-table.ts';
 import { runToEnd } from './support/system/process.ts';
 
-/** The names in backticks in the first cells of all tables of a text. */
+/** The names in backticks in the first cells of all tables of the text. */
 const rowsOf = (text: string) =>
   [...text.matchAll(/^\| ((?:[^|\\]|\\\|)*) \|/gm)].flatMap(([, cell]) =>
     [...cell!.matchAll(/`([^`]*)`/g)].map(([, name]) => name!),

@@ -1,5 +1,5 @@
 // A device that speaks without pause, in one process, and the hub that hears it, in another: what a frame costs the hub from the socket to
-// the graph. Every frame has another value than the one before for its parameter, so every frame is a change.
+// the graph. Every frame has a value other than the one before for its parameter, so every frame is a change.
 
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';

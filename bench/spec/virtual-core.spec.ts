@@ -1,4 +1,4 @@
-// The load of a Virtual Core: every shape, small, computes what it has to; another value than that fails the round.
+// The load of a Virtual Core: every shape, small, computes what it has to; a value other than that fails the round.
 
 import { join, resolve } from 'node:path';
 import test from 'ava';
@@ -23,7 +23,7 @@ for (const shape of ['wide', 'deep', 'latches', 'chain'] as const)
     t.true((await run(folder, shape, changing)).done > 0);
   });
 
-test('another value than the expected one fails the round, and so does another number of changes', async (t) => {
+test('a value other than the expected one fails the round, and so does any other number of changes', async (t) => {
   const { outputs: declared, changing } = coreShapes.wide(outputs);
   const folder = await createFolder(t, {
     'flow.json5': coreFlow({ ...declared, o19: { type: 'F', expression: 'x' } }),

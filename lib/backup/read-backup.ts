@@ -77,7 +77,7 @@ function expectPath(path: string): void {
 function expectSame({ files: expected }: Manifest, files: ReadonlyMap<string, BackupFile>): void {
   for (const { path, size, sha256 } of expected) {
     const found = files.get(path);
-    if (found === undefined) throw refused(`${path}: expected this file, got none`);
+    if (found === undefined) throw refused(`${path}: this file is missing from the backup`);
     if (found.size !== size || found.sha256 !== sha256)
       throw refused(`${path}: expected ${size} bytes with the SHA-256 ${sha256}, got different content`);
   }

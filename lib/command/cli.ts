@@ -22,7 +22,7 @@ export function command({ program }: Cli, name: string, description: string): Co
 export function remoteCommand(cli: Cli, name: string, description: string): Command {
   return command(cli, name, description)
     .addOption(fromEnvironment('--url <url>', 'URL of the hub', 'URL').default('http://localhost:17011'))
-    .addOption(fromEnvironment('--username <name>', 'user name for HTTP Basic', 'USERNAME'))
+    .addOption(fromEnvironment('--username <name>', 'username for HTTP Basic', 'USERNAME'))
     .addOption(fromEnvironment('--password <password>', 'password for HTTP Basic', 'PASSWORD'))
     .addOption(fromEnvironment('--token <token>', 'token for HTTP Bearer', 'TOKEN'));
 }

@@ -10,7 +10,7 @@ const lastLinesMs = 500;
 export interface Ending {
   /** Prints the error of a command, if any, and ends the process with its exit status once all output has been taken. */
   finish(command: Promise<number>): Promise<void>;
-  /** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
+  /** Resolves at the first SIGINT or SIGTERM; a second one ends the process immediately. */
   untilStopped(): Promise<string>;
 }
 

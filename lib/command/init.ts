@@ -104,7 +104,7 @@ export async function init(
   if (options.recipe === undefined)
     for (const name of ['set', 'as'] as const)
       if (options[name] !== undefined && options[name].length > 0)
-        throw new HubError('bad-request', `--${name}: expected --recipe with it`);
+        throw new HubError('bad-request', `--${name} requires --recipe`);
   const { files, steps, page } =
     options.recipe === undefined
       ? await makeStudio(call, options)
@@ -248,7 +248,7 @@ async function lookAround(flows: string): Promise<Surroundings | undefined> {
 }
 
 const connectionsOfHub: Readonly<Record<string, string>> = {
-  'rest-api': `    // http://localhost:17011/hub/. Without bindIp the whole network can connect; then set a password, too.
+  'rest-api': `    // http://localhost:17011/hub/. Without bindIp, the whole network can connect: in that case, set a password as well.
     api: { type: 'rest-api', port: 17011, bindIp: '127.0.0.1', dashboards: 'dashboards' },
 `,
   store: `    // Stores all values on disk, with their history.

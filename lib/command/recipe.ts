@@ -222,7 +222,7 @@ export function copyRecipe(
     if (other !== undefined)
       throw new HubError(
         'bad-request',
-        `--set ${name}: expected a different address than that of ${other}, got ${address}`,
+        `--set ${name}: expected an address other than that of ${other}, got ${address}`,
       );
     users.set(address, name);
     values.set(name, address);
@@ -310,12 +310,12 @@ function withAddresses(text: string, { variables }: Recipe, values: ReadonlyMap<
   });
 }
 
-/** Quotes a text for JSON5 and TypeScript. */
+/** Quotes text for JSON5 and TypeScript. */
 export function inQuotes(text: string): string {
   return /^[^'\\\p{Cc}\u2028\u2029]*$/u.test(text) ? `'${text}'` : JSON.stringify(text);
 }
 
-/** Escapes a text so that a flow file reads no variables in it. */
+/** Escapes text so that a flow file reads no variables in it. */
 function plainly(text: string): string {
   return text.replaceAll('${', '$${');
 }

@@ -195,7 +195,7 @@ const word: ConverterMaker = () => ({
   },
 });
 
-/** A text in double quotes, with the escapes `\"` and `\\`. */
+/** Text in double quotes, with the escapes `\"` and `\\`. */
 const quoted: ConverterMaker = () => ({
   isGreedy: false,
   read(frame, at) {

@@ -343,7 +343,7 @@ class TextNode<T> {
     return this.values.length > 0 || [...this.next.values()].some((node) => node.hasValues);
   }
 
-  /** Returns the next node on the path of a text; undefined: there is none. */
+  /** Returns the next node on the path of the text; undefined: there is none. */
   step(text: string, at: number): TextNode<T> | undefined {
     const code = text.charCodeAt(at);
     const place = code - this.#lowest; // NaN behind the end

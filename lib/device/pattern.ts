@@ -1,5 +1,5 @@
 // Patterns: a frame with values in braces. `POWR={value:int}` reads `POWR=2`, and writes it. A pattern of bytes is hexadecimal:
-// `90 50 {value:uint} FF`. One pass reads a frame, without backtracking: a text ends at the first occurrence of the literal behind it.
+// `90 50 {value:uint} FF`. One pass reads a frame, without backtracking: text ends at the first occurrence of the literal behind it.
 
 import { nearestName } from '../json5/nearest-name.ts';
 import { HubError } from '../model/error.ts';
@@ -73,7 +73,7 @@ export class Pattern {
     return leading.slice(0, leading.findLastIndex((part) => 'literal' in part) + 1);
   }
 
-  /** Its only part, when that is not a literal. JSON then has the value itself instead of a text. */
+  /** Its only part, when that is not a literal. JSON then has the value itself instead of text. */
   get single(): Exclude<Part, { readonly literal: string }> | undefined {
     const [first] = this.#parts;
     return this.#parts.length === 1 && first !== undefined && !('literal' in first) ? first : undefined;

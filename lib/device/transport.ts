@@ -166,7 +166,7 @@ class SocketLink implements Link {
   }
 }
 
-/** Datagrams to and from one peer. The link opens at once; only an answer shows that the peer is reachable. */
+/** Datagrams to and from one peer. The link opens immediately; only an answer shows that the peer is reachable. */
 export function udpTransport(host: string, port: number, localPort = 0): Transport {
   return {
     name: placeOf(host, port),

@@ -17,7 +17,7 @@ const word = '[A-Za-z_][A-Za-z0-9_]*';
 const sign = String.raw`(?:[=!<>]=|&&|\|\||[-!<>+*/%?:.,)\[\]{}])`;
 const value = `(?:[bBrR]{0,2}${text}+|${number}|${word})`;
 
-/** Any run outside of texts. It skips whole texts, so a quote within a text never starts another one. */
+/** Any run outside of texts. It skips whole texts, so a quote within text never starts another one. */
 const outside = `(?:${text}|${comment}|[^"'/]|/(?:[^"'/]|${text}))*`;
 const atWord = `^(?:${outside}[^A-Za-z0-9_"'/])?`;
 const wordsOf = (words: readonly string[]) => words.join('|');

@@ -24,7 +24,7 @@ const readDeadlineMs = 30_000;
 /** The size of the first piece of a file that reports no length, such as those of `/proc`. */
 const leastPieceBytes = 64 * 1024;
 
-/** Makes `open` return at once: it waits neither for the writer of a named pipe nor for the line of a terminal. Windows has no such flags. */
+/** Makes `open` return immediately: it waits for neither the writer of a named pipe nor a terminal line. Windows has no such flags. */
 const waitless = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 /** The flags to open an unknown file for reading. */
 export const readFlags = constants.O_RDONLY | waitless;

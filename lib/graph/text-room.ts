@@ -1,5 +1,5 @@
 // The memory for long texts as values, of all parameters together. A parameter keeps its value and the previous one, which `explain` shows:
-// so a text counts twice, and another one of its length always fits. A writer may use as much memory as stays free for others, so none can
+// so text counts twice, and other text of its length always fits. A writer may use as much memory as stays free for others, so none can
 // fill it alone.
 import { groupDigits } from '../model/digits.ts';
 import { HubError } from '../model/error.ts';
@@ -18,7 +18,7 @@ export function mostTextCharacters(heapBytes: number): number {
   return Math.max(leastCharacters, Math.floor(heapBytes * shareOfHeap));
 }
 
-/** Whether a value is a text that counts. */
+/** Whether a value is text that counts. */
 export function isLongText(value: Value | undefined): value is string {
   return typeof value === 'string' && value.length > uncountedLength;
 }
@@ -72,7 +72,7 @@ export class TextRoom {
     this.#queued += characters;
   }
 
-  /** Counts a change of a parameter before it is stored. The owner bounds the parameters of other hubs. */
+  /** Counts a change before it is stored. Parameters of other hubs do not count: the hub that owns them limits their memory. */
   count(node: ParameterNode, change: Change): void {
     this.forget(node);
     const characters = lengthOfBoth(change.value, node.value);

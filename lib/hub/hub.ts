@@ -335,7 +335,8 @@ export class Hub implements HubPort {
   }
 
   /**
-   * Runs the changes of another plan in shadow, until the next `apply`. Changes of credentials and rights take effect at once, as always.
+   * Runs the changes of another plan in shadow, until the next `apply`. Changes of credentials and rights take effect immediately, as
+   * always.
    */
   applyInShadow(plan: Plan): ShadowReport {
     return this.#shadow.reload(plan, this.#engine.connections.takeOver(plan.connections));

@@ -2,7 +2,7 @@
 import { KeptText } from './kept-text.ts';
 import { endOfString } from './to-json.ts';
 
-// An index of a text for many look-ups, such as the positions of 5,000 tests: the starts of its lines, and of the items of the lists in
+// An index of the text for many look-ups, such as the positions of 5,000 tests: the starts of its lines, and of the items of the lists in
 // its outermost object. It also finds duplicate keys.
 
 export interface Position {
@@ -24,7 +24,7 @@ interface Visited {
   readonly isSecond: boolean;
 }
 
-/** Visits all keys and items of a text, or of the value at offset `start`, until `visit` returns false. */
+/** Visits all keys and items of the text, or of the value at offset `start`, until `visit` returns false. */
 type Walk = (visit: (visited: Visited) => boolean, start?: number) => void;
 
 /** The offset of an item, and the offsets of the list items within it by their joined paths. */
@@ -33,7 +33,7 @@ interface ItemsWithin {
   readonly offsets: ReadonlyMap<string, number>;
 }
 
-/** The result of one walk through a text. */
+/** The result of one walk through the text. */
 interface FoundPlaces {
   /** The offsets of the items of the lists in the outermost object, by key. For a duplicate key, the first list counts. */
   readonly items: ReadonlyMap<string | number, readonly number[]>;
@@ -172,7 +172,7 @@ interface Container {
   key: string | number;
 }
 
-/** Creates the index of a text, for several calls of `findPosition` and `findInText`. */
+/** Creates the index of the text, for several calls of `findPosition` and `findInText`. */
 export function createKnownPlaces(source: KeptText, found?: FoundPlaces): KnownPlaces {
   return new KnownPlaces(source, (visit, start) => walk(source.text, visit, start), found);
 }
@@ -277,7 +277,7 @@ function walk(text: string, visit: Parameters<Walk>[0], start = 0): void {
   }
 }
 
-/** A part of a text that is not a comment, with its offset. */
+/** A part of the text that is not a comment, with its offset. */
 export interface Token {
   readonly part: string;
   readonly offset: number;

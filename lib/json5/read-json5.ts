@@ -37,13 +37,13 @@ export class Json5Error extends HubError {
   }
 }
 
-/** Reads a text. Errors: `bad-json5`, a `Json5Error`. */
+/** Reads text. Errors: `bad-json5`, a `Json5Error`. */
 export function readJson5(text: string): Json5Text {
   const source = new KeptText(text);
   return createJson5Text(source, parseJson5(text), createKnownPlaces(source));
 }
 
-/** Creates the result for a text whose data and places are known. */
+/** Creates the result for text whose data and places are known. */
 export function createJson5Text(source: KeptText, data: unknown, places: KnownPlaces): Json5Text {
   return {
     source,
@@ -52,7 +52,7 @@ export function createJson5Text(source: KeptText, data: unknown, places: KnownPl
     duplicates: places.found.duplicates.map(({ path, offset }) => ({
       path,
       position: places.positionAt(offset),
-      message: `expected "${path.at(-1)}" once, got it again`,
+      message: `expected "${path.at(-1)}" once, got it more than once`,
     })),
     positionOf: (path, offset) =>
       (offset === undefined ? undefined : findInText(source.text, path, offset, places)) ??
@@ -60,7 +60,7 @@ export function createJson5Text(source: KeptText, data: unknown, places: KnownPl
   };
 }
 
-/** Parses a text. Errors: `bad-json5`. Tries the engine's JSON parser first, which is many times faster than one in JavaScript. */
+/** Parses text. Errors: `bad-json5`. Tries the engine's JSON parser first, which is many times faster than one in JavaScript. */
 export function parseJson5(text: string): unknown {
   try {
     return JSON.parse(toJson(text));

@@ -1,4 +1,4 @@
-// Reads a text again after a small change, such as one rule of 100,000: it parses only the changed items of a list and reuses all
+// Reads text again after a small change, such as one rule of 100,000: it parses only the changed items of a list and reuses all
 // others. After any other change it reads the whole text.
 
 import { isJsonObject } from '../model/json-object.ts';
@@ -9,7 +9,7 @@ import { createJson5Text, type Json5Text, parseJson5, readJson5 } from './read-j
 /** Two texts are compared in pieces of this many characters. */
 const comparedLength = 4096;
 
-/** Reads a text like `readJson5`. Unchanged items are the same objects as before. Errors: `bad-json5`. */
+/** Reads text like `readJson5`. Unchanged items are the same objects as before. Errors: `bad-json5`. */
 export function rereadJson5(text: string, before: Json5Text): Json5Text {
   const { text: textBefore } = before.source;
   if (text === textBefore) return before;

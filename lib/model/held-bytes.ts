@@ -160,7 +160,7 @@ export class Account {
   }
 }
 
-/** Returns the maximum bytes of a text, regardless of its characters. */
+/** Returns the maximum bytes of text, regardless of its characters. */
 export function textBytes(text: string): number {
   return 2 * text.length;
 }

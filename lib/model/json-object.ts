@@ -7,7 +7,7 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The wording of an error: `body: expected JSON, got …`, `body: expected an object with p, v, got 5 (number)`. */
+/** The wording of an error: `body: expected JSON, but it cannot be parsed: …`, `body: expected an object with p, v, got 5 (number)`. */
 export interface ExpectedObject {
   /** The input: `body`. Omitted: the message names none. */
   readonly where?: string;
@@ -24,7 +24,7 @@ export function readJsonObject(text: string, expected: ExpectedObject = {}): Rea
     const { where, json = 'JSON' } = expected;
     throw new HubError(
       'bad-request',
-      `${where === undefined ? '' : `${where}: `}expected ${json}, got ${(error as Error).message}`,
+      `${where === undefined ? '' : `${where}: `}expected ${json}, but it cannot be parsed: ${(error as Error).message}`,
     );
   }
   return expectJsonObject(data, expected);

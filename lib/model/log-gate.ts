@@ -5,8 +5,8 @@
 const maxKinds = 100;
 
 /**
- * Takes an entry. The first of its kind is written at once; those that follow within a second are written as one at the end of that second.
- * `count` is the number of entries of the kind since the last one written.
+ * Takes an entry. The first of its kind is written immediately; those that follow within a second are written as one at the end of that
+ * second. `count` is the number of entries of the kind since the last one written.
  */
 export type LogGate = (kind: string, write: (count: number) => void) => void;
 

@@ -15,12 +15,12 @@ const short: ReadonlyMap<string, string> = new Map([
   ['\t', '\\t'],
 ]);
 
-/** Returns a text as one line that is safe on a terminal. Idempotent. */
+/** Returns text as one line that is safe on a terminal. Idempotent. */
 export function printable(text: string): string {
   return text.replace(obeyed, (character) => short.get(character) ?? escapeOf(character));
 }
 
-/** Does the same for a text of several lines: line breaks and tabs stay. */
+/** Does the same for text of several lines: line breaks and tabs stay. */
 export function printableLines(text: string): string {
   return text.replace(obeyedWithinLines, (character) => short.get(character) ?? escapeOf(character));
 }
@@ -40,7 +40,7 @@ function escapeOf(character: string): string {
 // The beginnings of long texts. They are well-formed, even if the cut splits a surrogate pair, and they are copies: a slice would keep the
 // whole text alive.
 
-/** Returns a text of at most this many UTF-16 code units unchanged, and cuts a longer one, followed by `…`. */
+/** Returns text of at most this many UTF-16 code units unchanged, and cuts longer text, followed by `…`. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${text.slice(0, length)}…`.toWellFormed(); // joins both parts into a new text, faster than anything else

@@ -1,5 +1,5 @@
 // Secrets, such as passwords. Secrets from the environment or a file are known and hidden wherever they would appear. Those in a flow file
-// are found by the name of their setting, even if the value is invalid and not a text.
+// are found by the name of their setting, even if the value is invalid and not text.
 
 import { describe } from './error.ts';
 
@@ -21,7 +21,7 @@ export function withoutValue(message: string): string {
   return message.replace(/, got .*$/s, `, got ${hidden}`);
 }
 
-/** Returns a text without user and password in its addresses, with or without a scheme: `nats://***@10.0.0.5`, `***@10.0.0.5`. */
+/** Returns text without user and password in its addresses, with or without a scheme: `nats://***@10.0.0.5`, `***@10.0.0.5`. */
 export function withoutUserInfo(text: string): string {
   return text.replace(/([a-z][a-z\d+.-]*:\/\/|(?<![^\s"'`])(?=[^\s/?#"'`@:]*:[^/]))[^\s/?#"'`]*@/gi, `$1${hidden}@`);
 }

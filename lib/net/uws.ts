@@ -63,7 +63,10 @@ export function createApp(tls: Tls | undefined): uws.TemplatedApp {
       ssl_ciphers: ciphers.join(':'),
     });
   } catch (error) {
-    throw new HubError('cannot-start', `tls: expected a certificate and its key in PEM form, got ${messageOf(error)}`);
+    throw new HubError(
+      'cannot-start',
+      `tls: cannot use the certificate and its key, which must be in PEM form: ${messageOf(error)}`,
+    );
   }
 }
 
@@ -138,7 +141,7 @@ export function whyNoLibrary({ nodeVersion, platform, arch, glibc, reason }: Mac
   if (platform === 'linux' && major > 22 && isOlder(glibc!))
     return `uWebSockets.js for ${node} needs glibc ${neededGlibc.join('.')}, and this machine has ${glibc}: use Node.js 22, as ${withNode22} does`;
   if (/Cannot find (module|package)/.test(reason))
-    return `uWebSockets.js was installed for another Node.js than ${node}, which runs now: run npm install again with this one`;
+    return `uWebSockets.js was not installed for ${node}, which is running: run npm install again with it`;
   return `uWebSockets.js cannot be loaded by ${node}: ${reason}`;
 }
 

@@ -11,7 +11,7 @@ export const ownPatternSteps = 10_000;
 export interface Regex {
   /** The size of its program, which is the cost of a search for each character. */
   readonly steps: number;
-  /** Returns whether a text contains a match. */
+  /** Returns whether text contains a match. */
   test(text: string): boolean;
 }
 

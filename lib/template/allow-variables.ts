@@ -14,7 +14,7 @@ interface Schema {
 
 const variable = { type: 'string', pattern: '\\$\\{' };
 const reference = {
-  description: 'A text from the environment, { env: "NAME" }, or from a file, { file: "path" }',
+  description: 'Text from the environment, { env: "NAME" }, or from a file, { file: "path" }',
   type: 'object',
   properties: { env: { type: 'string' }, file: { type: 'string' } },
   minProperties: 1,
@@ -22,7 +22,7 @@ const reference = {
   additionalProperties: false,
 };
 
-/** Allows variables in place of a text, a number, true or false, and in keys; with `references`, also `{ env }` in place of a text. */
+/** Allows variables in place of text, a number, true or false, and in keys; with `references`, also `{ env }` in place of text. */
 export function allowVariables(schema: Schema, references = false): Schema {
   const { type } = schema;
   if (schema.const !== undefined) return schema;

@@ -4,7 +4,7 @@ import type { SettingPath } from '../json5/mistake.ts';
 import { describeSetting } from '../model/secret.ts';
 import type { Scope } from './scope.ts';
 
-/** A part of a text: literal characters or a variable. */
+/** A part of the text: literal characters or a variable. */
 export interface Part {
   /** Its offset in the text as written. */
   readonly offset: number;
@@ -15,7 +15,7 @@ export interface Part {
 
 const partPattern = /\$\$\{|\$\{([^}]*)\}?/g;
 
-/** Returns the parts of a text; undefined: it has no variables. */
+/** Returns the parts of the text; undefined: it has no variables. */
 export function partsOf(text: string): readonly Part[] | undefined {
   if (!text.includes('${')) return undefined;
   const parts: Part[] = [];
@@ -35,7 +35,7 @@ export function textOf(variable: string, value: unknown): string {
   throw new Error(
     isReference(value)
       ? `expected \${${variable}} to be the whole text, since its value is { env: … } or { file: … }`
-      : `expected a text, a number, true or false in \${${variable}}, got ${describeSetting(value, variable.split('.'))}`,
+      : `expected text, a number, true or false in \${${variable}}, got ${describeSetting(value, variable.split('.'))}`,
   );
 }
 

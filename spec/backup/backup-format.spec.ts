@@ -84,7 +84,7 @@ const changes: readonly (readonly [what: string, change: (archive: Buffer) => Bu
     (archive) => Buffer.from(archive).fill('z', 3, 4),
     /expected the header of a file, got other bytes$/,
   ],
-  ['a file that is missing', (archive) => archive.subarray(512 + 2048), /^a: expected this file, got none$/],
+  ['a file that is missing', (archive) => archive.subarray(512 + 2048), /^a: this file is missing from the backup$/],
   ['a file twice', (archive) => Buffer.concat([archive.subarray(0, 2560), archive]), /expected each file once/],
   [
     'a file more',
@@ -119,7 +119,7 @@ function linkOf(archive: Buffer): Buffer {
 }
 
 const manifests: readonly (readonly [text: string, message: RegExp])[] = [
-  ['{', /^patchbay-backup\.json: expected JSON, got /],
+  ['{', /^patchbay-backup\.json: expected JSON, but it cannot be parsed: /],
   ['null', /^patchbay-backup\.json: expected an object, got null$/],
   ['{"format":2}', /^patchbay-backup\.json: expected format 1, got 2 \(number\)$/],
   [

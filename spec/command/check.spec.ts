@@ -128,7 +128,7 @@ const settings: [what: string, connections: object | string, expected: string[]]
   [
     'a Connection ID twice in one file',
     `{ connections: { desk: { type: 'dummy' }, desk: { type: 'timer' } } }`,
-    ['connections.desk: expected "desk" once, got it again'],
+    ['connections.desk: expected "desk" once, got it more than once'],
   ],
   [
     'no connection at all in the settings',
@@ -176,7 +176,7 @@ test('D-20: missing, empty and malformed files are named, one line each', async 
   t.is(status, 1);
   const lines = errors.trimEnd().split('\n');
   t.is(lines.length, 5);
-  t.is(lines[0], `${names[0]}: expected a file or folder, found none with this name`);
+  t.is(lines[0], `${names[0]}: expected a file or folder, but there is none with this name`);
   t.regex(lines[1]!, /bad\.json5:1:16: expected \} to close \{, got the end of the file$/);
   t.regex(lines[2]!, /empty\.json5:1:1: expected \{ … \}, got an empty file$/);
   t.regex(lines[3]!, /list\.json5:1:1: expected an object such as .*, got \[\] \(array\)$/);

@@ -88,7 +88,7 @@ test('an expression is written, and has to match the frame', (t) => {
   writes(t, text('login {= "me"} {= nonce}'), { nonce: 'n' }, 'login me n');
   reads(t, text('{nonce:word} {= nonce}'), 'abc abc', { nonce: 'abc' });
   reads(t, text('{nonce:word} {= nonce}'), 'abc abd', undefined);
-  t.is(text('{= "a}b"}').format(new Map()), 'a}b', 'a brace within a text');
+  t.is(text('{= "a}b"}').format(new Map()), 'a}b', 'a brace within text');
 });
 
 test('a mismatch is reported with the expected text', (t) => {

@@ -90,7 +90,7 @@ for (const [expression, expected] of results)
 
 const refused: [expression: string, offset: number, message: RegExp][] = [
   ['value +', 6, /^expected a value after \+, got the end$/],
-  ['1 + nope', 4, /^unknown name "nope", the names are value, flag, text; a text needs quotes: 'nope'$/],
+  ['1 + nope', 4, /^unknown name "nope", the names are value, flag, text; text needs quotes: 'nope'$/],
   [
     'desk/mic > 1',
     0,
@@ -99,7 +99,7 @@ const refused: [expression: string, offset: number, message: RegExp][] = [
   ['text + 1', 7, /^text \+ number: use string\(1\)$/],
   ['!value', 0, /^expected a condition after !, got a number: compare it, as in value == 0$/],
   ['flag + 1', 0, /^true\/false \+ number: use \(flag \? 1 : 0\)$/],
-  ['null', 0, /^expected a text, a number or true\/false as the result, got null$/],
+  ['null', 0, /^expected text, a number or true\/false as the result, got null$/],
   ['[value]', 0, /got a list of numbers$/],
   [
     "value > 1 && timestamp('Studio 7').getHours() > 2",
@@ -284,9 +284,9 @@ test('a failure on a value of unknown type is explained in words', (t) => {
   };
   t.is(failure('x * 2', 'a'), 'expected values that * accepts, got text * number');
   t.is(failure('x < 2', 'a'), 'expected values that < accepts, got text < number');
-  t.is(failure('!x', 'a'), 'expected a condition after !, got a text');
+  t.is(failure('!x', 'a'), 'expected a condition after !, got text');
   t.is(failure('x.round()', 'a'), 'expected arguments that round accepts, got round(text)');
-  t.is(failure('x && true', 'a'), 'expected a condition, got a text');
+  t.is(failure('x && true', 'a'), 'expected a condition, got text');
   t.is(failure("x < 'a' ? 1 : 2", 2), 'expected values that < accepts, got number < text');
   t.is(failure("{'a': 1}[x]", 'b'), 'expected a key of the map, got "b"');
 });
@@ -302,7 +302,7 @@ test('a result must fit the expected type', (t) => {
     ['value', 'B', /^expected true\/false as the result, got a number/],
     ['value', 'T', /^expected true\/false as the result, got a number/],
     ['flag', 'F', /^expected a number as the result, got true\/false/],
-    ['value', 'S', /^expected a text as the result, got a number/],
+    ['value', 'S', /^expected text as the result, got a number/],
   ] as const)
     t.throws(() => compileExpression(expression, variables, type), { message });
   t.is(compileExpression('size(text)', variables, 'I').evaluate(scope), 3);
@@ -366,7 +366,7 @@ test('patterns and texts of clients are evaluated quickly; slow ones are errors'
       ['a', 'a'.repeat(1025), /regular expression of at most 1024 characters, got 1025/],
       ['a', '((a{100}){100}){100}', /of at most 1000 steps/],
       ['a', 'a{999}a{999}', /of at most 1000 steps/],
-      [slow, '[ab]{900}', /a text of at most \d+ characters for this regular expression, got 65536/],
+      [slow, '[ab]{900}', /text of at most \d+ characters for this regular expression, got 65536/],
     ] as const)
       t.throws(() => evaluate({ text, pattern }), { message });
   };

@@ -38,7 +38,7 @@ test('a write is wanted, and the value of the connection confirms it', (t) => {
   t.deepEqual(told, ['wanted 7', '=5 by router', '=7 by router for test', '7 confirmed']);
 });
 
-test('an equal value confirms as well, and is no change', (t) => {
+test('an equal value confirms as well, and does not count as a change', (t) => {
   const { graph, node, told } = create();
   graph.writeTo(node, 7, owner);
   graph.write('router/out', 7, client);

@@ -42,7 +42,7 @@ test('a parameter with state emits and replays like a BehaviorSubject', (t) => {
       graph.declare(owner, [{ id: 'level', type: 'I', access: 'read-write' }]);
       const level = graph.get('desk/level');
       const subject = new BehaviorSubject<number | undefined>(undefined);
-      const next = (value: number) => value !== subject.value && subject.next(value); // an equal value is no change
+      const next = (value: number) => value !== subject.value && subject.next(value); // an equal value does not count as a change
       t.deepEqual(
         record(level as Observable<unknown>, (value) => graph.writeTo(level, value, owner), steps),
         record(subject, next, steps),

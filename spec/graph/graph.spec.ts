@@ -105,7 +105,7 @@ test('a read-only parameter is set by its own connection', (t) => {
   t.is(graph.find('desk/a')?.value, 1);
 });
 
-test('D-18: an equal value again is no change and takes no revision', (t) => {
+test('D-18: an equal value does not count as a change and takes no revision', (t) => {
   const graph = createGraph(['a']);
   const changes = record(graph);
   graph.write('desk/a', 1, client);

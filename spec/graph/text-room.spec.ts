@@ -23,7 +23,7 @@ function startGraph(most: number, parameters = 10) {
   return graph;
 }
 
-/** How many of a number of parameters take a text. */
+/** How many of a number of parameters take text. */
 function taken(graph: Graph, text: string, by: Origin, from: number, to: number): number {
   let count = 0;
   for (let index = from; index < to; index++)
@@ -51,7 +51,7 @@ test('D-44: a writer may take half of the room, and another one half of the rest
   t.is(graph.find('desk/99')!.value, undefined);
 });
 
-test('short texts are never refused, nor is a text that replaces one of the same length', (t) => {
+test('short texts are never refused, nor is text that replaces one of the same length', (t) => {
   const graph = startGraph(10_000, 100);
   t.is(taken(graph, long(2500), ann, 0, 100), 2);
   for (const end of ['z', 'x', 'y']) graph.write('desk/0', long(2499) + end, ann);

@@ -31,7 +31,7 @@ test.serial('a short text stays unchanged', async (t) => {
   t.is(kept.text, textOf(1));
 });
 
-test.serial('a text can be read again, and places are reported, while the previous one is packed', async (t) => {
+test.serial('text can be read again, and places are reported, while the previous one is packed', async (t) => {
   const before = readJson5(textOf(10_000));
   const place = before.positionOf(['rules', 7, 'to']);
   await before.source.pack(Buffer.from(textOf(10_000)));

@@ -51,7 +51,7 @@ for (const [written, index, column] of inTexts)
   test(`character ${index} of the text in ${written}`, (t) =>
     t.is(findInText(written, ['a', 'b'], index)?.column, column));
 
-test('a text on two lines', (t) => {
+test('text on two lines', (t) => {
   t.deepEqual(findInText("['a\\\nbc']", [0], 2), { line: 2, column: 2 });
 });
 
@@ -63,7 +63,7 @@ test('a duplicate key of an object is found, the same key in two objects is not 
   );
 });
 
-test('known facts about a text lead to the same positions, also of items of its lists', (t) => {
+test('known facts about the text lead to the same positions, also of items of its lists', (t) => {
   const long = `{ // a comment: [1]
     tests: [ 7, { name: 'a', steps: [1, { at: 'x' }] },
       { name: "b" }, [2, [3]] ],

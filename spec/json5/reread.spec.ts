@@ -1,4 +1,4 @@
-// A text that is read again after a change says the same, at the same places, as one that is read for the first time.
+// Text that is read again after a change says the same, at the same places, as one that is read for the first time.
 
 import test from 'ava';
 import fc from 'fast-check';
@@ -31,7 +31,7 @@ const pieces = [
   ...["{ from: 'b/c' },", "'a',", '],', 'tests: [', '}],', '{ a: 1, a: 2 },', "], rules: [{ name: 'n' }, "],
 ];
 
-test('after any change of a text, its content and positions equal those of a first reading', (t) => {
+test('after any change of the text, its content and positions equal those of a first reading', (t) => {
   const change = fc.record({
     at: fc.nat(written.length),
     removed: fc.oneof(fc.constant(0), fc.nat(3), fc.nat(120)),

@@ -38,7 +38,7 @@ const { value } = fc.letrec<{ value: string }>((tie) => ({
 }));
 const splinter = fc.constantFrom(...'{}[]:,\'"\\/*ax1\n', '\\u', '\\\n', '//', '/*', '*/');
 
-/** Returns what a parser reads in a text; undefined when it refuses the text. */
+/** Returns what a parser reads in text; undefined when it refuses the text. */
 function parsed(parse: () => unknown): { data: unknown } | undefined {
   try {
     return { data: parse() };

@@ -22,8 +22,13 @@ for (const [text, got] of others)
 test('a mistake names the text and the expected type', (t) => {
   const expected = { where: 'body', object: 'an object with p, v' };
   t.throws(() => readJsonObject('5', expected), { message: 'body: expected an object with p, v, got 5 (number)' });
-  t.throws(() => readJsonObject('{', expected), { code: 'bad-request', message: /^body: expected JSON, got .*JSON/ });
-  t.throws(() => readJsonObject('{', { json: 'JSON {"p":…}' }), { message: /^expected JSON \{"p":…\}, got .*JSON/ });
+  t.throws(() => readJsonObject('{', expected), {
+    code: 'bad-request',
+    message: /^body: expected JSON, but it cannot be parsed: .*JSON/,
+  });
+  t.throws(() => readJsonObject('{', { json: 'JSON {"p":…}' }), {
+    message: /^expected JSON \{"p":…\}, but it cannot be parsed: .*JSON/,
+  });
 });
 
 test('of any text in JSON that is an object, its object is read; of any other, none', (t) => {

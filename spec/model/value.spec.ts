@@ -103,7 +103,7 @@ test('D-02: converting twice is converting once', (t) => {
   t.pass();
 });
 
-test('D-02: a text of digits that is not a number is refused immediately, and a long number is accepted', async (t) => {
+test('D-02: text of digits that is not a number is refused immediately, and a long number is accepted', async (t) => {
   const digits = '1'.repeat(65_000);
   const refuse = () => {
     for (const text of [`${digits}x`, `${digits}.${digits}x`, `.${digits}x`, `1e${digits}x`])

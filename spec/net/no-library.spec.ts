@@ -25,12 +25,12 @@ const rows: [what: string, machine: Partial<Machine>, sentence: RegExp][] = [
   [
     'npm install run by another Node.js',
     { glibc: '2.41', reason: "Cannot find module '@uwsjs/linux-x64-24'" },
-    /^uWebSockets\.js was installed for another Node\.js than Node\.js 24\.11\.0, which runs now: run npm install again/,
+    /^uWebSockets\.js was not installed for Node\.js 24\.11\.0, which is running: run npm install again/,
   ],
   [
     'the same with Node.js 22 on an old glibc',
     { nodeVersion: '22.18.0', reason: "Cannot find module '@uwsjs/linux-x64-22'" },
-    /run npm install again with this one$/,
+    /run npm install again with it$/,
   ],
   [
     'the same on macOS',

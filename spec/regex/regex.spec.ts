@@ -8,7 +8,7 @@ import { compileExpression } from '../../lib/expression/expression.ts';
 
 const { evaluate } = compileExpression('matches(text, pattern)', { text: 'S', pattern: 'S' });
 
-/** Each searches a text for a pattern. */
+/** Each searches text for a pattern. */
 const readers: Readonly<Record<string, (pattern: string) => (text: string) => boolean>> = {
   'matches(…)': (pattern) => (text) => evaluate({ text, pattern }) as boolean,
   'a filter of the REST API': (pattern) => createFilter([pattern], 1000),

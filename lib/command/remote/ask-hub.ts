@@ -11,7 +11,7 @@ export interface RemoteOptions {
   readonly token: string;
 }
 
-/** Requests a text from the hub. Errors: as `respond`. */
+/** Requests text from the hub. Errors: as `respond`. */
 export async function request(
   options: RemoteOptions,
   path: string,
@@ -62,7 +62,7 @@ export async function respond(
     );
   const { username, password, origin } = new URL(options.url);
   if (username !== '' || password !== '')
-    throw new Error('--url: expected a URL without user name and password, got both: use --username and --password');
+    throw new Error('--url: expected a URL without username and password, got both: use --username and --password');
   let response: Response;
   try {
     response = await fetch(new URL(path, options.url), {
@@ -71,9 +71,7 @@ export async function respond(
     });
   } catch (error) {
     const cause = (error as Error).cause ?? error;
-    throw new Error(
-      `${origin}: expected a running hub, got ${(cause as Error).message || (cause as { code: string }).code}`,
-    );
+    throw new Error(`${origin}: cannot reach a hub: ${(cause as Error).message || (cause as { code: string }).code}`);
   }
   if (response.ok || allowed.includes(response.status)) return response;
   throw new Error(sentenceOf(await response.text()));

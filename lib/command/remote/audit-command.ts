@@ -17,9 +17,9 @@ export function register(cli: Cli): void {
     .option('--from <time>', 'start: 2026-11-22T03:00, or relative to now: -1h, -7d', '-1h')
     .option('--to <time>', 'end, in the same form (default: now)')
     .option('--address <glob>', "only parameters that match: 'desk/*'")
-    .option('--user <text>', 'a part of the user name')
+    .option('--user <text>', 'part of the username')
     .option('--kind <kind>', `one of ${auditKinds.join(', ')}`)
-    .option('--text <text>', 'a part of the address, the user, a value or the cause')
+    .option('--text <text>', 'part of the address, the username, a value or the cause')
     .option('--limit <count>', 'maximum number of entries; the newest are printed', '1000')
     .option('--json', 'print each entry as JSON')
     .action((options: AuditOptions) => cli.finish(audit(options, cli.console)));

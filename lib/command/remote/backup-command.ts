@@ -45,7 +45,7 @@ export async function backup(file: string, options: RemoteOptions, console: Cons
     return 0;
   } catch (error) {
     await rm(part, { force: true });
-    throw new Error(`${file}: expected a complete backup, got ${reasonOf(error)}`);
+    throw new Error(`${file}: cannot make a complete backup: ${reasonOf(error)}`);
   }
 }
 

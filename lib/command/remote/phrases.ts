@@ -19,7 +19,7 @@ export function show(value: Value | null | undefined): string {
  */
 export function describeWriter({ kind, name, file, hub, reportedBy }: Origin): string {
   const verb = kind === 'restored' ? 'restored by' : `set by ${kind}`;
-  if (name === something) return `set by a ${kind} that you may not see`;
+  if (name === something) return `set by a ${kind} that you are not allowed to see`;
   const where = hub === undefined ? '' : ` on hub "${hub}"`;
   const who = kind === 'rule' || reportedBy !== undefined ? JSON.stringify(name) : name;
   const sentence = `${verb} ${who}${kind === 'rule' && file !== undefined ? ` (${file})` : ''}${where}`;

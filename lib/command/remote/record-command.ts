@@ -33,7 +33,7 @@ interface RecordOptions extends RemoteOptions {
   readonly maxBytes: string;
 }
 
-/** Records until it is stopped, the time is up or the file is full. Errors: those of the hub and the file, and a lost connection. */
+/** Records until it is stopped, the time limit is reached or the file is full. Errors: of the hub or the file, and a lost connection. */
 export async function record(
   file: string,
   options: RecordOptions,
@@ -45,7 +45,7 @@ export async function record(
   const forMs = options.for === undefined ? Number.POSITIVE_INFINITY : durationMs(options.for);
   const ending = new AbortController();
   const handle = await open(file, 'wx').catch((error) => {
-    throw new Error(`${file}: expected a new file, got ${messageOf(error)}`);
+    throw new Error(`${file}: cannot create the file: ${messageOf(error)}`);
   });
   let bytes = 0;
   let reason = '';
@@ -54,7 +54,7 @@ export async function record(
     ending.abort();
   };
   void untilStopped().then(() => end('stopped'));
-  const timer = forMs < 2 ** 31 ? setTimeout(() => end('the time is up'), forMs) : undefined;
+  const timer = forMs < 2 ** 31 ? setTimeout(() => end('the time limit was reached'), forMs) : undefined;
   try {
     const { body } = await respond(options, '/hub/record', { signal: ending.signal });
     for await (const piece of body!) {
@@ -63,7 +63,7 @@ export async function record(
       const whole = room.length === text.length ? text : room.subarray(0, room.lastIndexOf(0x0a) + 1);
       await handle.writeFile(whole);
       bytes += whole.length;
-      if (whole.length < text.length) end(`the limit of ${maxBytes} bytes is reached`);
+      if (whole.length < text.length) end(`the limit of ${maxBytes} bytes was reached`);
       if (ending.signal.aborted) break;
     }
     if (reason === '') throw new Error('the hub ended the recording');

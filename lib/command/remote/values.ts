@@ -103,7 +103,7 @@ const likeFalse = ['off', 'no', 'n', 'f'];
 
 /**
  * Interprets a typed value strictly: the hub would convert any text to a boolean, and most of them to false (D-02).
- * Errors: a text that is neither true nor false, or a number with a comma.
+ * Errors: text that is neither true nor false, or a number with a comma.
  */
 function readValue(address: string, text: string | undefined, type: ValueType | undefined): Value {
   if (text === undefined) return type === 'S' ? '1' : true;

@@ -61,7 +61,7 @@ export async function trace(rule: string, options: RemoteOptions, console: Conso
 /** `desk/lamp = false (was true), set by rule "lamp off" (demo.json5), 3000 ms later` */
 function describeChange(caused: CausedChange): string {
   const { parameter, type, value, previous, origin, revision, afterMs = 0, awaySince } = caused;
-  if (parameter === something) return 'something that you may not see';
+  if (parameter === something) return 'a parameter that you are not allowed to see';
   const before = previous === undefined ? '' : ` (was ${show(previous)})`;
   const change = type === 'T' ? ' fired' : ` = ${show(value)}${revision === undefined ? ' (again)' : before}`;
   const words = [`${parameter}${change}`, describeWriter(origin), describeTrace(origin)];

@@ -38,7 +38,7 @@ export function createFlowGuard(host: NodeJS.Process, log: WatchdogData['log']):
     const started = new Worker(watchdog, { workerData: { beats, holder, log, pid: host.pid } satisfies WatchdogData });
     started.unref();
     started.on('error', (error) =>
-      report({ flow: '', message: `the watchdog of flows in TypeScript stopped: ${messageOf(error)}` }),
+      report({ flow: '', message: `the watchdog for TypeScript flows stopped: ${messageOf(error)}` }),
     );
     return started;
   };

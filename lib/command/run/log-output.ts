@@ -198,7 +198,9 @@ class LogHealth {
     const was = this.#reason;
     this.#reason = '';
     this.#lostBefore = this.#lost;
-    this.#report(`the log can be written again, lost ${counted(count, 'line')}: ${was}`);
+    this.#report(
+      `the log can be written again; ${counted(count, 'line')} ${count === 1 ? 'was' : 'were'} lost: ${was}`,
+    );
   }
 }
 

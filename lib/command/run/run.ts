@@ -23,7 +23,7 @@ export interface RunOptions {
   readonly logFormat: string;
   /** The descriptor of the log; a pipe, socket or terminal must be non-blocking. */
   readonly logDescriptor: number;
-  /** Whether a saved flow file is reloaded at once. */
+  /** Whether a saved flow file is reloaded immediately. */
   readonly watch: boolean;
   /** Whether V8 compiles the path of a change as soon as the hub runs. */
   readonly warmUp: boolean;
@@ -127,7 +127,7 @@ const calmShare = 0.1;
  */
 const grownTimes = 1.5;
 const steadyEveryMs = 60_000;
-/** Below this heap size, memory of the start and warm-up is returned at once, if there was no load yet. */
+/** Below this heap size, the memory used by startup and warm-up is returned immediately if there has been no load yet. */
 const quickHeapBytes = 48 * 1024 * 1024;
 /** V8 checks every 8 s whether to save memory, and works in small steps; this time covers two rounds. */
 const savingMs = 20_000;
@@ -178,7 +178,7 @@ declare global {
   }
 }
 
-/** Makes V8 return all free memory at once, which takes some 40 ms for a heap of this size. */
+/** Makes V8 return all free memory immediately, which takes some 40 ms for a heap of this size. */
 function collectGarbage(): void {
   import.meta.keepCode?.();
   setFlagsFromString('--expose-gc');
@@ -239,7 +239,7 @@ async function runHub(path: string, types: ReadonlySet<string>, signal: AbortSig
   try {
     await exchangeChanges(socket, path, signal);
     socket.end(closeFrame);
-    await once(socket, 'close', { signal }); // without clients the hub stops at once
+    await once(socket, 'close', { signal }); // without clients the hub stops immediately
   } finally {
     socket.destroy();
     if (!socket.closed) await once(socket, 'close');

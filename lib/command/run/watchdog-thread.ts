@@ -77,7 +77,7 @@ async function condemnLoop(name: string, place: string | undefined): Promise<voi
 
 async function condemn(flow: FlowCode, reason: string): Promise<void> {
   const { name } = flow;
-  let next = 'the next start skips it until its content has changed';
+  let next = 'the hub skips it at every start until its content changes';
   try {
     leaveOut(flow, reason);
   } catch (error) {

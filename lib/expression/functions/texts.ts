@@ -12,7 +12,7 @@ let segmenter: Intl.Segmenter | undefined;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII without carriage returns, which can belong to a line feed
 const plainText = /^[\0-\x0c\x0e-\x7f]*$/;
 
-/** Splits a text into the characters that a reader sees. */
+/** Splits text into the characters that a reader sees. */
 function charactersOf(text: string): readonly string[] {
   if (plainText.test(text)) return text.split('');
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
@@ -141,7 +141,7 @@ function substring(text: string, from: number, to?: number): string {
 function split(text: string, separator: string, most: number): string[] {
   const parts = separator === '' ? [...charactersOf(text)] : text.split(separator);
   const count = most < 0 ? parts.length : Math.min(parts.length, most);
-  if (count > maxParts) throw new Error(`split: expected a text of at most ${maxParts} parts, got ${count}`);
+  if (count > maxParts) throw new Error(`split: expected text of at most ${maxParts} parts, got ${count}`);
   if (most < 0 || parts.length <= most) return parts;
   if (most < 1) return [];
   return [...parts.slice(0, most - 1), parts.slice(most - 1).join(separator)];
@@ -172,13 +172,13 @@ const maxKnown = 100;
 
 const known = new Map<string, Regex>();
 
-/** Whether a pattern matches anywhere in a text. Errors: the pattern is invalid or too long, or the text is too long for it. */
+/** Whether a pattern matches anywhere in text. Errors: the pattern is invalid or too long, or the text is too long for it. */
 export function isFound(text: string, pattern: string): boolean {
   const regex = regexOf(pattern);
   const maxTextLength = Math.floor(maxWork / regex.steps);
   if (text.length > maxTextLength)
     throw new Error(
-      `matches: expected a text of at most ${maxTextLength} characters for this regular expression, got ${text.length}`,
+      `matches: expected text of at most ${maxTextLength} characters for this regular expression, got ${text.length}`,
     );
   return regex.test(text);
 }

@@ -112,13 +112,13 @@ export const timeConversions = {
 export const pointInTimeForm = 'a point in time such as "2026-11-22T03:00:00Z"';
 export const timeSpanForm = 'a duration such as "1h30m" or "1.5s"';
 
-/** Whether `timestamp` accepts a text. */
+/** Whether `timestamp` accepts text. */
 export function isPointInTime(text: string): boolean {
   const ms = readTimestamp(text);
   return ms !== undefined && ms >= firstMs && ms <= lastMs;
 }
 
-/** Whether `duration` accepts a text. */
+/** Whether `duration` accepts text. */
 export function isTimeSpan(text: string): boolean {
   const ms = readTimeSpan(text);
   return ms !== undefined && Math.abs(ms) <= longestMs;

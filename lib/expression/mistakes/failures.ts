@@ -88,5 +88,5 @@ export function wordOf(type: string): string {
 /** Returns the name of the type with an article: `a number`. */
 export function aWordOf(type: string): string {
   const word = wordOf(type);
-  return word === 'true/false' || word === 'null' ? word : `a ${word}`;
+  return ['true/false', 'null', 'text'].includes(word) ? word : `a ${word}`;
 }

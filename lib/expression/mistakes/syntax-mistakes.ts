@@ -44,7 +44,7 @@ const characters: Readonly<Record<string, string>> = {
   '^': 'pow(number, exponent)',
   ';': 'a single expression',
   $: 'a name without $',
-  '#': "a text in quotes, as in '#1'",
+  '#': "text in quotes, as in '#1'",
   '`': 'the quotes \' or "',
 };
 const curlyQuotes = /[“”„‟‘’‚‛«»]/;
@@ -168,7 +168,7 @@ function placeMistake(text: string, { code, summary, start }: Found, tokens: rea
   if (/^Invalid number/i.test(summary))
     return { message: `expected a number up to 1.8e308, got ${/^[\w.+-]*/.exec(text.slice(start))![0]}`, start };
   if (code === 'reserved_identifier')
-    return { message: `expected another name than ${got}, which the language reserves`, start };
+    return { message: `expected a name other than ${got}, which the language reserves`, start };
   if (code === 'unexpected_character' && at !== undefined && before !== undefined) {
     if (/^\d/.test(before.text) && before.start + before.text.length === start && /^[A-Za-z]/.test(got))
       return { message: `expected a number without a unit, got ${before.text}${got}`, start: before.start };
@@ -184,7 +184,7 @@ function placeMistake(text: string, { code, summary, start }: Found, tokens: rea
   }
   if (code === 'unexpected_character') {
     const char = [...text.slice(start)][0] ?? got;
-    return { message: `expected a name of letters a-z, digits and _, or a text in quotes, got ${char}`, start };
+    return { message: `expected a name of letters a-z, digits and _, or text in quotes, got ${char}`, start };
   }
   return { message: `expected an expression, ${summary[0]!.toLowerCase()}${summary.slice(1)}`, start };
 }

@@ -93,15 +93,15 @@ export function explainResult(
   const source = text.trim();
   const mistake = (message: string) => new ExpressionMistake(message, tree.start);
   if (type === 'null' || type.startsWith('list') || type.startsWith('map') || expects === undefined)
-    return mistake(`expected a text, a number or true/false as the result, got ${aWordOf(type)}`);
+    return mistake(`expected text, a number or true/false as the result, got ${aWordOf(type)}`);
   if (expects === 'B' || expects === 'T')
     return mistake(`expected true/false as the result, got ${aWordOf(type)}: ${compared(source, type)}`);
   if (expects === 'S')
-    return mistake(`expected a text as the result, got ${aWordOf(type)}: use string(${short(source)})`);
+    return mistake(`expected text as the result, got ${aWordOf(type)}: use string(${short(source)})`);
   return mistake(`expected a number as the result, got ${aWordOf(type)}: use double(${short(source)})`);
 }
 
-/** Names of values, which no author means as a text. */
+/** Names of values, which no author means as text. */
 const ownNames: ReadonlySet<string> = new Set(['value', 'previous', 'sum']);
 
 interface Binary extends Part {
@@ -132,7 +132,7 @@ function binaryMistake({ op, left, right }: Binary, source: (part: Part) => stri
       const [text] = texts as [Part];
       const literal = typeof text.args === 'string' && text.op === 'value' ? text.args : undefined;
       if (typeOf(others[0]!) === 'bool')
-        return mistake(`${sides}: expected true or false to compare with, got a text`, text);
+        return mistake(`${sides}: expected true or false to compare with, got text`, text);
       if (literal !== undefined && literal.trim() !== '' && Number.isFinite(Number(literal)))
         return mistake(`${sides}: expected the number ${literal} without quotes`, text);
       return mistake(`${sides}: use string(${short(source(others[0]!))})`, others[0]!);
@@ -158,7 +158,7 @@ function binaryMistake({ op, left, right }: Binary, source: (part: Part) => stri
   return mistake(`expected values that ${op} accepts, got ${sides}`, left);
 }
 
-/** The functions that convert a text to a type other than number. */
+/** The functions that convert text to a type other than number. */
 const readers: Readonly<Record<string, string>> = { [pointInTime]: 'timestamp', [timeSpan]: 'duration' };
 
 function unaryMistake({ op, args }: Part, source: (part: Part) => string): string {
@@ -195,7 +195,7 @@ function unknownVariable(text: string, node: Part, names: readonly string[], has
       ? `unknown name "${name}": read a parameter with param('${parameter}')`
       : `unknown name "${name}": an expression here cannot read a parameter by its address (${parameter})${known}`;
   }
-  const quotes = ownNames.has(name) ? '' : `; a text needs quotes: '${name}'`;
+  const quotes = ownNames.has(name) ? '' : `; text needs quotes: '${name}'`;
   return `unknown name "${name}"${known}${quotes}`;
 }
 
@@ -218,7 +218,7 @@ function callMistake(summary: string): string {
   if (type === undefined) {
     if (name !== 'fn_item')
       return `expected a function that takes ${types.map(wordOf).join(', ')}, got ${authorsName(name)}`;
-    if (types[0] === 'string') return 'expected a list before [ ], got a text: use substring(text, from, to)';
+    if (types[0] === 'string') return 'expected a list before [ ], got text: use substring(text, from, to)';
     return `expected a list and a number as in list[0], got ${types.map(wordOf).join(' and ')}`;
   }
   const given = types.slice(type.readsNow ? 1 : 0).map(wordOf);

@@ -85,7 +85,7 @@ const about = z.strictObject({
   unit: z.string().optional().describe('The unit: dB, Hz, s'),
   min: z.number().optional().describe('The minimum value'),
   max: z.number().optional().describe('The maximum value'),
-  step: z.number().positive().optional().describe('The distance between values'),
+  step: z.number().positive().optional().describe('The increment'),
   choices: record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
     .optional()
     .describe('All values by name: { off: 0, on: 1 }'),

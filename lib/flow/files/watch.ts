@@ -14,7 +14,7 @@ const settleMs = 60;
 
 export interface FlowWatcher {
   /**
-   * Emits when a file was saved, added or deleted, or a path leads elsewhere. A late subscriber gets the last event at once. Never
+   * Emits when a file was saved, added or deleted, or a path leads elsewhere. A late subscriber gets the last event immediately. Never
    * errors; completes when closed.
    */
   readonly changes$: Observable<unknown>;
@@ -69,7 +69,7 @@ async function watchPaths(paths: readonly string[], notify: () => void, log: Log
     if (watched.isWanted(path)) notify();
   };
   watcher.on('all', (_, path) => notifyOf(path));
-  // A file that is deleted and restored twice within 100 ms gets no other event than these raw ones of its folder.
+  // A file that is deleted and restored twice within 100 ms gets only these raw events of its folder.
   watcher.on('raw', (_, name: string | null, details) => {
     if (name !== null) notifyOf(resolve((details as { watchedPath: string }).watchedPath, name));
   });

@@ -16,7 +16,7 @@ import { describeThrown, formatPlace, type Place, placeIn, stackOf } from './sta
 import { importDeadlineMs, TrialError, Trials } from './trial.ts';
 
 export interface ProgramOptions {
-  /** Keeps a thread ready for the next trial, so that a save takes effect at once. */
+  /** Keeps a thread ready for the next trial, so that a save takes effect immediately. */
   readonly keepsReady?: boolean;
   /** Receives all flows in TypeScript before one of them is imported. */
   readonly protect?: (flows: readonly FlowCode[]) => void;

@@ -195,7 +195,7 @@ export function describeFailedImport(error: unknown, specifier: string): string 
   return `there is no file "${specifier}"${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`;
 }
 
-/** Finds where a text imports a specifier, in any form of import. */
+/** Finds where the code imports a specifier, in any form of import. */
 export function placeOfImport(text: string, specifier: string): Position | undefined {
   const escaped = specifier.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
   const found = new RegExp(`\\b(?:from|import)\\s*\\(?\\s*(?=(['"\`])${escaped}\\1)`).exec(text);

@@ -1,9 +1,9 @@
-// Finds places in the text of a flow in TypeScript: of a setting, a text, a throw. The text is not parsed as TypeScript, so a place is
+// Finds places in the text of a flow in TypeScript: of a setting, of text, of a throw. The text is not parsed as TypeScript, so a place is
 // a likely one: the first match, or the match of the list item in question.
 import type { SettingPath } from '../../json5/mistake.ts';
 import { type Position, positionAt } from '../../json5/positions.ts';
 
-/** The place of a setting, or of its value if that is a text, or with an offset of a character of the value; undefined: not found. */
+/** The place of a setting, or of its value if that is text, or with an offset of a character of the value; undefined: not found. */
 export function placeOfSetting(
   text: string,
   path: SettingPath,
@@ -32,7 +32,7 @@ export function placeOfSetting(
   return place === undefined ? undefined : positionAt(text, place);
 }
 
-/** The place where a text throws a value that is not an Error, and so has no stack. */
+/** The place where the code throws a value that is not an Error, and so has no stack. */
 export function placeOfThrow(text: string, thrown: string): Position | undefined {
   const written = thrown === 'null' || thrown === 'undefined' ? `\\b${thrown}\\b` : literalOf(thrown).source;
   const [first] = findAll(text, new RegExp(`\\bthrow\\s+(?:${written})`, 'g'));

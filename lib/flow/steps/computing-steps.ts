@@ -9,7 +9,7 @@ import { conditional, define, expression, type NamedStep, ofNumbers, scalar, typ
 import { OneValue } from './held-values.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
-// Steps that turn each value into another one at once. Such a step is one object between two others: an operator of rxjs is a
+// Steps that turn each value into another one immediately. Such a step is one object between two others: an operator of rxjs is a
 // dozen objects and functions, and with thousands of rules each of them is one more cache miss.
 
 /** A running step. It ends with its listener. */

@@ -30,7 +30,7 @@ export const atLeast = (leastMs: number) =>
 
 /** The patterns of settings here serve the JSON Schema only; the check says more. */
 export const expression = z.string({ error: 'an expression in text' }).meta(expressionSchema);
-export const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'a text, number or boolean' });
+export const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'text, number or boolean' });
 
 /** Steps within a step; the check checks each of them. */
 export const stepList = z

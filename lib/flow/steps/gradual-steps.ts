@@ -52,7 +52,7 @@ export const gradualSteps: readonly NamedStep[] = [
         type: steps.length === 0 ? type : steps.at(-1)!.type,
         create: (runtime) =>
           switchMap((value) => {
-            const alone$ = concat(of(value), NEVER); // debounceTime passes on at once when its source completes
+            const alone$ = concat(of(value), NEVER); // debounceTime passes on immediately when its source completes
             return steps.reduce((stream$, step) => stream$.pipe(step.create(runtime)), alone$);
           }),
       };
@@ -112,7 +112,7 @@ function repeated(value: Value, everyMs: number, scheduler: SchedulerLike): Obse
   });
 }
 
-/** Moves on from the current number. Emits the first value at once. */
+/** Moves on from the current number. Emits the first value immediately. */
 function rampOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operator {
   let present: number | undefined;
   const rampTo = (target: number) =>
@@ -133,7 +133,7 @@ function rampOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operator 
   return switchMap((value) => rampTo(Number(value)));
 }
 
-/** Emits the first value at once, then the mean on the grid until it equals the value for good. */
+/** Emits the first value immediately, then the mean on the grid until it equals the value for good. */
 function averageOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operator {
   return (source) =>
     new Observable((subscriber) => {

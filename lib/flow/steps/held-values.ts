@@ -41,7 +41,7 @@ export class OneValue {
 }
 
 /**
- * Counts the latest value as held by an operator that delays one value, if it may be a text. `keeps`: the operator still holds the value
+ * Counts the latest value as held by an operator that delays one value, if it may be text. `keeps`: the operator still holds the value
  * after passing it on. When the hub holds too much, the operator restarts and forgets the value.
  */
 export function holdingOne(

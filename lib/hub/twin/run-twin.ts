@@ -42,7 +42,7 @@ export interface Twin {
   stop(): Promise<void>;
 }
 
-/** Runs a plan without gateways, at once. */
+/** Runs a plan without gateways, immediately. */
 export function runTwin(plan: Plan, options: TwinOptions): Twin {
   const { scheduler, now, withoutTicks, prepare } = options;
   const log = Journal.ungated(options.log);

@@ -48,7 +48,7 @@ export interface ShadowReport {
   /** The rules that run only in shadow, and the live rules that a reload would remove. */
   readonly rules: readonly string[];
   readonly left: readonly string[];
-  /** Connections that a reload would change but that do not run in shadow, because they reach out of the process. */
+  /** Connections that a reload would change but that do not run in shadow, because they reach beyond the process. */
   readonly notInShadow: readonly string[];
   readonly parameters: readonly DeviationCount[];
   /** The number of deviations. */

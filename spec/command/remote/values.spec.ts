@@ -181,8 +181,8 @@ test.serial('a refusal of the hub goes to standard error, with exit status 1', a
 });
 
 const urls: [url: string, message: RegExp][] = [
-  ['http://127.0.0.1:49', /^http:\/\/127\.0\.0\.1:49: expected a running hub, got .*ECONNREFUSED/],
-  ['http://127.0.0.1:1', /^http:\/\/127\.0\.0\.1:1: expected a running hub, got /],
+  ['http://127.0.0.1:49', /^http:\/\/127\.0\.0\.1:49: cannot reach a hub: .*ECONNREFUSED/],
+  ['http://127.0.0.1:1', /^http:\/\/127\.0\.0\.1:1: cannot reach a hub: /],
   ['localhost:17011', /^--url: expected a URL such as http:\/\/localhost:17011, got "localhost:17011"$/],
   ['ftp://localhost', /^--url: expected a URL such as/],
   ['http://', /^--url: expected a URL such as/],

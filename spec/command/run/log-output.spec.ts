@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { LogOutput, maxWaitingLength } from '../../../lib/command/run/log-output.ts';
+import { groupDigits } from '../../../lib/model/digits.ts';
 import { within } from '../../support/deadline.ts';
 import { createFolder, makeFifo } from '../../support/folder.ts';
 import { Inbox } from '../../support/inbox.ts';
@@ -80,7 +81,10 @@ test('an unread pipe delays nothing; lost lines are counted and reported in thei
     'all up to the first that is missing',
   );
   t.is(total + 1 - kept, output.status.lost, 'the complaint was lost as well');
-  t.regex(lines.at(-1)!, new RegExp(`^the log can be written again, lost ${output.status.lost} lines: `));
+  t.regex(
+    lines.at(-1)!,
+    new RegExp(`^the log can be written again; ${groupDigits(output.status.lost)} lines were lost: `),
+  );
   output.write('after it\n');
   t.deepEqual(await readUntil((line) => line === 'after it'), ['after it']);
   t.deepEqual(output.status, { state: 'running', reason: '', lost: total + 1 - kept });
@@ -93,7 +97,7 @@ test('a full pipe is reported after a second, and its reader loses nothing', asy
   t.deepEqual(output.status, { state: 'degraded', reason: 'nobody reads it', lost: 0 });
   const lines = await readUntil((line) => line.startsWith('the log can be written again'));
   t.is(lines.filter((line) => line.startsWith('line ')).length, 3000);
-  t.is(lines.at(-1), 'the log can be written again, lost 0 lines: nobody reads it');
+  t.is(lines.at(-1), 'the log can be written again; 0 lines were lost: nobody reads it');
 });
 
 test('a pipe without a reader is written again for the next reader', async (t) => {
@@ -103,7 +107,7 @@ test('a pipe without a reader is written again for the next reader', async (t) =
   t.is(await reported.next(), 'the log cannot be written: broken pipe (EPIPE); /hub/log has the newest entries');
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   t.teardown(() => closeSync(reader));
-  t.is(await reported.next(), 'the log can be written again, lost 0 lines: broken pipe (EPIPE)');
+  t.is(await reported.next(), 'the log can be written again; 0 lines were lost: broken pipe (EPIPE)');
   await output.flush(10_000);
   const bytes = Buffer.alloc(1000);
   t.regex(bytes.toString('utf8', 0, readSync(reader, bytes)), /^first\nthe log cannot be written/);

@@ -47,7 +47,7 @@ test.serial('an unread pipe neither stops the hub nor prevents its end; waiting 
     .split('\n')
     .map((line) => (JSON.parse(line) as { msg: string }).msg);
   t.is(messages.filter((message) => /^connection "desk-\d+" is running$/.test(message)).length, count);
-  t.is(messages.filter((message) => /^the log can be written again, lost 0 lines/.test(message)).length, 1);
+  t.is(messages.filter((message) => /^the log can be written again; 0 lines were lost/.test(message)).length, 1);
   t.deepEqual(messages.slice(-2), ['stopping: SIGTERM', 'stopped']);
 });
 

@@ -133,7 +133,7 @@ test.serial('S-06: bindIp listens on that address only', async (t) => {
   await t.throwsAsync(startTestHub(t, { connections: { api: { ...api, bindIp: '203.0.113.7' } } }), { message });
 });
 
-const noFile = /^nothing\.json5: expected a file or folder, found none with this name\n$/;
+const noFile = /^nothing\.json5: expected a file or folder, but there is none with this name\n$/;
 const refusals: [what: string, run: (t: ExecutionContext) => ReturnType<typeof runHere>, errors: RegExp][] = [
   ['a file that is not there', (t) => runHere(t, 'nothing.json5'), noFile],
   ['the same on the command line, without the word run', (t) => runToEnd(t, ['nothing.json5']), noFile],
@@ -161,7 +161,7 @@ const refusals: [what: string, run: (t: ExecutionContext) => ReturnType<typeof r
   [
     'a hub that is not there, without the query of its URL',
     (t) => runToEnd(t, ['get', 'desk/lamp', '--url', 'http://127.0.0.1:9/?token=pass-word']),
-    /^http:\/\/127\.0\.0\.1:9: expected a running hub, got .+\n$/,
+    /^http:\/\/127\.0\.0\.1:9: cannot reach a hub: .+\n$/,
   ],
 ];
 for (const [what, run, expected] of refusals)

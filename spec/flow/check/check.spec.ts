@@ -30,7 +30,7 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
     /connections\.x\.type: unknown connection type "tmier", did you mean "timer"\?/,
   ],
   [
-    'a type that is not a text',
+    'a type that is not text',
     { connections: { x: { type: 3 } } },
     /connections\.x\.type: expected one of .*, got 3 \(number\)/,
   ],
@@ -102,7 +102,7 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
   [
     'a connection that is twice in a file',
     '{ connections: { a: { type: "dummy" }, a: { type: "dummy" } } }',
-    /flow\.json5:1:40: connections\.a: expected "a" once, got it again/,
+    /flow\.json5:1:40: connections\.a: expected "a" once, got it more than once/,
   ],
   [
     'D-11: an invalid Dummy type',
@@ -217,7 +217,7 @@ test('names a missing file, an empty folder and the errors in another file, at o
   const error = await t.throwsAsync(
     loadFlows([join(folder, 'none.json5'), join(folder, 'empty'), join(folder, 'a.json5')]),
   );
-  t.regex(error!.message, /none\.json5: expected a file or folder, found none with this name/);
+  t.regex(error!.message, /none\.json5: expected a file or folder, but there is none with this name/);
   t.regex(error!.message, /empty: expected a folder with flow files/);
   t.regex(error!.message, /a\.json5:1:1: expected \] to close \[, got the end of the file/);
 });

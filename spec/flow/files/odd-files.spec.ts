@@ -116,7 +116,7 @@ test('a folder whose links lead to each other is read once', async (t) => {
   t.is((await within(loadFlows([folder]), 'the load', 20_000)).files.length, 1);
 });
 
-test('a hub reports odd files in its folder, continues, reloads when they are gone, and ends at once', async (t) => {
+test('a hub reports odd files in its folder, continues, reloads when they are gone, and ends immediately', async (t) => {
   const folder = await createFolder(t, { 'a.json5': { connections: { desk, api } } });
   const hub = await startHubProcessIn(t, folder, { args: ['--no-warm-up'] });
   for (const [index, odd] of oddFiles.entries()) {

@@ -52,7 +52,7 @@ export async function openV1Socket(
   };
 }
 
-/** What a text of the hub says. Errors: when it says that something was wrong. */
+/** What a message of the hub says. Errors: when it says that something was wrong. */
 export function readMessage(text: string): V1Message {
   const message = JSON.parse(text) as V1Message;
   if (message.error !== undefined || (message.errors?.length ?? 0) > 0)

@@ -83,7 +83,7 @@ export function encodeClientText(text: string): Buffer {
   return encodeClientFrame(Buffer.from(text), opcodes.text);
 }
 
-/** The frame of a text as a server sends it. */
+/** The frame of a message as a server sends it. */
 export function encodeServerText(text: string): Buffer {
   const payload = Buffer.from(text);
   return Buffer.concat([frameHead(payload.length, opcodes.text), payload]);

@@ -41,7 +41,7 @@ export const mistakes = [
       'expected a connection without a parameter _status/connected, which statusParameter adds',
       'cannot',
     ],
-    ['a connection twice', "¦desk: { type: 'dummy' },", 'expected "desk" once, got it again', 'cannot'],
+    ['a connection twice', "¦desk: { type: 'dummy' },", 'expected "desk" once, got it more than once', 'cannot'],
     [
       'a misspelt setting of a connection',
       "x: { type: 'timer', ¦timer: [5] },",
@@ -159,7 +159,7 @@ export const mistakes = [
     ['a comma too many', "{ connections: { desk: { type: 'dummy' },¦, } }", 'expected one comma, got two'],
     ['a brace that is not closed', "{\n  connections: ¦{\n    desk: { type: 'dummy' },\n}\n", 'expected } to close {'],
     ['the wrong bracket', "{ rules: [ { from: 'desk/a', to: 'desk/b' ¦] }", 'expected } to close {, got ]'],
-    ['a text without an end', "{\n  connections: {\n    desk: { type: ¦'dummy },\n  },\n}\n", 'expected a closing'],
+    ['text without an end', "{\n  connections: {\n    desk: { type: ¦'dummy },\n  },\n}\n", 'expected a closing'],
     [
       'an address as a key without quotes',
       "{ tests: [{ name: 'it', steps: [{ set: { ¦desk/a: true } }] }] }",
@@ -171,8 +171,8 @@ export const mistakes = [
       "expected quotes around a key with -: 'on-air'",
     ],
     ['True', "{ connections: { desk: { type: 'dummy', enabled: ¦True } } }", 'did you mean true?'],
-    ['yes', "{ connections: { desk: { type: 'dummy', enabled: ¦yes } } }", "a text needs quotes: 'yes'"],
-    ['a text without quotes', '{ connections: { desk: { type: ¦dummy } } }', "a text needs quotes: 'dummy'"],
+    ['yes', "{ connections: { desk: { type: 'dummy', enabled: ¦yes } } }", "text needs quotes: 'yes'"],
+    ['text without quotes', '{ connections: { desk: { type: ¦dummy } } }', "text needs quotes: 'dummy'"],
     [
       'quotes of a word processor in a file',
       '{ connections: { desk: { type: ¦“dummy” } } }',

@@ -100,7 +100,7 @@ export const programMistakes: readonly Made[] = [
   ),
   row('throw new Error', flow("throw ¦new Error('wrong');"), 'failed: wrong'),
   row('throw null', flow('¦throw null;'), 'null was thrown, which is not an Error'),
-  row('throw of a text', flow("¦throw 'wrong';"), 'wrong was thrown, which is not an Error'),
+  row('throw of text', flow("¦throw 'wrong';"), 'wrong was thrown, which is not an Error'),
   row(
     'an error at import',
     flow('return [];', "const settings: { a: string } = JSON.¦parse('{');"),

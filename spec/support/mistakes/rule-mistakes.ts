@@ -227,7 +227,7 @@ export const ruleMistakes = [
       ['expected "all" or "any", got "some"'],
     ],
     [
-      'a rule that is a text',
+      'a rule that is text',
       "¦'desk/mic -> desk/lamp'",
       ['rules[0]: expected a rule such as', 'got "desk/mic -> desk/lamp"'],
     ],
@@ -241,9 +241,9 @@ export const ruleMistakes = [
   ...inSteps([
     ['debounce', '{ ¦debounce: 50 }', 'unknown step "debounce", did you mean "debounceTime"?'],
     ['throttle', '{ ¦throttle: 50 }', 'did you mean "throttleTime"?'],
-    ['a step as a text', "¦'distinctUntilChanged'", 'did you mean { distinctUntilChanged: true }?'],
-    ['a step as a text that needs a setting', "¦'debounceTime'", 'did you mean { debounceTime: 50 }?'],
-    ['a step as a text that is misspelt', "¦'distinct'", 'did you mean { distinctUntilChanged: true }?'],
+    ['a step as text', "¦'distinctUntilChanged'", 'did you mean { distinctUntilChanged: true }?'],
+    ['a step as text that needs a setting', "¦'debounceTime'", 'did you mean { debounceTime: 50 }?'],
+    ['a step as text that is misspelt', "¦'distinct'", 'did you mean { distinctUntilChanged: true }?'],
     ['a sample at no interval', '{ ¦sampleTime: 0 }', 'expected at least 1 ms, got 0', 'cannot'],
     ['two steps in one', '¦{ skip: 1, take: 2 }', 'expected one step in each { }: { skip: 1 }, { take: 2 }'],
     ['bounds the wrong way round', '{ ¦clamp: [100, 0] }', 'expected the lower bound first: [0,100]', 'cannot'],
@@ -265,7 +265,7 @@ export const ruleMistakes = [
   ]),
   ...inRules([
     [
-      'scale of a text',
+      'scale of text',
       "{ from: 'desk/text', pipe: [{ ¦scale: { from: [0, 1], to: [0, 9] } }], to: 'desk/out' }",
       'expected numbers, got text: put { map: "double(value)" } before it',
       'cannot',

@@ -62,9 +62,9 @@ export const templateMistakes: readonly Made[] = [
       'cannot',
     ],
     [
-      'an object within a text',
+      'an object within text',
       "{ each: { studio: [{ name: 'desk' }] }, rules: [{ from: '¦${studio}/mic', to: 'desk/lamp' }] }",
-      'expected a text, a number, true or false in ${studio}',
+      'expected text, a number, true or false in ${studio}',
       'cannot',
     ],
     [

@@ -24,7 +24,7 @@ export interface Block {
   readonly above: string;
 }
 
-/** The code blocks of a text, top to bottom. */
+/** The code blocks of the text, top to bottom. */
 export function blocksOf(text: string): Block[] {
   return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map((match) => ({
     language: match[1]!,
@@ -122,13 +122,13 @@ export async function change(
 
 const codeBlock = /^```[\s\S]*?^```$/gm;
 
-/** The targets of all links and pictures of a text. */
+/** The targets of all links and pictures of the text. */
 export function linksOf(text: string): string[] {
   const prose = text.replace(codeBlock, '').replace(/`[^`\n]*`/g, 'code');
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
 }
 
-/** The anchors of the headings of a text, as GitHub and npm name them. */
+/** The anchors of the headings of the text, as GitHub and npm name them. */
 export function anchorsOf(text: string): ReadonlySet<string> {
   const headings = [...text.replace(codeBlock, '').matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
     heading!.toLowerCase(),

@@ -3,7 +3,7 @@
 import type { AnyConnectionType } from '../../../lib/connections/connection.ts';
 import { commonSettings } from '../../../lib/connections/setting.ts';
 
-/** The settings of a type alone that a text does not name. */
+/** The settings of a type alone that the text does not name. */
 export function unnamedSettings(text: string, { settingsSchema }: AnyConnectionType): string[] {
   return Object.keys(settingsSchema.shape).filter((name) => !(name in commonSettings) && !text.includes(`\`${name}\``));
 }

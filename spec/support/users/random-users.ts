@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { globToRegExp } from '../../../lib/model/glob.ts';
 import { api, type HubUnderTest, writer } from '../hub.ts';
 
-/** Addresses and values have a text of their own, by which they are known wherever they come. */
+/** Addresses and values have text of their own, by which they are known wherever they come. */
 const places = Array.from({ length: 12 }, (_, index) => `s${index % 3}/${index % 2 ? 'deep/' : ''}qa${index + 100}qa`);
 export const addresses = places.map((place) => `desk/${place}`);
 export const textOf = (index: number) => `qa${index + 100}qa`;
@@ -87,7 +87,7 @@ export const filesOf = (flow: object) => ({
   ...Object.fromEntries(boards.map((name) => [`dashboards/${name}.json5`, { title: name, widgets: [] }])),
 });
 
-/** Fails when a text has anything of a parameter that may not be read. What the client said itself does not count. */
+/** Fails when the text has anything of a parameter that may not be read. What the client said itself does not count. */
 export function expectDiscreet(t: ExecutionContext, text: string, one: Rights, what: string, own = ''): void {
   const seen = own === '' ? text : text.replaceAll(own, '');
   const hidden = [...seen.matchAll(/q[av]1\d\dq[av]/g)].filter(([mark]) => !mayRead(one, addresses[indexOf(mark)]!));

@@ -56,7 +56,7 @@ export interface Question {
   readonly body?: string;
 }
 
-/** Opens so many HTTP connections, each of which asks one question after the other, for ever; a text is the path of a GET. */
+/** Opens so many HTTP connections, each of which asks one question after the other, for ever; text is the path of a GET. */
 export function keepAsking(port: number, connections: number, questionOf: (number: number) => Question | string): void {
   let number = 0;
   for (let count = 0; count < connections; count++)

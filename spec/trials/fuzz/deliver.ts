@@ -95,7 +95,7 @@ export class Sender {
   }
 }
 
-/** Whether a text begins with an answer that is there; `whole`: with nothing after it. */
+/** Whether text begins with an answer that is there; `whole`: with nothing after it. */
 function hasAnswer(text: string, isHead: boolean): false | true | 'whole' {
   const end = text.indexOf('\r\n\r\n') + 4;
   if (end < 4) return false;

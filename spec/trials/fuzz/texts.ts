@@ -150,7 +150,7 @@ export function anAddress(random: Random): string {
   return random.once(20) ? aText(random) : random.pick(addresses);
 }
 
-/** A text: one that is odd, some of them together, a long one, or any characters. */
+/** Texts: one that is odd, some of them together, a long one, or any characters. */
 export function aText(random: Random): string {
   switch (random.below(8)) {
     case 0:
@@ -235,7 +235,7 @@ export function mutate(random: Random, text: string): string {
   return random.once(6) ? mutated.slice(0, random.below(mutated.length + 1)) : mutated;
 }
 
-/** The UTF-8 of a text, a character per byte. */
+/** The UTF-8 of text, a character per byte. */
 export function utf8(text: string): string {
   return Buffer.from(text).toString('latin1');
 }

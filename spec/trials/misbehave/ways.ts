@@ -11,7 +11,7 @@ export interface Way {
   readonly ends?: true;
 }
 
-/** On a slow machine the time is up first. */
+/** On a slow machine the time limit is reached first. */
 const tooMuch =
   /^flow\.ts(:6:\d+)?: cannot be loaded: expected a file that (takes at most 512 MB of memory|is read within 2 s), it /;
 
@@ -37,7 +37,7 @@ export const atImport: Readonly<Record<string, Way>> = {
     reported: /^flow\.ts.*: a promise was rejected with undefined, which is not an Error$/,
   },
   'throws-in-a-timer': {
-    about: 'throws in a timer at once',
+    about: 'throws in a timer immediately',
     flow: { top: 'setTimeout(() => wrong());' },
     reported: /^flow\.ts:5:\d+: failed as soon as it was loaded: wrong$/,
   },
@@ -284,7 +284,7 @@ export const whileRunning: Readonly<Record<string, Way>> = {
     flow: { pipe: 'concatMap((v) => (v % 200 === 0 ? range(v, 100_000) : [v]))' },
   },
   'emits-what-is-no-value': {
-    about: 'emits a text where a number is written',
+    about: 'emits text where a number is written',
     flow: { pipe: "map(() => 'text' as never)" },
     reported: /^rule "sum" \(flow\.ts\) failed: .*text/,
   },

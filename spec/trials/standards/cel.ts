@@ -62,7 +62,7 @@ export const differences: Readonly<Record<string, Difference>> = {
   },
   'one type in a list, in a map, on both sides of : and of a comparison': {
     refusal:
-      /expected one type|expected the same type|expected a text, a number or true\/false|got null|number [=!]= text|< can take/,
+      /expected one type|expected the same type|expected text, a number or true\/false|got null|number [=!]= text|< can take/,
   },
   'conditions, names and functions are checked at load': {
     refusal: /expected a condition|unknown name|unknown function|expected a name for/,
@@ -75,7 +75,7 @@ export const differences: Readonly<Record<string, Difference>> = {
     refusal: /^expected \w+\(/,
   },
   'any value may be a key of a map': { text: /\{null/ },
-  'indexOf finds nothing beyond the end of a text': { text: /indexOf\('a', 30\)/ },
+  'indexOf finds nothing beyond the end of the text': { text: /indexOf\('a', 30\)/ },
   'points in time count whole milliseconds': { text: /\d{9}Z|ns'/ },
 };
 

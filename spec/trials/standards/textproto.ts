@@ -60,7 +60,7 @@ function tokensOf(text: string): Token[] {
     const from = token.lastIndex;
     const found = token.exec(text);
     if (found === null)
-      throw new Error(`expected a text of protocol buffers, got ${JSON.stringify(text.slice(from, from + 40))}`);
+      throw new Error(`expected text of protocol buffers, got ${JSON.stringify(text.slice(from, from + 40))}`);
     for (const kind of ['text', 'word', 'type', 'sign'] as const)
       if (found.groups![kind] !== undefined) tokens.push({ kind, text: found.groups![kind]! });
   }

@@ -150,7 +150,7 @@ export class Declarations {
     }
   }
 
-  /** Finds the known address that is meant by a text without a Connection ID, or with another separator. */
+  /** Finds the known address that is meant by text without a Connection ID, or with another separator. */
   #hintFor(text: string): string {
     const words = text.trim().split(/[.:\\\s/]+/);
     const tail = words.at(-1)!;
@@ -255,7 +255,7 @@ export type FoundConnection = Omit<ConnectionPlan, keyof ConnectionInputs | 'key
   readonly parameters: ParameterDeclaration[];
 };
 
-/** A file that contains a text of the settings. */
+/** A file that contains text of the settings. */
 export interface SecretFile {
   /** The setting that names it. */
   readonly path: SettingPath;

@@ -87,7 +87,7 @@ function wantsText(issue: z.core.$ZodIssue, path: SettingPath): boolean {
 
 const notShown = '(not shown: it may be the secret itself)';
 
-/** Reads a text. Returns undefined after adding the error. */
+/** Reads text. Returns undefined after adding the error. */
 function readText(
   location: SourceLocation,
   { kind, name }: Reference,
@@ -106,9 +106,7 @@ function readText(
   if (text !== '') return text;
   location
     .at(kind)
-    .add(
-      kind === 'env' ? `expected a text in "${name}", but it is empty` : 'expected a file with a text, but it is empty',
-    );
+    .add(kind === 'env' ? `expected text in "${name}", but it is empty` : 'expected a file with text, but it is empty');
   return undefined;
 }
 
@@ -123,14 +121,14 @@ function readTextFile(location: SourceLocation, name: string, path: string): str
   } catch (error) {
     const { message } = asFileError(error);
     if (message !== nothing)
-      location.add(`expected a file with a text of at most ${maxFileBytes / 1024} kB in "${name}", got ${message}`);
+      location.add(`expected a file with text of at most ${maxFileBytes / 1024} kB in "${name}", got ${message}`);
     else if (isPath(name)) location.add(`expected a file "${name}", but there is none`);
     else location.add(`expected the path of a file, but no file has this name ${notShown}`);
   }
   return undefined;
 }
 
-/** Whether a text may be the path of a file. If not, it may be the secret that should be in the file. */
+/** Whether text may be the path of a file. If not, it may be the secret that should be in the file. */
 function isPath(text: string): boolean {
   return /^[^\r\n]*[./\\][^\r\n]*$/.test(text) && shownPath(text) === text;
 }

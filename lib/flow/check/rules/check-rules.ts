@@ -103,7 +103,7 @@ function isFolder(item: unknown): item is object {
 }
 
 // The places of rules in their files. They are found on demand, because that reads the texts again, and refer to the texts as they are
-// now: a text added above a rule moves the rule without changing it.
+// now: text added above a rule moves the rule without changing it.
 
 /** A list of rules and folders, and its location. */
 interface RuleList {
@@ -150,7 +150,7 @@ function keyOf(item: unknown): string {
 // Checks the rules of a flow file in TypeScript: the streams that it asks for, and the destinations of each rule.
 
 const methodOf = { S: 'text', B: 'flag', I: 'integer', F: 'float', T: 'trigger' } as const;
-const aTypeOf = { S: 'a text', B: 'a flag', I: 'an integer', F: 'a float', T: 'a trigger' } as const;
+const aTypeOf = { S: 'text', B: 'a flag', I: 'an integer', F: 'a float', T: 'a trigger' } as const;
 const ruleList = z.array(z.unknown(), { error: 'a list of rules' });
 
 /** The rules that a flow file in TypeScript made, and the streams that they lead back to. */

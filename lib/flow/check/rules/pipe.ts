@@ -81,7 +81,7 @@ function checkStep(
   return prepared && { ...prepared, reads: timeless.has(name) ? reads : undefined };
 }
 
-/** Steps that pass on a value at once, or drop it. */
+/** Steps that pass on a value immediately, or drop it. */
 const timeless: ReadonlySet<string> = new Set(
   'filter map pairwise scan distinctUntilChanged startWith skip take skipWhile takeWhile deadband scale clamp lookup'.split(
     ' ',

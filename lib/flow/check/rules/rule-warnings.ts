@@ -73,7 +73,7 @@ function copiedTo({ to, body: { from, when, map, pipe, split } }: DataRule): rea
   return map === undefined ? to.filter((_, index) => isCopied(split[index])) : [];
 }
 
-/** Whether a trigger is involved, or an unknown type. A fire is no state: two triggers may do the same thing. */
+/** Whether a trigger is involved, or an unknown type. A fire is not a state: two triggers may do the same thing. */
 function isOfTriggers(addresses: readonly string[], typeOf: WarningContext['typeOf']): boolean {
   return addresses.some((address) => {
     const type = typeOf(address);
@@ -139,7 +139,7 @@ class Origins {
 
   /**
    * Finds an address that both the sources of a rule and `address` come from, where `address` is computed only after the turn's writes;
-   * undefined: none. A value that another rule writes at once may be read before it on purpose, such as a count that it sets to 0.
+   * undefined: none. A value that another rule writes immediately may be read before it on purpose, such as a count that it sets to 0.
    */
   sharedSource(address: string, rule: DataRule): string | undefined {
     const early = this.#back(sourcesOf(rule), (_, isSettled) => !isSettled, rule);

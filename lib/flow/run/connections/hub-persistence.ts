@@ -57,7 +57,7 @@ export class HubPersistence implements PersistencePort {
   /** The state that connections have left for their next runs, by Connection ID. */
   readonly #left = new Map<string, { readonly type: string; readonly what: unknown }>();
 
-  /** `clock` returns the time of connections in milliseconds, `timeOfDay` milliseconds since 1970. */
+  /** `clock` returns the time that connections use, in milliseconds; `timeOfDay` returns milliseconds since 1970. */
   constructor(graph: Graph, clock: () => number, timeOfDay: () => number = Date.now) {
     this.#graph = graph;
     this.#clock = clock;

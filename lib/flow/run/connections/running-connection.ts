@@ -109,7 +109,7 @@ interface Hold {
 
 /** Holds connections: all for one reason, or single ones, each for its own. Gateways are exempt, unless they flush last. */
 export class Holds {
-  /** Why no connection runs; undefined: they run. */
+  /** Why all connections are held; undefined: they are not. */
   all: string | undefined = undefined;
   some: HeldBack = new Map();
 

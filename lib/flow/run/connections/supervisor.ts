@@ -276,7 +276,7 @@ type SupervisedStatus = Omit<ConnectionStatus, 'enabled' | 'parameters' | 'file'
 /** How often the log repeats a reason in which only counts have changed. */
 const countsEveryMs = 60_000;
 
-/** Removes the counts from a reason: `of 12 files 3 are not kept (1 MB)`. Addresses, versions and places are no counts. */
+/** Removes the counts from a reason: `of 12 files 3 are not kept (1 MB)`. Addresses, versions and places are not counts. */
 function withoutCounts(reason: string): string {
   return reason.replaceAll(/(?<![\w.:/-])\d{1,3}(,?\d{3})*(\.\d+)?(?![\w.:/-])/g, '');
 }

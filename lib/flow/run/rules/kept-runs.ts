@@ -20,7 +20,7 @@ const kindsAt = 4;
 const outcomes: readonly RuleOutcome[] = ['held', 'wrote', 'stopped', 'waited', 'failed'];
 const [held, wrote, stopped, waited, failed] = [0, 1, 2, 3, 4];
 
-/** The kinds of values: a number, a boolean as a number, or a text, which is in the details. */
+/** The kinds of values: a number, a boolean as a number, or text, which is in the details. */
 const numberKind = 0;
 const booleanKind = 1;
 const textKind = 2;
@@ -180,7 +180,7 @@ export abstract class KeptRuns {
     this.#numbers[at] = (this.#numbers[at]! & ~outcomeBits) | outcome;
   }
 
-  /** The kind of a value. A text is kept in the details. */
+  /** The kind of a value. Text is kept in the details. */
   #kindOf(value: Value, part: 'value' | 'result'): number {
     if (typeof value === 'number') return numberKind;
     if (typeof value === 'boolean') return booleanKind;

@@ -69,7 +69,7 @@ export class RuleReports {
     this.#log.warn(data, `${text} failed: ${message}`, `rule ${rule.file} ${rule.name}`);
   }
 
-  /** Shows a rule as failing whose fault is already in the log. */
+  /** Shows a rule as failing when its fault is already in the log. */
   showFailed(rule: RuleName, reason: string): void {
     const record = this.#recordOf(rule);
     record.faults++;
@@ -84,7 +84,7 @@ export class RuleReports {
     this.#log.warn(data, `${text} is limited: ${message}`);
   }
 
-  /** Shows a rule as limited because a limit dropped its write; `isStuck` returns whether none has got through since. */
+  /** Shows a rule as limited because a limit dropped its write; `isStuck` returns whether every write since then has been dropped, too. */
   showLimited(rule: RuleName, reason: string, isStuck: () => boolean): void {
     const record = this.#recordOf(rule);
     record.dropped++;

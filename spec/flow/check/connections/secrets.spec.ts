@@ -63,16 +63,16 @@ const mistakes: readonly (readonly [settings: object, reported: string])[] = [
   ],
   [
     { password: { env: 'PATCHBAY_SPEC_EMPTY' } },
-    'connections.api.password.env: expected a text in "PATCHBAY_SPEC_EMPTY", but it is empty',
+    'connections.api.password.env: expected text in "PATCHBAY_SPEC_EMPTY", but it is empty',
   ],
   [{ token: { file: 'none.txt' } }, 'connections.api.token.file: expected a file "none.txt", but there is none'],
   [
     { token: { file: '.' } },
-    'connections.api.token.file: expected a file with a text of at most 64 kB in ".", got a folder',
+    'connections.api.token.file: expected a file with text of at most 64 kB in ".", got a folder',
   ],
   [
     { token: { file: 'long.txt' } },
-    'connections.api.token.file: expected a file with a text of at most 64 kB in "long.txt", got one of 65,537 bytes or more; the hub reads at most 65,536',
+    'connections.api.token.file: expected a file with text of at most 64 kB in "long.txt", got one of 65,537 bytes or more; the hub reads at most 65,536',
   ],
   [{ bindIp: { env: 'PATCHBAY_SPEC_NAME' } }, 'connections.api.bindIp: expected an IP address, got ***'],
   [

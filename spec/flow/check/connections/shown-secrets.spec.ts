@@ -72,7 +72,7 @@ test('a character omitted, added or replaced anywhere reveals no secret', (t) =>
 });
 
 const [secret] = secrets;
-/** Values in place of a text, an object or a list. */
+/** Values in place of text, an object or a list. */
 const odd = (value: string) => [
   value,
   `[${value}]`,

@@ -71,7 +71,7 @@ for (const [step, reason, outcome] of [
     t.like(hub.runsOf('later')[0]!.runs[0], { outcome, error: reason });
   });
 
-test('a text that is too long is a fault of the rule that makes it, and the message says so', async (t) => {
+test('text that is too long is a fault of the rule that makes it, and the message says so', async (t) => {
   const hub = await startTestHub(t, {
     connections: { desk: { type: 'dummy', parameters: ['text', 'twice'] } },
     rules: [{ name: 'twice', from: 'desk/text', map: 'value + value', to: 'desk/twice' }],

@@ -127,7 +127,7 @@ test('param reads another parameter without listening to it, and waits until it 
   t.deepEqual(await run(t, rules, [[0, 'a', 1], [1, 'b', 10], [2, 'a', 2]]), ['2 out=12']); // biome-ignore format: a row
 });
 
-test('param within a text is text', async (t) => {
+test('param within text is text', async (t) => {
   const rules = [{ from: 'desk/a', map: `"param('desk/b')"`, to: 'desk/text' }];
   t.deepEqual(await run(t, rules, [[0, 'a', 1]]), ["0 text=param('desk/b')"]);
 });

@@ -61,7 +61,7 @@ test('a failed run and a destination that refuses a value are shown', async (t) 
   t.truthy(run!.error);
 });
 
-test('a rule that only copies shows its last run at once, and all runs after somebody has asked', async (t) => {
+test('a rule that only copies shows its last run immediately, and all runs after somebody has asked', async (t) => {
   const hub = await startDesk(
     t,
     { name: 'copy', from: 'desk/a', to: 'desk/b' },

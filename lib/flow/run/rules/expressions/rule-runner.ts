@@ -83,7 +83,7 @@ export class ExpressionLookup implements ExpressionRuntime {
     this.#context = context;
   }
 
-  /** Runs while some names have no value. An expression that needs them has no result, which is no fault. */
+  /** Runs while some names have no value. An expression that needs them has no result, which is not a fault. */
   whileIncomplete(named: Readonly<Record<string, string>>, run: () => void): void {
     this.#incomplete = named;
     run();
@@ -192,7 +192,7 @@ class Bound implements BoundExpression {
   }
 }
 
-// The steps of a rule, from input to output: at once, or later on behalf of the last input's change. One object is both ends, so a run
+// The steps of a rule, from input to output: immediately, or later on behalf of the last input's change. One object is both ends, so a run
 // finds everything in one place.
 
 /** A receiver of values. */
