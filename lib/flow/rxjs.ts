@@ -1,4 +1,4 @@
-// The module that flows in TypeScript get when they import `rxjs`. Operators that hold values back, or emit streams made from them,
+// The module that TypeScript flows get when they import `rxjs`. Operators that hold values back, or emit streams made from them,
 // differ from those of RxJS in one point: a value emitted later keeps the change that it arrived with as its cause.
 import * as rxjs from 'rxjs';
 import { longestDurationMs } from '../model/time/duration.ts';

@@ -60,13 +60,13 @@ export interface HubOptions extends RunOptions {
   readonly types?: ConnectionTypes | undefined;
   /** Reloads when a flow file, or a file named by one, is saved, added or deleted. */
   readonly watch?: boolean;
-  /** Guards the process against flows in TypeScript that would end it. */
+  /** Guards the process against TypeScript flows that would end it. */
   readonly guard?: FlowGuard;
 }
 
 /** Finds the flow that caused an uncaught error or a stuck thread. */
 export interface FlowGuard {
-  /** Receives all flows in TypeScript at each load, before a new one is imported, and a callback that reports their faults. */
+  /** Receives all TypeScript flows at each load, before a new one is imported, and a callback that reports their faults. */
   protect(flows: readonly FlowCode[], report: (fault: FlowFault) => void): void;
 }
 

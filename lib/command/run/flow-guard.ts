@@ -1,4 +1,4 @@
-// Keeps flows in TypeScript from ending the process of the hub. Uncaught errors are reported as faults of the flow that caused
+// Keeps TypeScript flows from ending the process of the hub. Uncaught errors are reported as faults of the flow that caused
 // them. Flows cannot end the process, and shared globals are locked. A thread watches for infinite loops.
 
 import { extname } from 'node:path';
@@ -18,7 +18,7 @@ const lastMessageMs = 1000;
 
 const watchdog = new URL(`./watchdog-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** Creates the guard of a process; it is inactive until there are flows in TypeScript. */
+/** Creates the guard of a process; it is inactive until there are TypeScript flows. */
 export function createFlowGuard(host: NodeJS.Process, log: WatchdogData['log']): FlowGuard {
   let flows: readonly FlowCode[] = [];
   let report: (fault: FlowFault) => void = () => {};

@@ -31,7 +31,7 @@ export interface RunOptions {
   readonly safe?: boolean;
   /** Is notified when the hub runs and when it stops. */
   readonly supervisor: Supervisor;
-  /** Creates the guard of flows in TypeScript for the process of the hub. */
+  /** Creates the guard of TypeScript flows for the process of the hub. */
   createGuard(log: { readonly format: LogFormat; readonly descriptor: number }): FlowGuard;
   /** Calls back at each signal that asks for a reload. */
   onReloadSignal(reload: () => void): void;

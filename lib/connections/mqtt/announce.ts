@@ -103,7 +103,7 @@ function entityOf({ type, access, about = {} }: Parameter, { topic, isAccepted }
   };
 }
 
-/** Returns a text that topics and IDs may have, different for different texts. */
+/** Returns text that topics and IDs may have, different for different texts. */
 function slugOf(text: string): string {
   const plain = text.replace(/\//g, '_').replace(/[^A-Za-z0-9_-]/g, '-');
   const isPlain = /^[A-Za-z0-9/-]*$/.test(text);

@@ -237,7 +237,7 @@ export class Discovery {
     emit({ set: refusedId, value: this.#text() });
   }
 
-  /** As JSON, as much of it as a text has room for. */
+  /** As JSON, as much of it as text has room for. */
   #text(): string {
     const lines: string[] = [];
     let length = 2;

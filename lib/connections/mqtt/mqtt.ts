@@ -192,7 +192,7 @@ class OpenTopics {
   }
 }
 
-/** Runs without a broker: every write is confirmed at once. */
+/** Runs without a broker: every write is confirmed immediately. */
 function simulate(context: ConnectionContext<MqttSettings>): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, resolvePath } = context;
@@ -250,7 +250,7 @@ function expectedOf(
   return { declarations: [...declarations.values()], mistakes };
 }
 
-/** Reads `{"lamp/state":"B"}` as lines; a text: what is wrong with the file. */
+/** Reads `{"lamp/state":"B"}` as lines; text: what is wrong with the file. */
 function linesOfFile(file: string, resolvePath: ResolvePath): readonly string[] | string {
   try {
     const data: unknown = JSON.parse(readRegularFileSync(resolvePath(file), maxFileBytes).toString());

@@ -136,7 +136,7 @@ function compileIo(
   };
 }
 
-/** Returns a text that is a number as one, so that expressions can compute with it. */
+/** Returns text that is a number as one, so that expressions can compute with it. */
 function numberOf(part: unknown): Value {
   if (typeof part !== 'string') return typeof part === 'object' ? JSON.stringify(part) : (part as Value);
   return part.trim() !== '' && Number.isFinite(Number(part)) ? Number(part) : part;
@@ -250,7 +250,7 @@ function openTemplate(
   };
 }
 
-/** Creates a function that finds the variables in a text; undefined: the text does not fit. */
+/** Creates a function that finds the variables in the text; undefined: the text does not fit. */
 function matcherOf(
   template: string,
   variables: ReadonlyMap<string, readonly string[] | undefined>,

@@ -49,7 +49,7 @@ function topicSetting() {
   });
 }
 
-const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'a text, a number, true or false' });
+const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'text, a number, true or false' });
 const text = (error: string) => z.string({ error });
 
 const availabilitySchema = z.union(
@@ -58,8 +58,8 @@ const availabilitySchema = z.union(
     z.strictObject({
       topic: topicSetting().describe('The topic that says whether the device is there'),
       path: text('a path such as "state"').optional().describe('Where the word is in a JSON payload'),
-      online: text('a text').default('online').describe('The word that says it is there'),
-      offline: text('a text').default('offline').describe('The word that says it is away'),
+      online: text('text').default('online').describe('The word that says it is there'),
+      offline: text('text').default('offline').describe('The word that says it is away'),
     }),
   ],
   { error: 'a topic, or { topic, path, online, offline }' },
@@ -80,18 +80,18 @@ const parameterSchema = z
       })
       .optional()
       .describe('The payload of a write: text or JSON with {value} in it; default: the value'),
-    on: text('a text').optional().describe('The payload that means true; of a trigger: the only one that fires'),
-    off: text('a text').optional().describe('The payload that means false'),
+    on: text('text').optional().describe('The payload that means true; of a trigger: the only one that fires'),
+    off: text('text').optional().describe('The payload that means false'),
     retain: z.boolean().optional().describe('Whether writes are retained; default: only if set and topic are the same'),
     optimistic: z.boolean().default(false).describe('true: the device never reports the value; a write counts as done'),
     availability: availabilitySchema.optional().describe('The topic that says whether the device is there'),
-    label: text('a text').optional().describe('Its name for people'),
-    unit: text('a text').optional().describe('Its unit'),
+    label: text('text').optional().describe('Its name for people'),
+    unit: text('text').optional().describe('Its unit'),
     min: z.number().optional().describe('The smallest value'),
     max: z.number().optional().describe('The largest value'),
     step: z.number().positive().optional().describe('The smallest difference of two values'),
     choices: z.record(z.string(), scalar).optional().describe('All values, by the word in the payload'),
-    description: text('a text').optional().describe('What it is'),
+    description: text('text').optional().describe('What it is'),
     class: z.enum(valueClasses).optional().describe('state, meter or event'),
   })
   .refine(({ topic, set }) => topic !== undefined || set !== undefined, { error: 'expected topic, set, or both' });
@@ -110,7 +110,7 @@ const bridgeSchema = z.strictObject({
   homeAssistant: z
     .union([z.boolean(), topicSetting()], { error: 'true, false, or the discovery prefix of Home Assistant' })
     .default(false)
-    .describe('true: publish discovery documents for Home Assistant; a text: its discovery prefix'),
+    .describe('true: publish discovery documents for Home Assistant; text: its discovery prefix'),
 });
 
 const source = (what: string, example: string) =>
@@ -121,11 +121,11 @@ const source = (what: string, example: string) =>
 
 const discoverSchema = z.strictObject({
   homeAssistant: source(
-    'Discovery documents of Home Assistant, also those of ESPHome; a text: their prefix',
+    'Discovery documents of Home Assistant, also those of ESPHome; text: their prefix',
     'homeassistant',
   ),
-  zigbee2mqtt: source('Zigbee2MQTT; a text: its base topic', 'zigbee2mqtt'),
-  tasmota: source('Tasmota; a text: its discovery prefix', 'tasmota/discovery'),
+  zigbee2mqtt: source('Zigbee2MQTT; text: its base topic', 'zigbee2mqtt'),
+  tasmota: source('Tasmota; text: its discovery prefix', 'tasmota/discovery'),
   shelly: z.boolean().default(false).describe('Shelly devices of both generations'),
   allow: globs.default(['**']).describe('Globs of the state topics that are discovered'),
   deny: globs.default([]).describe('Globs of the state topics that are not'),
@@ -138,9 +138,9 @@ export const settingsSchema = z.strictObject({
     .max(16)
     .default([])
     .describe('Further addresses, tried in turn when the broker in url does not answer'),
-  username: text('a text').default('').describe('The user name; empty: none'),
-  password: text('a text, { env } or { file }').default('').describe('The password; as { env } or { file }'),
-  clientId: text('a text').max(128).default('').describe('The client ID; empty: a new one for each run'),
+  username: text('text').default('').describe('The username; empty: none'),
+  password: text('text, { env } or { file }').default('').describe('The password; as { env } or { file }'),
+  clientId: text('text').max(128).default('').describe('The client ID; empty: a new one for each run'),
   version: z
     .enum(['5', '3.1.1'], { error: "'5' or '3.1.1'" })
     .optional()
@@ -200,7 +200,7 @@ export const settingsSchema = z.strictObject({
       'Discovered parameters that flow files may name before they are there: lamp/state,B; or a file of `patchbay types --of`',
     ),
   maxDiscovered: integerSetting(1, 100_000).default(maxDiscovered).describe('How many parameters may be discovered'),
-  simulate: z.boolean().default(false).describe('true: run without a broker; every write is confirmed at once'),
+  simulate: z.boolean().default(false).describe('true: run without a broker; every write is confirmed immediately'),
 });
 
 export type MqttSettings = z.output<typeof settingsSchema>;

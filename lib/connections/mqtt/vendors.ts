@@ -114,7 +114,7 @@ function zigbeeDevice(
   return { bindings: [...bindings.values()], refused };
 }
 
-/** A text: why it is no parameter. */
+/** Text: why it is not a parameter. */
 function zigbeePart(
   expose: Json,
   address: string,

@@ -138,7 +138,7 @@ function run(
   });
 }
 
-/** Runs without a peer: every write is confirmed at once. */
+/** Runs without a peer: every write is confirmed immediately. */
 function simulate(context: ConnectionContext<OscSettings>): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const parts = [...bindingsOf(context.settings).parts.values()];

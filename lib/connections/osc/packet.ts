@@ -24,7 +24,7 @@ export interface OscMessage {
 }
 
 export interface OscBundle {
-  /** When it takes effect, in milliseconds since 1970; 0: at once. */
+  /** When it takes effect, in milliseconds since 1970; 0: immediately. */
   readonly timeMs: number;
   readonly elements: readonly OscPacket[];
 }
@@ -154,7 +154,7 @@ class Decoder {
     return this.#at <= end;
   }
 
-  /** Reads a text with its zero bytes; undefined: it does not end. */
+  /** Reads text with its zero bytes; undefined: it does not end. */
   #text(end: number): string | undefined {
     const start = this.#at;
     const bytes = this.#bytes;
@@ -198,7 +198,7 @@ export function shortestFloat(float: number): number {
   return float;
 }
 
-/** 0: at once. */
+/** 0: immediately. */
 function timeMsAt(bytes: Buffer, at: number): number {
   const seconds = bytes.readUInt32BE(at);
   const parts = bytes.readUInt32BE(at + 4);
@@ -223,7 +223,7 @@ export function encodeMessage(address: string, tags: string, args: readonly OscV
   return bytes;
 }
 
-/** A bundle of encoded messages; `timeMs` 0: at once. */
+/** A bundle of encoded messages; `timeMs` 0: immediately. */
 export function encodeBundle(timeMs: number, elements: readonly Buffer[]): Buffer {
   const parts = [Buffer.from(`${bundleMark}\0`), encodeTime(timeMs)];
   for (const element of elements) parts.push(uint32(element.length), element);
@@ -307,7 +307,7 @@ function uint32(value: number): Buffer {
 }
 
 function paddedText(text: string): Buffer {
-  if (text.includes('\0')) throw new Error('expected a text without zero characters');
+  if (text.includes('\0')) throw new Error('expected text without zero characters');
   const length = Buffer.byteLength(text);
   const bytes = Buffer.alloc((length + 4) & ~3);
   bytes.write(text);

@@ -48,7 +48,7 @@ const argumentSetting = z.union(
             z
               .union([z.string(), z.number()])
               .optional()
-              .describe(`A constant with the type tag ${tag}; a text may have the variables of the Parameter ID`),
+              .describe(`A constant with the type tag ${tag}; text may have the variables of the Parameter ID`),
           ]),
         ),
       )
@@ -62,7 +62,7 @@ const argumentSetting = z.union(
 );
 
 const bound = (about: string) => z.number({ error: 'a number' }).optional().describe(about);
-const text = (about: string) => z.string({ error: 'a text' }).optional().describe(about);
+const text = (about: string) => z.string({ error: 'text' }).optional().describe(about);
 
 const parameterSchema = z.strictObject({
   address: z
@@ -176,7 +176,7 @@ export const settingsSchema = z
       .enum(['none', 'echo', 'ask'], { error: 'one of none, echo, ask' })
       .default('none')
       .describe(
-        'How a write is confirmed. none: it is the value at once; echo: the peer reports it; ask: the hub asks for it',
+        'How a write is confirmed. none: it becomes the value immediately; echo: the peer reports it; ask: the hub asks for it',
       ),
     feedback: z
       .enum(['none', 'others', 'all'], { error: 'one of none, others, all' })
@@ -217,7 +217,7 @@ export const settingsSchema = z
       })
       .optional()
       .describe('Lets senders read and write parameters of the whole hub; default: nobody may'),
-    simulate: z.boolean().default(false).describe('true: run without a peer; every write is confirmed at once'),
+    simulate: z.boolean().default(false).describe('true: run without a peer; every write is confirmed immediately'),
   })
   .superRefine((settings, context) => {
     const message = transportMistake(settings);

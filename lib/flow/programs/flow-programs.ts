@@ -18,7 +18,7 @@ import { importDeadlineMs, TrialError, Trials } from './trial.ts';
 export interface ProgramOptions {
   /** Keeps a thread ready for the next trial, so that a save takes effect immediately. */
   readonly keepsReady?: boolean;
-  /** Receives all flows in TypeScript before one of them is imported. */
+  /** Receives all TypeScript flows before one of them is imported. */
   readonly protect?: (flows: readonly FlowCode[]) => void;
   /** Whether to leave out flows that stopped the hub before; reports each of them to the operator. */
   readonly reportLeftOut?: (flow: string, reason: string) => void;

@@ -72,7 +72,7 @@ test('a password is sent, and a wrong one is a sentence, once', async (t) => {
   await eventually(() => statusOf(right, 'home').state === 'running', 'the connection to run');
   const wrong = await startHub(t, { url: broker.url, username: 'hub', password: 'another-word' });
   await wrong.logged(
-    /^connection "home" is degraded: 127\.0\.0\.1:\d+: the broker refuses the user name or the password$/,
+    /^connection "home" is degraded: 127\.0\.0\.1:\d+: the broker refuses the username or the password$/,
   );
   t.is(wrong.lines.filter(({ level }) => level === 'warn').length, 1);
   t.false(JSON.stringify(wrong.lines).includes('another-word'));

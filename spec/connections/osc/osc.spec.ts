@@ -203,7 +203,7 @@ test('liblo connects over TCP, and clients are sent what others change', async (
   t.deepEqual(Buffer.concat(received).subarray(both.length), wrap('length', readPacket('/ch/01/mix/fader f 0.125')));
 });
 
-test('bundles of osc-min are one turn, at once or at their time', async (t) => {
+test('bundles of osc-min are one turn, immediately or at their time', async (t) => {
   const port = await freeUdpPort();
   const flow = {
     connections: {
@@ -460,7 +460,7 @@ test('a sender that may not send is refused', async (t) => {
   t.is(value(hub, 'ch/1/fader'), undefined);
 });
 
-test('with simulate there is no peer, and a write is confirmed at once', async (t) => {
+test('with simulate there is no peer, and a write is confirmed immediately', async (t) => {
   const hub = await start(t, { udp: '10.255.255.1:9', confirm: 'echo', simulate: true, parameters: faders });
   hub.write('it/ch/1/fader', 0.5, writer);
   t.is(value(hub, 'ch/1/fader'), 0.5);

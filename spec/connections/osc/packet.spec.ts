@@ -120,7 +120,7 @@ for (const [what, hex, reason] of [
   ['four bytes too many', '2f6100002c6900000000000100000000', /no bytes after/],
   ['a blob that is longer than its packet', '2f6100002c62000000ffffff00000000', /known type tags/],
   ['a blob of almost 4 GiB', '2f6100002c620000fffffffd00000000', /known type tags/],
-  ['a text without an end', '2f6100002c73000061616161', /known type tags/],
+  ['text without an end', '2f6100002c73000061616161', /known type tags/],
   ['a [ without a ]', '2f6100002c5b0000', /\] after each \[/],
   ['a ] without a [', '2f6100002c5d0000', /\[ before each \]/],
   ['a bundle without a time', '2362756e646c6500', /time tag/],

@@ -34,7 +34,7 @@ async function run(t: ExecutionContext, settings: object, steps: object[]): Prom
   t.is(count, 1);
 }
 
-test('a bundle takes effect at its time, and one in the past at once', async (t) => {
+test('a bundle takes effect at its time, and one in the past immediately', async (t) => {
   await run(t, { parameters: faders }, [
     {
       receive: '#bundle 2024-01-01T00:00:02Z { /ch/01/fader f 0.5 ; /ch/12/fader f 1 }',

@@ -90,7 +90,7 @@ function bytesOf(paths: readonly string[]): number {
   return paths.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
-/** Returns the existing files, with those that flows in TypeScript import. Errors: too many or too large files. */
+/** Returns the existing files, with those that TypeScript flows import. Errors: too many or too large files. */
 function filesOfInstallation(named: readonly NamedFile[]): string[] {
   const found = new Set<string>();
   const waiting = named.flatMap(({ path }) => filesAt(path));
