@@ -211,7 +211,7 @@ export const settingsSchema = z
         write: globs('Addresses of the hub that may be written; they may be read as well'),
         prefix: z
           .string({ error: 'an OSC address such as "/hub"' })
-          .regex(/^(?:\/[^\s#*,/?[\]{}]+)*$/, { error: 'an OSC address such as "/hub", or an empty text' })
+          .regex(/^(?:\/[^\s#*,/?\x5b\x5d{}]+)*$/, { error: 'an OSC address such as "/hub", or no text at all' })
           .default('')
           .describe('What stands before the addresses of the hub: "/hub" makes desk/level /hub/desk/level'),
       })
