@@ -70,7 +70,7 @@ export interface TestedParameter extends Pick<ParameterDeclaration, 'type' | 'ac
   readonly accept?: ParameterDeclaration['accept'] | undefined;
 }
 
-/** Formats a value for people: `true`, `-3.5`, `"ON AIR"`, `unknown`; a long text is shortened. */
+/** Formats a value for people: `true`, `-3.5`, `"ON AIR"`, `unknown`; long text is shortened. */
 export function formatValue(value: Value | undefined): string {
   if (value === undefined) return 'unknown';
   const text = JSON.stringify(value);

@@ -242,7 +242,7 @@ export class Graph extends ParameterTable {
 
   /**
    * The one way in. Returns the converted value. If another hub owns the parameter, the write is only sent there, and the value changes
-   * when that hub reports it. Errors: `read-only`, `not-convertible`, `out-of-range`; `conflict` if a long text does not fit;
+   * when that hub reports it. Errors: `read-only`, `not-convertible`, `out-of-range`; `conflict` if long text does not fit;
    * `unavailable` if this hub finds that it no longer owns the parameter.
    */
   writeTo(
@@ -516,7 +516,7 @@ export class Graph extends ParameterTable {
     return true;
   }
 
-  /** Counts a change to or from a long text. */
+  /** Counts a change to or from long text. */
   #countTexts(node: ParameterNode, change: Change): void {
     if (isLongText(change.value) || isLongText(node.value) || isLongText(node.lastChange?.previous))
       this.texts.count(node, change);
@@ -595,7 +595,7 @@ class PendingChange implements Change {
   }
 }
 
-/** The length of a long text that a cause keeps: the text itself no longer counts where it has been replaced. */
+/** The length of long text that a cause keeps: the text itself no longer counts where it has been replaced. */
 const causeTextLength = 256;
 
 /** The cause, or a copy of it with the beginnings of its long texts. */

@@ -54,7 +54,7 @@ export class TextRoom {
   }
 
   /**
-   * Reserves memory for a long text that is about to be written, until another turn reserves some; `turn` 0: it begins with this write.
+   * Reserves memory for long text that is about to be written, until another turn reserves some; `turn` 0: it begins with this write.
    * Errors: `conflict`.
    */
   take(node: ParameterNode, text: string, by: Pick<Change, 'origin' | 'cause'>, turn: number): void {

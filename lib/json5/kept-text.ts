@@ -1,4 +1,4 @@
-// The text of a file, kept to compare it with a later version. A long text is compressed: thousands of similar lines shrink to a tenth
+// The text of a file, kept to compare it with a later version. Long text is compressed: thousands of similar lines shrink to a tenth
 // or less.
 
 import { promisify } from 'node:util';
@@ -25,7 +25,7 @@ export class KeptText {
     return this.#text ?? this.#unpack();
   }
 
-  /** Packs a long text in another thread. `bytes` is the text in UTF-8. */
+  /** Packs long text in another thread. `bytes` is the text in UTF-8. */
   async pack(bytes: Uint8Array): Promise<void> {
     if (this.#isPacking || this.#text === undefined || this.#text.length < minPacked) return;
     this.#isPacking = true;

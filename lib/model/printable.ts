@@ -43,7 +43,7 @@ function escapeOf(character: string): string {
 /** Returns text of at most this many UTF-16 code units unchanged, and cuts longer text, followed by `…`. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
-  return `${text.slice(0, length)}…`.toWellFormed(); // joins both parts into a new text, faster than anything else
+  return `${text.slice(0, length)}…`.toWellFormed(); // joins both parts into new text, faster than anything else
 }
 
 /**

@@ -10,7 +10,7 @@ export type Value = string | number | boolean;
 /** The longest text that a parameter holds, in UTF-16 code units. */
 export const maxTextLength = 65_536;
 
-/** No digit can match two parts: with such an ambiguity a long text that is not a number would take seconds. */
+/** No digit can match two parts: with such an ambiguity long text that is not a number would take seconds. */
 const numberText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** Converts an input to the value type (D-02). Errors: `not-convertible`, with the expected type and the input. */

@@ -1,4 +1,4 @@
-// A long text that is kept takes little memory, and is the same text when it is asked for.
+// Long text that is kept takes little memory, and is the same text when it is asked for.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import test from 'ava';
@@ -12,7 +12,7 @@ const ruleOf = (index: number) => `    { name: 'Grüße ${index} 🎙', from: 'a
 const textOf = (rules: number) =>
   `{\n  rules: [\n${Array.from({ length: rules }, (_, index) => ruleOf(index)).join('')}  ],\n}`;
 
-test.serial('a long text takes less than a tenth when packed', async (t) => {
+test.serial('long text takes less than a tenth when packed', async (t) => {
   const before = usedBytes();
   const kept = new KeptText(textOf(100_000));
   const bytes = usedBytes() - before;

@@ -526,7 +526,7 @@ class Compiler {
       if (write[key] !== undefined && write.reply === undefined)
         this.#add([...at, key], 'expected reply as well: without it the hub does not wait for an answer');
     if (write.batch !== undefined && write.send.length > 1)
-      this.#add([...at, 'batch'], 'expected a single text in send, got several');
+      this.#add([...at, 'batch'], 'expected a single string in send, got several');
   }
 
   /** As `#read`, for an answer: the question has the variables of the ID. */

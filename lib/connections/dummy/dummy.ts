@@ -22,7 +22,7 @@ export const settingsSchema = z.strictObject({
         ),
       ],
       {
-        error: 'lines <Parameter ID>[,<Value Type>[,<Default Value>]] as a list or as one text',
+        error: 'lines <Parameter ID>[,<Value Type>[,<Default Value>]] as a list or as one string',
       },
     )
     .default([])

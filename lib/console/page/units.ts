@@ -93,7 +93,7 @@ export function formatCount(count: number): string {
 
 const longestText = 300;
 
-/** Returns the beginning of a long text; no character is split. */
+/** Returns the beginning of long text; no character is split. */
 export function beginningOf(text: string): string {
   return text.length > longestText ? `${text.slice(0, longestText)}…`.toWellFormed() : text;
 }

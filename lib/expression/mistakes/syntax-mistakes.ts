@@ -157,7 +157,7 @@ function bracketMistake(tokens: readonly Token[]): Explained | undefined {
 
 /** Explains the missing part where the parser stopped. */
 function placeMistake(text: string, { code, summary, start }: Found, tokens: readonly Token[]): Explained {
-  if (text.trim() === '') return { message: 'expected an expression, got an empty text', start: 0 };
+  if (text.trim() === '') return { message: 'expected an expression, got empty text', start: 0 };
   if (code === 'limit_exceeded') return { message: `expected a shorter expression: ${limitOf(summary)}`, start: 0 };
   const index = tokens.findIndex((token) => token.start >= start);
   const at = tokens[index];

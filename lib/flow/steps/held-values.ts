@@ -17,7 +17,7 @@ export function valueBytes(value: Value): number {
   return typeof value === 'string' ? textBytes(value) : 8;
 }
 
-/** The account of a step that remembers one value. Only a long text counts. */
+/** The account of a step that remembers one value. Only long text counts. */
 export class OneValue {
   readonly #account: Account;
   #isCounted = false;

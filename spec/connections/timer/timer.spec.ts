@@ -29,12 +29,12 @@ test('a timer fires its trigger once, when the number written has elapsed', (t) 
 });
 
 const durations: [title: string, input: unknown, durationMs: number][] = [
-  ['a numeric text counts as a number', '250', 250],
+  ['numeric text counts as a number', '250', 250],
   ['a float is truncated', 250.9, 250],
   ['true means the default', true, 700],
   ['false means the default', false, 700],
   ['text that is not a number means the default', 'go', 700],
-  ['an empty text means the default', '', 700],
+  ['empty text means the default', '', 700],
   ['0 fires immediately', 0, 0],
   ['the longest is 2^31−1 ms', 2 ** 31 - 1, 2 ** 31 - 1],
 ];

@@ -147,7 +147,7 @@ for (const [name, setting] of [
     t.is(ledger.totalBytes, 0);
   });
 
-test('a step that holds one value counts a long text, and nothing else', (t) => {
+test('a step that holds one value counts long text, and nothing else', (t) => {
   const ledger = new Ledger(Number.POSITIVE_INFINITY);
   const one = new OneValue(
     { open: (letGo) => ledger.open({ kind: 'steps', owner: 'a', letGo }), overflow: () => {} },

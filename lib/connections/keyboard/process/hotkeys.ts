@@ -85,7 +85,7 @@ export interface Presser {
 
 /**
  * Presses the keys first to last and releases them in reverse. Resolves when no key is down, with the reason if one of them could not be
- * pressed, or with an empty text. Errors: a key could not be released.
+ * pressed, or with empty text. Errors: a key could not be released.
  */
 export async function pressCombination(presser: Presser, codes: readonly number[]): Promise<string> {
   const down: number[] = [];

@@ -139,7 +139,7 @@ function readElement(element: string): Hop {
   return { address: readNode(pairs.get('for') ?? ''), scheme: readScheme(pairs.get('proto') ?? '') };
 }
 
-/** A token, or a quoted text. IPv6 addresses without quotes are not tokens, but there is only one way to read them. */
+/** A token, or quoted text. IPv6 addresses without quotes are not tokens, but there is only one way to read them. */
 const parameter = /^([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~:[\]-]+)|"((?:[^"\\]|\\.)*)")$/;
 
 /** Returns the address in `192.0.2.43`, `192.0.2.43:4711`, `[2001:db8::1]:4711`; undefined: `unknown`, a name, or nonsense. */

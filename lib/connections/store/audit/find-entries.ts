@@ -105,7 +105,7 @@ function quote(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Returns whether a searched text may be that of a boolean, which is stored as a number. */
+/** Returns whether searched text may be that of a boolean, which is stored as a number. */
 function isOfBoolean(text: string): boolean {
   return ['true', 'false'].some((name) => name.includes(text.toLowerCase()));
 }

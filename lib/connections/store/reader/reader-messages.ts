@@ -1,5 +1,5 @@
 // Messages between the hub's thread and the reader thread: a batch of queries, and the answers to as many of them, in order, as are ready
-// soon. A list of 10,000 parameters is sent as one text: copying so many objects would block the hub's thread for 5 ms.
+// soon. A list of 10,000 parameters is sent as one string: copying so many objects would block the hub's thread for 5 ms.
 import type { ErrorCode } from '../../../model/error.ts';
 import type { ValueType } from '../../../model/value.ts';
 import type { AskedParameter, HistoryQuestion, PastQuestion } from '../../persistence.ts';
@@ -10,7 +10,7 @@ export interface ReadRequest {
   readonly question: PackedQuestion;
 }
 
-/** A query. A list query has its parameters as one text. */
+/** A query. A list query has its parameters as one string. */
 export type PackedQuestion = PastQuestion | PackedList;
 export type PackedList = Omit<HistoryQuestion, 'parameters'> & { readonly text: string };
 

@@ -59,7 +59,7 @@ export interface FieldProps {
   readonly isWrong: boolean;
   /** Writes; resolves to whether the hub has accepted it. */
   set(value: Value): Promise<boolean>;
-  /** Shows the reason why nothing is written; an empty text clears the error. */
+  /** Shows the reason why nothing is written; empty text clears the error. */
   refuse(sentence: string): void;
 }
 

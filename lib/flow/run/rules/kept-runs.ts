@@ -218,7 +218,7 @@ function textOf(results: readonly (Value | undefined)[]): string {
   return results.flatMap((value) => (value === undefined ? [] : [toText(value)])).join(', ');
 }
 
-/** The value, or the beginning of a long text. */
+/** The value, or the beginning of long text. */
 export function cut(value: Value): Value {
   return typeof value === 'string' ? cutText(value, keptLength) : value;
 }

@@ -15,7 +15,7 @@ const parameters = Math.ceil(mostTextCharacters(getHeapStatistics().heap_size_li
 const refusal =
   /^desk\/free: expected at most [\d,]+ characters in all long texts together, of which each writer leaves half free, got 30,000 more/;
 
-test('D-44: the writer of a long text above the limit gets an error, and so does a rule', async (t) => {
+test('D-44: the writer of long text above the limit gets an error, and so does a rule', async (t) => {
   const ids = Array.from({ length: parameters + 100 }, (_, index) => `texts/${index}`);
   const map = Array.from({ length: 8 }, () => 'value').join(' + ');
   const rules = [{ name: 'copies', from: 'desk/source', map, to: 'desk/free' }];

@@ -39,7 +39,7 @@ test('no text exceeds its place, and no word is broken or lost', (t) => {
   );
 });
 
-test('the browser wraps a long text, at a size at which its area fits', (t) => {
+test('the browser wraps long text, at a size at which its area fits', (t) => {
   const { lines, size } = fitInto('word '.repeat(200), tile, widthOf);
   t.is(lines.length, 1);
   t.true(size > 5 && size < 12, String(size));

@@ -6,7 +6,7 @@ import { maxDecimalBytes, writeDecimal } from './decimal.ts';
 
 /** A longer frame gets its own bytes. */
 const maxSharedBytes = 1024;
-/** A list ends before it exceeds this length; a single text may be longer. */
+/** A list ends before it exceeds this length; a single value may be longer. */
 export const listBytes = 64 * 1024;
 const quote = 0x22;
 const closing = 0x7d;

@@ -1,4 +1,4 @@
-// Holds frames that take too long to publish within one round of the event loop: a long text for very many sockets, and all later frames
+// Holds frames that take too long to publish within one round of the event loop: long text for very many sockets, and all later frames
 // for the same audience. In each round it sends them for some milliseconds, socket by socket, so no other client waits. Each socket gets
 // its frames in order. If too much waits for an audience, all of its sockets fall behind and catch up.
 

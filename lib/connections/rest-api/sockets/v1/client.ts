@@ -318,7 +318,7 @@ export class Client {
 /** How long, in each round, late frames are sent to clients. */
 const lateMs = 3;
 
-/** The clients that are served in a later round because sending to all takes too long, for example a long text to very many clients. */
+/** The clients that are served in a later round because sending to all takes too long, for example long text to very many clients. */
 export class LateClients {
   readonly #queue: Pick<FairQueue, 'atEnd'>;
   readonly #clients = new Set<Client>();

@@ -6,7 +6,7 @@ import type { Value } from '../../../../model/value.ts';
 import { accessCodes, type HubMessage } from '../../../../wire/v1/hub-messages.ts';
 import type { Channel } from '../fan-out.ts';
 
-/** A frame ends when it has reached this length; a single text may be longer. */
+/** A frame ends when it has reached this length; a single value may be longer. */
 export const frameLength = 15_000;
 
 /** Encodes a message without values. */

@@ -15,7 +15,7 @@ import type { Subscription } from './subscription.ts';
 /** How many counts of missed changes a group keeps. With more, it ends the clients that have been full for longest. */
 const maxMissed = limits.missedChanges.default;
 
-/** If sending a long text to the live members takes longer than this, the rest of them get it in a later round. */
+/** If sending long text to the live members takes longer than this, the rest of them get it in a later round. */
 const mostAtOnceMs = 4;
 
 /** Ends a client that reads too slowly, and counts the limit that it exceeded. */
@@ -195,7 +195,7 @@ function sendFires(members: readonly Membership[], batches: readonly Batch[], mi
   }
 }
 
-/** Whether batches have a long text. Sending it takes ten times as long to a client that does not read: the system keeps a copy for each. */
+/** Whether batches have long text. Sending it takes ten times as long to a client that does not read: the system keeps a copy for each. */
 function isLong(batches: readonly Batch[]): boolean {
   return batches.some(({ bytes }) => bytes > 2 * frameLength);
 }

@@ -78,7 +78,7 @@ export class Outboxes {
   }
 }
 
-/** How many changes wait at most; at this number they are sent. A long text counts as several. */
+/** How many changes wait at most; at this number they are sent. Long text counts as several. */
 const maxPending = 65_536;
 
 /** The revisions that the frames of a flush report: everything up to `before` was sent earlier, and everything up to `after` with its last frame. */
@@ -136,7 +136,7 @@ export abstract class Outbox implements ChangeKeeper, Flushable {
     this.forget();
   }
 
-  /** Adds a change; returns the number of waiting changes, where a long text counts as several. */
+  /** Adds a change; returns the number of waiting changes, where long text counts as several. */
   protected abstract add(channel: GroupChannel, change: Change, isFirst: boolean): number;
   protected abstract forget(): void;
 }

@@ -157,7 +157,7 @@ class SlowListener implements Listener {
 const longText = 'x'.repeat(60_000);
 const frameOf = (value: string | number) => encodeFrame(addresses[0]!, value);
 
-test('a long text for very many sockets is sent over several rounds, in order, and other audiences do not wait', async (t) => {
+test('long text for very many sockets is sent over several rounds, in order, and other audiences do not wait', async (t) => {
   const { published, ...outbox } = start();
   const listeners = Array.from({ length: 40 }, () => new SlowListener());
   const many = audienceOf([createTopic('many')], 1000, listeners);
@@ -177,7 +177,7 @@ test('a long text for very many sockets is sent over several rounds, in order, a
   t.deepEqual(published.slice(2), [{ topic: 'many', frame: frameOf(3) }], 'a short one is published again');
 });
 
-test('D-43: for clients with lists, a long text is late as a list of one, and so are later messages', async (t) => {
+test('D-43: for clients with lists, long text is late as a list of one, and so are later messages', async (t) => {
   const { published, ...outbox } = start();
   const listeners = Array.from({ length: 40 }, () => new SlowListener());
   const many = audienceOf([createTopic('many')], 1000, listeners, true);
