@@ -251,7 +251,12 @@ test('several devices, over UDP in hex, over a WebSocket in JSON, and one that d
           { receive: { camera: '01 11 00 04 00 00 00 04 90 50 02 FF' } },
           {
             receive: { gps: '$GPHDT,99.9,T*0C' },
-            sent: { camera: { hex: '01 00 00 09 00 00 00 05 81 01 04 47 00 00 06 03 FF' } },
+            sent: {
+              camera: [
+                '01 00 00 09 00 00 00 05 81 01 04 47 00 00 07 0B FF',
+                { hex: '01 00 00 09 00 00 00 06 81 01 04 47 00 00 06 03 FF' },
+              ],
+            },
           },
           { set: { 'it/level': 0.25 }, sent: { it: '{ "level": 0.25, "op": 3 }' } },
           { at: '1s', link: { gps: 'down' }, stale: { gps: true, it: false } },

@@ -247,7 +247,7 @@ for (const [what, headers] of browsers)
     t.is(answer.status, 403);
     t.regex(
       answer.text,
-      /^Referer: expected a page of this hub, got a browser that names none; set values in the console/,
+      /^Referer: expected a page of this hub, got a browser that sends none; set values in the console/,
     );
     for (const referer of [
       'http://evil.example/',
