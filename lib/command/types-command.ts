@@ -81,7 +81,7 @@ export async function typesOf(connectionId: string, options: RemoteOptions, cons
   const list = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];
   const start = `${connectionId}/`;
   const own = list.filter(({ parameter }) => parameter.startsWith(start));
-  if (own.length === 0) throw new Error(`expected a connection with parameters, "${connectionId}" has none`);
+  if (own.length === 0) throw new Error(`expected a connection with parameters, but "${connectionId}" has none`);
   const types = own.map(({ parameter, type }) => [parameter.slice(start.length), type] as const);
   console.print(
     JSON.stringify(Object.fromEntries(types.sort(([one], [other]) => (one < other ? -1 : 1))), undefined, 2),

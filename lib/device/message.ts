@@ -177,7 +177,7 @@ function formatNode(node: Node, values: Values): unknown {
     if (!('name' in single) || !single.isPlain) return node.pattern.format(values);
     const value = values.get(single.name);
     if (value === undefined)
-      throw new HubError('not-convertible', `expected a value for {${single.name}}, it is unknown`);
+      throw new HubError('not-convertible', `expected a value for {${single.name}}, but it is unknown`);
     return value;
   }
   if (Array.isArray(node)) return node.map((item) => formatNode(item, values));

@@ -138,7 +138,7 @@ export class Pattern {
       else {
         const value = values.get(part.name);
         if (value === undefined)
-          throw new HubError('not-convertible', `expected a value for {${part.name}}, it is unknown`);
+          throw new HubError('not-convertible', `expected a value for {${part.name}}, but it is unknown`);
         frame += part.converter.write(value);
       }
     }

@@ -555,7 +555,7 @@ export interface SettledWrite {
 }
 
 function readOnly({ address }: ParameterNode): HubError {
-  return new HubError('read-only', `${address}: expected a writable parameter, this one is read-only`);
+  return new HubError('read-only', `${address}: expected a writable parameter, but this one is read-only`);
 }
 
 // Changes as the graph creates them. A change keeps the chain of changes that led to it. Within a turn the chain is complete. Across turns

@@ -192,7 +192,8 @@ class Expansion {
       const text = this.#text(key, origin.path, origin.scope);
       if (text === unreadable) return;
       const name = String(text);
-      if (made.has(name)) this.#report(origin.path, `expected each key once, "${name}" already exists`, origin.scope);
+      if (made.has(name))
+        this.#report(origin.path, `expected each key once, but "${name}" already exists`, origin.scope);
       if (name !== key) isSame = false;
       made.set(name, value);
       origins.set(name, origin);

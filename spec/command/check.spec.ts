@@ -46,7 +46,7 @@ test('D-20: check names ten mistakes at once, with file, line, column and path, 
       '6:86: connections.clock.pulses[0].intervall: unknown setting "intervall", did you mean "interval"?',
       '7:14: connections.tymer.type: unknown connection type "timmer", did you mean "timer"?',
       '11:7: rules[0].from: unknown parameter "spare/pulse/2", did you mean "spare/pulse/1"?',
-      '11:30: rules[0].to: expected a writable parameter, "spare/pulse/1" is read-only',
+      '11:30: rules[0].to: expected a writable parameter, but "spare/pulse/1" is read-only',
     ],
   );
 });

@@ -99,7 +99,7 @@ test('a mismatch is reported with the expected text', (t) => {
   t.is(refused(hex('{value:uint}'), 256), 'expected a number 0..255, got 256');
   t.is(refused(text('{value:one(a=1,b=2)}'), 3), 'expected one of 1, 2, got 3');
   t.is(refused(text('{value:text(max=3)}'), 'four'), 'expected at most 3 characters, got "four"');
-  t.is(refused(text('{other}'), 1), 'expected a value for {other}, it is unknown');
+  t.is(refused(text('{other}'), 1), 'expected a value for {other}, but it is unknown');
 });
 
 test('mistakes in patterns are reported with their place', (t) => {

@@ -178,7 +178,7 @@ test('each mistake has its place, and the nearest name', async (t) => {
   const found = await mistakesOf([...steps.slice(0, 5), steps[8]!]);
   const expected = [
     /^flow\.json5:\d+:\d+: tests\[0\]\.steps\[0\]\.receive\.ruoter: unknown device "ruoter", did you mean "router"\?$/,
-    /^flow\.json5:\d+:\d+: tests\[0\]\.steps\[1\]\.sent\.desk: expected a connection to a device, "desk" is of type dummy$/,
+    /^flow\.json5:\d+:\d+: tests\[0\]\.steps\[1\]\.sent\.desk: expected a connection to a device, but "desk" is of type dummy$/,
     /^flow\.json5:\d+:\d+: tests\[0\]\.steps\[2\]\.receive\.camera\[0\]: expected bytes in hex such as "81 01 FF", got "zz"/,
     /^flow\.json5:\d+:\d+: tests\[0\]\.steps\[3\]\.receive: expected \{ <Connection ID>: … \}, because there are several devices: router, camera$/,
     /^flow\.json5:\d+:\d+: tests\[0\]\.steps\[4\]\.set\["router\/model"\]: .*only its device reports it, by `receive`$/,

@@ -80,8 +80,8 @@ function findKey(name: string, written: string, side: Side): Key {
     throw new HubError(
       'bad-flow',
       side === 'input'
-        ? `expected a key that can be detected, "${name}" can only be pressed (an output key)`
-        : `expected a key that can be pressed, "${name}" can only be detected (an input key)`,
+        ? `expected a key that can be detected, but "${name}" can only be pressed (an output key)`
+        : `expected a key that can be pressed, but "${name}" can only be detected (an input key)`,
     );
   return key;
 }

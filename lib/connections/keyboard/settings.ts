@@ -46,7 +46,7 @@ function refuseTwice(lines: readonly string[], side: Side, context: z.Refinement
       context.addIssue({
         code: 'custom',
         path: [index],
-        message: `expected each combination once, "${written}" is the same as "${first}"`,
+        message: `expected each combination once, but "${written}" is the same as "${first}"`,
       });
   });
 }

@@ -156,7 +156,7 @@ const refusals: [what: string, command: Command, message: string][] = [
   [
     'set clock/pulse/1',
     (...rest) => set('clock/pulse/1', '1', ...rest),
-    'clock/pulse/1: expected a writable parameter, this one is read-only',
+    'clock/pulse/1: expected a writable parameter, but this one is read-only',
   ],
   [
     'watch desk/nothing',

@@ -38,7 +38,7 @@ for (const [written, message] of [
 test('a key that no platform hears is refused as a hotkey', (t) => {
   t.notThrows(() => readCombination('ctrl-fn', 'output'));
   t.throws(() => readCombination('ctrl-fn', 'input'), {
-    message: 'expected a key that can be detected, "fn" can only be pressed (an output key)',
+    message: 'expected a key that can be detected, but "fn" can only be pressed (an output key)',
   });
   for (const side of ['input', 'output'] as const)
     for (const key of ['pause', 'media-pause', 'media-eject', 'intlbackslash'])
@@ -77,7 +77,7 @@ test('every mistake of a flow file is reported at once, with its place', async (
   t.deepEqual(reported, [
     'inputKeys[2]: unknown key "ctlr" in "ctlr-a" (string), did you mean "ctrl"?',
     'inputKeys[3]: expected a key combination such as "ctrl-f1", got 7 (number)',
-    'inputKeys[4]: expected a key that can be detected, "fn" can only be pressed (an output key)',
-    'outputKeys[2]: expected each combination once, "F2-Ctrl" is the same as "ctrl-f2"',
+    'inputKeys[4]: expected a key that can be detected, but "fn" can only be pressed (an output key)',
+    'outputKeys[2]: expected each combination once, but "F2-Ctrl" is the same as "ctrl-f2"',
   ]);
 });

@@ -44,7 +44,7 @@ test('all mistakes of a core, its neighbours and rules are reported together', a
     'connections.core.outputs.lamp.in: expected true, false or the name of a B or T, got "level" (F)',
     'connections.core.outputs.lamp.pt: expected integer 0..2147483647 (ms), a duration such as "5s" or the name of an I or F, got -5 (number)',
     'rules[0].from: unknown parameter "core/lamp/elapsd", did you mean "core/lamp/elapsed"?',
-    'rules[0].to: expected a writable parameter, "core/lamp" is read-only',
+    'rules[0].to: expected a writable parameter, but "core/lamp" is read-only',
   ]);
 });
 

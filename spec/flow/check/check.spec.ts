@@ -152,7 +152,7 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
   [
     'a read-only destination',
     rule({ to: 'clock/pulse/1' }),
-    /rules\[0\]\.to: expected a writable parameter, "clock\/pulse\/1" is read-only/,
+    /rules\[0\]\.to: expected a writable parameter, but "clock\/pulse\/1" is read-only/,
   ],
   ['no destination', rule({ to: [] }), /rules\[0\]\.to: expected at least one address/],
   [
@@ -227,7 +227,7 @@ test('names a connection that two files declare', async (t) => {
   const error = await t.throwsAsync(loadFlows([folder]));
   t.regex(
     error!.message,
-    /b\.json5:\d+:\d+: connections\.desk: expected a unique Connection ID, "desk" is also in .*a\.json5/,
+    /b\.json5:\d+:\d+: connections\.desk: expected a unique Connection ID, but "desk" is also in .*a\.json5/,
   );
 });
 

@@ -64,7 +64,7 @@ export class ConnectionCheck {
     }
     const first = this.#declarations.expect(id, location.file.name);
     if (first !== undefined) {
-      location.add(`expected a unique Connection ID, "${id}" is also in ${first}`);
+      location.add(`expected a unique Connection ID, but "${id}" is also in ${first}`);
       return;
     }
     const known = findKnown(this.#known, id, data, location.file);

@@ -134,7 +134,7 @@ export function checkDestinations(
 ): string[] {
   const findWritable: FindDeclaration = (at, address) => {
     const declaration = find(at, address);
-    if (declaration?.access === 'read-only') at.add(`expected a writable parameter, "${address}" is read-only`);
+    if (declaration?.access === 'read-only') at.add(`expected a writable parameter, but "${address}" is read-only`);
     return declaration;
   };
   if (typeof to === 'string' || Array.isArray(to)) return checkAddresses(location.at('to'), to, findWritable).addresses;

@@ -170,7 +170,7 @@ class Devices {
     if (this.#known.includes(id)) return undefined;
     const other = this.#connections.find((one) => one.id === id);
     if (other === undefined) return unknownName('device', id, this.#known);
-    return `expected a connection to a device, "${id}" is of type ${other.type.type}`;
+    return `expected a connection to a device, but "${id}" is of type ${other.type.type}`;
   }
 }
 
@@ -196,7 +196,7 @@ class StepCheck {
 
   given(location: SourceLocation, values: Values): Assignment[] {
     return this.#each(location, values, (address, input, parameter) => {
-      if (parameter.type === 'T') throw new Error(`expected a parameter with a state, "${address}" is a trigger`);
+      if (parameter.type === 'T') throw new Error(`expected a parameter with a state, but "${address}" is a trigger`);
       return this.#assignment(address, input, parameter);
     });
   }
@@ -297,7 +297,7 @@ class StepCheck {
     const isPlayed = this.#played.has(connectionId);
     if (parameter.access === 'read-only' && (isPlayed || !this.#hub.isExternal(connectionId)))
       throw new Error(
-        `expected a parameter that a test can set, "${address}" is read-only: only its ${isPlayed ? 'device reports it, by `receive`' : 'connection sets it'}`,
+        `expected a parameter that a test can set, but "${address}" is read-only: only its ${isPlayed ? 'device reports it, by `receive`' : 'connection sets it'}`,
       );
     return { address, value: readTested(parameter, input) };
   }

@@ -105,7 +105,10 @@ export class RunningConnections {
     const isStopped = state === 'disabled';
     const { hold } = connection;
     if (hold !== undefined && action !== 'stop')
-      throw new HubError('conflict', `${action}: expected a connection that may run, "${id}" is held: ${hold.reason}`);
+      throw new HubError(
+        'conflict',
+        `${action}: expected a connection that may run, but "${id}" is held: ${hold.reason}`,
+      );
     if (isStopped !== (action === 'start'))
       throw new HubError(
         'conflict',

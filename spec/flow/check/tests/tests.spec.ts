@@ -41,7 +41,7 @@ const rows: Record<string, [test: unknown, mistakes: RegExp[]]> = {
     },
     [
       /given\["desk\/level"\]: expected a number, got "loud" \(string\)$/,
-      /given\["desk\/bell"\]: expected a parameter with a state, "desk\/bell" is a trigger$/,
+      /given\["desk\/bell"\]: expected a parameter with a state, but "desk\/bell" is a trigger$/,
       /set\["clock\/timer\/1\/start"\]: expected a duration of 0\.\.2147483647 ms, got -1 \(number\)$/,
       /expect\["desk\/bell"\]: expected true, false or how often the trigger fired, got 1\.5 \(number\)$/,
       /never\["desk\/bell"\]: expected true, meaning that the trigger fired, got false \(boolean\)$/,
@@ -49,7 +49,9 @@ const rows: Record<string, [test: unknown, mistakes: RegExp[]]> = {
   ],
   'a set of a parameter that a running connection sets': [
     { name: 'a', steps: [{ set: { 'clock/timer/1/trigger': true }, expect }] },
-    [/expected a parameter that a test can set, "clock\/timer\/1\/trigger" is read-only: only its connection sets it$/],
+    [
+      /expected a parameter that a test can set, but "clock\/timer\/1\/trigger" is read-only: only its connection sets it$/,
+    ],
   ],
   'a start without a zone': [
     { name: 'a', start: '2026-03-28T22:00', steps: [{ expect }] },
