@@ -16,6 +16,7 @@ const flows = [
   'command/run/run.ts',
   'command/init.ts',
   'command/recipe.ts',
+  'connections/mqtt/documents.ts',
   'connections/registry.ts',
   'connections/rest-api/endpoints/connections.ts',
   'console/history/no-store.tsx',
