@@ -26,10 +26,10 @@ await runTask(async ({ hubFolder, file, parameters, sample }: MemoryTask) => {
   await made.stop();
   return costs;
 
-  function check({ find, parameters: all }: Hub): void {
-    const count = [...all()].length;
+  function check(hub: Hub): void {
+    const count = [...hub.parameters()].length;
     if (count !== parameters) throw new Error(`expected ${parameters} parameters, got ${count}`);
-    const found = find(sample.address);
+    const found = hub.find(sample.address);
     if (found === undefined) throw new Error(`expected ${sample.address}, there is none`);
     if (found.value !== sample.value)
       throw new Error(`expected ${sample.value} in ${sample.address}, got ${found.value}`);
