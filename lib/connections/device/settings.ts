@@ -13,7 +13,7 @@ import {
 } from '../../device/transport.ts';
 import { readRegularFileSync } from '../../files/regular-file.ts';
 import { HubError, messageOf } from '../../model/error.ts';
-import { durationSetting, integerSetting, type ResolvePath } from '../setting.ts';
+import { durationSetting, integerSetting, lossSetting, type ResolvePath } from '../setting.ts';
 import type { Compiled } from './compiled.ts';
 import { type TransportName, transportNames } from './description.ts';
 
@@ -92,18 +92,7 @@ export const settingsSchema = z
     idleTimeout: durationSetting(100)
       .optional()
       .describe('How long the device may be silent before it counts as offline; default: that of the description'),
-    onLoss: z
-      .union(
-        [
-          z.enum(['stale', 'unknown']),
-          z.strictObject({ hold: durationSetting(1).describe('How long values are held before they are unknown') }),
-        ],
-        {
-          error: '"stale", "unknown" or { hold: "5s" }',
-        },
-      )
-      .default('stale')
-      .describe('The values while the device is offline: stale, unknown, or stale for a time and then unknown'),
+    onLoss: lossSetting('the device'),
     expect: z
       .union([z.array(z.string({ error: 'a line such as "input/Mic/muted,B"' })).max(10_000), z.string().min(1)], {
         error: 'a list of lines such as "input/Mic/muted,B", or the path of a file of patchbay types --of',

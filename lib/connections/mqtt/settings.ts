@@ -8,7 +8,7 @@ import { parameterIdMistake } from '../../model/address.ts';
 import { describe, HubError, messageOf } from '../../model/error.ts';
 import { type About, valueClasses } from '../../model/parameter.ts';
 import { valueTypes } from '../../model/value.ts';
-import { durationSetting, integerSetting, type ResolvePath } from '../setting.ts';
+import { durationSetting, integerSetting, lossSetting, type ResolvePath } from '../setting.ts';
 
 /** The longest certificate or key file, in bytes. */
 const maxCertificateBytes = 1_048_576;
@@ -165,18 +165,7 @@ export const settingsSchema = z.strictObject({
   status: topicSetting()
     .optional()
     .describe('The topic of the last will: online, or offline; default: <prefix>/status of the bridge, or none'),
-  onLoss: z
-    .union(
-      [
-        z.enum(['stale', 'unknown']),
-        z.strictObject({ hold: durationSetting(1).describe('How long values stay before they are unknown') }),
-      ],
-      { error: '"stale", "unknown" or { hold: "5s" }' },
-    )
-    .default('stale')
-    .describe(
-      'What happens to values while the broker is away: they stay and are stale, are unknown, or are unknown after a time',
-    ),
+  onLoss: lossSetting('the broker'),
   parameters: z
     .record(
       z.string().superRefine((id, context) => {

@@ -6,7 +6,7 @@ import { messageOf } from '../../model/error.ts';
 import { valueClasses } from '../../model/parameter.ts';
 import { record } from '../../model/record-schema.ts';
 import { valueTypes } from '../../model/value.ts';
-import { durationSetting, integerSetting } from '../setting.ts';
+import { durationSetting, integerSetting, lossSetting } from '../setting.ts';
 import { readPacket } from './packet.ts';
 
 /** How many places packets are sent to. */
@@ -190,18 +190,7 @@ export const settingsSchema = z
     idleTimeout: durationSetting(100)
       .optional()
       .describe('How long nothing may arrive before the values are stale; default: any time'),
-    onLoss: z
-      .union(
-        [
-          z.enum(['stale', 'unknown']),
-          z.strictObject({ hold: durationSetting(1).describe('How long values stay before they are unknown') }),
-        ],
-        { error: '"stale", "unknown" or { hold: "5s" }' },
-      )
-      .default('stale')
-      .describe(
-        'What happens to values while the peer is away: they stay and are stale, are unknown, or are unknown after a time',
-      ),
+    onLoss: lossSetting('the peer'),
     messagesPerSecond: integerSetting(1, 1_000_000)
       .default(100_000)
       .describe('How many messages are taken in a second; more are refused and counted'),
