@@ -24,8 +24,9 @@ export interface AnnounceOptions {
   readonly version: string;
 }
 
-/** The longest text that Home Assistant takes. */
+/** The longest text that Home Assistant takes; it would show a longer one as unknown. */
 const maxTextLength = 255;
+const shortened = { value_template: `{{ value[:${maxTextLength}] }}` };
 /** The bounds of numbers without bounds of their own; Home Assistant would take 1 to 100. */
 const widestNumber = 1e9;
 
@@ -79,9 +80,9 @@ function entityOf({ type, access, about = {} }: Parameter, { topic, isAccepted }
   if (choices !== undefined && names.length > 0) {
     const texts = Object.entries(choices).map(([name, value]) => [toText(value), name] as const);
     const templates = {
-      value_template: `{% set names = ${JSON.stringify(Object.fromEntries(texts))} %}{{ names.get(value, value) }}`,
+      value_template: `{% set names = ${mapOf(texts)} %}{{ names.get(value, value) }}`,
       ...(isWritable && {
-        command_template: `{% set values = ${JSON.stringify(Object.fromEntries(texts.map(([text, name]) => [name, text])))} %}{{ values.get(value, value) }}`,
+        command_template: `{% set values = ${mapOf(texts.map(([text, name]) => [name, text]))} %}{{ values.get(value, value) }}`,
       }),
     };
     return isWritable
@@ -89,7 +90,9 @@ function entityOf({ type, access, about = {} }: Parameter, { topic, isAccepted }
       : { component: 'sensor', ...state, device_class: 'enum', options: names, ...templates };
   }
   if (type === 'S')
-    return isWritable ? { component: 'text', ...both, max: maxTextLength } : { component: 'sensor', ...state };
+    return isWritable
+      ? { component: 'text', ...both, ...shortened, max: maxTextLength }
+      : { component: 'sensor', ...state, ...shortened };
   if (!isWritable) return { component: 'sensor', ...state, ...unitOf, state_class: 'measurement' };
   const step = Math.max(0.001, about.step ?? (type === 'I' ? 1 : 0.001));
   return {
@@ -101,6 +104,13 @@ function entityOf({ type, access, about = {} }: Parameter, { topic, isAccepted }
     step,
     mode: about.max === undefined || about.min === undefined ? 'box' : 'auto',
   };
+}
+
+/** A map in a template. What could end a part of the template is escaped. */
+function mapOf(entries: readonly (readonly [key: string, text: string])[]): string {
+  const quote = (text: string) =>
+    JSON.stringify(text).replace(/[{}%#]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
+  return `{${[...new Map(entries)].map(([key, text]) => `${quote(key)}: ${quote(text)}`).join(', ')}}`;
 }
 
 /** Returns text that topics and IDs may have, different for different texts. */

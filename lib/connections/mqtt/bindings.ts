@@ -22,10 +22,12 @@ export interface Availability {
   read(payload: Payload): boolean | undefined;
 }
 
-/** A device behind the broker, with the topics that say whether it is there; it is there unless one of them denies it. */
+/** A device behind the broker, with the topics that say whether it is there. While all of them are silent, it is there. */
 export interface Device {
   readonly name: string;
   readonly availability: readonly Availability[];
+  /** With `all`, the default, no topic may deny it; with `any` one has to say it; with `latest` the last message counts. */
+  readonly mode?: 'all' | 'any' | 'latest';
 }
 
 /** A parameter and its topics. */
@@ -38,6 +40,10 @@ export interface Binding {
   readonly topic: string | undefined;
   /** Further topics that report it in the same form. */
   readonly moreTopics?: readonly string[];
+  /** How long a value is valid without a further message: then the device of the parameter is stale. */
+  readonly expireMs?: number;
+  /** How long true lasts, unless another true follows. */
+  readonly offMs?: number;
   /** Reads a message. null: unknown; undefined: it says nothing about the parameter. Errors: `not-convertible`, those of expressions. */
   read(payload: Payload): Value | null | undefined;
   readonly write: BindingWrite | undefined;
@@ -77,6 +83,8 @@ interface Live {
   readonly binding: Binding;
   readonly own: Parameter | undefined;
   wanted: { readonly value: Value; readonly change: Change | undefined; timer: Subscription } | undefined;
+  expiring: Subscription | undefined;
+  switchingOff: Subscription | undefined;
   /** The value that has to be published. */
   unsent: Value | undefined;
   writing: Subscription | undefined;
@@ -90,6 +98,9 @@ interface LiveDevice {
   readonly device: Device;
   /** What each topic has said. */
   readonly said: (boolean | undefined)[];
+  /** What was said last. */
+  latest: boolean | undefined;
+  isExpired: boolean;
   users: number;
   isOnline: boolean;
 }
@@ -127,6 +138,8 @@ export class Bindings {
         binding,
         own: context.own(id),
         wanted: undefined,
+        expiring: undefined,
+        switchingOff: undefined,
         unsent: undefined,
         writing: undefined,
         isHeard: false,
@@ -148,6 +161,7 @@ export class Bindings {
       if (live === undefined) continue;
       this.#live.delete(id);
       live.writing?.unsubscribe();
+      endTimers(live);
       this.#giveUp(live, new HubError('unavailable', `${id}: the device no longer has it`));
       const { device } = live.binding;
       for (const one of topicsOf(live.binding))
@@ -184,11 +198,15 @@ export class Bindings {
   away(reason: string): void {
     this.#isFresh = false;
     this.#options.emit({ stale: true });
-    for (const live of this.#live.values())
+    for (const live of this.#live.values()) {
+      live.expiring?.unsubscribe();
       if (live.wanted !== undefined)
         this.#giveUp(live, new HubError('unavailable', `${live.binding.id}: the broker is away: ${reason}`));
+    }
     for (const one of this.#devices.values()) {
       one.said.fill(undefined);
+      one.latest = undefined;
+      one.isExpired = false;
       one.isOnline = true;
     }
   }
@@ -226,6 +244,7 @@ export class Bindings {
     for (const live of this.#live.values()) {
       live.writing?.unsubscribe();
       live.wanted?.timer.unsubscribe();
+      endTimers(live);
     }
   }
 
@@ -234,6 +253,7 @@ export class Bindings {
     const { id, type } = binding;
     if (isRetained && (type === 'T' || live.isAhead)) return; // it fired long ago, or is older than what the hub has
     const { emit, context } = this.#options;
+    if (binding.expireMs !== undefined) this.#restartExpiry(live, binding.expireMs);
     let value: Value | null | undefined;
     try {
       value = payload.isEmpty && type !== 'S' && type !== 'T' ? null : binding.read(payload);
@@ -247,6 +267,7 @@ export class Bindings {
       return;
     }
     live.isHeard = true;
+    if (binding.offMs !== undefined) this.#restartOff(live, binding.offMs, value);
     const { wanted } = live;
     if (wanted !== undefined && toText(wanted.value) === toText(value)) {
       wanted.timer.unsubscribe();
@@ -254,6 +275,25 @@ export class Bindings {
       emit({ set: id, own, value, because: wanted.change });
     } else if (isRetained && own?.value === undefined) emit({ set: id, value, isRestored: true });
     else emit({ set: id, own, value });
+  }
+
+  #restartExpiry(live: Live, expireMs: number): void {
+    const device = this.#devices.get(live.binding.device?.name ?? '');
+    if (device === undefined) return;
+    const set = (isExpired: boolean) => {
+      device.isExpired = isExpired;
+      this.#update(device);
+    };
+    live.expiring?.unsubscribe();
+    live.expiring = this.#options.context.scheduler.schedule(() => set(true), expireMs);
+    set(false);
+  }
+
+  #restartOff(live: Live, offMs: number, value: Value): void {
+    const { context, emit } = this.#options;
+    live.switchingOff?.unsubscribe();
+    if (value === true)
+      live.switchingOff = context.scheduler.schedule(() => emit({ set: live.binding.id, value: false }), offMs);
   }
 
   // Devices that come and go.
@@ -264,7 +304,14 @@ export class Bindings {
       known.users++;
       return [];
     }
-    const live: LiveDevice = { device, said: device.availability.map(() => undefined), users: 1, isOnline: true };
+    const live: LiveDevice = {
+      device,
+      said: device.availability.map(() => undefined),
+      latest: undefined,
+      isExpired: false,
+      users: 1,
+      isOnline: true,
+    };
     this.#devices.set(device.name, live);
     if (this.#isFresh) this.#options.emit({ stale: false, device: device.name });
     return device.availability.flatMap(({ topic }, place) =>
@@ -289,7 +336,12 @@ export class Bindings {
     const said = live.device.availability[place]!.read(payload);
     if (said === undefined) return;
     live.said[place] = said;
-    const isOnline = !live.said.includes(false);
+    live.latest = said;
+    this.#update(live);
+  }
+
+  #update(live: LiveDevice): void {
+    const isOnline = !live.isExpired && isAvailable(live);
     if (isOnline === live.isOnline) return;
     live.isOnline = isOnline;
     if (this.#isFresh) this.#options.emit({ stale: !isOnline, device: live.device.name });
@@ -374,6 +426,16 @@ export class Bindings {
     const { topic, isRetained, format } = live.binding.write!;
     this.#options.broker.publish(outgoingOf(live, topic, isRetained, format));
   }
+}
+
+function isAvailable({ device: { mode }, said, latest }: LiveDevice): boolean {
+  if (mode === 'latest') return latest !== false;
+  return !said.includes(false) || (mode === 'any' && said.includes(true));
+}
+
+function endTimers({ expiring, switchingOff }: Live): void {
+  expiring?.unsubscribe();
+  switchingOff?.unsubscribe();
 }
 
 const outgoings = new WeakMap<Live, ReturnType<typeof createOutgoing>>();

@@ -278,9 +278,9 @@ export class Bridge {
 
 const noStamp: Stamp = { number: 0, by: '' };
 
-/** An address as a part of a topic: wildcards are percent-encoded. */
+/** An address as a part of a topic: wildcards, and what Home Assistant refuses, are percent-encoded. */
 function encodeTopic(address: string): string {
-  return address.replace(/[%+#]/g, (character) => encodeURIComponent(character));
+  return address.replace(/[%+#\p{Noncharacter_Code_Point}]/gu, (character) => encodeURIComponent(character));
 }
 
 /** Returns a function that checks whether a list of globs selects an address. */

@@ -10,10 +10,12 @@ import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
 import { type Binding, type Bindings, declarationOf } from './bindings.ts';
 import { selectBy } from './bridge.ts';
 import type { Broker } from './broker.ts';
-import { describeEntity, entitiesIn, placeIn } from './documents.ts';
+import { entitiesIn, placeIn } from './documents.ts';
+import { describeEntity } from './entities.ts';
 import { Payload } from './payload.ts';
 import type { MqttSettings } from './settings.ts';
-import { shellyDevice, shellyFilters, tasmotaDevice, zigbeeDevices } from './vendors.ts';
+import { tasmotaDevice } from './tasmota.ts';
+import { shellyDevice, shellyFilters, zigbeeDevices } from './vendors.ts';
 
 /** How many documents are kept, and the longest one in bytes; a list of Zigbee2MQTT may have `maxPacketBytes`. */
 export const maxDocuments = 20_000;
@@ -122,8 +124,11 @@ export class Discovery {
     if (!this.#options.settings.shelly) return false;
     const shelly = shellyDevice(topic, payload);
     if (shelly === undefined) return topic.startsWith('shellies/');
-    if (this.#documents.has(shelly.key)) return true;
-    this.#take(shelly.key, shelly.bindings, []);
+    const known = this.#documents.get(shelly.key);
+    if (known !== undefined && shelly.bindings.every(({ id }) => known.has(id))) return true;
+    const ids = new Set(shelly.bindings.map(({ id }) => id));
+    const others = [...(known ?? [])].flatMap((id) => (ids.has(id) ? [] : (this.#options.bindings.get(id) ?? [])));
+    this.#take(shelly.key, [...others, ...shelly.bindings], []);
     this.#flush(); // the message has values as well
     this.#options.bindings.received(topic, bytes, isRetained);
     return true;

@@ -1,109 +1,18 @@
-// The documents of the MQTT discovery of Home Assistant: what each says of an entity, as parameters with their topics. Abbreviated keys and the
-// base topic `~` are resolved. Documents of ESPHome, Tasmota's own bridge and others have the same form.
+// The documents of the MQTT discovery of Home Assistant: reads their keys, abbreviated or not, with the base topic `~`, and makes parameters of what
+// `entities.ts` has found in them. ESPHome, the bridge of Zigbee2MQTT and others publish documents of this form.
 
+import { HubError } from '../../model/error.ts';
 import { isJsonObject } from '../../model/json-object.ts';
 import type { About } from '../../model/parameter.ts';
 import { toText, type Value, type ValueType } from '../../model/value.ts';
+import { longDeviceNames, longNames } from './abbreviations.ts';
 import type { Availability, Binding, BindingWrite, Device } from './bindings.ts';
 import { availabilityOf } from './parameters.ts';
-import { type Payload, readPath, readValue, type Words, wordOf } from './payload.ts';
+import { Payload, readValue, type Words, wordOf } from './payload.ts';
 import { topicMistake } from './settings.ts';
-import { compileTemplate, TemplateError } from './templates.ts';
+import { compileTemplate, noneText, TemplateError } from './templates.ts';
 
-type Json = Readonly<Record<string, unknown>>;
-
-/** What a document has become. */
-export interface Described {
-  readonly bindings: readonly Binding[];
-  /** What was left out, and why. */
-  readonly refused: readonly string[];
-}
-
-/** The abbreviations of keys that this file reads. */
-const longNames: Readonly<Record<string, string>> = {
-  avty: 'availability',
-  avty_mode: 'availability_mode',
-  avty_t: 'availability_topic',
-  avty_tpl: 'availability_template',
-  bri_cmd_t: 'brightness_command_topic',
-  bri_scl: 'brightness_scale',
-  bri_stat_t: 'brightness_state_topic',
-  bri_val_tpl: 'brightness_value_template',
-  bri_cmd_tpl: 'brightness_command_template',
-  cmps: 'components',
-  cmd_t: 'command_topic',
-  cmd_tpl: 'command_template',
-  curr_temp_t: 'current_temperature_topic',
-  curr_temp_tpl: 'current_temperature_template',
-  dev: 'device',
-  dev_cla: 'device_class',
-  en: 'enabled_by_default',
-  evt_typ: 'event_types',
-  mode_cmd_t: 'mode_command_topic',
-  mode_cmd_tpl: 'mode_command_template',
-  mode_stat_t: 'mode_state_topic',
-  mode_stat_tpl: 'mode_state_template',
-  o: 'origin',
-  ops: 'options',
-  opt: 'optimistic',
-  pct_cmd_t: 'percentage_command_topic',
-  pct_cmd_tpl: 'percentage_command_template',
-  pct_stat_t: 'percentage_state_topic',
-  pct_val_tpl: 'percentage_value_template',
-  p: 'platform',
-  pl_avail: 'payload_available',
-  pl_cls: 'payload_close',
-  pl_lock: 'payload_lock',
-  pl_not_avail: 'payload_not_available',
-  pl_off: 'payload_off',
-  pl_on: 'payload_on',
-  pl_open: 'payload_open',
-  pl_prs: 'payload_press',
-  pl_stop: 'payload_stop',
-  pl_unlk: 'payload_unlock',
-  pos_t: 'position_topic',
-  pos_tpl: 'position_template',
-  ret: 'retain',
-  schema: 'schema',
-  set_pos_t: 'set_position_topic',
-  set_pos_tpl: 'set_position_template',
-  stat_cla: 'state_class',
-  stat_t: 'state_topic',
-  stat_val_tpl: 'state_value_template',
-  stat_off: 'state_off',
-  stat_on: 'state_on',
-  state_lckd: 'state_locked',
-  state_unlckd: 'state_unlocked',
-  temp_cmd_t: 'temperature_command_topic',
-  temp_cmd_tpl: 'temperature_command_template',
-  temp_stat_t: 'temperature_state_topic',
-  temp_stat_tpl: 'temperature_state_template',
-  t: 'topic',
-  uniq_id: 'unique_id',
-  unit_of_meas: 'unit_of_measurement',
-  val_tpl: 'value_template',
-};
-const longDeviceNames: Readonly<Record<string, string>> = {
-  ids: 'identifiers',
-  cns: 'connections',
-  mf: 'manufacturer',
-  mdl: 'model',
-};
-
-/** The kinds of entities that have nothing to read or to set, or nothing that fits into a parameter. */
-const withoutValue = [
-  'camera',
-  'image',
-  'device_automation',
-  'device_tracker',
-  'tag',
-  'update',
-  'notify',
-  'alarm_control_panel',
-  'lawn_mower',
-  'vacuum',
-  'water_heater',
-];
+export type Json = Readonly<Record<string, unknown>>;
 
 export interface DocumentPlace {
   /** The topic of the document. */
@@ -140,19 +49,8 @@ export function entitiesIn(
   });
 }
 
-/** Returns the parameters of an entity. */
-export function describeEntity({ component, node, object }: DocumentPlace, document: Json): Described {
-  const entity = new Entity(
-    document,
-    node ?? object,
-    node === undefined && deviceKeyOf(document) === undefined ? component : object,
-  );
-  if (withoutValue.includes(component)) entity.refuse(`a ${component} has no value for a parameter`);
-  else describers[component] === undefined ? entity.refuse(`${component} is not known`) : describers[component](entity);
-  return { bindings: entity.bindings, refused: entity.refused };
-}
-
-function deviceKeyOf(document: Json): string | undefined {
+/** Returns the stable identity of the device; undefined: the document has none. */
+export function deviceKeyOf(document: Json): string | undefined {
   if (!isJsonObject(document.device)) return undefined;
   const { identifiers, connections } = long(document.device, longDeviceNames);
   const [first] = Array.isArray(identifiers) ? identifiers : [identifiers];
@@ -191,8 +89,8 @@ export function segmentOf(text: string): string {
   );
 }
 
-/** What a parameter of an entity is made of; the names are keys of the document. */
-interface Part {
+/** What a parameter of an entity is made of. `state`, `template`, `command` and `commandTemplate` are keys of the document. */
+export interface Part {
   readonly type: ValueType;
   /** Added to the ID; empty: the parameter is the entity itself. */
   readonly name?: string;
@@ -200,29 +98,46 @@ interface Part {
   readonly template?: string | undefined;
   readonly command?: string | undefined;
   readonly commandTemplate?: string | undefined;
-  /** Reads the state in a way of its own. */
-  readonly path?: string;
+  /** Further names that the command template may use; each stands for what `named` returns, or is not defined. */
+  readonly names?: readonly string[];
+  readonly named?: (value: Value, word: Value) => Readonly<Record<string, Value | undefined>>;
+  /** Reads the state from the payload, or from what the template returns, in a way of its own. */
+  readonly read?: (payload: Payload) => unknown;
+  /** Returns the payload of a command in a way of its own. Errors: `not-convertible`. */
   readonly send?: (value: Value, word: Value) => string;
   readonly words?: Words;
   /** The words of commands, if they are others than those of states. */
   readonly commands?: Words;
+  /** The words of the device that have another value. */
+  readonly values?: Readonly<Record<string, string>>;
+  /** Words that say nothing about the parameter. */
+  readonly ignored?: readonly (string | undefined)[];
   readonly about?: About | undefined;
 }
 
-class Entity {
+/** An entity: reads the keys of its document, and collects its parameters. */
+export class Entity {
   readonly bindings: Binding[] = [];
   readonly refused: string[] = [];
   readonly document: Json;
   readonly #device: Device;
   readonly #prefix: string;
   readonly #base: string;
+  readonly #expireMs: number | undefined;
 
   constructor(document: Json, fallback: string, object: string) {
     this.document = document;
     this.#base = textOf(document['~']) ?? '';
     const key = deviceKeyOf(document) ?? fallback;
     this.#prefix = `${segmentOf(key)}/${segmentOf(object)}`;
-    this.#device = { name: this.#availabilityKey(key), availability: this.#availability() };
+    const expireSeconds = this.number('expire_after') ?? 0;
+    this.#expireMs = expireSeconds > 0 ? expireSeconds * 1000 : undefined;
+    const name = this.#availabilityKey(key);
+    this.#device = {
+      name: this.#expireMs === undefined ? name : `${name} ${this.#prefix}`, // it is stale alone
+      availability: this.#availability(),
+      mode: modes.find((mode) => mode === document.availability_mode) ?? 'latest',
+    };
   }
 
   text(key: string): string | undefined {
@@ -267,36 +182,27 @@ class Entity {
     return { on: this.text('payload_on') ?? 'ON', off: this.text('payload_off') ?? 'OFF' };
   }
 
-  add({
-    type,
-    name = '',
-    state,
-    template,
-    command,
-    commandTemplate,
-    path,
-    send,
-    words = {},
-    commands = words,
-    about,
-  }: Part): void {
+  add(part: Part): void {
+    const { type, name = '', state, template, command, commandTemplate, words = {}, about } = part;
     const topic = state === undefined ? undefined : this.topic(state);
     const target = command === undefined ? undefined : this.topic(command);
     if (topic === undefined && target === undefined) return;
     try {
-      const read = this.#reader(template, path);
-      const format = this.#writer(commandTemplate, send);
+      const read = this.#reader(part);
+      const format = this.#writer(part);
       const all: About = {
         ...(this.label !== undefined && { label: name === '' ? this.label : `${this.label} ${name}` }),
         ...about,
       };
       const { choices } = all;
+      const offSeconds = type === 'B' && command === undefined ? this.number('off_delay') : undefined;
+      const { commands = words } = part;
       const write: BindingWrite | undefined =
         target === undefined
           ? undefined
           : {
               topic: target,
-              isRetained: type !== 'T' && this.document.retain === true && !target.endsWith('/set'),
+              isRetained: type !== 'T' && this.document.retain === true,
               isOptimistic: this.document.optimistic === true,
               format: (value) => format(value, type === 'T' ? (commands.on ?? '1') : wordOf(value, commands, choices)),
             };
@@ -306,40 +212,64 @@ class Entity {
         about: Object.keys(all).length === 0 ? undefined : all,
         device: this.#device,
         topic,
+        ...(this.#expireMs !== undefined && topic !== undefined && { expireMs: this.#expireMs }),
+        ...(offSeconds !== undefined && { offMs: offSeconds * 1000 }),
         read: (payload) => readValue(type, read(payload), words, choices),
         write,
       });
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
-      this.refuse(`${error.message}: ${(template ?? commandTemplate ?? '').slice(0, 200)}`);
+      const text = this.text(template ?? '') ?? this.text(commandTemplate ?? '') ?? '';
+      this.refuse(`${name === '' ? '' : `${name}: `}${error.message}: ${text.slice(0, 200)}`);
     }
   }
 
-  #reader(template: string | undefined, path: string | undefined): (payload: Payload) => unknown {
+  /** An empty text says nothing, unless the parameter is any text. */
+  #reader({ type, template, read, values, ignored = [], about }: Part): (payload: Payload) => unknown {
     const text = template === undefined ? undefined : this.text(template);
-    if (path !== undefined)
-      return (
-        (steps) => (payload: Payload) =>
-          payload.at(steps)
-      )(readPath(path));
-    if (text === undefined || text.trim() === '') return (payload) => payload.text;
+    const isAnyText = type === 'S' && about?.choices === undefined;
+    const known = (value: unknown) => {
+      let word = typeof value === 'boolean' ? wordIn(value) : value;
+      if (typeof word === 'string' && values !== undefined && Object.hasOwn(values, word)) word = values[word];
+      if (unknownWords.has(word)) return null;
+      return (word === '' && !isAnyText) || ignored.includes(word as string) ? undefined : word;
+    };
+    if (text === undefined || text.trim() === '')
+      return (payload) => known(read?.(payload) ?? (read === undefined ? payload.text : undefined));
     const compiled = compileTemplate(text);
+    if (read === undefined) return (payload) => known(compiled.evaluate({ text: payload.text, json: payload.json }));
     return (payload) => {
-      const value = compiled.evaluate(payload);
-      return typeof value === 'boolean'
-        ? wordIn(value)
-        : value === '' || value === 'None' || value === 'unknown' || value === 'unavailable'
-          ? null
-          : value;
+      const result = compiled.evaluate({ text: payload.text, json: payload.json });
+      return result === undefined ? undefined : known(read(new Payload(Buffer.from(toText(result)))));
     };
   }
 
-  #writer(template: string | undefined, send: Part['send']): (value: Value, word: Value) => string {
-    const text = template === undefined ? undefined : this.text(template);
-    if (send !== undefined) return send;
-    if (text === undefined || text.trim() === '') return (_, word) => toText(word);
-    const compiled = compileTemplate(text);
-    return (_, word) => toText(compiled.evaluate({ text: toText(word), json: undefined }) ?? '');
+  #writer({ commandTemplate, names = [], named, send }: Part): (value: Value, word: Value) => string {
+    const text = commandTemplate === undefined ? undefined : this.text(commandTemplate);
+    if (text === undefined || text.trim() === '') return send ?? ((_, word) => toText(word));
+    const compiled = compileTemplate(text, names);
+    return (value, word) => {
+      const result = compiled.evaluate({ text: word, json: undefined, names: named?.(value, word) ?? {} });
+      if (result === undefined) throw new HubError('not-convertible', 'the command template needs more than the value');
+      return toText(result);
+    };
+  }
+
+  /** Adds a parameter whose command for false is a template of its own, if the document has it. */
+  addSwitched({ offTemplate, ...part }: Part & { readonly offTemplate: string }): void {
+    if (this.text(offTemplate) === undefined) {
+      this.add(part);
+      return;
+    }
+    try {
+      const on = this.#writer(part);
+      const off = this.#writer({ ...part, commandTemplate: offTemplate });
+      const { commandTemplate: _, ...others } = part;
+      this.add({ ...others, send: (value, word) => (value === true ? on : off)(value, word) });
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      this.refuse(`${error.message}: ${(this.text(part.commandTemplate ?? '') ?? '').slice(0, 200)}`);
+    }
   }
 
   #availabilityKey(key: string): string {
@@ -347,12 +277,14 @@ class Entity {
       key,
       this.document['~'],
       this.document.availability,
+      this.document.availability_mode,
       this.document.availability_topic,
+      this.document.availability_template,
       this.document.payload_available,
+      this.document.payload_not_available,
     ]);
   }
 
-  /** One topic, or a list of them; with the mode `all` each of them has to say that it is there. */
   #availability(): readonly Availability[] {
     const { availability } = this.document;
     const list = Array.isArray(availability)
@@ -387,7 +319,7 @@ class Entity {
     try {
       const compiled = compileTemplate(template);
       const read = (payload: Payload) => {
-        const value = compiled.evaluate(payload);
+        const value = compiled.evaluate({ text: payload.text, json: payload.json });
         const word = value === undefined ? undefined : wordIn(value);
         return word === online ? true : word === offline ? false : undefined;
       };
@@ -399,172 +331,22 @@ class Entity {
   }
 }
 
+const modes = ['all', 'any', 'latest'] as const;
+
+/** What a device says of a value that it does not know. */
+const unknownWords: ReadonlySet<unknown> = new Set([noneText, 'unknown', 'unavailable']);
+
 /** Returns the words as choices. */
-function choicesOf(words: readonly string[]): About {
+export function choicesOf(words: readonly string[]): About {
   return words.length === 0 ? {} : { choices: Object.fromEntries(words.map((word) => [word, word])) };
 }
 
-function defined(about: About): About {
-  return Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined));
+/** The keys of one of several properties: `mode_state_topic`, `mode_state_template`, `mode_command_topic`, `mode_command_template`. */
+export function keysOf(name: string, template = `${name}_state_template`): Partial<Part> {
+  return {
+    state: `${name}_state_topic`,
+    template,
+    command: `${name}_command_topic`,
+    commandTemplate: `${name}_command_template`,
+  };
 }
-
-const state = { state: 'state_topic', template: 'value_template' };
-const both = { ...state, command: 'command_topic', commandTemplate: 'command_template' };
-
-/** How each kind of entity is described. */
-const describers: Readonly<Record<string, (entity: Entity) => void>> = {
-  binary_sensor: (entity) => entity.add({ type: 'B', ...state, words: entity.words }),
-  sensor(entity) {
-    const unit = entity.text('unit_of_measurement');
-    const isNumber =
-      unit !== undefined ||
-      entity.text('state_class') !== undefined ||
-      entity.number('suggested_display_precision') !== undefined;
-    entity.add({
-      type: isNumber ? 'F' : 'S',
-      ...state,
-      about: defined({ unit, ...choicesOf(entity.list('options')) }),
-    });
-  },
-  switch: (entity) =>
-    entity.add({
-      type: 'B',
-      ...both,
-      words: { on: entity.text('state_on') ?? entity.words.on, off: entity.text('state_off') ?? entity.words.off },
-      commands: entity.words,
-    }),
-  number: (entity) =>
-    entity.add({
-      type: 'F',
-      ...both,
-      about: defined({
-        unit: entity.text('unit_of_measurement'),
-        min: entity.number('min') ?? 1,
-        max: entity.number('max') ?? 100,
-        step: entity.number('step') ?? 1,
-      }),
-    }),
-  select: (entity) => entity.add({ type: 'S', ...both, about: choicesOf(entity.list('options')) }),
-  text: (entity) => entity.add({ type: 'S', ...both }),
-  button: (entity) =>
-    entity.add({
-      type: 'T',
-      command: 'command_topic',
-      commandTemplate: 'command_template',
-      words: { on: entity.text('payload_press') ?? 'PRESS' },
-    }),
-  scene: (entity) =>
-    entity.add({ type: 'T', command: 'command_topic', words: { on: entity.text('payload_on') ?? 'ON' } }),
-  event: (entity) =>
-    entity.add({
-      type: 'S',
-      state: 'state_topic',
-      ...(entity.text('value_template') === undefined ? { path: 'event_type' } : { template: 'value_template' }),
-      about: { ...choicesOf(entity.list('event_types')), class: 'event' },
-    }),
-  siren: (entity) => entity.add({ type: 'B', ...both, template: 'state_value_template', words: entity.words }),
-  lock: (entity) =>
-    entity.add({
-      type: 'B',
-      ...both,
-      words: { on: entity.text('state_locked') ?? 'LOCKED', off: entity.text('state_unlocked') ?? 'UNLOCKED' },
-      commands: { on: entity.text('payload_lock') ?? 'LOCK', off: entity.text('payload_unlock') ?? 'UNLOCK' },
-    }),
-  fan(entity) {
-    entity.add({ type: 'B', ...both, template: 'state_value_template', words: entity.words });
-    entity.add({
-      type: 'F',
-      name: 'percentage',
-      state: 'percentage_state_topic',
-      template: 'percentage_value_template',
-      command: 'percentage_command_topic',
-      commandTemplate: 'percentage_command_template',
-      about: { unit: '%', min: 0, max: 100 },
-    });
-  },
-  cover(entity) {
-    const position = {
-      name: 'position',
-      state: 'position_topic',
-      template: 'position_template',
-      command: 'set_position_topic',
-      commandTemplate: 'set_position_template',
-    };
-    entity.add({ type: 'S', name: 'state', ...state });
-    entity.add({ type: 'F', ...position, about: { unit: '%', min: 0, max: 100 } });
-    for (const [name, fallback] of [
-      ['open', 'OPEN'],
-      ['close', 'CLOSE'],
-      ['stop', 'STOP'],
-    ] as const)
-      entity.add({
-        type: 'T',
-        name,
-        command: 'command_topic',
-        words: { on: entity.text(`payload_${name}`) ?? fallback },
-      });
-  },
-  climate(entity) {
-    const part = (name: string) => ({
-      name,
-      state: `${name}_state_topic`,
-      template: `${name}_state_template`,
-      command: `${name}_command_topic`,
-      commandTemplate: `${name}_command_template`,
-    });
-    entity.add({ type: 'S', ...part('mode'), about: choicesOf(entity.list('modes')) });
-    entity.add({
-      type: 'F',
-      ...part('temperature'),
-      about: defined({
-        unit: '°C',
-        min: entity.number('min_temp'),
-        max: entity.number('max_temp'),
-        step: entity.number('temp_step'),
-      }),
-    });
-    entity.add({
-      type: 'F',
-      name: 'current-temperature',
-      state: 'current_temperature_topic',
-      template: 'current_temperature_template',
-      about: { unit: '°C' },
-    });
-  },
-  light(entity) {
-    const max = entity.number('brightness_scale') ?? 255;
-    const about = { min: 0, max };
-    if (entity.text('schema') === 'json') {
-      entity.add({
-        type: 'B',
-        name: 'state',
-        ...both,
-        path: 'state',
-        words: { on: 'ON', off: 'OFF' },
-        send: (_, word) => JSON.stringify({ state: word }),
-      });
-      if (entity.document.brightness === true)
-        entity.add({
-          type: 'F',
-          name: 'brightness',
-          ...both,
-          path: 'brightness',
-          about,
-          send: (value) => JSON.stringify({ state: 'ON', brightness: value }),
-        });
-    } else if (entity.text('schema') === 'template')
-      entity.refuse('a light with the schema "template" is not understood');
-    else {
-      entity.add({ type: 'B', name: 'state', ...both, template: 'state_value_template', words: entity.words });
-      entity.add({
-        type: 'F',
-        name: 'brightness',
-        state: 'brightness_state_topic',
-        template: 'brightness_value_template',
-        command: 'brightness_command_topic',
-        commandTemplate: 'brightness_command_template',
-        about,
-      });
-    }
-  },
-};

@@ -19,8 +19,12 @@ export class TemplateError extends Error {}
 
 /** What a template can read. */
 export interface Source {
-  readonly text: string;
+  /** `value`: text where a payload is read, the value itself where a command is written. */
+  readonly text: Value;
+  /** `value_json` */
   readonly json: unknown;
+  /** Further names, of those that the template was compiled with. A name that is left out is not defined. */
+  readonly names?: Readonly<Record<string, Value | undefined>>;
 }
 
 export interface Template {
@@ -32,34 +36,38 @@ export interface Template {
 
 const compiled = new KeptResults<Template | TemplateError>(keptTemplates);
 
-/** Errors: `TemplateError`. */
-export function compileTemplate(text: string): Template {
-  let known = compiled.get(text);
+/** Compiles a template that may use `value`, `value_json`, and these names. Errors: `TemplateError`. */
+export function compileTemplate(text: string, names: readonly string[] = []): Template {
+  const key = names.length === 0 ? text : `${names.join()}\n${text}`;
+  let known = compiled.get(key);
   if (known === undefined) {
     try {
-      known = compile(text);
+      known = compile(text, names);
     } catch (error) {
       known =
         error instanceof TemplateError ? error : new TemplateError(`it is not an expression: ${messageOf(error)}`);
     }
-    compiled.keep(text, known);
+    compiled.keep(key, known);
   }
   if (known instanceof TemplateError) throw known;
   return known;
 }
 
+/** Where a name of the expression has its value from. */
+type From = 'value' | 'value_json' | (string & {});
+
 /** A name of the expression, and what it stands for. */
 interface Read {
   readonly name: string;
-  readonly asks: 'value' | 'defined' | 'true';
-  /** undefined: the whole payload. */
-  readonly path: readonly string[] | undefined;
+  readonly asks: 'value' | 'defined' | 'none' | 'true' | 'isTrue' | 'isFalse' | 'number';
+  readonly from: From;
+  readonly path: readonly string[];
 }
 
-function compile(text: string): Template {
+function compile(text: string, names: readonly string[]): Template {
   if (text.length > maxLength) throw new TemplateError(`it is longer than ${maxLength} characters`);
   const reads = new Map<string, Read>();
-  const expression = new Statements(text, reads).compile();
+  const expression = new Statements(text, { reads, names, variables: new Map() }).compile();
   const { evaluate } = compileExpression(
     expression,
     Object.fromEntries([...reads.values()].map(({ name, asks }) => [name, asks === 'value' ? undefined : 'B'])),
@@ -69,15 +77,20 @@ function compile(text: string): Template {
     expression,
     evaluate(source) {
       const scope: Record<string, Value> = {};
-      for (const { name, asks, path } of all) {
-        const part = path === undefined ? plainOf(source.text) : partAt(source.json, path);
-        if (asks === 'defined') scope[name] = part !== undefined && part !== null;
+      for (const { name, asks, from, path } of all) {
+        const part = partOf(source, from, path);
+        if (asks === 'defined') scope[name] = part !== undefined;
+        else if (asks === 'none') scope[name] = part === null;
+        else if (asks === 'isTrue') scope[name] = part === true;
+        else if (asks === 'isFalse') scope[name] = part === false;
         else if (asks === 'true') scope[name] = isTrue(part);
-        else if (part !== undefined && part !== null)
-          scope[name] = typeof part === 'object' ? JSON.stringify(part) : (part as Value);
+        else if (asks === 'number') scope[name] = isNumber(part);
+        else if (part === null) scope[name] = noneText;
+        else if (part !== undefined) scope[name] = typeof part === 'object' ? JSON.stringify(part) : (part as Value);
       }
       try {
-        return evaluate(scope);
+        const result = evaluate(scope);
+        return typeof result === 'string' ? result.trim() : result;
       } catch (error) {
         if (missingName(error) !== undefined) return undefined;
         throw error;
@@ -86,9 +99,13 @@ function compile(text: string): Template {
   };
 }
 
-/** A payload that is a number counts as one where a template compares or computes. */
-function plainOf(text: string): Value {
-  return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
+/** What a template prints for a value that is unknown. */
+export const noneText = 'None';
+
+function partOf({ text, json, names }: Source, from: From, path: readonly string[]): unknown {
+  if (from === 'value') return text;
+  if (from === 'value_json') return partAt(json, path);
+  return names !== undefined && Object.hasOwn(names, from) ? names[from] : undefined;
 }
 
 function isTrue(part: unknown): boolean {
@@ -97,18 +114,42 @@ function isTrue(part: unknown): boolean {
   return Boolean(part);
 }
 
-/** Reads the text around expressions: `{{ … }}`, `{% if … %}`, `{% elif … %}`, `{% else %}`, `{% endif %}`, `{% set name = { … } %}`. */
+function isNumber(part: unknown): boolean {
+  if (typeof part === 'string') return part.trim() !== '' && Number.isFinite(Number(part));
+  return typeof part === 'number' || typeof part === 'boolean';
+}
+
+/** What a template may name: a value, a list or map in the template, or an expression. */
+type Term =
+  | { readonly from: From; readonly path: readonly string[] }
+  | { readonly map: Entries }
+  | { readonly list: readonly string[] }
+  /** The value of a key, which may be missing. */
+  | { readonly chosen: Entries; readonly key: string }
+  | { readonly text: string; readonly isTest?: boolean };
+
+type Entries = readonly (readonly [key: string, value: string])[];
+
+/** What the expressions of a template share. */
+interface Scope {
+  readonly reads: Map<string, Read>;
+  /** Names that the template may use. */
+  readonly names: readonly string[];
+  /** What `{% set name = … %}` has set. */
+  readonly variables: Map<string, Term>;
+}
+
+/** Reads the text around expressions: `{{ … }}`, `{% if … %}`, `{% elif … %}`, `{% else %}`, `{% endif %}`, `{% set name = … %}`. */
 class Statements {
   readonly #parts: readonly string[];
-  readonly #reads: Map<string, Read>;
-  readonly #maps = new Map<string, readonly (readonly [string, string])[]>();
+  readonly #scope: Scope;
   #at = 0;
 
-  constructor(text: string, reads: Map<string, Read>) {
+  constructor(text: string, scope: Scope) {
     this.#parts = text
       .split(/(\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}|\{#[\s\S]*?#\})/)
       .filter((part) => part !== '' && !part.startsWith('{#'));
-    this.#reads = reads;
+    this.#scope = scope;
   }
 
   compile(): string {
@@ -127,7 +168,7 @@ class Statements {
       else if (part.startsWith('{%')) {
         const [, word, rest = ''] = /^-?\s*(\w+)\s*([\s\S]*?)\s*-?$/.exec(part.slice(2, -2)) ?? [];
         if (word === 'if') found.push({ text: this.#if(rest, depth), isLiteral: false });
-        else if (word === 'set') this.#set(rest);
+        else if (word === 'set') this.#set(rest, depth);
         else if (['elif', 'else', 'endif'].includes(word ?? '')) break;
         else throw new TemplateError(`it has {% ${word ?? ''} %}`);
       } else if (part.trim() !== '' || (found.length > 0 && !/\n/.test(part)))
@@ -140,7 +181,7 @@ class Statements {
   }
 
   #if(condition: string, depth: number): string {
-    const test = new Expressions(condition, this.#reads, this.#maps).condition();
+    const test = new Expressions(condition, this.#scope).condition();
     this.#at++;
     const then = this.#block(depth + 1);
     const part = this.#parts[this.#at] ?? '';
@@ -156,40 +197,38 @@ class Statements {
     return `(${test} ? ${then} : ${other})`;
   }
 
-  #set(text: string): void {
-    const [, name, rest] = /^(\w+)\s*=\s*([\s\S]*)$/.exec(text) ?? [];
-    if (name === undefined) throw new TemplateError('it sets something that is not a map');
-    this.#maps.set(name, new Expressions(rest!, this.#reads, this.#maps).map());
+  #set(text: string, depth: number): void {
+    const [, name, rest] = /^(\w+)\s*=(?!=)\s*([\s\S]*)$/.exec(text) ?? [];
+    if (name === undefined) throw new TemplateError(`it has {% set ${text} %}`);
+    if (depth > 0) throw new TemplateError('it sets a name inside of an {% if %}'); // which would hold outside of it
+    this.#scope.variables.set(name, new Expressions(rest!, this.#scope).term());
   }
 
   #expression(text: string): string {
-    return new Expressions(text.replace(/^-|-$/g, ''), this.#reads, this.#maps).whole();
+    return new Expressions(text.replace(/^-|-$/g, ''), this.#scope).whole();
   }
 }
+
+/** The tests after `is`. */
+const tests: Readonly<Record<string, Read['asks']>> = {
+  defined: 'defined',
+  undefined: 'defined',
+  none: 'none',
+  true: 'isTrue',
+  false: 'isFalse',
+};
 
 const token =
   /\s+|(?<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?<number>\d+(?:\.\d+)?)|(?<name>[A-Za-z_]\w*)|(?<sign>==|!=|<=|>=|\/\/|\*\*|[-+*/%<>()[\]{}.,:|~])/gy;
 
-/** What a template may name: the path of a value, or an expression. */
-type Term =
-  | { readonly path: readonly string[] | undefined }
-  | { readonly map: readonly (readonly [string, string])[] }
-  | { readonly text: string; readonly isTest?: boolean };
-
 class Expressions {
   readonly #tokens: string[] = [];
-  readonly #reads: Map<string, Read>;
-  readonly #maps: ReadonlyMap<string, readonly (readonly [string, string])[]>;
+  readonly #scope: Scope;
   #at = 0;
   #depth = 0;
 
-  constructor(
-    text: string,
-    reads: Map<string, Read>,
-    maps: ReadonlyMap<string, readonly (readonly [string, string])[]>,
-  ) {
-    this.#reads = reads;
-    this.#maps = maps;
+  constructor(text: string, scope: Scope) {
+    this.#scope = scope;
     let end = 0;
     for (const { 0: word, index } of text.matchAll(token)) {
       end = index + word.length;
@@ -208,11 +247,10 @@ class Expressions {
     return this.#ended(this.#testOf(this.#ternary()));
   }
 
-  map(): readonly (readonly [string, string])[] {
-    const term = this.#primary();
-    if (!('map' in term)) throw new TemplateError('it sets something that is not a map');
+  term(): Term {
+    const term = this.#ternary();
     this.#ended('');
-    return term.map;
+    return term;
   }
 
   #ended(text: string): string {
@@ -234,23 +272,25 @@ class Expressions {
     if (!this.#take(word)) throw new TemplateError(`"${word}" is missing`);
   }
 
-  #name(term: Read['path'], asks: Read['asks']): string {
-    const key = JSON.stringify([term ?? null, asks]);
-    const known = this.#reads.get(key);
+  #name({ from, path }: Extract<Term, { from: unknown }>, asks: Read['asks']): string {
+    const { reads } = this.#scope;
+    const key = JSON.stringify([from, path, asks]);
+    const known = reads.get(key);
     if (known !== undefined) return known.name;
-    const name = `v${this.#reads.size}`;
-    this.#reads.set(key, { name, asks, path: term });
+    const name = `v${reads.size}`;
+    reads.set(key, { name, asks, from, path });
     return name;
   }
 
   #textOf(term: Term): string {
     if ('text' in term) return term.text;
-    if ('map' in term) throw new TemplateError('it has a map as its result');
-    return this.#name(term.path, 'value');
+    if ('from' in term) return this.#name(term, 'value');
+    if ('chosen' in term) return chosen(term.chosen, term.key, '""');
+    throw new TemplateError(`it has a ${'map' in term ? 'map' : 'list'} as its result`);
   }
 
   #testOf(term: Term): string {
-    if ('path' in term) return this.#name(term.path, 'true');
+    if ('from' in term) return this.#name(term, 'true');
     if ('text' in term && term.isTest === true) return term.text;
     throw new TemplateError('it has a condition that is not a comparison');
   }
@@ -291,23 +331,28 @@ class Expressions {
       return { text: `(${this.#textOf(left)} ${sign} ${this.#textOf(this.#sum())})`, isTest: true };
     if (this.#take('is')) {
       const isNot = this.#take('not');
-      if (!this.#take('defined') || !('path' in left)) throw new TemplateError('it has a test other than "is defined"');
-      return { text: `${isNot ? '!' : ''}${this.#name(left.path, 'defined')}`, isTest: true };
+      const test = this.#tokens[this.#at++] ?? '';
+      const asks = Object.hasOwn(tests, test) ? tests[test] : undefined;
+      if (asks === undefined || !('from' in left)) throw new TemplateError(`it has the test "is ${test}"`);
+      return { text: `${isNot === (test !== 'undefined') ? '!' : ''}${this.#name(left, asks)}`, isTest: true };
     }
     const isNot = this.#is('not') && this.#tokens[this.#at + 1] === 'in';
     if (isNot) this.#at++;
     if (!this.#take('in')) return left;
-    this.#expect('[');
-    const items: string[] = [];
-    while (!this.#take(']')) {
-      items.push(this.#textOf(this.#sum()));
-      if (!this.#is(']')) this.#expect(',');
+    return { text: `${isNot ? '!' : ''}${this.#contained(left, this.#sum())}`, isTest: true };
+  }
+
+  /** `value in ['a', 'b']`, `value in names`, `"state" in value_json`. */
+  #contained(left: Term, right: Term): string {
+    const items = 'list' in right ? right.list : 'map' in right ? right.map.map(([key]) => key) : undefined;
+    if (items !== undefined) {
+      const value = this.#textOf(left);
+      return `(${items.map((item) => `${value} == ${item}`).join(' || ') || 'false'})`;
     }
-    const value = this.#textOf(left);
-    return {
-      text: `${isNot ? '!' : ''}(${items.map((item) => `${value} == ${item}`).join(' || ') || 'false'})`,
-      isTest: true,
-    };
+    const key = 'text' in left ? plainText(left.text) : undefined;
+    if ('from' in right && right.from === 'value_json' && key !== undefined)
+      return this.#name({ from: right.from, path: [...right.path, key] }, 'defined');
+    return `string(${this.#textOf(right)}).contains(string(${this.#textOf(left)}))`;
   }
 
   #sum(): Term {
@@ -342,17 +387,16 @@ class Expressions {
     for (;;) {
       if (this.#take('.')) {
         const name = this.#tokens[this.#at++] ?? '';
-        term = name === 'get' && this.#is('(') ? this.#got(term) : this.#item(term, name);
+        if (name === 'get' && this.#is('(')) term = this.#got(term);
+        else if (name === 'keys' && 'map' in term && this.#take('(')) this.#expect(')');
+        else term = this.#item(term, name);
       } else if (this.#take('[')) {
         const key = this.#ternary();
         this.#expect(']');
-        if ('map' in term) term = { text: chosen(term.map, this.#textOf(key), undefined) };
+        if ('map' in term) term = { chosen: term.map, key: this.#textOf(key) };
         else {
-          const [, plain] = /^"(.*)"$/.exec('text' in key ? key.text : '') ?? [
-            '',
-            'text' in key && /^\d+$/.test(key.text) ? key.text : undefined,
-          ];
-          term = this.#item(term, plain);
+          const text = 'text' in key ? key.text : '';
+          term = this.#item(term, plainText(text) ?? (/^\d+$/.test(text) ? text : undefined));
         }
       } else if (this.#take('|')) term = this.#filter(term);
       else return term;
@@ -360,10 +404,10 @@ class Expressions {
   }
 
   #item(term: Term, name: string | undefined): Term {
-    if (!('path' in term) || term.path === undefined || name === undefined || !/^[\w -]+$/.test(name))
+    if (!('from' in term) || term.from !== 'value_json' || name === undefined || name === '')
       throw new TemplateError('it reads a part of something other than value_json');
     if (name.startsWith('__')) throw new TemplateError(`it reads ${name}`);
-    return { path: [...term.path, name] };
+    return { from: term.from, path: [...term.path, name] };
   }
 
   /** `.get(key)` and `.get(key, other)`. */
@@ -372,11 +416,15 @@ class Expressions {
     const key = this.#textOf(this.#ternary());
     const other = this.#take(',') ? this.#textOf(this.#ternary()) : undefined;
     this.#expect(')');
-    if ('map' in term) return { text: chosen(term.map, key, other ?? '""') };
-    const found = this.#item(term, /^"(.*)"$/.exec(key)?.[1]) as { readonly path: readonly string[] };
-    return other === undefined
-      ? found
-      : { text: `(${this.#name(found.path, 'defined')} ? ${this.#name(found.path, 'value')} : ${other})` };
+    if ('map' in term) return other === undefined ? { chosen: term.map, key } : { text: chosen(term.map, key, other) };
+    const found = this.#item(term, plainText(key));
+    return other === undefined ? found : this.#orOther(found, 'defined', other);
+  }
+
+  #orOther(term: Term, asks: 'defined' | 'true' | 'number', other: string): Term {
+    if ('chosen' in term) return { text: chosen(term.chosen, term.key, other) };
+    if (!('from' in term)) return term; // it is always defined
+    return { text: `(${this.#name(term, asks)} ? ${this.#name(term, 'value')} : ${other})` };
   }
 
   #filter(term: Term): Term {
@@ -384,22 +432,27 @@ class Expressions {
     const values: string[] = [];
     if (this.#take('('))
       while (!this.#take(')')) {
-        if (this.#tokens[this.#at + 1] === '=')
+        if (this.#tokens[this.#at + 1] === '=' && this.#tokens[this.#at] !== 'default')
           throw new TemplateError(`it has a named argument of the filter ${name}`);
+        if (this.#tokens[this.#at + 1] === '=') this.#at += 2;
         values.push(this.#textOf(this.#ternary()));
         if (!this.#is(')')) this.#expect(',');
       }
-    const [first] = values;
-    if ((name === 'default' || name === 'd') && 'path' in term && first !== undefined)
-      return { text: `(${this.#name(term.path, 'defined')} ? ${this.#name(term.path, 'value')} : ${first})` };
-    if (name === 'is_defined' && 'path' in term) return term;
+    const [first, second] = values;
+    if ((name === 'default' || name === 'd') && first !== undefined)
+      return this.#orOther(term, second === 'true' ? 'true' : 'defined', first);
+    if (name === 'is_defined' && 'from' in term) return term;
+    if ((name === 'float' || name === 'int') && first !== undefined && 'from' in term) {
+      const value = `double(${this.#name(term, 'value')})`;
+      return { text: `(${this.#name(term, 'number')} ? ${name === 'int' ? `int(${value})` : value} : ${first})` };
+    }
     const text = this.#textOf(term);
     const number = `double(${text})`;
     switch (name) {
       case 'float':
         return { text: number };
       case 'int':
-        return { text: `(${number} < 0.0 ? ceil(${number}) : floor(${number}))` };
+        return { text: `int(${number})` };
       case 'round':
         return { text: first === undefined ? `round(${number})` : `round(${number}, ${first})` };
       case 'abs':
@@ -416,6 +469,11 @@ class Expressions {
         return { text: `string(${text}).upperAscii()` };
       case 'trim':
         return { text: `string(${text}).trim()` };
+      case 'truncate':
+        if (first === undefined || !/^\d+$/.test(first)) break;
+        return {
+          text: `(size(string(${text})) > ${first} ? substring(string(${text}), 0, ${first}) : string(${text}))`,
+        };
       case 'replace':
         if (values.length !== 2) break;
         return { text: `string(${text}).replace(${values.join(', ')})` };
@@ -432,17 +490,18 @@ class Expressions {
       return 'text' in term ? { ...term, text: `(${term.text})` } : term;
     }
     if (word === '{') return { map: this.#entries() };
+    if (word === '[') return { list: this.#items() };
     if (/^['"]/.test(word)) return { text: quote(word.slice(1, -1).replace(/\\(.)/g, '$1')) };
     if (/^\d/.test(word)) return { text: word };
     if (/^(?:true|false)$/i.test(word)) return { text: word.toLowerCase(), isTest: true };
-    if (word === 'value') return { path: undefined };
-    if (word === 'value_json') return { path: [] };
-    const map = this.#maps.get(word);
-    if (map !== undefined) return { map };
+    if (/^none$/i.test(word)) return { text: quote(noneText) };
+    const variable = this.#scope.variables.get(word);
+    if (variable !== undefined) return variable;
+    if (word === 'value' || word === 'value_json' || this.#scope.names.includes(word)) return { from: word, path: [] };
     throw new TemplateError(/^\w+$/.test(word) ? `it uses ${word}` : `"${word}" is not understood`);
   }
 
-  #entries(): readonly (readonly [string, string])[] {
+  #entries(): Entries {
     const entries: (readonly [string, string])[] = [];
     while (!this.#take('}')) {
       const key = this.#textOf(this.#primary());
@@ -452,11 +511,27 @@ class Expressions {
     }
     return entries;
   }
+
+  #items(): readonly string[] {
+    const items: string[] = [];
+    while (!this.#take(']')) {
+      items.push(this.#textOf(this.#ternary()));
+      if (!this.#is(']')) this.#expect(',');
+    }
+    return items;
+  }
 }
 
-/** Chooses the value of a key; without a value for others, the last one stands for them. */
-function chosen(map: readonly (readonly [string, string])[], key: string, other: string | undefined): string {
-  return `(${map.map(([one, value]) => `string(${key}) == string(${one}) ? ${value} : `).join('')}${other ?? '""'})`;
+/** Chooses the value of a key. */
+function chosen(map: Entries, key: string, other: string): string {
+  const isText = [...map.map(([, value]) => value), other].some((value) => plainText(value) !== undefined);
+  const shown = (value: string) => (isText ? `string(${value})` : value); // both sides of `?` have one type
+  return `(${map.map(([one, value]) => `string(${key}) == string(${one}) ? ${shown(value)} : `).join('')}${shown(other)})`;
+}
+
+/** Returns the text of an expression that is only quoted text; undefined: it is another one. */
+function plainText(expression: string): string | undefined {
+  return /^"(?:[^"\\]|\\.)*"$/.test(expression) ? (JSON.parse(expression) as string) : undefined;
 }
 
 function quote(text: string): string {

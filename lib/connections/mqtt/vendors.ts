@@ -1,18 +1,20 @@
-// Devices that announce themselves in a form of their own: Zigbee2MQTT with typed exposes, Tasmota, and Shelly of both generations. Each
-// function returns the parameters of a device by its stable identity: an address that it keeps when it is renamed.
+// Devices that announce themselves in a form of their own: Zigbee2MQTT with typed exposes, and Shelly of all generations. Each function
+// returns the parameters of a device by its stable identity: an address that it keeps when it is renamed.
 
 import { isJsonObject } from '../../model/json-object.ts';
 import type { About } from '../../model/parameter.ts';
 import { toText, type Value, type ValueType } from '../../model/value.ts';
 import type { Binding, BindingWrite, Device } from './bindings.ts';
-import { type Described, segmentOf } from './documents.ts';
+import { segmentOf } from './documents.ts';
+import type { Described } from './entities.ts';
 import { availabilityOf } from './parameters.ts';
 import { type Payload, readValue, type Words, wordOf } from './payload.ts';
 import { topicMistake } from './settings.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-interface Part {
+/** A parameter of a device. */
+export interface Part {
   readonly id: string;
   readonly type: ValueType;
   readonly about?: About;
@@ -20,11 +22,16 @@ interface Part {
   readonly moreTopics?: readonly string[];
   /** Left out: the payload is the value. */
   readonly path?: readonly string[];
+  /** Reads the payload in another way than by its path. */
+  readonly read?: (payload: Payload) => unknown;
   readonly words?: Words;
   readonly write?: { readonly topic: string; format(value: Value, word: Value): string };
 }
 
-function bind(device: Device, { id, type, about, topic, moreTopics = [], path, words = {}, write }: Part): Binding[] {
+/** Returns no parameter if one of its topics is none. */
+export function bind(device: Device, part: Part): Binding[] {
+  const { id, type, about, topic, moreTopics = [], path, words = {}, write } = part;
+  const read = part.read ?? ((payload: Payload) => payload.at(path));
   const topics = [topic, ...moreTopics, write?.topic].filter((one) => one !== undefined);
   if (topics.some((one) => topicMistake(one) !== undefined)) return [];
   const { choices } = about ?? {};
@@ -42,13 +49,13 @@ function bind(device: Device, { id, type, about, topic, moreTopics = [], path, w
       device,
       topic,
       moreTopics,
-      read: (payload: Payload) => readValue(type, payload.at(path), words, choices),
+      read: (payload: Payload) => readValue(type, read(payload), words, choices),
       write: bound,
     },
   ];
 }
 
-function textOf(value: unknown): string | undefined {
+export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
@@ -56,7 +63,7 @@ function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-function defined(about: About): About {
+export function defined(about: About): About {
   return Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined));
 }
 
@@ -65,7 +72,8 @@ function defined(about: About): About {
 /** The bits of `access`: the device reports the value, and takes it. */
 const reports = 1;
 const takes = 2;
-const maxExposes = 500;
+/** How many parts of a device are read. */
+export const maxExposes = 500;
 
 /** Returns the devices of a list, by their IEEE addresses. */
 export function zigbeeDevices(json: unknown, base: string): ReadonlyMap<string, Described> {
@@ -109,9 +117,27 @@ function zigbeeDevice(
     const part = zigbeePart(expose, address, topic, [...above, property], name);
     if (typeof part === 'string') refused.push(`${name} ${property}: ${part}`);
     else for (const one of bind(device, part)) if (!bindings.has(one.id)) bindings.set(one.id, one);
+    if (typeof part === 'string' || !isAction(expose)) return;
+    for (const value of valuesOf(expose)) {
+      const word = toText(value);
+      if (word === '' || word.includes('*')) continue;
+      const about = { label: `${name} ${property} ${word}` };
+      const id = `${part.id}/${segmentOf(word)}`;
+      for (const one of bind(device, { ...part, id, type: 'T', about, words: { on: word } })) bindings.set(one.id, one);
+    }
   };
   for (const expose of exposes) add(expose, [], 0);
   return { bindings: [...bindings.values()], refused };
+}
+
+/** The values of an enum, with the types that the device has for them. */
+function valuesOf({ values }: Json): readonly Value[] {
+  return Array.isArray(values) ? values.filter((one): one is Value => ['string', 'number'].includes(typeof one)) : [];
+}
+
+/** Whether it reports what somebody has done with the device, such as a press of a button: the same twice is no change of a value. */
+function isAction({ type, property, access }: Json): boolean {
+  return type === 'enum' && /^action(?:_|$)/.test(String(property)) && (numberOf(access) ?? reports) % 4 === reports;
 }
 
 /** Text: why it is not a parameter. */
@@ -153,15 +179,12 @@ function zigbeePart(
     case 'numeric':
       return whole('F', (value) => value);
     case 'enum': {
-      const values = Array.isArray(expose.values)
-        ? expose.values.filter((one) => ['string', 'number'].includes(typeof one)).map(toText)
-        : [];
-      const isEvent = (access & takes) === 0 && path.at(-1) === 'action';
-      return whole('S', (value) => value, {
+      const values = valuesOf(expose);
+      return whole('S', (value) => values.find((one) => toText(one) === value) ?? value, {
         about: {
           ...about,
-          choices: Object.fromEntries(values.map((one) => [one, one])),
-          ...(isEvent && { class: 'event' as const }),
+          choices: Object.fromEntries(values.map((one) => [toText(one), toText(one)])),
+          ...(isAction(expose) && { class: 'event' as const }),
         },
       });
     }
@@ -172,84 +195,16 @@ function zigbeePart(
   }
 }
 
-// Tasmota: `tasmota/discovery/<MAC>/config` and `/sensors`.
-
-const tasmotaUnits: Readonly<Record<string, string>> = {
-  Humidity: '%',
-  Power: 'W',
-  ApparentPower: 'VA',
-  ReactivePower: 'var',
-  Voltage: 'V',
-  Current: 'A',
-  Total: 'kWh',
-  Today: 'kWh',
-  Yesterday: 'kWh',
-  Illuminance: 'lx',
-  CarbonDioxide: 'ppm',
-  Distance: 'cm',
-};
-
-export function tasmotaDevice(mac: string, config: unknown, sensors: unknown): Described {
-  if (!isJsonObject(config)) return { bindings: [], refused: [] };
-  const { t, ft, tp, rl, fn, onln, ofln, state: words } = config;
-  const name = textOf(config.dn) ?? mac;
-  const prefixes = Array.isArray(tp) ? tp : [];
-  if (typeof t !== 'string' || typeof ft !== 'string' || prefixes.length < 3)
-    return { bindings: [], refused: [`${name} has no topics`] };
-  const topicOf = (place: number, rest: string) =>
-    ft.replace('%prefix%', String(prefixes[place])).replace('%topic%', t).replace(/\/?$/, '/') + rest;
-  const device: Device = {
-    name: `tasmota ${mac} ${t}`,
-    availability: [availabilityOf(topicOf(2, 'LWT'), undefined, textOf(onln) ?? 'Online', textOf(ofln) ?? 'Offline')],
-  };
-  if (topicMistake(topicOf(2, 'LWT')) !== undefined) return { bindings: [], refused: [`${name} has no topics`] };
-  const relays = (Array.isArray(rl) ? rl : [])
-    .slice(0, 32)
-    .flatMap((kind, index) => (kind === 1 || kind === 2 ? [index] : []));
-  const [off = 'OFF', on = 'ON'] = Array.isArray(words) ? words.map(String) : [];
-  const bindings = relays.flatMap((index) => {
-    const power = relays.length === 1 ? 'POWER' : `POWER${index + 1}`;
-    const label = (Array.isArray(fn) ? textOf(fn[index]) : undefined) ?? `${name} ${power}`;
-    return bind(device, {
-      id: `${segmentOf(mac)}/${power.toLowerCase()}`,
-      type: 'B',
-      about: { label },
-      topic: topicOf(1, 'RESULT'),
-      moreTopics: [topicOf(2, 'STATE')],
-      path: [power],
-      words: { on, off },
-      write: { topic: topicOf(0, power), format: (_, word) => toText(word) },
-    });
-  });
-  const sn = isJsonObject(sensors) && isJsonObject(sensors.sn) ? sensors.sn : {};
-  const units: Readonly<Record<string, string | undefined>> = {
-    Temperature: `°${textOf(sn.TempUnit) ?? 'C'}`,
-    DewPoint: `°${textOf(sn.TempUnit) ?? 'C'}`,
-    Pressure: textOf(sn.PressureUnit) ?? 'hPa',
-    ...tasmotaUnits,
-  };
-  for (const [sensor, values] of Object.entries(sn).slice(0, maxExposes))
-    for (const [key, value] of isJsonObject(values) ? Object.entries(values).slice(0, maxExposes) : [])
-      if (typeof value === 'number' || value === null)
-        bindings.push(
-          ...bind(device, {
-            id: [mac, sensor, key].map(segmentOf).join('/'),
-            type: 'F',
-            about: defined({ label: `${name} ${sensor} ${key}`, unit: units[key] }),
-            topic: topicOf(2, 'SENSOR'),
-            path: [sensor, key],
-          }),
-        );
-  return { bindings, refused: [] };
-}
-
-// Shelly of the second generation: `<id>/status/<component>:<number>` has JSON. Of the first: `shellies/<id>/relay/0` has a word.
+// Shelly since the second generation: `<prefix>/status/<component>:<number>` has the whole status of a component as JSON, with its number as `id`.
+// Of the first generation: `shellies/<id>/relay/0` has a word.
 
 interface ShellyPart {
   readonly name: string;
   readonly path: readonly string[];
   readonly type: ValueType;
   readonly unit?: string;
+  readonly min?: number;
+  readonly max?: number;
   /** Returns the payload of a command. */
   readonly command?: (value: Value) => string;
 }
@@ -258,87 +213,132 @@ const meters: readonly ShellyPart[] = [
   { name: 'power', path: ['apower'], type: 'F', unit: 'W' },
   { name: 'voltage', path: ['voltage'], type: 'F', unit: 'V' },
   { name: 'current', path: ['current'], type: 'F', unit: 'A' },
+  { name: 'frequency', path: ['freq'], type: 'F', unit: 'Hz' },
+  { name: 'power-factor', path: ['pf'], type: 'F' },
   { name: 'energy', path: ['aenergy', 'total'], type: 'F', unit: 'Wh' },
+  { name: 'temperature', path: ['temperature', 'tC'], type: 'F', unit: '°C' },
 ];
 const onOff = (value: Value) => (value === true ? 'on' : 'off');
+const percent = { unit: '%', min: 0, max: 100 } as const;
+const dimmed: readonly ShellyPart[] = [
+  { name: '', path: ['output'], type: 'B', command: onOff },
+  { name: 'brightness', path: ['brightness'], type: 'F', ...percent, command: (value) => `set,true,${toText(value)}` },
+  ...meters,
+];
+/** The phases of an energy meter, and its totals. */
+const phases: readonly ShellyPart[] = ['a', 'b', 'c', 'n', 'total'].flatMap((phase) => [
+  { name: `${phase}/power`, path: [`${phase}_act_power`], type: 'F' as const, unit: 'W' },
+  { name: `${phase}/voltage`, path: [`${phase}_voltage`], type: 'F' as const, unit: 'V' },
+  { name: `${phase}/current`, path: [`${phase}_current`], type: 'F' as const, unit: 'A' },
+]);
 const shellyParts: Readonly<Record<string, readonly ShellyPart[]>> = {
   switch: [{ name: '', path: ['output'], type: 'B', command: onOff }, ...meters],
-  light: [
-    { name: '', path: ['output'], type: 'B', command: onOff },
-    { name: 'brightness', path: ['brightness'], type: 'F', unit: '%', command: (value) => `set,true,${toText(value)}` },
-    ...meters,
-  ],
+  light: dimmed,
+  cct: [...dimmed, { name: 'color-temp', path: ['ct'], type: 'F', unit: 'K' }],
+  rgb: dimmed,
+  rgbw: dimmed,
   cover: [
     { name: 'state', path: ['state'], type: 'S' },
-    { name: 'position', path: ['current_pos'], type: 'F', unit: '%', command: (value) => `pos,${toText(value)}` },
+    { name: 'position', path: ['current_pos'], type: 'F', ...percent, command: (value) => `pos,${toText(value)}` },
     ...meters,
   ],
-  input: [{ name: '', path: ['state'], type: 'B' }],
+  input: [
+    { name: '', path: ['state'], type: 'B' },
+    { name: 'percent', path: ['percent'], type: 'F', ...percent },
+    { name: 'count', path: ['counts', 'total'], type: 'F' },
+  ],
   temperature: [{ name: '', path: ['tC'], type: 'F', unit: '°C' }],
   humidity: [{ name: '', path: ['rh'], type: 'F', unit: '%' }],
-  devicepower: [{ name: 'battery', path: ['battery', 'percent'], type: 'F', unit: '%' }],
+  devicepower: [{ name: 'battery', path: ['battery', 'percent'], type: 'F', ...percent }],
   illuminance: [{ name: '', path: ['lux'], type: 'F', unit: 'lx' }],
+  voltmeter: [{ name: '', path: ['voltage'], type: 'F', unit: 'V' }],
+  smoke: [{ name: '', path: ['alarm'], type: 'B' }],
+  flood: [{ name: '', path: ['alarm'], type: 'B' }],
+  pm1: meters,
+  em: phases,
+  em1: [{ name: 'power', path: ['act_power'], type: 'F', unit: 'W' }, ...meters],
 };
+/** Commands that have no state. */
+const shellyCommands: Readonly<Record<string, readonly string[]>> = { cover: ['open', 'close', 'stop'] };
+
 /** Parts of the first generation, by the topic below `shellies/<id>/`. */
-const firstParts: readonly (readonly [pattern: RegExp, type: ValueType, unit: string | undefined, isSet: boolean])[] = [
-  [/^(?:relay|light|color|white)\/\d+$/, 'B', undefined, true],
-  [/^input\/\d+$/, 'B', undefined, false],
-  [/^(?:relay|light|emeter|meter|roller)\/\d+\/power$/, 'F', 'W', false],
-  [/^(?:relay|light|emeter|meter|roller)\/\d+\/energy$/, 'F', 'Wmin', false],
-  [/^emeter\/\d+\/voltage$/, 'F', 'V', false],
-  [/^(?:temperature|sensor\/temperature)$/, 'F', '°C', false],
-  [/^sensor\/humidity$/, 'F', '%', false],
-  [/^sensor\/battery$/, 'F', '%', false],
-  [/^sensor\/lux$/, 'F', 'lx', false],
-  [/^sensor\/(?:motion|flood|smoke|vibration)$/, 'B', undefined, false],
-  [/^sensor\/state$/, 'S', undefined, false],
+const firstParts: readonly (readonly [pattern: RegExp, type: ValueType, about: About, command?: string])[] = [
+  [/^(?:relay|light|color|white)\/\d+$/, 'B', {}, 'command'],
+  [/^input\/\d+$/, 'B', {}],
+  [/^(?:relay|light|color|white|emeter|meter|roller)\/\d+\/power$/, 'F', { unit: 'W' }],
+  [/^(?:relay|light|color|white|meter|roller)\/\d+\/energy$/, 'F', { unit: 'Wmin' }],
+  [/^emeter\/\d+\/(?:energy|returned_energy)$/, 'F', { unit: 'Wmin' }],
+  [/^emeter\/\d+\/total(?:_returned)?$/, 'F', { unit: 'Wh' }],
+  [/^emeter\/\d+\/voltage$/, 'F', { unit: 'V' }],
+  [/^emeter\/\d+\/current$/, 'F', { unit: 'A' }],
+  [/^roller\/\d+$/, 'S', { choices: { open: 'open', close: 'close', stop: 'stop' } }, 'command'],
+  [/^roller\/\d+\/pos$/, 'F', { ...percent, min: -1 }, '../command/pos'],
+  [/^(?:temperature|sensor\/temperature|ext_temperature\/\d+)$/, 'F', { unit: '°C' }],
+  [/^(?:temperature_f|ext_temperature_f\/\d+)$/, 'F', { unit: '°F' }],
+  [/^(?:sensor\/humidity|ext_humidity\/\d+|sensor\/battery)$/, 'F', { unit: '%' }],
+  [/^sensor\/lux$/, 'F', { unit: 'lx' }],
+  [/^(?:overtemperature|sensor\/(?:motion|flood|smoke|vibration))$/, 'B', {}],
+  [/^sensor\/state$/, 'S', {}],
 ];
 
 /** The filters at which Shelly devices are found. */
 export const shellyFilters = ['+/status/+', 'shellies/#'];
 
-/** Returns the parameters that a topic of a Shelly device announces; undefined: it is of none. */
-export function shellyDevice(
-  topic: string,
-  payload: Payload,
-): { readonly key: string; readonly bindings: readonly Binding[] } | undefined {
-  const [, id, component, number] = /^(shelly[\w-]+)\/status\/(\w+):(\d+)$/.exec(topic) ?? [];
-  if (id !== undefined) return { key: topic, bindings: secondGeneration(id, component!, number!, topic, payload) };
+/** What a topic of a Shelly device announces. */
+interface Announced {
+  readonly key: string;
+  readonly bindings: readonly Binding[];
+}
+
+/** undefined: the topic is of no Shelly device. */
+export function shellyDevice(topic: string, payload: Payload): Announced | undefined {
+  const [, id, component, number] = /^([^/]+)\/status\/([a-z]\w*):(\d+)$/.exec(topic) ?? [];
+  if (id !== undefined && Object.hasOwn(shellyParts, component!) && payload.at(['id']) === Number(number))
+    return { key: topic, bindings: secondGeneration(id, component!, number!, topic, payload) };
   const [, first, rest] = /^shellies\/([\w-]+)\/(.+)$/.exec(topic) ?? [];
   const part = firstParts.find(([pattern]) => rest !== undefined && pattern.test(rest));
   if (first === undefined || rest === undefined || part === undefined) return undefined;
-  const [, type, unit, isSet] = part;
-  const device = deviceAt(first, `shellies/${first}/online`);
-  const bindings = bind(device, {
+  const [, type, about, command] = part;
+  const target =
+    command?.startsWith('../') === true ? topic.replace(/[^/]+$/, command.slice(3)) : `${topic}/${command}`;
+  const bindings = bind(deviceAt(first, `shellies/${first}/online`), {
     id: `${first}/${rest}`,
     type,
-    about: defined({ label: `${first} ${rest}`, unit }),
+    about: { label: `${first} ${rest}`, ...about },
     topic,
-    ...(isSet && { write: { topic: `${topic}/command`, format: onOff } }),
+    ...(command !== undefined && {
+      write: { topic: target, format: type === 'B' ? onOff : (value: Value) => toText(value) },
+    }),
   });
   return { key: topic, bindings };
 }
 
+/** Only what the status has: a field that is missing may come with a later one. */
 function secondGeneration(id: string, component: string, number: string, topic: string, payload: Payload): Binding[] {
   const device = deviceAt(id, `${id}/online`);
-  return (shellyParts[component] ?? []).flatMap(({ name, path, type, unit, command }) => {
-    if (payload.at(path) === undefined) return [];
-    const id_ = [id, component, number, ...(name === '' ? [] : [name])].join('/');
-    return bind(device, {
-      id: id_,
-      type,
-      about: defined({
-        label: `${id} ${component} ${number} ${name}`.trim(),
-        unit,
-        ...(unit === '%' && command !== undefined && { min: 0, max: 100 }),
-      }),
-      topic,
-      path,
-      ...(command !== undefined && {
-        write: { topic: `${id}/command/${component}:${number}`, format: (value: Value) => command(value) },
-      }),
-    });
-  });
+  const place = [id, component, number];
+  const command = `${id}/command/${component}:${number}`;
+  const stated = shellyParts[component]!.flatMap(({ name, path, type, unit, min, max, command: format }) =>
+    payload.at(path) === undefined
+      ? []
+      : bind(device, {
+          id: [...place, ...(name === '' ? [] : [name])].join('/'),
+          type,
+          about: defined({ label: [...place, name].join(' ').trim(), unit, min, max }),
+          topic,
+          path,
+          ...(format !== undefined && { write: { topic: command, format } }),
+        }),
+  );
+  const commands = (shellyCommands[component] ?? []).flatMap((word) =>
+    bind(device, {
+      id: [...place, word].join('/'),
+      type: 'T',
+      about: { label: [...place, word].join(' ') },
+      write: { topic: command, format: () => word },
+    }),
+  );
+  return [...stated, ...commands];
 }
 
 function deviceAt(id: string, topic: string): Device {

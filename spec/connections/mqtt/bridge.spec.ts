@@ -7,6 +7,7 @@ import { eventually } from '../../support/deadline.ts';
 import { type HubUnderTest, startTestHub, statusOf, writer } from '../../support/hub.ts';
 import { joinBroker, type Mosquitto, startMosquitto } from '../../support/mosquitto.ts';
 import { needs } from '../../support/programs.ts';
+import { mistakesIn, platforms } from './home-assistant.ts';
 
 needs('mosquitto');
 
@@ -170,22 +171,6 @@ test('others see offline when the hub is gone, by its last will or when it stops
   t.pass();
 });
 
-/** The keys that the documentation of Home Assistant demands of each kind of entity, and further ones that it has. */
-const entities: Readonly<Record<string, readonly [demanded: readonly string[], further: readonly string[]]>> = {
-  switch: [['command_topic'], ['state_topic', 'payload_on', 'payload_off', 'state_on', 'state_off', 'optimistic']],
-  binary_sensor: [['state_topic'], ['payload_on', 'payload_off']],
-  number: [['command_topic'], ['state_topic', 'min', 'max', 'step', 'mode', 'unit_of_measurement', 'optimistic']],
-  sensor: [['state_topic'], ['unit_of_measurement', 'state_class', 'device_class', 'options', 'value_template']],
-  select: [
-    ['command_topic', 'options'],
-    ['state_topic', 'value_template', 'command_template', 'optimistic'],
-  ],
-  text: [['command_topic'], ['state_topic', 'max', 'optimistic']],
-  button: [['command_topic'], ['payload_press']],
-  event: [['state_topic', 'event_types'], ['value_template']],
-};
-const common = ['name', 'unique_id', 'availability_topic', 'device', 'origin'];
-
 test('every kind of parameter has a document of Home Assistant, which goes with the parameter', async (t) => {
   const broker = await startMosquitto(t);
   const other = await joinBroker(t, broker);
@@ -220,13 +205,10 @@ test('every kind of parameter has a document of Home Assistant, which goes with 
     const document = JSON.parse(text);
     found.add(component);
     documents++;
-    const [demanded, further] = entities[component]!;
-    for (const key of [...common, ...demanded]) t.not(document[key], undefined, `${key} of ${topic}`);
-    for (const key of Object.keys(document))
-      t.true([...common, ...demanded, ...further].includes(key), `${key} of ${topic}`);
+    t.deepEqual(mistakesIn(topic, text), [], topic);
     ids.add(document.unique_id);
   }
-  t.deepEqual([...found].sort(), Object.keys(entities).sort());
+  t.deepEqual([...found].sort(), Object.keys(platforms).sort());
   t.is(ids.size, documents, 'each has its own');
   const level = JSON.parse(other.last.get('homeassistant/number/patchbay_hub/desk_level/config')!);
   t.like(level, {

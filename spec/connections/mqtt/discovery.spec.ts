@@ -264,6 +264,53 @@ test('Home Assistant: documents become parameters; templates outside of the subs
   await exists(hub, 'node-1/temperature', false);
 });
 
+test('availability follows its mode, a value expires alone, and true ends by itself', async (t) => {
+  const broker = await startMosquitto(t);
+  const other = await joinBroker(t, broker);
+  const say = (component: string, object: string, document: object) =>
+    other.say(`homeassistant/${component}/${object}/config`, JSON.stringify({ dev: { ids: [object] }, ...document }));
+  const availability = [{ topic: 'a/one' }, { topic: 'a/two' }];
+  const hub = await startHub(t, broker, { homeAssistant: true });
+  for (const mode of ['all', 'any', 'latest'])
+    await say('sensor', mode, { stat_t: `${mode}/state`, availability, availability_mode: mode });
+  await say('sensor', 'brief', { stat_t: 'brief/state', exp_aft: 0.3 });
+  await say('binary_sensor', 'motion', { stat_t: 'motion/state', off_dly: 0.3 });
+  await say('event', 'button', { stat_t: 'button/state', event_types: ['single'] });
+  await exists(hub, 'button/button/single');
+  const isStale = (id: string) => hub.find(`home/${id}`)!.device?.staleSince !== undefined;
+  const areStale = (ids: readonly string[]) =>
+    eventually(
+      () => ['all', 'any', 'latest'].every((mode) => isStale(`${mode}/${mode}`) === ids.includes(mode)),
+      `stale: ${ids.join()}`,
+    );
+  await other.say('a/one', 'offline');
+  await areStale(['all', 'any', 'latest']);
+  await other.say('a/two', 'online');
+  await areStale(['all']);
+  await other.say('a/one', 'online');
+  await areStale([]);
+  await other.say('a/two', 'offline');
+  await areStale(['all', 'latest']);
+
+  await other.say('brief/state', 'x');
+  await becomes(hub, 'brief/brief', 'x');
+  t.false(isStale('brief/brief'));
+  await eventually(() => isStale('brief/brief'), 'an expired value');
+  t.is(hub.find('home/brief/brief')!.value, 'x');
+  await other.say('brief/state', 'x');
+  await eventually(() => !isStale('brief/brief'), 'a fresh value');
+  await other.say('motion/state', 'ON');
+  await becomes(hub, 'motion/motion', true);
+  await becomes(hub, 'motion/motion', false);
+  let fired = 0;
+  const listening = hub.changes$.subscribe(({ parameter }) => {
+    if (parameter.address === 'home/button/button/single') fired++;
+  });
+  for (const retained of [false, false, true]) await other.say('button/state', '{"event_type":"single"}', retained);
+  await eventually(() => fired >= 2, 'two presses');
+  listening.unsubscribe();
+});
+
 test('Tasmota: relays and sensors, with the topics and words of the device', async (t) => {
   const broker = await startMosquitto(t);
   const other = await joinBroker(t, broker);
