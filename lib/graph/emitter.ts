@@ -21,68 +21,81 @@ export class Emitter<T> extends Observable<T> {
    * the listener at that call site. Only the emitter sets it.
    */
   only: Listener<T> | undefined = undefined;
-  /** All listeners, if there are several. A long list keeps closed listeners until half of its entries are closed. */
-  #list: Listener<T>[] | undefined = undefined;
-  /** The list during an emission, even if it adds or removes listeners; undefined: the next emission creates it. */
-  #snapshot: readonly Listener<T>[] | undefined = undefined;
-  #closedInList = 0;
+  #many: ListenerList<T> | undefined = undefined;
 
   constructor(subscribe: (this: Observable<T>, subscriber: Subscriber<T>) => () => void = listen) {
     super(subscribe);
   }
 
   get listenerCount(): number {
-    return this.#list === undefined ? Number(this.only !== undefined) : this.#list.length - this.#closedInList;
+    return this.#many?.count ?? Number(this.only !== undefined);
   }
 
   emit(value: T): void {
     if (this.only !== undefined) this.only.next(value);
-    else if (this.#list !== undefined) this.#emitToMany(value);
+    else if (this.#many !== undefined) this.#many.emit(value);
   }
 
   /** Emits to all listeners that do more than act on changes. */
   show(value: T): void {
-    const listeners = this.only === undefined ? [...(this.#list ?? [])] : [this.only];
+    const listeners = this.only === undefined ? [...(this.#many?.list ?? [])] : [this.only];
     for (const listener of listeners) if (!listener.closed && listener.isOfChanges !== true) listener.next(value);
   }
 
   /** Adds a listener behind all others. */
   addListener(listener: Listener<T>): void {
-    if (this.#list !== undefined) this.#list.push(listener);
+    if (this.#many !== undefined) this.#many.add(listener);
     else if (this.only === undefined) this.only = listener;
     else {
-      this.#list = [this.only, listener];
+      this.#many = new ListenerList([this.only, listener]);
       this.only = undefined;
     }
-    this.#snapshot = undefined;
   }
 
   /** Removes a closed listener. */
   removeListener(listener: Listener<T>): void {
     if (this.only === listener) this.only = undefined;
-    const list = this.#list;
-    if (list === undefined) return;
-    if (list.length <= longestShortList) {
-      const place = list.indexOf(listener);
-      if (place >= 0) list.splice(place, 1);
-    } else if (2 * ++this.#closedInList >= list.length) {
-      this.#list = list.filter(({ closed }) => !closed);
-      this.#closedInList = 0;
-    }
-    this.#shrink();
+    if (this.#many === undefined) return;
+    this.#many.remove(listener);
+    if (this.#many.list.length > 1) return;
+    [this.only] = this.#many.list;
+    this.#many = undefined;
+  }
+}
+
+/** Two listeners or more. A long list keeps closed listeners until half of its entries are closed. */
+class ListenerList<T> {
+  list: Listener<T>[];
+  /** The list during an emission, even if it adds or removes listeners; undefined: the next emission creates it. */
+  #snapshot: readonly Listener<T>[] | undefined = undefined;
+  #closedCount = 0;
+
+  constructor(list: Listener<T>[]) {
+    this.list = list;
+  }
+
+  get count(): number {
+    return this.list.length - this.#closedCount;
+  }
+
+  add(listener: Listener<T>): void {
+    this.list.push(listener);
     this.#snapshot = undefined;
   }
 
-  #shrink(): void {
-    const list = this.#list!;
-    if (list.length > 1) return;
-    [this.only] = list;
-    this.#list = undefined;
-    this.#closedInList = 0;
+  remove(listener: Listener<T>): void {
+    if (this.list.length <= longestShortList) {
+      const place = this.list.indexOf(listener);
+      if (place >= 0) this.list.splice(place, 1);
+    } else if (2 * ++this.#closedCount >= this.list.length) {
+      this.list = this.list.filter(({ closed }) => !closed);
+      this.#closedCount = 0;
+    }
+    this.#snapshot = undefined;
   }
 
-  #emitToMany(value: T): void {
-    this.#snapshot ??= [...this.#list!];
+  emit(value: T): void {
+    this.#snapshot ??= [...this.list];
     for (const listener of this.#snapshot) if (!listener.closed) listener.next(value);
   }
 }

@@ -465,7 +465,7 @@ export class Graph extends ParameterTable {
   /** Stores the value, then notifies the observers of the parameter, those of all changes, and the parameter's own connection. */
   #deliver(change: PendingChange): void {
     const node = change.parameter;
-    if (node.isConfirmed && this.#isWanted(node, change)) return;
+    if (node.isConfirmed && this.#isWanted(node as StateNode, change)) return;
     const isState = node.type !== 'T';
     this.#delivering = change;
     if (!isState || node.value !== change.value) {

@@ -16,67 +16,111 @@ import { Emitter, listen } from './emitter.ts';
 
 export type ParameterNode = StateNode | TriggerNode;
 
-/** A parameter with state. Hot, replays the present value (undefined: unknown), synchronous, never errors. */
-export class StateNode extends Emitter<Value | undefined> implements Parameter {
-  value: Value | undefined = undefined;
+/** What few parameters have: it is an object of its own, so that it takes no memory in the hundred thousand others. */
+interface Extras {
+  remote?: Remote | undefined;
+  repeats?: Emitter<Value> | undefined;
+  isConfirmed?: boolean;
+  wanted?: Change | undefined;
+  device?: DeviceState | undefined;
+  about?: About | undefined;
+}
+
+abstract class Node<T> extends Emitter<T> {
   readonly address: string;
-  readonly type: ValueType;
   readonly access: Access;
   readonly owner: Origin;
-  accept: ((input: unknown) => Value) | undefined;
   lastChange: Change | undefined = undefined;
-  older: StateNode | undefined = undefined;
-  newer: StateNode | undefined = undefined;
-  /** The hub that owns it; undefined: this one. */
-  remote: Remote | undefined = undefined;
   inbox: Emitter<Value> | undefined = undefined;
   channel: Parameter['channel'] = undefined;
+  #extras: Extras | undefined = undefined;
+
+  constructor(
+    owner: Origin,
+    address: string,
+    { type, access, about, isConfirmed }: ParameterDeclaration,
+    subscribe?: ConstructorParameters<typeof Emitter<T>>[0],
+  ) {
+    super(subscribe);
+    this.address = address;
+    this.access = access;
+    this.owner = owner;
+    this.about = about;
+    if (isConfirmed === true && type !== 'T') this.#own.isConfirmed = true;
+  }
+
+  /** The hub that owns it; undefined: this one. */
+  get remote(): Remote | undefined {
+    return this.#extras?.remote;
+  }
+
+  set remote(remote: Remote | undefined) {
+    if (remote !== this.remote) this.#own.remote = remote;
+  }
+
   /** Emits writes that change nothing, once somebody has asked for them. */
-  repeats: Emitter<Value> | undefined = undefined;
-  readonly isConfirmed: boolean;
-  wanted: Change | undefined = undefined;
-  device: DeviceState | undefined = undefined;
-  about: About | undefined;
+  get repeats(): Emitter<Value> | undefined {
+    return this.#extras?.repeats;
+  }
+
+  set repeats(repeats: Emitter<Value> | undefined) {
+    this.#own.repeats = repeats;
+  }
+
+  get isConfirmed(): boolean {
+    return this.#extras !== undefined && this.#extras.isConfirmed === true;
+  }
+
+  get wanted(): Change | undefined {
+    return this.#extras?.wanted;
+  }
+
+  set wanted(wanted: Change | undefined) {
+    if (wanted !== this.wanted) this.#own.wanted = wanted;
+  }
+
+  get device(): DeviceState | undefined {
+    return this.#extras?.device;
+  }
+
+  set device(device: DeviceState | undefined) {
+    if (device !== this.device) this.#own.device = device;
+  }
+
+  get about(): About | undefined {
+    return this.#extras?.about;
+  }
+
+  set about(about: About | undefined) {
+    if (about !== this.about) this.#own.about = about;
+  }
+
+  get #own(): Extras {
+    this.#extras ??= {};
+    return this.#extras;
+  }
+}
+
+/** A parameter with state. Hot, replays the present value (undefined: unknown), synchronous, never errors. */
+export class StateNode extends Node<Value | undefined> implements Parameter {
+  readonly type: ValueType;
+  value: Value | undefined = undefined;
+  accept: ((input: unknown) => Value) | undefined;
+  older: StateNode | undefined = undefined;
+  newer: StateNode | undefined = undefined;
 
   constructor(owner: Origin, address: string, declaration: ParameterDeclaration) {
-    super(listenFromNow);
-    this.isConfirmed = declaration.isConfirmed === true;
-    this.about = declaration.about;
-    this.address = address;
+    super(owner, address, declaration, listenFromNow);
     this.type = declaration.type;
-    this.access = declaration.access;
-    this.owner = owner;
     this.accept = declaration.accept;
   }
 }
 
 /** A trigger. Hot, replays nothing, synchronous, never errors; emits 1 each time it fires. */
-class TriggerNode extends Emitter<Value> implements Parameter {
-  readonly value = undefined;
-  readonly address: string;
+class TriggerNode extends Node<Value> implements Parameter {
   readonly type = 'T';
-  readonly access: Access;
-  readonly owner: Origin;
+  readonly value = undefined;
   readonly accept = undefined;
-  lastChange: Change | undefined = undefined;
-  /** The hub that owns it; undefined: this one. */
-  remote: Remote | undefined = undefined;
-  inbox: Emitter<Value> | undefined = undefined;
-  channel: Parameter['channel'] = undefined;
-  /** Emits writes that change nothing, once somebody has asked for them. */
-  repeats: Emitter<Value> | undefined = undefined;
-  readonly isConfirmed = false;
-  readonly wanted = undefined;
-  device: DeviceState | undefined = undefined;
-  about: About | undefined;
-
-  constructor(owner: Origin, address: string, declaration: ParameterDeclaration) {
-    super();
-    this.about = declaration.about;
-    this.address = address;
-    this.access = declaration.access;
-    this.owner = owner;
-  }
 }
 
 export function createNode(owner: Origin, address: string, declaration: ParameterDeclaration): ParameterNode {
