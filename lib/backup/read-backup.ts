@@ -106,7 +106,7 @@ class Input {
 
   /** Passes the next bytes on, piece by piece. */
   async pass(length: number, give: (bytes: Buffer) => Promise<void>): Promise<void> {
-    if (!Number.isSafeInteger(length) || length < 0) throw refused('expected the size of a file, got no valid number');
+    if (!Number.isSafeInteger(length) || length < 0) throw refused('expected a file size, got an invalid number');
     for (let left = length; left > 0; ) {
       if (this.#rest.length === 0) await this.#read();
       const bytes = this.#rest.subarray(0, left);
@@ -118,7 +118,7 @@ class Input {
 
   async #read(): Promise<void> {
     const { done, value } = await this.#source.next();
-    if (done) throw refused('expected more bytes, got the end: the backup was cut off');
+    if (done) throw refused('expected more bytes, got the end of the file: the backup is incomplete');
     this.#rest = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   }
 }

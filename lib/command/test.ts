@@ -8,7 +8,7 @@ import type { Console } from './console.ts';
 export function register(cli: Cli): void {
   command(cli, 'test', 'run the tests of flow files in virtual time; exit status 1 if one fails')
     .argument(...flowFiles)
-    .option('--together', 'treat all files as one installation; by default, each file is its own')
+    .option('--together', 'treat all files as one installation; by default, each file is a separate one')
     .action((paths: string[], options: TestOptions) => cli.finish(test(paths, options, cli.console)));
 }
 

@@ -15,7 +15,7 @@ import { type RemoteOptions, respond } from './ask-hub.ts';
 
 export function register(cli: Cli): void {
   const { console, finish, host } = cli;
-  remoteCommand(cli, 'backup', 'back up a running hub into a file: its flow files, dashboards and databases')
+  remoteCommand(cli, 'backup', 'back up a running hub to a file: its flow files, dashboards and databases')
     .argument('<file>', 'the archive to write, a .tar; an existing file is replaced')
     .action((file: string, options: RemoteOptions) => finish(backup(file, options, console)));
   command(cli, 'restore', 'restore a backup into an empty folder')

@@ -47,7 +47,7 @@ export class AddressTable<Target> {
   }
 }
 
-export const tooManyPatterns = 'expected fewer new patterns in a second';
+export const tooManyPatterns = 'expected fewer new patterns per second';
 
 /** A number of steps that may be taken in each second. */
 export class Budget {

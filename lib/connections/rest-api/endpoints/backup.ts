@@ -22,7 +22,7 @@ export const endpoints: Endpoint[] = [
     getWrites: true, // GET changes nothing, but a page of another site must not start a backup
     id: 'backUp',
     tag: 'past',
-    summary: 'An archive of the flow files, the files that they name, and the databases; one backup at a time',
+    summary: 'An archive of the flow files, the files that they reference, and the databases; one backup at a time',
     answers: { 200: { description: 'A tar archive', content: { 'application/x-tar': z.any() } } },
     errors: {
       403: 'The request comes from a page of another site or, if the hub has no credentials, not from a program on its machine',

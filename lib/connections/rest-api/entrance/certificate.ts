@@ -91,11 +91,7 @@ function readKey(where: string, text: string): KeyObject {
   if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text))
     throw wrong(where, 'a private key in PEM form', contentOf(text));
   if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(text))
-    throw wrong(
-      where,
-      'a private key without a passphrase',
-      'an encrypted one; "openssl pkey" takes the passphrase off',
-    );
+    throw wrong(where, 'a private key without a passphrase', 'an encrypted one; "openssl pkey" removes the passphrase');
   try {
     return createPrivateKey(text);
   } catch (error) {

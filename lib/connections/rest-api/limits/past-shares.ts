@@ -23,7 +23,7 @@ export class PastShares {
       throw new LimitError(
         'pastQuestions',
         'unavailable',
-        `expected at most ${limits.pastQuestions.default} questions at a time from ${owner}, got more`,
+        `expected at most ${limits.pastQuestions.default} queries at a time from ${owner}, got more`,
       );
     const most = limits.pastBytes.default;
     if (share.bytes >= most || this.#bytes >= most * together)

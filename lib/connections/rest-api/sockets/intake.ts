@@ -153,7 +153,7 @@ export class Intake {
     const share = shareOf(principal, remoteAddress);
     if (this.#floods.left(share) > -lateBacklog.floods) this.#floods.take(share);
     if (this.#floodsOfAll.left(everybody) > 0) this.#floodsOfAll.take(everybody);
-    session.end(closeCodes.flooding, 'you send faster than the hub can process');
+    session.end(closeCodes.flooding, 'you send faster than the hub can process your messages');
   }
 
   /** Takes messages of a client until a time; returns whether there are more that it can take. */

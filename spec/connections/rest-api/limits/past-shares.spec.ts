@@ -11,7 +11,7 @@ test('the simultaneous queries of one address are limited, and others may query 
   const shares = new PastShares();
   const leave = Array.from({ length: limits.pastQuestions.default }, () => shares.enter('10.0.0.1'));
   const error = t.throws<LimitError>(() => shares.enter('10.0.0.1'));
-  t.is(error.message, 'expected at most 1024 questions at a time from 10.0.0.1, got more');
+  t.is(error.message, 'expected at most 1024 queries at a time from 10.0.0.1, got more');
   t.like(error, { code: 'unavailable', limit: 'pastQuestions' });
   t.notThrows(() => shares.enter('10.0.0.2'));
   leave[0]!();

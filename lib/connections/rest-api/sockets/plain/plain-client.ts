@@ -149,7 +149,7 @@ export class PlainClient implements Session, Task, Listener {
     const letGo = () => {
       this.#dropList();
       this.#context.hits.add('heldBytes', this.remoteAddress);
-      this.end(closeCodes.flooding, 'you send faster than the hub can process');
+      this.end(closeCodes.flooding, 'you send faster than the hub can process your messages');
     };
     this.#held ??= held.open({ kind: 'messages', owner: this.share, letGo });
     this.#held.set(this.#listBytes);
