@@ -70,7 +70,7 @@ test('a backup that is cut anywhere is refused', async (t) => {
   const archive = await archiveOf(t, { a: 'x'.repeat(2000), b: 'y' });
   for (let length = 0; length < archive.length - 1024; length += 256)
     await t.throwsAsync(read(archive.subarray(0, length)), { code: 'bad-request' }, `${length} bytes`);
-  await t.throwsAsync(read(archive.subarray(0, archive.length - 1024)), { message: /the backup was cut off/ });
+  await t.throwsAsync(read(archive.subarray(0, archive.length - 1024)), { message: /the backup is incomplete/ });
 });
 
 const changes: readonly (readonly [what: string, change: (archive: Buffer) => Buffer, message: RegExp])[] = [
@@ -124,11 +124,11 @@ const manifests: readonly (readonly [text: string, message: RegExp])[] = [
   ['{"format":2}', /^patchbay-backup\.json: expected format 1, got 2 \(number\)$/],
   [
     JSON.stringify({ format: 1, ...head, files: [null] }),
-    /^patchbay-backup\.json: files\.0: expected a value as a hub writes it/,
+    /^patchbay-backup\.json: files\.0: expected a value in the form that hubs write/,
   ],
   [
     JSON.stringify({ format: 1, ...head, run: [5], files: [] }),
-    /^patchbay-backup\.json: run\.0: expected a value as a hub writes it/,
+    /^patchbay-backup\.json: run\.0: expected a value in the form that hubs write/,
   ],
 ];
 
