@@ -12,6 +12,8 @@ export interface LinkOptions {
   readonly connectTimeoutMs: number;
   /** How long a link may be silent before it counts as dead; undefined: forever. */
   readonly idleTimeoutMs: number | undefined;
+  /** Whether only what `hear` reports breaks the silence. Default: any bytes do. */
+  readonly hearsOnlyReported?: boolean;
   readonly scheduler: SchedulerLike;
   /** The longest pause while the host refuses the connection, in milliseconds; default: 4 s. */
   readonly refusedMs?: number;
@@ -41,6 +43,7 @@ export class DeviceLink {
   #isProved = false;
   #next = 0;
   #heardMs = 0;
+  #receivedMs = 0;
   #timers = new Subscription();
 
   constructor(options: LinkOptions, events: LinkEvents) {
@@ -76,6 +79,11 @@ export class DeviceLink {
     this.#backoff.reset();
   }
 
+  /** Notes that the device has sent an expected message. */
+  hear(): void {
+    this.#heardMs = this.#receivedMs;
+  }
+
   /** Ends the link; it is opened again after a pause. */
   fail(reason: string): void {
     if (this.#link !== undefined) this.#ended(this.#link, reason, undefined); // else it has ended already
@@ -106,13 +114,14 @@ export class DeviceLink {
         this.#isProved = false;
         this.#timers.unsubscribe();
         this.#timers = new Subscription();
-        this.#heardMs = scheduler.now();
+        this.#heardMs = this.#receivedMs = scheduler.now();
         this.#watch();
         this.#guarded(() => this.#events.opened(transport));
       },
       received: (bytes: Uint8Array) => {
         if (this.#link !== link || !this.#isOpen) return;
-        this.#heardMs = scheduler.now();
+        this.#receivedMs = scheduler.now();
+        if (this.#options.hearsOnlyReported !== true) this.#heardMs = this.#receivedMs;
         this.#guarded(() => this.#events.received(bytes));
       },
       closed: (reason: string, code?: number) => this.#ended(link, reason, code),
@@ -150,9 +159,10 @@ export class DeviceLink {
     const link = this.#link;
     const look = () => {
       const silentMs = scheduler.now() - this.#heardMs;
-      if (silentMs >= idleTimeoutMs)
-        this.#ended(link, `the device has been silent for ${Math.round(silentMs / 100) / 10} s`, undefined);
-      else next = scheduler.schedule(look, idleTimeoutMs - silentMs);
+      if (silentMs >= idleTimeoutMs) {
+        const what = this.#receivedMs > this.#heardMs ? 'has sent no expected message' : 'has been silent';
+        this.#ended(link, `the device ${what} for ${Math.round(silentMs / 100) / 10} s`, undefined);
+      } else next = scheduler.schedule(look, idleTimeoutMs - silentMs);
     };
     let next = scheduler.schedule(look, idleTimeoutMs); // a subscription would keep each timer that was ever added
     this.#timers.add(() => next.unsubscribe());

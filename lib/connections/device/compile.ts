@@ -200,6 +200,7 @@ class Compiler {
               retryIf: [],
               timeoutMs,
               retry: 0,
+              retryBusy: 0,
             },
       families,
       groups,
@@ -562,7 +563,8 @@ class Compiler {
       fail: this.#matchers([...path, 'fail'], written.fail ?? []),
       retryIf: this.#matchers([...path, 'retryIf'], written.retryIf ?? []),
       timeoutMs: written.timeout ?? this.#found.timeout ?? 2000,
-      retry: written.retry ?? (written.retryIf === undefined ? retry : Math.max(retry, 3)),
+      retry: written.retry ?? retry,
+      retryBusy: written.retry ?? Math.max(retry, 3),
     };
   }
 

@@ -40,7 +40,10 @@ export interface Answers {
   readonly fail: readonly Matcher[];
   readonly retryIf: readonly Matcher[];
   readonly timeoutMs: number;
+  /** How many times it is sent again when no answer comes. */
   readonly retry: number;
+  /** How many times it is sent again after an answer that matches `retryIf`: the device has not carried it out. */
+  readonly retryBusy: number;
 }
 
 /** A question to the device. */

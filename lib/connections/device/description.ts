@@ -249,7 +249,7 @@ export const descriptionSchema = z.strictObject({
   connectTimeout: duration(100, 60_000).optional().describe('How long a connect may take. Default: 5s'),
   idleTimeout: duration(100, 86_400_000)
     .optional()
-    .describe('How long the device may be silent before it counts as offline. Default: forever'),
+    .describe('How long the device may send no expected message before it counts as offline. Default: forever'),
   timeout: duration(10, 600_000).optional().describe('How long to wait for an answer. Default: 2s'),
   retry: integer(0, 10).optional().describe('The number of times that the hub repeats a question. Default: 1'),
   window: integer(1, 64)

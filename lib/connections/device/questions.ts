@@ -66,13 +66,21 @@ export class Questions {
   #askGroup(group: Group, loaded?: () => void): boolean {
     const ask = group.ask!;
     if (!this.#enqueue(group.name)) return false;
-    this.#request(ask, group.name, new Map(), ask.replies.length === 0, group.head, (outcome, isLate) => {
+    const { readings } = this.#options;
+    const isIdentified = ask.replies.length > 0;
+    const done = (outcome: Outcome, isLate: boolean) => {
       if (!('refused' in outcome)) {
         if (group.saves) this.#options.save(outcome.found);
-        if (!isLate || ask.replies.length > 0)
-          this.#options.readings.readGroup(group, outcome.message, true, outcome.found);
+        if (!isLate || isIdentified || (ask.until !== undefined && readings.hasItem(group, outcome.message)))
+          readings.readGroup(group, outcome.message, true, outcome.found);
       }
       if (!isLate) loaded?.();
+    };
+    this.#request(ask, group.name, new Map(), {
+      takesAny: !isIdentified && ask.until === undefined && group.head === undefined,
+      head: group.head,
+      ...(ask.until !== undefined && { isAnswer: (message) => readings.hasItem(group, message) }),
+      done,
     });
     return true;
   }
@@ -81,7 +89,7 @@ export class Questions {
   askInstance(instance: Instance, ask: Ask, loaded?: () => void): boolean {
     const name = `parameter ${instance.id}`;
     if (!this.#enqueue(name)) return false;
-    this.#request(ask, name, instance.values, false, undefined, (outcome, isLate) => {
+    const done = (outcome: Outcome, isLate: boolean) => {
       const read = 'refused' in outcome ? undefined : ask.reads.find(({ matcher }) => matcher === outcome.matcher);
       if (read !== undefined && (!isLate || identifiesQuestion(read.matcher)))
         this.#options.readings.apply(
@@ -89,7 +97,8 @@ export class Questions {
           new Map([...instance.values, ...(outcome as { found: ReadonlyMap<string, Value> }).found]),
         );
       if (!isLate) loaded?.();
-    });
+    };
+    this.#request(ask, name, instance.values, { takesAny: false, done });
     return true;
   }
 
@@ -97,7 +106,7 @@ export class Questions {
   keepAlive(): void {
     const { keepAlive: ask } = this.#options.compiled;
     if (ask !== undefined && this.#enqueue('keepAlive'))
-      this.#request(ask, 'keepAlive', new Map(), false, undefined, () => {});
+      this.#request(ask, 'keepAlive', new Map(), { takesAny: false, done: () => {} });
   }
 
   #enqueue(name: string): boolean {
@@ -110,18 +119,15 @@ export class Questions {
     ask: Ask,
     name: string,
     variables: ReadonlyMap<string, Value>,
-    takesAny: boolean,
-    head: string | undefined,
-    done: (outcome: Outcome, isLate: boolean) => void,
+    { done, ...taking }: Pick<RequestOptions, 'takesAny' | 'head' | 'isAnswer' | 'done'>,
   ): void {
     const id = this.#options.nextId();
     const known = new Map<string, Value>([...variables, ['id', id]]);
     this.#options.request({
       ...ask,
       name,
+      ...taking,
       known,
-      head,
-      takesAny: takesAny && ask.until === undefined && head === undefined,
       write: () => {
         const asked = this.#asked.get(name);
         if (asked !== undefined) asked.isSent = true;
@@ -191,5 +197,5 @@ export class Questions {
 
 /** Whether a pattern alone identifies the question that it answers. */
 function identifiesQuestion(matcher: Matcher): boolean {
-  return matcher.names.has('id') || /^[^{]{2}/.test(matcher.text);
+  return matcher.names.has('id') || /^(?:\{_\})?[^{]{2}/.test(matcher.text);
 }

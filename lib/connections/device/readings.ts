@@ -196,6 +196,14 @@ export class Readings {
     if (instance.family.type !== 'T') this.#events.set(instance, undefined);
   }
 
+  /** Whether a message has an item of a group. */
+  hasItem({ head, each, index }: Group, message: Message): boolean {
+    const isHeaded = head !== undefined && message.text.startsWith(head);
+    return itemsOf(isHeaded ? new Message(message.text.slice(head.length)) : message, each).some((item) =>
+      index.candidates(item).some(({ matcher }) => matcher.match(item) !== undefined),
+    );
+  }
+
   /** Reads a message of a group. `isWhole`: parameters that it lacks do not exist, or are unknown. */
   readGroup(group: Group, whole: Message, isWhole: boolean, ofWhole: ReadonlyMap<string, Value> = new Map()): void {
     const { head, each, index, families } = group;

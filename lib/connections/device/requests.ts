@@ -21,6 +21,8 @@ export interface RequestOptions extends Answers {
   /** Values that the answer must contain, such as the number of an output. */
   readonly known: Values;
   readonly until?: Matcher | undefined;
+  /** Whether an answer of several frames may be that of this request, if it has no `replies`. */
+  isAnswer?(message: Message): boolean;
   /** The beginning of the answer, if no reply is described. */
   readonly head?: string | undefined;
   /** Whether any message is its answer, because none is described. */
@@ -33,9 +35,8 @@ interface Request extends RequestOptions {
   tries: number;
   timer: Subscription;
   sentMs: number;
-  /** The frames of an answer that has several, so far. */
-  collected: string[];
-  collectedBytes: number;
+  /** Whether an answer of several frames came that was not the expected one. */
+  hasOther: boolean;
   /** For a late answer, the request itself, which was repeated or refused. */
   again?: Request;
 }
@@ -44,6 +45,8 @@ interface Request extends RequestOptions {
 export const maxAnswerLength = 1_048_576;
 /** The maximum number of requests in the queue; beyond that, the oldest is dropped. */
 export const maxQueued = 32_768;
+/** How many frames before an answer of several frames may be others. */
+const maxOtherFrames = 64;
 /** The number of timeouts for which a late answer is expected. */
 const lateTimeouts = 5;
 
@@ -72,6 +75,9 @@ export class Requests {
   #inFlight: Request[] = [];
   /** Requests whose answers are late. */
   #late: Request[] = [];
+  /** The frames of an answer that has several, so far: a request with `until` waits for it. */
+  #frames: string[] = [];
+  #framesLength = 0;
   #spacing: Subscription | undefined;
   #isPumping = false;
   #isHeld = true;
@@ -93,7 +99,7 @@ export class Requests {
 
   /** Adds a request. If too many wait, the oldest is refused. */
   add(options: RequestOptions, isWrite: boolean): void {
-    const request = { ...options, tries: 0, timer: new Subscription(), sentMs: 0, collected: [], collectedBytes: 0 };
+    const request = { ...options, tries: 0, timer: new Subscription(), sentMs: 0, hasOther: false };
     const queue = isWrite ? this.#writes : this.#asks;
     if (queue.length >= maxQueued) queue.shift()!.done({ refused: 'too many requests wait' }, false);
     queue.push(request);
@@ -115,6 +121,7 @@ export class Requests {
     this.#writes = [];
     this.#asks = [];
     this.#late = [];
+    this.#dropFrames();
     this.#spacing?.unsubscribe();
     this.#spacing = undefined;
     this.#isHeld = true;
@@ -125,28 +132,79 @@ export class Requests {
   take(message: Message): boolean {
     if (this.#inFlight.length + this.#late.length === 0) return false;
     const waiting = this.#late.length === 0 ? this.#inFlight : [...this.#late, ...this.#inFlight];
-    for (const [place, request] of waiting.entries()) if (this.#answers(request, message, place === 0)) return true;
+    const firstUntil = waiting.findIndex(({ until }) => until !== undefined);
+    if (firstUntil < 0) return waiting.some((request, place) => this.#answers(request, message, place === 0));
+    return this.#takeFrame(waiting, firstUntil, message);
+  }
+
+  /** As `take`, when a request waits for an answer of several frames. */
+  #takeFrame(waiting: readonly Request[], firstUntil: number, message: Message): boolean {
+    const first = waiting[firstUntil]!;
+    const isUnasked = this.#options.isUnasked(message);
+    const isEnd = !isUnasked && first.until!.match(message, first.known) !== undefined;
+    if (isEnd && this.#frames.length > 0 && this.#endFrames(waiting, message)) return true;
+    const others = firstUntil === 0 && !isEnd ? [] : waiting;
+    for (const [place, request] of others.entries())
+      if (request.until === undefined && this.#answers(request, message, place === 0)) {
+        this.#dropFrames(); // they belonged to its answer
+        return true;
+      }
+    if (isUnasked) return false;
+    if (isEnd) {
+      const isTaken = this.#endFrames(waiting, message) || this.#endEmpty(first, firstUntil === 0);
+      first.hasOther ||= !isTaken;
+      this.#dropFrames();
+      return isTaken;
+    }
+    if (firstUntil === 0 && firstMatch(first.fail, message, first.known)[0] !== undefined) {
+      this.#dropFrames();
+      this.#refuse(first, `the device says: ${shown(message, this.#options.isOfBytes === true)}`);
+    } else this.#collect(first, message);
+    return true;
+  }
+
+  /** Gives the frames up to `end` to the first request whose answer they are; frames before an answer are others. */
+  #endFrames(waiting: readonly Request[], end: Message): boolean {
+    const untils = waiting.filter(({ until, known }) => until?.match(end, known) !== undefined);
+    const most = Math.min(this.#frames.length, maxOtherFrames);
+    for (let from = 0; from <= most; from++) {
+      if (from > 0 && from === this.#frames.length) return false; // none is left
+      const whole = new Message((from === 0 ? this.#frames : this.#frames.slice(from)).join('\n'));
+      for (const request of untils) {
+        const { replies, known, isAnswer } = request;
+        const [found, matcher] = firstMatch(replies, whole, known);
+        if (found === undefined && (replies.length > 0 || isAnswer?.(whole) !== true)) continue;
+        this.#dropFrames();
+        this.#finish(request, { message: whole, found: found ?? new Map(), matcher });
+        return true;
+      }
+    }
     return false;
+  }
+
+  /** Takes an answer without frames, or one that no pattern identifies, for the request that is next; false: it has patterns. */
+  #endEmpty(request: Request, isFirst: boolean): boolean {
+    if (!isFirst || request.replies.length > 0 || (request.isAnswer !== undefined && this.#frames.length > 0))
+      return false;
+    this.#finish(request, { message: new Message(this.#frames.join('\n')), found: new Map(), matcher: undefined });
+    return true;
+  }
+
+  #collect({ name }: Request, { text }: Message): void {
+    this.#framesLength += text.length + 1;
+    if (this.#framesLength > maxAnswerLength)
+      this.#options.fail(`the answer to ${name} is longer than ${maxAnswerLength} bytes`);
+    else this.#frames.push(text);
+  }
+
+  #dropFrames(): void {
+    this.#frames = [];
+    this.#framesLength = 0;
   }
 
   /** Whether a request takes a message; `isFirst`: its answer comes next. */
   #answers(request: Request, message: Message, isFirst: boolean): boolean {
-    const { until, known, replies, retryIf, fail, head } = request;
-    if (until !== undefined) {
-      if (!isFirst || this.#options.isUnasked(message)) return false;
-      if (until.match(message, known) !== undefined) {
-        const whole = new Message(request.collected.join('\n'));
-        const [found, matcher] =
-          replies.length === 0 ? [new Map<string, Value>(), undefined] : firstMatch(replies, whole, known);
-        if (found === undefined) this.#refuse(request, `expected another answer to ${request.name}`);
-        else this.#finish(request, { message: whole, found, matcher });
-        return true;
-      }
-      if (firstMatch(fail, message, known)[0] !== undefined)
-        this.#refuse(request, `the device says: ${shown(message, this.#options.isOfBytes === true)}`);
-      else this.#collect(request, message);
-      return true;
-    }
+    const { known, replies, retryIf, fail, head } = request;
     const [found, matcher] = firstMatch(replies, message, known);
     if (found !== undefined) this.#finish(request, { message, found, matcher });
     else if (replies.length === 0 && head !== undefined && message.text.startsWith(head))
@@ -159,13 +217,6 @@ export class Requests {
       this.#finish(request, { message, found: new Map(), matcher: undefined });
     else return false;
     return true;
-  }
-
-  #collect(request: Request, { text }: Message): void {
-    request.collectedBytes += text.length + 1;
-    if (request.collectedBytes > maxAnswerLength)
-      this.#options.fail(`the answer to ${request.name} is longer than ${maxAnswerLength} bytes`);
-    else request.collected.push(text);
   }
 
   #finish(request: Request, outcome: Outcome): void {
@@ -194,7 +245,7 @@ export class Requests {
 
   /** Sends a request again after a pause, or refuses it. */
   #again(request: Request, reason: string): void {
-    if (request.tries > request.retry || this.#late.includes(request)) {
+    if (request.tries > request.retryBusy || this.#late.includes(request)) {
       this.#refuse(request, reason);
       return;
     }
@@ -235,8 +286,8 @@ export class Requests {
   #send(request: Request): void {
     const { scheduler } = this.#options;
     request.tries++;
-    request.collected = [];
-    request.collectedBytes = 0;
+    if (request.until !== undefined && ![...this.#late, ...this.#inFlight].some((one) => one !== request && one.until))
+      this.#dropFrames();
     request.sentMs = scheduler.now();
     request.timer = new Subscription();
     let texts: readonly string[];
@@ -265,7 +316,13 @@ export class Requests {
       this.#refuse(request, reason); // the earlier answer was lost, and this request's answer was taken for it
       return;
     }
-    if (this.#taken.ms >= request.sentMs || request.collected.length > 0 || this.#late.length >= this.#options.window) {
+    if (request.hasOther) {
+      this.#refuse(request, `expected another answer to ${request.name}`);
+      return;
+    }
+    const { until, replies, isAnswer } = request;
+    const isMidway = until !== undefined && this.#frames.length > 0 && replies.length === 0 && isAnswer === undefined;
+    if (this.#taken.ms >= request.sentMs || isMidway || this.#late.length >= this.#options.window) {
       fail(reason); // which answer belongs to which request is unknown
       return;
     }

@@ -76,9 +76,11 @@ export class Session {
   #flushing: Subscription | undefined;
   #step = 0;
   #first: Matcher | undefined;
-  /** Whether the device has sent an expected message; without questions any message counts. */
+  /** Whether the device has sent an expected message. */
   #hasHeard = false;
   readonly #hasQuestions: boolean;
+  /** Whether the device has sent a message that is not expected. */
+  #hasOthers = false;
   #isTaking = false;
   #requestNumber = 0;
   readonly #saved = new Map<string, Value>();
@@ -97,6 +99,7 @@ export class Session {
         transports: options.transports,
         connectTimeoutMs: options.connectTimeoutMs,
         idleTimeoutMs: options.idleTimeoutMs,
+        hearsOnlyReported: compiled.keepAlive?.replies.length !== 0, // else any message may be its answer
         scheduler,
         ...(options.random === undefined ? {} : { random: options.random }),
       },
@@ -204,14 +207,16 @@ export class Session {
     this.#timers = new Subscription();
     this.#first = undefined;
     this.#step = 0;
-    this.#hasHeard = false;
+    this.#hasHeard = this.#hasOthers = false;
     this.#phase = 'greeting';
     this.#codec?.reset();
     const limitMs = timeoutMs * 5;
     this.#timers.add(
       this.#options.scheduler.schedule(() => {
-        if (this.#phase === 'greeting' || (this.#phase === 'loading' && !this.#hasHeard && this.#hasQuestions))
-          this.#link.fail(`the device sent no expected message within ${limitMs / 1000} s`);
+        const isUnheard = this.#phase === 'loading' && !this.#hasHeard;
+        const reason = `the device sent no expected message within ${limitMs / 1000} s`;
+        if (this.#phase === 'greeting' || (isUnheard && this.#hasQuestions)) this.#link.fail(reason);
+        else if (isUnheard && this.#hasOthers) this.#events.away(reason); // the first expected one may still come
       }, limitMs),
     );
     if (greet.length > 0) this.#greet(greet[0]!);
@@ -377,10 +382,10 @@ export class Session {
       this.#link.fail(fault.reason);
       return;
     }
-    if (!this.#hasQuestions) this.#hasHeard = true;
     this.#readings.begin();
     if (this.#phase === 'greeting' && this.#greetedBy(message)) {
       this.#hasHeard = true;
+      this.#link.hear();
       this.#readings.readUnasked(message);
       return;
     }
@@ -388,14 +393,15 @@ export class Session {
     const isAnswer = this.#phase !== 'greeting' && this.#requests.take(message);
     this.#isTaking = false;
     const isUnasked = this.#readings.readUnasked(message);
-    if (isAnswer || isUnasked) this.#hasHeard = true;
-    if (this.#phase === 'loading' && this.#questions.isLoaded) this.#ready();
-    if (!isAnswer && !isUnasked)
-      this.#options.log.debug(
-        {},
-        `not understood: ${shown(message, this.#compiled.format === 'hex')}`,
-        'not understood',
-      );
+    if (isAnswer || isUnasked) {
+      this.#hasHeard = true;
+      this.#link.hear();
+    }
+    const isLoaded = this.#questions.isLoaded && (this.#hasHeard || this.#hasQuestions);
+    if (this.#phase === 'loading' && isLoaded) this.#ready();
+    if (isAnswer || isUnasked) return;
+    this.#hasOthers = true;
+    this.#options.log.debug({}, `not understood: ${shown(message, this.#compiled.format === 'hex')}`, 'not understood');
   }
 
   #add(request: RequestOptions, isWrite: boolean): void {

@@ -91,7 +91,9 @@ export const settingsSchema = z
       .describe('How long a connect may take; default: that of the description'),
     idleTimeout: durationSetting(100)
       .optional()
-      .describe('How long the device may be silent before it counts as offline; default: that of the description'),
+      .describe(
+        'How long the device may send no expected message before it counts as offline; default: that of the description',
+      ),
     onLoss: lossSetting('the device'),
     expect: z
       .union([z.array(z.string({ error: 'a line such as "input/Mic/muted,B"' })).max(10_000), z.string().min(1)], {

@@ -270,6 +270,42 @@ test('a device that sends only garbage is offline, and one that refuses a questi
   t.is(statusOf(hub, 'garbage').state, 'degraded');
 });
 
+test('a device that is only listened to is running while it sends messages that a pattern matches', async (t) => {
+  const heading = '$GPHDT,123.456,T*32\r\n';
+  const garbage = '$GPHDT,99.9,T*00\r\n\xff\x00\r\n';
+  let isGood = true;
+  const [from, never, later] = await Promise.all([
+    startPeer(t, { end: '\n', answer: () => undefined, greeting: () => heading }),
+    startPeer(t, { end: '\n', answer: () => undefined, greeting: () => garbage }),
+    startPeer(t, { end: '\n', answer: () => undefined, greeting: () => garbage }),
+  ]);
+  const sending = setInterval(() => {
+    from.send(isGood ? heading : garbage);
+    never.send(garbage);
+  }, 20);
+  t.teardown(() => clearInterval(sending));
+  const device = (peer: Peer, more: object) => ({ type: 'device', tcp: `127.0.0.1:${peer.port}`, ...more });
+  const hub = await startHubFrom(t, {
+    'flow.json5': {
+      connections: {
+        from: device(from, { protocol: 'nmea', idleTimeout: '500ms' }),
+        never: device(never, { protocol: 'nmea', idleTimeout: '500ms' }),
+        later: device(later, { protocol: './it.device.json5' }),
+      },
+    },
+    'it.device.json5': `{ about: 'It', frame: { end: '\\n' }, timeout: '20ms', parameters: { level: { type: 'I', on: 'LEVEL {value:int}' } } }`,
+  });
+  await hub.logged(/^connection "from" is running$/);
+  await hub.logged(/^connection "later" is degraded: .*: the device sent no expected message within 0\.1 s$/);
+  later.send('LEVEL 5\n');
+  await hub.logged(/^connection "later" is running$/);
+  await hub.logged(/^connection "never" is degraded: .*: the device has sent no expected message for 0\.\d s$/);
+  t.false(hub.lines.some(({ message }) => message === 'connection "never" is running'));
+  isGood = false;
+  await hub.logged(/^connection "from" is degraded: .*: the device has sent no expected message for 0\.\d s$/);
+  t.is(hub.find('from/heading')!.value, 123.456);
+});
+
 test('a rule that the first value of a device starts can write to the device', async (t) => {
   let isMuted = 1;
   const answer = (request: string) => {

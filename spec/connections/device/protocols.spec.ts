@@ -42,6 +42,18 @@ test('the JSON Schema accepts every built-in description, and refuses a misspelt
   }
 });
 
+test('no question of a built-in description takes the answer to a write, such as OK, for a value', (t) => {
+  for (const name of protocolNames()) {
+    const { families } = compileDescription(name, readProtocol(name), { variables: {}, secrets: {} }).compiled!;
+    const answers = families.flatMap(({ write }) => [...(write?.replies ?? [])].map(({ text }) => text));
+    const constant = answers.filter((text) => !text.startsWith('{') && !/[{}]/.test(text));
+    for (const { name: id, ask } of families)
+      for (const text of constant)
+        for (const { matcher, family } of ask?.reads ?? [])
+          t.is(family.type === 'T' ? undefined : matcher.match(new Message(text)), undefined, `${name} ${id}: ${text}`);
+  }
+});
+
 async function start(t: ExecutionContext, settings: object): Promise<HubUnderTest> {
   const hub = await startTestHub(t, { connections: { it: { type: 'device', ...settings } } });
   await hub.logged(/^connection "it" is running$/);
@@ -154,21 +166,20 @@ test('Shure ULX-D: values with offsets and braces, unknown ones, and unsolicited
 test('vMix: a tally is a digit of each input, and the requested state confirms a function', async (t) => {
   let active = '1';
   const { hub, peer } = await startTcp(t, 'vmix', {
+    greeting: () => 'VERSION OK 26.0.0.44\r\n',
     end: '\r\n',
     answer(request) {
       if (request === 'SUBSCRIBE TALLY') return 'SUBSCRIBE OK TALLY\r\n';
       if (request === 'SUBSCRIBE ACTS') return 'SUBSCRIBE OK ACTS\r\n';
       if (request === 'TALLY') return 'TALLY OK 1200\r\n';
-      const [, path] = /^XMLTEXT vmix\/(\w+)$/.exec(request) ?? [];
-      const values: Record<string, string> = {
-        version: '26.0.0.44',
-        active,
-        preview: '2',
-        recording: 'False',
-        streaming: 'True',
-        fadeToBlack: 'False',
-      };
-      if (path !== undefined) return `XMLTEXT OK ${values[path]}\r\n`;
+      if (request === 'XML') {
+        const document =
+          '<vmix><version>26.0.0.44</version><inputs><input number="1" title="&lt;active&gt;7&lt;/active&gt;">two\r\nlines</input></inputs>' +
+          `<overlays><overlay number="1"/></overlays><preview>2</preview><active>${active}</active><fadeToBlack>False</fadeToBlack>` +
+          '<recording duration="12">False</recording><external>True</external><streaming>True</streaming>' +
+          '<mix number="2"><preview>8</preview><active>9</active></mix></vmix>';
+        return `XML ${document.length + 2}\r\n${document}\r\n`;
+      }
       const [, input] = /^FUNCTION CutDirect Input=(\d+)$/.exec(request) ?? [];
       if (input === undefined) return 'FUNCTION ER unknown function\r\n';
       active = input;

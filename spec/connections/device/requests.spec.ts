@@ -38,6 +38,7 @@ function create(window = 8) {
         retryIf: [matcher('BUSY')],
         timeoutMs: 1000,
         retry: more.retry ?? 0,
+        retryBusy: more.retry ?? 0,
         until: more.until === undefined ? undefined : matcher(more.until),
         takesAny: false,
         done: (outcome: Outcome, isLate) =>
@@ -109,6 +110,29 @@ test('an answer of several frames ends at its last frame, without unsolicited me
   await pass(0);
   for (const line of ['a: 1', '!changed', 'b: 2', 'OK', 'title', 'OK']) take(line);
   t.deepEqual(told, ['STATUS: 2', 'SONG: title']);
+});
+
+test('an answer of several frames is given to the request that it fits, and dropped if it fits none', async (t) => {
+  const { add, told, take, pass } = create();
+  add('STATUS', 'a: {value:int}', { until: 'OK' });
+  add('SONG', 'title: {value}', { until: 'OK' });
+  await pass(0);
+  t.false(take('OK'), 'the end of an answer before');
+  for (const line of ['garbage', 'title: Blue', 'OK']) t.true(take(line), line);
+  t.deepEqual(told, ['SONG: Blue'], 'the answer to STATUS is late');
+  for (const line of ['b: 1', 'OK']) take(line);
+  for (const line of ['a: 1', 'OK']) t.true(take(line), line);
+  t.deepEqual(told, ['SONG: Blue', 'STATUS: 1']);
+});
+
+test('a request whose answer is not the expected one is refused after the timeout, and not repeated', async (t) => {
+  const { add, sent, told, take, pass } = create();
+  add('STATUS', 'a: {value:int}', { until: 'OK', retry: 1 });
+  await pass(0);
+  for (const line of ['a: x', 'OK']) take(line);
+  await pass(1000);
+  t.deepEqual(told, ['STATUS: expected another answer to STATUS']);
+  t.is(sent.length, 1);
 });
 
 test('a busy device is asked again after a pause, and refused in the end', async (t) => {
