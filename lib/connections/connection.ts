@@ -39,6 +39,8 @@ interface ConnectionTypeBasics<Settings> {
   inputPath?(name: string): SettingMistake['path'];
   /** Returns the inputs that a parameter of the connection depends on, so that cycles across connections are found; pure. */
   follows?(settings: Settings): (parameterId: string) => Iterable<string>;
+  /** Returns the parameters of the connection whose writes may change a parameter of it, so that people see the way; pure. */
+  causes?(settings: Settings): (parameterId: string) => Iterable<string>;
   /** Returns errors in settings that match the schema, such as an input of the wrong value type; pure. */
   mistakes?(settings: Settings, inputTypes: InputTypes, resolvePath: ResolvePath): readonly SettingMistake[];
   /** Returns settings that logs and `patchbay wire` mask, in addition to those from the environment and from files. */

@@ -3,7 +3,7 @@
 import type { Observable } from 'rxjs';
 import type { Change, Origin, Parameter, Remote, RemoteWrite } from '../model/parameter.ts';
 import type { OutsideTurn, Recording } from '../model/reports/audit-entry.ts';
-import type { ConnectionAction, ConnectionStatus } from '../model/reports/connection-status.ts';
+import type { ConnectionAction, ConnectionStatus, Way } from '../model/reports/connection-status.ts';
 import type { LogLevel, LogPage, LogStatus } from '../model/reports/log-entry.ts';
 import type { LoadReport, Reload, ShadowReport } from '../model/reports/reload-report.ts';
 import type { RuleRuns, RuleStatus } from '../model/reports/rule-status.ts';
@@ -65,6 +65,8 @@ export interface Operations {
   wire(connectionId: string, after: number): readonly ShownFrame[];
   /** How often rules have failed, and how often a limit has dropped their events, since the hub started. */
   readonly ruleTotals: { readonly faults: number; readonly dropped: number };
+  /** What goes through connections, in the order of the flow files. */
+  ways(): Iterable<Way>;
   /** The state of each rule, top to bottom. */
   rules(): readonly RuleStatus[];
   /** The same as an iterable, because there may be a hundred thousand rules. */

@@ -5,6 +5,7 @@ import type { Observable, Subscription } from 'rxjs';
 import type { AnyConnectionType, InputTypes } from '../connections/connection.ts';
 import type { About, ParameterDeclaration } from '../model/parameter.ts';
 import type { FileReport } from '../model/reports/reload-report.ts';
+import type { RuleStatus } from '../model/reports/rule-status.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import type { RuleExpression } from './rule-expression.ts';
 import type { PreparedStep } from './steps/step.ts';
@@ -121,7 +122,11 @@ export interface ExpressionBody {
   readonly listensToWrites: boolean;
   /** Whether the rule runs once when it starts. */
   readonly runsAtStart: boolean;
+  /** Its parts as written, for people. */
+  readonly written: WrittenRule;
 }
+
+export type WrittenRule = Pick<RuleStatus, 'when' | 'map' | 'pipe' | 'split'>;
 
 /** The start of a rule: a change at any of the addresses, or a turn in which one of the named parameters changed. */
 export type Source =

@@ -20,7 +20,7 @@ import { HubError } from '../model/error.ts';
 import { held, mostHeldBytes } from '../model/held-bytes.ts';
 import type { Change, Origin, Parameter, Remote, RemoteWrite } from '../model/parameter.ts';
 import type { OutsideTurn, Recording } from '../model/reports/audit-entry.ts';
-import type { ConnectionAction, ConnectionStatus } from '../model/reports/connection-status.ts';
+import type { ConnectionAction, ConnectionStatus, Way } from '../model/reports/connection-status.ts';
 import type { LogLevel, LogPage, LogStatus } from '../model/reports/log-entry.ts';
 import type { LoadReport, Reload, ShadowReport } from '../model/reports/reload-report.ts';
 import type { RuleRuns, RuleStatus } from '../model/reports/rule-status.ts';
@@ -254,6 +254,10 @@ export class Hub implements HubPort {
 
   connections(): readonly ConnectionStatus[] {
     return this.#engine.connections.statuses();
+  }
+
+  ways(): Iterable<Way> {
+    return this.#engine.connections.ways();
   }
 
   control(connectionId: string, action: ConnectionAction, by: Origin): ConnectionStatus {

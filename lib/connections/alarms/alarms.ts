@@ -14,6 +14,11 @@ export const alarms = defineConnectionType({
   inputs: ({ alarms }) => Object.fromEntries(Object.entries(alarms).map(([name, { when }]) => [name, when])),
   inputPath: (name) => ['alarms', name, 'when'],
   follows: (settings) => (parameterId) => followedBy(settings, parameterId),
+  causes: (settings) => (parameterId) => {
+    if (parameterId.endsWith('/ack')) return [];
+    const alarm = followedBy(settings, parameterId);
+    return alarm.length === 0 ? [] : [`${all}/ack`, ...alarm.map((name) => `${name}/ack`)];
+  },
   mistakes: ({ alarms }, inputTypes) =>
     Object.entries(alarms).flatMap(([name, { when }]) => {
       const path = ['alarms', name];

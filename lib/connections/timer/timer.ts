@@ -114,6 +114,7 @@ export const timer = defineConnectionType({
   settingsSchema,
   durations: ['timers', 'interval'],
   parameters: declareParameters,
+  causes: () => (parameterId) => (parameterId.endsWith('/trigger') ? [parameterId.replace(/trigger$/, 'start')] : []),
   run: (context) =>
     concat(
       of<ConnectionEvent>({ state: 'running' }),

@@ -45,6 +45,14 @@ export interface WireTotals {
   readonly refused?: number;
 }
 
+/** A way through a connection: a change at one of the addresses `from` may change each of `to`. */
+export interface Way {
+  readonly connection: string;
+  readonly type: string;
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+}
+
 /** The actions of operators on a connection. */
 export const connectionActions = ['start', 'stop', 'restart'] as const;
 

@@ -19,6 +19,14 @@ export interface RuleStatus {
   /** The addresses that it listens to. */
   readonly from: readonly string[];
   readonly to: readonly string[];
+  /** Only for rules in JSON5, as far as they have it. */
+  readonly when?: string;
+  readonly map?: string;
+  readonly pipe?: readonly unknown[];
+  /** The names of `from`, each with its address. */
+  readonly names?: Readonly<Record<string, string>>;
+  /** The destinations, each with its expression. */
+  readonly split?: Readonly<Record<string, string>>;
   readonly state: RuleState;
   readonly reason: string;
   readonly faults: number;

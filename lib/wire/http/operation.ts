@@ -110,6 +110,11 @@ export const ruleStatus = named(
     enabled: flag,
     from: addresses,
     to: addresses,
+    when: z.exactOptional(text.describe('Its condition')),
+    map: z.exactOptional(text.describe('Its expression')),
+    pipe: z.exactOptional(z.array(z.unknown()).describe('Its steps, as written')),
+    names: z.exactOptional(z.record(text, address).describe('The names of `from`, each with its address')),
+    split: z.exactOptional(z.record(address, text).describe('The destinations, each with its expression')),
     state: z.enum(['running', 'limited', 'failing', 'waiting', 'disabled']),
     reason: text,
     faults: count,
@@ -121,6 +126,17 @@ export const ruleStatus = named(
 /** `GET /hub/rules` answers with these, in the order of the flow files. */
 export const ruleList = named('Rules', z.array(ruleStatus));
 export type RuleList = Shape<typeof ruleList>;
+
+/** `GET /hub/ways` answers with `{"structure":12,"ways":[{"connection":"clock","type":"timer","from":["clock/timer/1/start"],"to":["clock/timer/1/trigger"]}]}`. */
+export const wayList = named(
+  'Ways',
+  z.strictObject({
+    /** Grows when parameters are added or removed. */
+    structure: count,
+    ways: z.array(z.strictObject({ connection: text, type: text, from: addresses, to: addresses })),
+  }),
+);
+export type WayList = Shape<typeof wayList>;
 
 /** `POST /hub/rules` takes `{"rule":"lamp off","enabled":false}`. */
 export const ruleSwitch = named(

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
-import { ruleList, ruleStatus, ruleSwitch, ruleTraces } from '../../../wire/http/operation.ts';
+import { ruleList, ruleStatus, ruleSwitch, ruleTraces, wayList } from '../../../wire/http/operation.ts';
 import { text } from '../../../wire/http/shape.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import { action, page } from './endpoint.ts';
@@ -16,6 +16,15 @@ export const endpoints = [
     summary: 'The state of each rule, top to bottom',
     answer: ruleList,
     read: ({ hub }) => hub.eachRule(),
+  }),
+  page({
+    path: '/hub/ways',
+    need: 'manage',
+    id: 'listWays',
+    tag: 'operation',
+    summary: 'What goes through connections: their parameters that depend on inputs, or on a write to another one',
+    answer: wayList,
+    read: ({ hub }) => ({ structure: hub.structure, ways: [...hub.ways()] }),
   }),
   action({
     path: '/hub/rules',

@@ -57,6 +57,12 @@ export function checkExpressionRule(
     split,
     listensToWrites,
     runsAtStart: rule.atStart,
+    written: {
+      ...(rule.when !== undefined && { when: rule.when }),
+      ...(rule.map !== undefined && { map: rule.map }),
+      ...(rule.pipe.length > 0 && { pipe: rule.pipe }),
+      ...(splits && { split: rule.to as Record<string, string> }),
+    },
   };
   const sources = sourcesOf({ body });
   const { file } = location;

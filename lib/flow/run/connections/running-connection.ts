@@ -8,7 +8,7 @@ import type { ParameterNode } from '../../../graph/parameter-node.ts';
 import { formatAddress } from '../../../model/address.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Origin, ParameterDeclaration } from '../../../model/parameter.ts';
-import type { ConnectionStatus } from '../../../model/reports/connection-status.ts';
+import type { ConnectionStatus, Way } from '../../../model/reports/connection-status.ts';
 import { type ConnectionPlan, haveSameSettings, type Plan } from '../../plan.ts';
 import { type Difference, differenceOf } from '../difference.ts';
 import type { ManualSwitch } from '../manual-switches.ts';
@@ -70,6 +70,25 @@ export function statusOf({ plan, enabled, parameters, supervisor }: RunningConne
     ...(wire && { wire }),
     ...(device && { device }),
   };
+}
+
+/** Returns the ways through a connection: its parameters with the same origin are the end of one way. */
+export function waysOf({ id, type, settings, inputs, parameters }: ConnectionPlan): Way[] {
+  const follows = type.follows?.(settings);
+  const causes = type.causes?.(settings);
+  if (follows === undefined && causes === undefined) return [];
+  const ways = new Map<string, { from: string[]; to: string[] }>();
+  for (const { id: parameterId } of parameters) {
+    const read = [...(follows?.(parameterId) ?? [])].map((name) => inputs[name]!);
+    const own = [...(causes?.(parameterId) ?? [])].map((one) => `${id}/${one}`);
+    const from = [...new Set([...read, ...own])];
+    if (from.length === 0) continue;
+    const key = from.join('\n');
+    const way = ways.get(key);
+    if (way === undefined) ways.set(key, { from, to: [`${id}/${parameterId}`] });
+    else way.to.push(`${id}/${parameterId}`);
+  }
+  return [...ways.values()].map((way) => ({ connection: id, type: type.type, ...way }));
 }
 
 /** Finds the places of settings. */

@@ -7,7 +7,7 @@ import type { Graph } from '../../../graph/graph.ts';
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
-import type { ConnectionAction, ConnectionStatus } from '../../../model/reports/connection-status.ts';
+import type { ConnectionAction, ConnectionStatus, Way } from '../../../model/reports/connection-status.ts';
 import { type ShownFrame, showFrame } from '../../../model/reports/wire-log.ts';
 import { withoutSecrets } from '../../../model/secret.ts';
 import { within } from '../../../model/time/deadline.ts';
@@ -34,6 +34,7 @@ import {
   takeableOf,
   toRun,
   toRunAfter,
+  waysOf,
   whyStopped,
   withoutDeclarations,
 } from './running-connection.ts';
@@ -70,6 +71,10 @@ export class RunningConnections {
 
   statuses(): ConnectionStatus[] {
     return [...this.#running.values()].map(statusOf);
+  }
+
+  *ways(): Generator<Way, void, void> {
+    for (const { plan } of this.#running.values()) yield* waysOf(plan);
   }
 
   /** Whether the parameters of a connection concern this hub only: those of gateways and of the hub itself. */

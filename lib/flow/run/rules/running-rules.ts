@@ -260,6 +260,8 @@ export class RunningRules {
       enabled: isEnabled({ started, waitsFor }),
       from: sourcesOf(plan),
       to,
+      ...(!('stream' in plan.body) && plan.body.written),
+      ...(!('stream' in plan.body) && 'named' in plan.body.from && { names: plan.body.from.named }),
       ...state,
       ...(waitsFor !== undefined && { state: 'waiting', reason: `no hub has ${waitsFor} at the moment` }),
       ...(started === undefined && waitsFor === undefined && { state: 'disabled', reason: by }),

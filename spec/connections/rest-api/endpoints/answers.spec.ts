@@ -59,6 +59,7 @@ const questions: [path: string, asked: string, status: number, body?: unknown, h
   ['/hub/openapi.json', '/hub/openapi.json', 200],
   ['/hub/parameters', '/hub/parameters', 200],
   ['/hub/rules', '/hub/rules', 200],
+  ['/hub/ways', '/hub/ways', 200],
   ['/hub/rules', '/hub/rules', 200, { rule: 'off', enabled: true }, json],
   ['/hub/record', '/hub/record', 403, undefined, { via: '1.1 proxy' }],
   ['/hub/reload', '/hub/reload', 200, { shadow: true }, json],

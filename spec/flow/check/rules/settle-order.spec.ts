@@ -23,6 +23,7 @@ function rule(from: readonly string[], to: readonly string[], isEnabled = true):
       split: undefined,
       listensToWrites: false,
       runsAtStart: false,
+      written: {},
     },
   };
 }
