@@ -90,6 +90,7 @@ test.serial('a rule in shadow is marked, cannot be switched, and Why has its wou
 
 test.serial('a rule is disabled and enabled, and its last runs are shown', async (t) => {
   const { hub, page } = await open('#/flows');
+  await box(page, 'in percent').getByText('value * 100').waitFor();
   await box(page, 'lamp follows').click();
   const panel = page.getByRole('complementary');
   hub.write('desk/mic', true, writer);

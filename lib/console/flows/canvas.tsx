@@ -205,7 +205,7 @@ function Edge(props: { readonly line: Line; readonly context: BoxContext }) {
   let path!: SVGPathElement;
   const { edge } = props.line;
   const rule = edge.from.startsWith('r ') ? edge.from.slice(2) : edge.to.startsWith('r ') ? edge.to.slice(2) : '';
-  const isOff = () => props.context.installation.ruleOf(rule)?.enabled === false;
+  const isOff = () => rule !== '' && props.context.installation.ruleOf(rule)?.enabled === false;
   if (edge.address !== undefined) {
     const { moves } = props.context.values.of(edge.address);
     createEffect(on(moves, () => isOff() || pulse(path), { defer: true }));
@@ -304,17 +304,17 @@ export function BoxContent(props: { readonly node: GraphNode; readonly context: 
   const { node, context } = props;
   switch (node.kind) {
     case 'rule':
-      return <RuleBox rule={node.rule} context={context} />;
+      return <RuleBox rule={node.rule} work={node.work} context={context} />;
     case 'group':
       return <GroupBox group={node.group} context={context} />;
     case 'parameter':
       return <ParameterBox address={node.address} context={context} />;
     case 'connection':
-      return <ConnectionBox connection={node.connection} context={context} />;
+      return <ConnectionBox connection={node.connection} makes={node.makes} context={context} />;
   }
 }
 
-function RuleBox(props: { readonly rule: string; readonly context: BoxContext }) {
+function RuleBox(props: { readonly rule: string; readonly work: string; readonly context: BoxContext }) {
   const rule = () => props.context.installation.ruleOf(props.rule);
   return (
     <button
@@ -327,6 +327,11 @@ function RuleBox(props: { readonly rule: string; readonly context: BoxContext })
       <span class="truncate" title={rule()?.name}>
         {rule()?.name}
       </span>
+      <Show when={props.work}>
+        <code class="work truncate" title={props.work}>
+          {props.work}
+        </code>
+      </Show>
       <Show when={rule()?.shadow}>
         <StateMark state="in shadow" />
       </Show>
@@ -393,7 +398,11 @@ function ParameterBox(props: { readonly address: string; readonly context: BoxCo
   );
 }
 
-function ConnectionBox(props: { readonly connection: string; readonly context: BoxContext }) {
+function ConnectionBox(props: {
+  readonly connection: string;
+  readonly makes: string | undefined;
+  readonly context: BoxContext;
+}) {
   const status = () => props.context.installation.connectionOf(props.connection);
   return (
     <button
@@ -406,7 +415,14 @@ function ConnectionBox(props: { readonly connection: string; readonly context: B
       </strong>
       <Show when={status()} fallback={<small>connection</small>}>
         {(known) => (
-          <Show when={known().state !== 'running'} fallback={<small>{known().type}</small>}>
+          <Show
+            when={known().state !== 'running'}
+            fallback={
+              <small class="truncate" title={props.makes}>
+                {[known().type, props.makes].filter(Boolean).join(': ')}
+              </small>
+            }
+          >
             <StateMark state={known().state} />
           </Show>
         )}

@@ -1,15 +1,17 @@
-// The graph to draw: rules between the parameters that they read and write, and closed groups of rules between the connections of
-// those parameters.
+// The graph to draw: rules between the parameters that they read and write, closed groups of rules between the connections of those
+// parameters, and connections between parameters that depend on others, such as the start and the trigger of a timer.
+import type { Way } from '../../model/reports/connection-status.ts';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 import { keyOf, type RuleGroup, rulesIn } from './rule-groups.ts';
 
 export type GraphNode =
-  | { readonly kind: 'rule'; readonly id: string; readonly rule: string }
+  | { readonly kind: 'rule'; readonly id: string; readonly rule: string; readonly work: string }
   | { readonly kind: 'group'; readonly id: string; readonly group: string }
   | { readonly kind: 'parameter'; readonly id: string; readonly address: string }
-  | { readonly kind: 'connection'; readonly id: string; readonly connection: string };
+  /** A connection: all of it, or `makes`, those of its parameters that a way leads to. */
+  | { readonly kind: 'connection'; readonly id: string; readonly connection: string; readonly makes?: string };
 
-/** A line from a source to a rule, or from a rule to a destination. `address` is its parameter; undefined: several. */
+/** A line from a source to a rule or connection, or from one to a destination. `address` is its parameter; undefined: several. */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
@@ -22,7 +24,12 @@ export interface Graph {
 }
 
 /** Builds the graph. Groups with the ids in `open` are open; any other is one box. */
-export function buildGraph(roots: readonly RuleGroup[], open: ReadonlySet<string>): Graph {
+export function buildGraph(
+  roots: readonly RuleGroup[],
+  open: ReadonlySet<string>,
+  ways: readonly Way[] = [],
+  workOf: (rule: RuleStatus) => string = () => '',
+): Graph {
   const shown: { node: GraphNode; rules: readonly RuleStatus[] }[] = [];
   const visit = (group: RuleGroup) => {
     if (!open.has(group.id)) {
@@ -30,7 +37,10 @@ export function buildGraph(roots: readonly RuleGroup[], open: ReadonlySet<string
       return;
     }
     for (const rule of group.rules)
-      shown.push({ node: { kind: 'rule', id: `r ${keyOf(rule)}`, rule: keyOf(rule) }, rules: [rule] });
+      shown.push({
+        node: { kind: 'rule', id: `r ${keyOf(rule)}`, work: workOf(rule), rule: keyOf(rule) },
+        rules: [rule],
+      });
     group.groups.forEach(visit);
   };
   roots.forEach(visit);
@@ -56,5 +66,40 @@ export function buildGraph(roots: readonly RuleGroup[], open: ReadonlySet<string
     for (const address of rules.flatMap(({ to }) => to))
       join(node, end(address, isClosed), isClosed ? undefined : address);
   }
+  addWays(ways, nodes, join, end);
   return { nodes: [...nodes.values()], edges: [...edges.values()] };
+}
+
+/** The ends of a way that a graph has no box for yet are drawn if they lead to one that it has. */
+function addWays(
+  ways: readonly Way[],
+  nodes: Map<string, GraphNode>,
+  join: (from: GraphNode, to: GraphNode, address: string | undefined) => void,
+  end: (address: string, isClosed: boolean) => GraphNode,
+): void {
+  const isDrawn = (address: string) => nodes.has(`p ${address}`);
+  /** A way may lead to another: what goes on in the graph is known from its ends backwards. */
+  const wanted: { way: Way; to: readonly string[] }[] = [];
+  for (let found = true, rest = [...ways]; found; ) {
+    const next = rest.filter(({ to }) => to.some(isDrawn));
+    for (const way of next) {
+      wanted.push({ way, to: way.to.filter(isDrawn) });
+      for (const address of way.from) if (!address.startsWith(`${way.connection}/`)) end(address, false);
+    }
+    rest = rest.filter((way) => !next.includes(way));
+    found = next.length > 0;
+    if (!found) for (const way of rest) if (way.from.some(isDrawn)) wanted.push({ way, to: way.to.slice(0, 1) });
+  }
+  for (const { way, to } of wanted) {
+    const makes = to.map((address) => address.slice(way.connection.length + 1)).join(', ');
+    const node: GraphNode = {
+      kind: 'connection',
+      id: `w ${way.connection} ${makes}`,
+      connection: way.connection,
+      makes,
+    };
+    nodes.set(node.id, node);
+    for (const address of way.from) if (isDrawn(address)) join(end(address, false), node, address);
+    for (const address of to) join(node, end(address, false), address);
+  }
 }

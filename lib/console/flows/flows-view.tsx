@@ -24,6 +24,7 @@ import type { Drawing } from './graph-layout.ts';
 import { groupRules, groupsOf, keyOf, maxBoxes, openGroups, type RuleGroup } from './rule-groups.ts';
 import { RuleList } from './rule-list.tsx';
 import { RulePanel } from './rule-panel.tsx';
+import { workText } from './rule-text.tsx';
 import { type Installation, useInstallation } from './shown-installation.ts';
 
 const Canvas = lazy(() => import('./canvas.tsx'));
@@ -33,9 +34,13 @@ export default function Flows() {
   const installation = useInstallation();
   const isList = () => (route().params.as ?? (narrow.matches ? 'list' : 'graph')) === 'list';
   const shown = useShownRules(installation, () => (isList() ? Number.POSITIVE_INFINITY : maxBoxes));
-  const graph = createMemo(() => (isList() ? undefined : buildGraph(shown.groups(), shown.open())), undefined, {
-    equals: (one, other) => JSON.stringify(one) === JSON.stringify(other),
-  });
+  const graph = createMemo(
+    () => (isList() ? undefined : buildGraph(shown.groups(), shown.open(), installation.ways(), workText)),
+    undefined,
+    {
+      equals: (one, other) => JSON.stringify(one) === JSON.stringify(other),
+    },
+  );
   const [drawing] = createResource(
     graph,
     async (drawn): Promise<Drawing | undefined> => (await import('./graph-layout.ts')).layOut(drawn),
@@ -212,8 +217,10 @@ export function useShownRules(installation: Installation, mostBoxes: Accessor<nu
   };
 }
 
-function isMatch({ name, file, folder, from, to }: RuleStatus, wanted: string): boolean {
-  return wanted === '' || [name, file, ...folder, ...from, ...to].some((text) => text.toLowerCase().includes(wanted));
+function isMatch(rule: RuleStatus, wanted: string): boolean {
+  const { name, file, folder, from, to } = rule;
+  const texts = [name, file, ...folder, ...from, ...to, workText(rule)];
+  return wanted === '' || texts.some((text) => text.toLowerCase().includes(wanted));
 }
 
 function flat(groups: readonly RuleGroup[]): RuleGroup[] {

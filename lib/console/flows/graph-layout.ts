@@ -31,6 +31,14 @@ const sizes: Readonly<Record<GraphNode['kind'], { readonly width: number; readon
   connection: { width: 150, height: 44 },
 };
 
+/** The height of a rule that does more than copy: its name, and what it does. */
+const tallRule = 58;
+
+function sizeOf(node: GraphNode): { readonly width: number; readonly height: number } {
+  const size = sizes[node.kind];
+  return node.kind === 'rule' && node.work !== '' ? { ...size, height: tallRule } : size;
+}
+
 /** Lays out a graph. The largest one that is drawn takes some hundred milliseconds. */
 export function layOut(graph: Graph): Drawing {
   const dagre = new DagreGraph();
@@ -43,7 +51,7 @@ export function layOut(graph: Graph): Drawing {
     marginy: 24,
     ranker: 'tight-tree',
   });
-  for (const node of graph.nodes) dagre.setNode(node.id, { ...sizes[node.kind] });
+  for (const node of graph.nodes) dagre.setNode(node.id, { ...sizeOf(node) });
   for (const { from, to } of graph.edges) dagre.setEdge(from, to, {});
   layout(dagre);
   const { width = 0, height = 0 } = dagre.graph() as { width?: number; height?: number };

@@ -1,10 +1,10 @@
 // The content of the graph as a list: files and folders that open, and their rules with sources and destinations.
 
 import { createEffect, For, onMount, Show } from 'solid-js';
-import { linkTo } from '../page/route.ts';
 import { Guarded, GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { keyOf, type RuleGroup, rulesIn } from './rule-groups.ts';
+import { RuleSentence } from './rule-text.tsx';
 import type { Installation } from './shown-installation.ts';
 
 interface ListProps {
@@ -83,27 +83,9 @@ function RuleRow(props: ListProps & { readonly key: string }) {
           <Show when={known().state !== 'running'}>
             <StateMark state={known().state} />
           </Show>
-          <span class="ends">
-            <Addresses list={known().from} /> → <Addresses list={known().to} />
-          </span>
+          <RuleSentence rule={known()} />
         </li>
       )}
     </Show>
-  );
-}
-
-/** Shows addresses as links to their parameters. */
-export function Addresses(props: { readonly list: readonly string[] }) {
-  return (
-    <For each={props.list} fallback={<span class="muted">time</span>}>
-      {(address, index) => (
-        <>
-          {index() > 0 && ', '}
-          <a class="mono" href={linkTo('parameters', { address })}>
-            {address}
-          </a>
-        </>
-      )}
-    </For>
   );
 }

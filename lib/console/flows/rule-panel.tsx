@@ -8,7 +8,7 @@ import { linkTo } from '../page/route.ts';
 import { formatClock, formatValue } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
-import { Addresses } from './rule-list.tsx';
+import { RuleParts } from './rule-text.tsx';
 import type { Installation } from './shown-installation.ts';
 
 export function RulePanel(props: { readonly rule: RuleStatus; readonly installation: Installation; close(): void }) {
@@ -29,14 +29,7 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
       </p>
       <p class="muted">{[props.rule.place, ...props.rule.folder].join(' › ')}</p>
       <dl>
-        <dt>From</dt>
-        <dd>
-          <Addresses list={props.rule.from} />
-        </dd>
-        <dt>To</dt>
-        <dd>
-          <Addresses list={props.rule.to} />
-        </dd>
+        <RuleParts rule={props.rule} />
         <Show when={props.rule.faults > 0}>
           <dt>Failed</dt>
           <dd>{props.rule.faults} times</dd>

@@ -2,20 +2,32 @@
 import { createMemo, createSignal } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
-import type { ConnectionList, ConnectionStatus, LoadReport, RuleList, RuleSwitch } from '../../wire/http/operation.ts';
+import type {
+  ConnectionList,
+  ConnectionStatus,
+  LoadReport,
+  RuleList,
+  RuleSwitch,
+  WayList,
+} from '../../wire/http/operation.ts';
 import { postJson } from '../hub/page-request.ts';
 import { type Polled, usePolled } from '../hub/polled.ts';
 import { keyOf } from './rule-groups.ts';
 
+/** Ways change only with a reload. */
+const wayMs = 5000;
+
 export function useInstallation() {
   const polledRules = usePolled<RuleList>('/hub/rules', 'none');
   const polledConnections = usePolled<ConnectionList>('/hub/connections');
+  const polledWays = usePolled<WayList>('/hub/ways', 'none', wayMs);
   const polledFiles = usePolled<LoadReport>('/hub/files', 'path');
   const [failure, setFailure] = createSignal('');
   const rules = createMemo(() => snapshot(polledRules) ?? []);
   const connections = createMemo(
     () => new Map<string, ConnectionStatus>(snapshot(polledConnections)?.connections.map((one) => [one.id, one])),
   );
+  const ways = createMemo(() => snapshot(polledWays)?.ways ?? []);
   const byKey = createMemo(() => new Map(rules().map((rule) => [keyOf(rule), rule])));
   const switchRule = async ({ name, file }: RuleStatus, enabled: boolean) => {
     try {
@@ -29,6 +41,7 @@ export function useInstallation() {
   return {
     rules,
     ruleOf: (key: string) => byKey().get(key),
+    ways,
     connectionOf: (id: string) => connections().get(id),
     report: polledFiles.data,
     isLoaded: () => polledRules.data() !== undefined,

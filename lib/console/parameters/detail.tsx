@@ -6,6 +6,7 @@ import type { Access } from '../../model/parameter.ts';
 import { writerName } from '../../model/writer.ts';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import type { PlainWrite } from '../../wire/plain.ts';
+import { RulesOf } from '../flows/rule-text.tsx';
 import { hourMs, paramsOf, type Timeframe } from '../history/time/timeframe.ts';
 import { ownAccess } from '../hub/me.ts';
 import { readableRate } from '../hub/page-hub.ts';
@@ -86,6 +87,7 @@ export function Detail(props: {
           </Guarded>
         </div>
       </Show>
+      <RulesOf address={props.address} />
       <CopyLines
         address={props.address}
         type={props.type}

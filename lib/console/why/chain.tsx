@@ -5,6 +5,7 @@ import { fixedText } from '../../model/digits.ts';
 import { writerName } from '../../model/writer.ts';
 import { something } from '../../wire/http/hidden.ts';
 import type { CausedChange } from '../../wire/http/parameter-shapes.ts';
+import { type ShownRule, workText } from '../flows/rule-text.tsx';
 import { mayManage } from '../hub/me.ts';
 import { linkTo } from '../page/route.ts';
 import { formatDate, formatMoment, formatSpan, formatValue } from '../page/units.ts';
@@ -18,8 +19,17 @@ export interface Cause extends Omit<CausedChange, 'revision'> {
 }
 
 /** `forgotten`: how many causes before the last one are no longer stored; undefined: unknown. */
-export function Chain(props: { readonly causes: readonly Cause[]; readonly forgotten: number | undefined }) {
+export function Chain(props: {
+  readonly causes: readonly Cause[];
+  readonly forgotten: number | undefined;
+  /** Finds the rule that wrote a change; omitted: rules are shown by name alone. */
+  ruleOf?(name: string, file: string | undefined): ShownRule | undefined;
+}) {
   const chain = () => props.causes;
+  const workOf = ({ origin: { kind, name, file } }: Cause) => {
+    const rule = kind === 'rule' ? props.ruleOf?.(name, file) : undefined;
+    return rule && workText(rule);
+  };
   const isOutside = (index: number) => index === chain().length - 1 && props.forgotten === 0;
   return (
     <ol aria-label="Causes, newest first">
@@ -46,6 +56,7 @@ export function Chain(props: { readonly causes: readonly Cause[]; readonly forgo
                   <Show when={change().parameter !== something}>
                     <Author origin={change().origin} awaySince={change().awaySince} />
                   </Show>
+                  <Show when={workOf(change())}>{(work) => <code class="rule-work">{work()}</code>}</Show>
                   <Show when={isOutside(index) && !isRestored(change())}>
                     {' '}
                     <strong>This came from outside.</strong>

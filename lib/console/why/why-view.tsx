@@ -2,6 +2,7 @@
 import { createEffect, on, Show } from 'solid-js';
 import { pathOf } from '../../model/address.ts';
 import type { CausedChange, Explanation } from '../../wire/http/parameter-shapes.ts';
+import { useRules } from '../flows/rule-text.tsx';
 import { createLiveValue } from '../hub/page-hub.ts';
 import { usePolled } from '../hub/polled.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
@@ -12,6 +13,9 @@ import { type Cause, Chain } from './chain.tsx';
 export default function Why() {
   const address = () => route().params.address || undefined;
   const explanation = usePolled<Explanation>(() => address() && `/hub/explain/${pathOf(address()!)}`, 'none');
+  const rules = useRules();
+  const ruleOf = (name: string, file: string | undefined) =>
+    rules().find((rule) => rule.name === name && (file === undefined || rule.file === file));
   const value = createLiveValue(address);
   createEffect(on(value, () => explanation.refresh(), { defer: true })); // sooner than the next poll
   return (
@@ -40,14 +44,14 @@ export default function Why() {
         <Show when={!explanation.error() && explanation.data()}>
           {(known) => (
             <section class="why" aria-label={`Why ${address()} has its value`}>
-              <Chain causes={known().chain.map(causeOf)} forgotten={known().forgotten} />
+              <Chain causes={known().chain.map(causeOf)} forgotten={known().forgotten} ruleOf={ruleOf} />
               <Show when={known().would}>
                 {(would) => (
                   <>
                     <h2>
                       In shadow it would be <strong>{formatValue(would().value)}</strong>
                     </h2>
-                    <Chain causes={would().chain.map(causeOf)} forgotten={would().forgotten} />
+                    <Chain causes={would().chain.map(causeOf)} forgotten={would().forgotten} ruleOf={ruleOf} />
                   </>
                 )}
               </Show>

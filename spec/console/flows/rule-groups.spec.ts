@@ -79,3 +79,31 @@ test('open rules are between parameters, closed groups between connections, each
   );
   t.is(new Set(edges.map(({ from, to }) => `${from} ${to}`)).size, edges.length);
 });
+
+test('a graph draws what goes through connections, as far as it leads to something drawn', (t) => {
+  const groups = groupRules([
+    rule('start', [], ['desk/mic'], ['clock/timer/1/start']),
+    rule('lamp', [], ['core/late'], ['desk/lamp']),
+    rule('silent', [], ['desk/level'], ['panel/silent']),
+  ]);
+  const ways = [
+    { connection: 'core', type: 'virtual-core', from: ['clock/timer/1/trigger'], to: ['core/late', 'core/unused'] },
+    { connection: 'core', type: 'virtual-core', from: ['desk/other'], to: ['core/never'] },
+    { connection: 'clock', type: 'timer', from: ['clock/timer/1/start'], to: ['clock/timer/1/trigger'] },
+    {
+      connection: 'alarms',
+      type: 'alarms',
+      from: ['panel/silent', 'alarms/a/ack'],
+      to: ['alarms/a', 'alarms/a/state'],
+    },
+  ];
+  const { edges } = buildGraph(groups, new Set([groups[0]!.id]), ways);
+  const lines = edges.map(({ from, to }) => [from, to].map((id) => id.replace(/^r .*"(.*)"\]$/, '$1')).join(' → '));
+  t.deepEqual(lines, [
+    ...['p desk/mic → start', 'start → p clock/timer/1/start'],
+    ...['p core/late → lamp', 'lamp → p desk/lamp', 'p desk/level → silent', 'silent → p panel/silent'],
+    ...['p clock/timer/1/trigger → w core late', 'w core late → p core/late'],
+    ...['p clock/timer/1/start → w clock timer/1/trigger', 'w clock timer/1/trigger → p clock/timer/1/trigger'],
+    ...['p panel/silent → w alarms a', 'w alarms a → p alarms/a'],
+  ]);
+});

@@ -78,7 +78,8 @@ export function waysOf({ id, type, settings, inputs, parameters }: ConnectionPla
   const causes = type.causes?.(settings);
   if (follows === undefined && causes === undefined) return [];
   const ways = new Map<string, { from: string[]; to: string[] }>();
-  for (const { id: parameterId } of parameters) {
+  for (const { id: parameterId, access } of parameters) {
+    if (access === 'write-only') continue;
     const read = [...(follows?.(parameterId) ?? [])].map((name) => inputs[name]!);
     const own = [...(causes?.(parameterId) ?? [])].map((one) => `${id}/${one}`);
     const from = [...new Set([...read, ...own])];

@@ -1,0 +1,184 @@
+// What a rule does, in the words of its flow file: in the list, the panel, Why, and on the page of a parameter.
+
+import { For, type JSX, Show } from 'solid-js';
+import type { RuleList } from '../../wire/http/operation.ts';
+import { mayManage } from '../hub/me.ts';
+import { usePolled } from '../hub/polled.ts';
+import { linkTo } from '../page/route.ts';
+import { Breakable } from '../parts/text.tsx';
+
+export type ShownRule = RuleList[number];
+
+/** A rule changes only with a reload, so views that do not show its state ask rarely. */
+const rarelyMs = 10_000;
+
+/** Follows the rules for the calling scope, for views beside Flows; none for users who may not see them. */
+export function useRules(): () => RuleList {
+  const { data } = usePolled<RuleList>(() => (mayManage() ? '/hub/rules' : undefined), 'none', rarelyMs);
+  return () => data() ?? [];
+}
+
+/** Returns whether a rule names an address: as source, as destination, or within an expression. */
+export function namesAddress(rule: ShownRule, address: string): boolean {
+  if (rule.from.includes(address) || rule.to.includes(address)) return true;
+  const texts = [rule.when, rule.map, JSON.stringify(rule.pipe ?? ''), ...Object.values(rule.split ?? {})];
+  return texts.some((text) => text?.includes(`'${address}'`) || text?.includes(`"${address}"`));
+}
+
+/** Returns a step as one line: `debounceTime 2s`. */
+export function stepText(step: unknown): string {
+  if (typeof step !== 'object' || step === null) return String(step);
+  return Object.entries(step)
+    .map(([name, setting]) => `${name} ${plainText(setting)}`)
+    .join(', ');
+}
+
+/** Writes a setting for people: texts without quotes, lists and objects in one line. */
+export function plainText(setting: unknown): string {
+  if (Array.isArray(setting)) return `[${setting.map(plainText).join(', ')}]`;
+  if (typeof setting !== 'object' || setting === null) return String(setting);
+  return `{ ${Object.entries(setting)
+    .map(([name, one]) => `${name}: ${plainText(one)}`)
+    .join(', ')} }`;
+}
+
+/** Returns what a rule does between its sources and its destinations; empty: it copies. */
+export function workText({ when, map, pipe, split }: ShownRule): string {
+  return [
+    ...(when === undefined ? [] : [`only if ${when}`]),
+    ...(map === undefined ? [] : [map]),
+    ...(pipe ?? []).map(stepText),
+    ...(split === undefined ? [] : [Object.values(split).join(', ')]),
+  ].join(' → ');
+}
+
+/** Shows a rule in one line: `desk/mic only if !value → true → delay 2s → desk/lamp`. */
+export function RuleSentence(props: { readonly rule: ShownRule }) {
+  return (
+    <span class="ends">
+      <Sources rule={props.rule} />
+      <Show when={props.rule.when !== undefined}>
+        {' '}
+        only if <code>{props.rule.when}</code>
+      </Show>
+      <Show when={props.rule.map !== undefined}>
+        {' → '}
+        <code>{props.rule.map}</code>
+      </Show>
+      <For each={props.rule.pipe}>{(step) => <> → {<code>{stepText(step)}</code>}</>}</For> →{' '}
+      <Destinations rule={props.rule} />
+    </span>
+  );
+}
+
+/** Shows the parts of a rule, each in a row of a `dl`. */
+export function RuleParts(props: { readonly rule: ShownRule }) {
+  return (
+    <>
+      <dt>When</dt>
+      <dd>
+        <Sources rule={props.rule} />
+      </dd>
+      <Show when={props.rule.when !== undefined}>
+        <dt>only if</dt>
+        <dd>
+          <code>{props.rule.when}</code>
+        </dd>
+      </Show>
+      <Show when={props.rule.map !== undefined}>
+        <dt>write</dt>
+        <dd>
+          <code>{props.rule.map}</code>
+        </dd>
+      </Show>
+      <Show when={props.rule.pipe}>
+        {(pipe) => (
+          <>
+            <dt>after</dt>
+            <dd>
+              <For each={pipe()}>{(step) => <code class="step">{stepText(step)}</code>}</For>
+            </dd>
+          </>
+        )}
+      </Show>
+      <dt>to</dt>
+      <dd>
+        <Destinations rule={props.rule} />
+      </dd>
+    </>
+  );
+}
+
+function Sources(props: { readonly rule: ShownRule }): JSX.Element {
+  return (
+    <Show when={props.rule.names} fallback={<Addresses list={props.rule.from} />}>
+      {(names) => (
+        <For each={Object.entries(names())}>
+          {([name, address], index) => (
+            <>
+              {index() > 0 && ', '}
+              <code>{name}</code> = <Addresses list={[address]} />
+            </>
+          )}
+        </For>
+      )}
+    </Show>
+  );
+}
+
+function Destinations(props: { readonly rule: ShownRule }): JSX.Element {
+  return (
+    <Show when={props.rule.split} fallback={<Addresses list={props.rule.to} none="nothing" />}>
+      {(split) => (
+        <For each={Object.entries(split())}>
+          {([address, text], index) => (
+            <>
+              {index() > 0 && ', '}
+              <Addresses list={[address]} /> = <code>{text}</code>
+            </>
+          )}
+        </For>
+      )}
+    </Show>
+  );
+}
+
+/** Shows addresses as links to their parameters. */
+export function Addresses(props: { readonly list: readonly string[]; readonly none?: string }) {
+  return (
+    <For each={props.list} fallback={<span class="muted">{props.none ?? 'time'}</span>}>
+      {(address, index) => (
+        <>
+          {index() > 0 && ', '}
+          <a class="mono" href={linkTo('parameters', { address })}>
+            <Breakable text={address} />
+          </a>
+        </>
+      )}
+    </For>
+  );
+}
+
+/** Lists the rules that name an address, each with a link to Flows; nothing if there are none. */
+export function RulesOf(props: { readonly address: string }) {
+  const rules = useRules();
+  const found = () => rules().filter((rule) => namesAddress(rule, props.address));
+  return (
+    <Show when={found().length > 0}>
+      <section class="rules-of" aria-label="Rules">
+        <h3>Rules</h3>
+        <ul>
+          <For each={found()}>
+            {(rule) => (
+              <li>
+                <a href={linkTo('flows', { rule: rule.name, file: rule.file })}>{rule.name}</a>
+                <br />
+                <RuleSentence rule={rule} />
+              </li>
+            )}
+          </For>
+        </ul>
+      </section>
+    </Show>
+  );
+}
