@@ -175,6 +175,7 @@ export class DeviceLink {
     const wasOpen = this.#isOpen;
     this.#drop();
     if (!this.#isProved) this.#next++;
+    this.#isProved = false; // the next attempt has to prove itself, or the hosts after it would never be tried
     const leastMs = this.#events.ended(reason, code);
     if (this.#isStopped) return;
     const pauseMs = isPassive && wasOpen ? 0 : Math.max(leastMs, this.#pauseMs(reason));

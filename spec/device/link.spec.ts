@@ -94,6 +94,17 @@ test('a link that worked is tried again immediately with the same host, and the 
   t.deepEqual(opens, ['main 0', 'main 61']);
 });
 
+test('a host that worked and does not come back is followed by the others', (t) => {
+  const { link, main, opens, until } = create();
+  link.start();
+  main.last().opened();
+  link.prove();
+  until(1000);
+  main.last().closed('gone');
+  until(30_000);
+  t.deepEqual(opens.slice(0, 4), ['main 0', 'main 2', 'backup 9', 'main 18']);
+});
+
 test('a silent link is dead after the timeout; messages keep it alive', (t) => {
   const { link, main, ends, until } = create(5000);
   link.start();

@@ -466,3 +466,39 @@ test('with simulate there is no peer, and a write is confirmed immediately', asy
   t.is(value(hub, 'ch/1/fader'), 0.5);
   t.is(hub.find('it/ch/1/fader')!.wanted, undefined);
 });
+
+test('IPv6 is as good as IPv4, over UDP and TCP', async (t) => {
+  const port = await freePort();
+  const hub = await start(t, { tcpListen: `[::1]:${port}`, framing: 'length', parameters: faders });
+  const client = connect(port, '::1').on('error', () => {});
+  t.teardown(() => client.destroy());
+  client.write(wrap('length', readPacket('/ch/01/mix/fader f 0.5')));
+  await has(hub, 'ch/1/fader', 0.5);
+
+  const socket = createSocket('udp6');
+  socket.bind(0, '::1');
+  await once(socket, 'listening');
+  t.teardown(() => socket.close());
+  const other = await start(t, { udp: `[::1]:${socket.address().port}`, parameters: faders });
+  other.write('it/ch/2/fader', 0.25, writer);
+  const [bytes, from] = (await once(socket, 'message')) as [Buffer, { port: number }];
+  t.is(showPacket(bytes), '/ch/02/mix/fader f 0.25');
+  socket.send(toBuffer({ address: '/ch/03/mix/fader', args: [{ type: 'float', value: 0.75 }] }), from.port, '::1');
+  await has(other, 'ch/3/fader', 0.75);
+});
+
+test('further hosts are tried in turn when the one in tcp does not answer', async (t) => {
+  const [none, port] = [await freePort(), await freePort()];
+  const child = spawn('socat', [`TCP-LISTEN:${port},bind=127.0.0.1,reuseaddr,fork`, 'EXEC:cat']);
+  t.teardown(() => child.kill('SIGKILL'));
+  const hub = await start(t, {
+    tcp: place(none),
+    hosts: [place(port)],
+    framing: 'length',
+    confirm: 'echo',
+    parameters: faders,
+  });
+  hub.write('it/ch/1/fader', 0.5, writer);
+  await has(hub, 'ch/1/fader', 0.5);
+  t.is(hub.find('it/ch/1/fader')!.wanted, undefined);
+});
