@@ -1,7 +1,9 @@
 // How the hub reaches a broker: TLS, WebSocket, passwords, and what it says when it does not.
 
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../../support/deadline.ts';
@@ -85,7 +87,6 @@ test('a host that does not exist is a sentence', async (t) => {
 });
 
 test('a peer that is no broker, and one that sends an endless packet, are away', async (t) => {
-  const { createServer } = await import('node:net');
   for (const [bytes, reason] of [
     [Buffer.from('220 mail\r\n'), /degraded: 127\.0\.0\.1:\d+: /],
     [
@@ -104,4 +105,124 @@ test('a peer that is no broker, and one that sends an endless packet, are away',
     await hub.stop();
   }
   t.pass();
+});
+
+test('a broker that asks for a certificate gets that of the hub, and a hub without one says so', async (t) => {
+  let folder = '';
+  const broker = await startMosquitto(t, (own) => {
+    folder = own;
+    for (const name of ['broker', 'hub', 'stranger']) makeCertificate(own, name);
+    return `cafile ${own}/hub.crt\ncertfile ${own}/broker.crt\nkeyfile ${own}/broker.key\nrequire_certificate true\nuse_identity_as_username true`;
+  });
+  const url = `mqtts://127.0.0.1:${broker.port}`;
+  const tls = (name: string) => ({
+    caFile: join(folder, 'broker.crt'),
+    certFile: join(folder, `${name}.crt`),
+    keyFile: join(folder, `${name}.key`),
+  });
+  const hub = await startHub(t, { url, tls: tls('hub') });
+  await eventually(() => statusOf(hub, 'home').state === 'running', 'the connection to run');
+  const without = await startHub(t, { url, tls: { caFile: join(folder, 'broker.crt') } });
+  await without.logged(
+    /^connection "home" is degraded: 127\.0\.0\.1:\d+: the broker asks for the certificate of a client: set tls\.certFile and tls\.keyFile$/,
+  );
+  const stranger = await startHub(t, { url, tls: tls('stranger') });
+  await stranger.logged(
+    /^connection "home" is degraded: 127\.0\.0\.1:\d+: the broker refuses the certificate of this hub: /,
+  );
+  t.pass();
+});
+
+test('a certificate of another host is not trusted', async (t) => {
+  let folder = '';
+  const broker = await startMosquitto(t, (own) => {
+    folder = own;
+    makeCertificate(own, 'broker');
+    return `cafile ${own}/broker.crt\ncertfile ${own}/broker.crt\nkeyfile ${own}/broker.key\nallow_anonymous true`;
+  });
+  const hub = await startHub(t, {
+    url: `mqtts://127.0.0.2:${broker.port}`,
+    tls: { caFile: join(folder, 'broker.crt') },
+  });
+  await hub.logged(/^connection "home" is degraded: 127\.0\.0\.2:\d+: /);
+  t.pass();
+});
+
+interface Between {
+  readonly url: string;
+  /** What the hub has connected with: 5, 4 (3.1.1), in turn. */
+  readonly versions: number[];
+  /** From now on no byte goes through, while the links stay open. */
+  drop(): void;
+  pass(): void;
+}
+
+/** Stands before a broker. `answer` is what a CONNECT of MQTT 5 gets instead of the broker; empty: the link is closed. */
+async function stand(t: ExecutionContext, port: number, answer?: Buffer): Promise<Between> {
+  const sockets = new Set<Socket>();
+  const versions: number[] = [];
+  let isDropping = false;
+  const server = createServer((socket) => {
+    const to = connect(port, '127.0.0.1');
+    for (const one of [socket, to]) sockets.add(one.on('error', () => {}));
+    socket.once('data', (first) => {
+      const version = first[first.indexOf('MQTT') + 4]!; // MQTT 3.1.2.2: the protocol level follows the name
+      versions.push(version);
+      if (version !== 5 || answer === undefined) to.write(first);
+      else socket.end(answer);
+      socket.on('data', (bytes) => isDropping || to.write(bytes));
+      to.on('data', (bytes) => isDropping || socket.write(bytes));
+    });
+    to.on('close', () => socket.destroy());
+    socket.on('close', () => to.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return {
+    url: `mqtt://127.0.0.1:${(server.address() as { port: number }).port}`,
+    versions,
+    drop: () => {
+      isDropping = true;
+    },
+    pass: () => {
+      isDropping = false;
+    },
+  };
+}
+
+for (const [what, answer] of [
+  ['answers in MQTT 5 that it has none (0x84)', Buffer.from([0x20, 3, 0, 0x84, 0])],
+  ['answers in 3.1.1 that the version is not accepted (1)', Buffer.from([0x20, 2, 0, 1])],
+  ['closes the link of MQTT 5 without an answer', Buffer.alloc(0)],
+] as const)
+  test(`3.1.1 is used with a broker that ${what}`, async (t) => {
+    const broker = await startMosquitto(t);
+    const between = await stand(t, broker.port, answer);
+    const hub = await startHub(t, { url: between.url });
+    await reads(t, hub, broker.url);
+    t.deepEqual([between.versions[0], between.versions.at(-1)], [5, 4]);
+  });
+
+test('a link through which nothing goes any more is noticed, and replaced', async (t) => {
+  const broker = await startMosquitto(t);
+  const between = await stand(t, broker.port);
+  const hub = await startHub(t, { url: between.url, keepAlive: '1s', connectTimeout: '500ms' });
+  await reads(t, hub, broker.url);
+  between.drop();
+  await eventually(() => hub.find('home/it')!.device?.staleSince !== undefined, 'a stale value');
+  t.is(hub.find('home/it')!.value, 42);
+  between.pass();
+  await eventually(() => statusOf(hub, 'home').state === 'running', 'the connection to run again');
+});
+
+test('further hosts are tried in turn when the broker does not answer', async (t) => {
+  const [first, second] = [await startMosquitto(t), await startMosquitto(t)];
+  const hub = await startHub(t, { url: first.url, hosts: [second.url], connectTimeout: '500ms' });
+  await eventually(() => statusOf(hub, 'home').state === 'running', 'the connection to run');
+  await first.kill();
+  await eventually(() => statusOf(hub, 'home').state === 'degraded', 'the loss');
+  await reads(t, hub, second.url);
 });
