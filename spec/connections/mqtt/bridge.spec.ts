@@ -1,9 +1,12 @@
 // The bridge: the parameters of a hub as topics of a real broker.
 
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../../support/deadline.ts';
+import { thisTree } from '../../support/folder.ts';
 import { type HubUnderTest, startTestHub, statusOf, writer } from '../../support/hub.ts';
 import { joinBroker, type Mosquitto, startMosquitto } from '../../support/mosquitto.ts';
 import { needs } from '../../support/programs.ts';
@@ -219,4 +222,32 @@ test('every kind of parameter has a document of Home Assistant, which goes with 
     command_topic: 'hub/desk/level/set',
     state_topic: 'hub/desk/level',
   });
+});
+
+test('the recipe show-lamps-in-home-assistant shows the lamps with their labels, ranges and rights', async (t) => {
+  const broker = await startMosquitto(t);
+  const other = await joinBroker(t, broker);
+  const recipe = await readFile(join(thisTree, 'flows/cookbook/machines/show-lamps-in-home-assistant.json5'), 'utf8');
+  t.true(recipe.includes('mqtt://10.0.0.5') && recipe.includes('simulate: true,'));
+  const hub = await startTestHub(t, recipe.replace('mqtt://10.0.0.5', broker.url).replace('simulate: true,', ''));
+  await other.hears('patchbay/status', 'online');
+  const documents = [...other.last].filter(([topic]) => topic.startsWith('homeassistant/'));
+  for (const [topic, text] of documents) t.deepEqual(mistakesIn(topic, text), []);
+  t.deepEqual(documents.map(([topic, text]) => `${topic.split('/')[1]} ${JSON.parse(text).name}`).sort(), [
+    'binary_sensor Red light',
+    'button All lamps off',
+    'number Level of the lamps',
+    'switch Table lamp',
+    'switch Wall lamp',
+  ]);
+  const commandOf = (component: string, name: string) =>
+    documents
+      .map(([topic, text]) => ({ topic, ...JSON.parse(text) }))
+      .find((one) => one.topic.split('/')[1] === component && one.name === name);
+  const table = commandOf('switch', 'Table lamp');
+  await other.say(table.command_topic, table.payload_on);
+  await other.hears(table.state_topic, table.state_on);
+  t.true(hub.find('lamps/table')!.value);
+  await other.say(commandOf('button', 'All lamps off').command_topic, '1');
+  await other.hears(table.state_topic, table.state_off);
 });
