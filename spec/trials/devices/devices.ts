@@ -5,7 +5,8 @@ import { messageOf } from '../../../lib/model/error.ts';
 import { pathOf } from '../../support/programs.ts';
 import { Random } from '../../support/random.ts';
 import { defineTrial, notify } from '../trial.ts';
-import { tryMosquitto, tryMqttLoad } from './mosquitto.ts';
+import { tryMixed } from './mixed.ts';
+import { tryMosquitto, tryMqttAway, tryMqttLoad } from './mosquitto.ts';
 import { tryObs } from './obs.ts';
 import { tryLiquidsoap, tryMpd, tryRigctld, trySer2net } from './programs.ts';
 import { type Breaks, Stage } from './stage.ts';
@@ -20,7 +21,13 @@ interface Part {
 
 const parts: Readonly<Record<string, Part>> = {
   liquidsoap: { about: 'a variable of liquidsoap over telnet', needs: ['liquidsoap'], run: tryLiquidsoap },
+  mixed: {
+    about: '200 devices of mixed types, half of which are dead, beside ordinary clients',
+    needs: ['mosquitto', 'socat'],
+    run: tryMixed,
+  },
   mosquitto: { about: 'a parameter behind an MQTT broker', needs: ['mosquitto'], run: tryMosquitto },
+  'mqtt-away': { about: 'memory, while a broker is away for a minute', needs: ['mosquitto'], run: tryMqttAway },
   'mqtt-load': { about: 'state messages in both directions', needs: ['mosquitto'], run: tryMqttLoad },
   mpd: { about: 'a player, and a wrong password', needs: ['mpd'], run: tryMpd },
   obs: {

@@ -1,17 +1,25 @@
 // The parts of the trial with mosquitto: a broker that is killed and stopped, and state messages in both directions beside a neighbour.
 
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import mqtt from 'mqtt';
 import { eventually } from '../../support/deadline.ts';
+import { thisTree } from '../../support/folder.ts';
+import type { NeighboursResult, NeighboursTask } from '../../support/load/neighbours.ts';
 import { freePort, isListening } from '../../support/system/port.ts';
+import { startHub, startTask } from '../../support/system/task-process.ts';
 import { notify } from '../trial.ts';
+import type { MqttClientResult, MqttClientTask } from './mqtt-client.ts';
 import type { Breaks, Stage } from './stage.ts';
 
 const perSecond = 20_000;
-const topics = 1000;
+/** So many that values of one topic seldom merge before they are sent. */
+const topics = 5000;
+const neighbours = 20;
+/** What the p99 of the others may be of what it was before. */
+const ratio = 1.2;
 
 async function startBroker(stage: Stage): Promise<{ port: number; start(): Promise<ReturnType<Stage['run']>> }> {
   const port = await freePort();
@@ -47,65 +55,101 @@ export async function tryMosquitto(stage: Stage, breaks: Breaks): Promise<void> 
   assert.equal(staged.value('level'), 2.5, 'nothing is sent again');
 }
 
-export async function tryMqttLoad(stage: Stage, { stops }: Breaks): Promise<void> {
+export async function tryMqttLoad(stage: Stage, { stops: isFull }: Breaks): Promise<void> {
   const { port, start } = await startBroker(stage);
   await start();
-  const api = await freePort();
-  const parameters = Array.from({ length: topics }, (_, index) => `${index},I,0`);
+  const addresses = Array.from({ length: neighbours }, (_, index) => `desk/neighbour/${index}`);
   const folder = await stage.folder();
-  await writeFile(
-    join(folder, 'flow.json5'),
-    JSON.stringify({
+  const hub = await startHub(
+    {
       connections: {
-        api: { type: 'rest-api', port: api, bindIp: '127.0.0.1' },
-        it: { type: 'mqtt', url: `mqtt://127.0.0.1:${port}`, bridge: { prefix: 'hub', share: ['desk/**'] } },
-        desk: { type: 'dummy', parameters },
-        near: { type: 'dummy', parameters: ['a,I,0'] },
+        it: { type: 'mqtt', url: `mqtt://127.0.0.1:${port}`, bridge: { prefix: 'hub', share: ['tree/**'] } },
+        tree: { type: 'dummy', parameters: Array.from({ length: topics }, (_, index) => `${index},I,0`) },
+        desk: { type: 'dummy', parameters: addresses.map((address) => `${address.slice('desk/'.length)},F`) },
       },
-    }),
+    },
+    folder,
+    { hubFolder: thisTree },
   );
-  stage.run(process.execPath, [join(import.meta.dirname, '../../../lib/main.ts'), 'run', folder]);
-  await eventually(() => isListening(api), 'the hub to listen');
-  const other = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { protocolVersion: 5 });
-  stage.onEnd(() => other.endAsync(true));
-  let received = 0;
-  const last = new Map<string, string>();
-  other.on('message', (topic, payload) => {
-    received++;
-    last.set(topic, payload.toString());
-  });
-  await other.subscribeAsync('hub/desk/+');
-  await eventually(() => last.size === topics, 'all topics');
-  const measureMs = stops ? 10_000 : 2000;
-  await percentile(api, 500);
-  const idleMs = await percentile(api, measureMs);
-  let sent = 0;
-  received = 0;
-  const startMs = performance.now();
-  const timer = setInterval(() => {
-    for (const wanted = ((performance.now() - startMs) / 1000) * perSecond; sent < wanted; sent++)
-      other.publish(`hub/desk/${sent % topics}/set`, String(sent));
-  }, 2);
-  const busyMs = await percentile(api, measureMs);
-  const seconds = (performance.now() - startMs) / 1000;
-  const [out, back] = [sent / seconds, received / seconds];
-  clearInterval(timer);
-  for (let index = 0; index < topics; index++) other.publish(`hub/desk/${index}/set`, '-1');
-  await eventually(() => last.size === topics && [...last.values()].every((text) => text === '-1'), 'the last values');
-  notify(
-    `  ${out.toFixed(0)} messages/s to the hub, ${back.toFixed(0)}/s from it; a neighbour's write took ${idleMs.toFixed(1)} ms, and ${busyMs.toFixed(1)} ms meanwhile (99th percentile)`,
+  stage.onEnd(() => hub.stop(true));
+  const ms = isFull ? 10_000 : 1000;
+  const watching = startTask('spec/support/load/neighbours.ts', {
+    port: hub.port,
+    addresses,
+    beforeMs: Math.max(ms, 2000),
+    duringMs: ms,
+  } satisfies NeighboursTask);
+  stage.onEnd(() => watching.process.kill('SIGKILL'));
+  await watching.answer();
+  const task: MqttClientTask = { port, topics, perSecond, ms };
+  const sending = startTask('spec/trials/devices/mqtt-client.ts', task);
+  stage.onEnd(() => sending.process.kill('SIGKILL'));
+  watching.process.send('go');
+  const [{ before, during }, { sent, received, wrong }] = await Promise.all([
+    watching.answer<NeighboursResult>(),
+    sending.answer<MqttClientResult>(),
+  ]);
+  const seconds = ms / 1000;
+  const shown = `${Math.round(sent / seconds)} messages/s to the hub, ${Math.round(received / seconds)}/s from it, p99 of the others ${before.p99.toFixed(1)} ms before, ${during.p99.toFixed(1)} ms during`;
+  notify(`  ${shown}`);
+  assert.equal(wrong, 0, 'topics whose last state is not what was written last');
+  if (!isFull) return;
+  assert.ok(
+    sent / seconds > perSecond * 0.95 && received / seconds > perSecond * 0.95,
+    `expected ${perSecond} messages a second each way`,
   );
+  assert.ok(during.p99 < before.p99 * ratio, `expected at most ${ratio} times the p99 of before`);
 }
 
-/** The 99th percentile of how long writes of another client take. */
-async function percentile(port: number, ms: number): Promise<number> {
-  const times: number[] = [];
-  const endMs = performance.now() + ms;
-  for (let value = 0; performance.now() < endMs; value++) {
-    const startMs = performance.now();
-    await (await fetch(`http://127.0.0.1:${port}/update?p=near/a&v=${value}`)).text();
-    times.push(performance.now() - startMs);
-    await after(2);
+/** How much the memory of a hub may grow between the first and the last quarter of the time without a broker, in bytes. */
+const mostGrown = 8 * 1_048_576;
+
+/** A broker is away for a minute, while the parameters of a bridge change 20,000 times a second. */
+export async function tryMqttAway(stage: Stage, { stops: isFull }: Breaks): Promise<void> {
+  const { port, start } = await startBroker(stage);
+  const broker = await start();
+  const many = Array.from({ length: 200 }, (_, index) => `desk/${index}`);
+  const hub = await startHub(
+    {
+      connections: {
+        it: { type: 'mqtt', url: `mqtt://127.0.0.1:${port}`, bridge: { prefix: 'hub', follow: ['desk/**'] } },
+        desk: { type: 'dummy', parameters: many.map((address) => `${address.split('/')[1]},I,0`) },
+        clock: { type: 'timer', pulses: [{ interval: 10 }] },
+      },
+      rules: [{ name: 'count', from: 'clock/pulse/1', pipe: [{ scan: { seed: 0, expression: 'sum + 1' } }], to: many }],
+    },
+    await stage.folder(),
+    { hubFolder: thisTree },
+  );
+  stage.onEnd(() => hub.stop(true));
+  broker.kill('SIGKILL');
+  const seconds = isFull ? 60 : 4;
+  const memory: number[] = [];
+  for (let second = 0; second < seconds; second++) {
+    await after(1000);
+    memory.push(await residentBytes(hub.pid));
   }
-  return times.sort((one, other) => one - other)[Math.floor(times.length * 0.99)]!;
+  const quarter = Math.ceil(seconds / 4);
+  const median = (numbers: readonly number[]) =>
+    numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)]!;
+  const grown = median(memory.slice(-quarter)) - median(memory.slice(quarter, 2 * quarter));
+  notify(
+    `  memory ${mebibytes(memory.at(-1)!)} after ${seconds} s without a broker, grown by ${mebibytes(grown)} in the second half`,
+  );
+  if (isFull) assert.ok(grown < mostGrown, `expected less than ${mebibytes(mostGrown)}`);
+  await start();
+  await eventually(async () => {
+    const answer = await fetch(`http://127.0.0.1:${hub.port}/hub/connections`);
+    const { connections } = (await answer.json()) as { connections: { id: string; state: string }[] };
+    return connections.find(({ id }) => id === 'it')?.state === 'running';
+  }, 'the bridge to be back');
+}
+
+async function residentBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)![1]) * 1024;
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 1_048_576).toFixed(1)} MiB`;
 }
