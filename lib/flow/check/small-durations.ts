@@ -11,6 +11,8 @@ const mostThinning = 10;
 
 const steps: ReadonlyMap<string, number> = new Map([
   ['delay', mostSeconds],
+  ['onDelay', mostSeconds],
+  ['offDelay', mostSeconds],
   ['debounceTime', mostThinning],
   ['throttleTime', mostThinning],
   ['auditTime', mostThinning],

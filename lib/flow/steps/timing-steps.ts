@@ -3,19 +3,24 @@ import {
   auditTime,
   debounceTime,
   distinctUntilChanged,
+  map,
   Observable,
+  of,
   type SchedulerLike,
   Subscription,
   sampleTime,
   skip,
   skipWhile,
   startWith,
+  switchMap,
   take,
   takeWhile,
   throttleTime,
+  timer,
 } from 'rxjs';
 import { z } from 'zod';
 import { groupDigits } from '../../model/digits.ts';
+import { HubError } from '../../model/error.ts';
 import type { Value } from '../../model/value.ts';
 import { atLeast, conditional, define, durationMs, type NamedStep, ofNumbers, plain, scalar } from './define-step.ts';
 import { holdingOne, letGoMessage, maxStepBytes, valueBytes } from './held-values.ts';
@@ -53,7 +58,33 @@ export const timingSteps: readonly NamedStep[] = [
     type,
     create: (runtime) => boundedDelay(ms, runtime),
   })),
+  late('onDelay', 'passes on true once it has lasted this long, and false immediately', true),
+  late('offDelay', 'passes on true immediately, and false once it has lasted this long: a lamp stays on', false),
 ];
+
+/** Defines a step that passes on one of true and false late, and the other one immediately. A repeated value does not restart the time. */
+function late(name: string, summary: string, lateValue: boolean): NamedStep {
+  return define(name, summary, durationMs, (ms, { type }) => {
+    if (type !== undefined && type !== 'B')
+      throw new HubError(
+        'bad-flow',
+        `expected true or false, got ${typeNames[type]}: put { map: "value > 0" } before it`,
+      );
+    return {
+      type: 'B',
+      create:
+        ({ causalScheduler }) =>
+        (source) =>
+          source.pipe(
+            map((value) => value === true),
+            distinctUntilChanged(),
+            switchMap((value) => (value === lateValue ? timer(ms, causalScheduler).pipe(map(() => value)) : of(value))),
+          ),
+    };
+  });
+}
+
+const typeNames = { S: 'text', I: 'a number', F: 'a number', T: 'a trigger' } as const;
 
 /** Defines a step that delays the latest value. */
 function newest(

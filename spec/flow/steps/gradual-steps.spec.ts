@@ -141,3 +141,10 @@ for (const [step, mistake] of mistakes)
     t.regex(error!.message, mistake);
     t.is(error!.message.split('\n').length, 1, error!.message);
   });
+
+test('onDelay and offDelay delay one of true and false, and a repeated value does not restart their time', (t) => {
+  const values: Timed[] = [[0, false], [10, true], [20, true], [109, false], [200, true], [250, true], [400, false], [401, true], [600, false]]; // biome-ignore format: a row
+  t.deepEqual(runStep('onDelay', 100, values, 1000, { type: 'B' }).out, [[0, false], [109, false], [300, true], [400, false], [501, true], [600, false]]); // biome-ignore format: a row
+  t.deepEqual(runStep('offDelay', 100, values, 1000, { type: 'B' }).out, [[10, true], [200, true], [401, true], [700, false]]); // biome-ignore format: a row
+  t.throws(() => runStep('onDelay', 100, [], 1, { type: 'S' }), { message: /expected true or false, got text/ });
+});
