@@ -53,7 +53,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['backup/', ['model/', 'zod']],
   ['graph/', ['model/', 'rxjs']],
   ['regex/', ['re2js']],
-  ['device/', ['model/', 'json5/', 'rxjs', 'saxes', 'serialport', 'ws']],
+  ['device/', ['model/', 'json5/', 'rxjs', 'saxes', 'serialport', 'undici', 'ws']],
   ['expression/', ['model/', 'json5/', 'regex/', '@marcbachmann/cel-js']],
   ['json5/', ['model/', 'json5', 'zod', 'fastest-levenshtein']],
   ['template/', ['model/', 'json5/', 'zod']],

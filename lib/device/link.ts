@@ -4,7 +4,7 @@
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../model/error.ts';
 import { Backoff } from '../model/time/backoff.ts';
-import type { Link, Transport } from './transport.ts';
+import type { Link, Received, Transport } from './transport.ts';
 
 export interface LinkOptions {
   /** The ways to reach the device, tried in turn. */
@@ -24,7 +24,11 @@ export interface LinkOptions {
 /** The reports of the link. */
 export interface LinkEvents {
   opened(transport: Transport): void;
-  received(bytes: Uint8Array): void;
+  received(bytes: Uint8Array, about?: Received): void;
+  /** As `LinkListener.failed`. */
+  failed?(request: object, reason: string, isHeard: boolean): void;
+  /** As `LinkListener.exchanged`. */
+  exchanged?(direction: 'in' | 'out', bytes: Uint8Array): void;
   /** The link has ended, or could not be opened. It returns the minimum pause before the next attempt, in milliseconds. */
   ended(reason: string, code: number | undefined): number;
 }
@@ -59,8 +63,13 @@ export class DeviceLink {
     this.#open();
   }
 
-  send(bytes: Uint8Array): void {
-    if (this.#isOpen) this.#link!.send(bytes);
+  send(bytes: Uint8Array, request?: object): void {
+    if (this.#isOpen) this.#link!.send(bytes, request);
+  }
+
+  /** As `Link.cancel`. */
+  cancel(request: object): void {
+    this.#link?.cancel?.(request);
   }
 
   /** How many bytes wait to be sent. */
@@ -118,12 +127,16 @@ export class DeviceLink {
         this.#watch();
         this.#guarded(() => this.#events.opened(transport));
       },
-      received: (bytes: Uint8Array) => {
+      received: (bytes: Uint8Array, about?: Received) => {
         if (this.#link !== link || !this.#isOpen) return;
         this.#receivedMs = scheduler.now();
         if (this.#options.hearsOnlyReported !== true) this.#heardMs = this.#receivedMs;
-        this.#guarded(() => this.#events.received(bytes));
+        this.#guarded(() => this.#events.received(bytes, about));
       },
+      failed: (request: object, reason: string, isHeard: boolean) => {
+        if (this.#link === link) this.#guarded(() => this.#events.failed?.(request, reason, isHeard));
+      },
+      exchanged: (direction: 'in' | 'out', bytes: Uint8Array) => this.#events.exchanged?.(direction, bytes),
       closed: (reason: string, code?: number) => this.#ended(link, reason, code),
     };
     try {

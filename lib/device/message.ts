@@ -52,6 +52,8 @@ export interface Matcher {
   readonly text: string;
   /** The names of the values that it reads, without `_`. */
   readonly names: ReadonlySet<string>;
+  /** The pattern of the body, if it also looks at other parts of a message. */
+  readonly ofBody?: Matcher | undefined;
   /** As `Pattern.match`. */
   match(message: Message, known?: Values): Map<string, Value> | undefined;
   /** As `Pattern.format`. */
@@ -187,6 +189,15 @@ function formatNode(node: Node, values: Values): unknown {
 
 function isScalar(value: unknown): value is Value {
   return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+/** Returns the items of a list at a path such as `d.inputs`; `*` stands for each item of a list on the way. */
+export function itemsAt(tree: unknown, path: readonly string[]): readonly unknown[] {
+  const star = path.indexOf('*');
+  const part = partAt(tree, star < 0 ? path : path.slice(0, star));
+  if (part === undefined) return [];
+  const items: readonly unknown[] = Array.isArray(part) ? part : [part];
+  return star < 0 ? items : items.flatMap((item) => itemsAt(item, path.slice(star + 1)));
 }
 
 /** Returns the part of a tree at a path such as `d.inputs`; undefined: there is none. */
@@ -392,11 +403,12 @@ export class MatcherIndex<T extends { readonly matcher: Matcher }> {
   readonly #hasTrees: boolean;
 
   constructor(items: readonly T[]) {
-    const trees = items.flatMap(({ matcher }) => (matcher instanceof TreePattern ? [matcher] : []));
+    const bodies = items.map(({ matcher }) => matcher.ofBody ?? matcher);
+    const trees = bodies.flatMap((matcher) => (matcher instanceof TreePattern ? [matcher] : []));
     const path = mostDistinctive(trees);
     this.#path = path?.split('.');
     for (const [order, item] of items.entries()) {
-      const { matcher } = item;
+      const matcher = bodies[order]!;
       if (!(matcher instanceof TreePattern)) {
         const { leading } = (matcher as TextMatcher).pattern;
         const [first] = leading;

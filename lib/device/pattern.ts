@@ -128,18 +128,18 @@ export class Pattern {
     return found;
   }
 
-  /** Writes a frame. Errors: `not-convertible`, `out-of-range`, those of expressions. */
-  format(values: Values): string {
+  /** Writes a frame; `encode` changes each value in it. Errors: `not-convertible`, `out-of-range`, those of expressions. */
+  format(values: Values, encode: (text: string) => string = asIs): string {
     let frame = '';
     for (const part of this.#parts) {
       if ('literal' in part) frame += part.literal;
       else if ('checksum' in part) frame += part.checksum.of(frame);
-      else if ('evaluate' in part) frame += written(part, values);
+      else if ('evaluate' in part) frame += encode(written(part, values));
       else {
         const value = values.get(part.name);
         if (value === undefined)
           throw new HubError('not-convertible', `expected a value for {${part.name}}, but it is unknown`);
-        frame += part.converter.write(value);
+        frame += encode(part.converter.write(value));
       }
     }
     return frame;
@@ -156,6 +156,10 @@ export class Pattern {
       ? Math.max(frame.length - next.literal.length, at)
       : frame.indexOf(next.literal, at);
   }
+}
+
+function asIs(text: string): string {
+  return text;
 }
 
 /** Returns the characters that an expression demands of a frame; undefined: it fails. */

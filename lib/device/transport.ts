@@ -11,15 +11,48 @@ import { messageOf } from '../model/error.ts';
 /** The reports of a link. `closed` is called once, last, and never during a call of `send`. */
 export interface LinkListener {
   opened(): void;
-  received(bytes: Uint8Array): void;
+  /** `about`: over HTTP, the request that it answers, or the event that it is. */
+  received(bytes: Uint8Array, about?: Received): void;
   /** `code` is the close code of a WebSocket. */
   closed(reason: string, code?: number): void;
+  /** A request over HTTP has no usable answer, or a stream of events has ended. `isHeard`: the device has answered all the same. */
+  failed?(request: object, reason: string, isHeard: boolean): void;
+  /** Messages that the link itself exchanges, such as those of a redirect. */
+  exchanged?(direction: 'in' | 'out', bytes: Uint8Array): void;
+}
+
+/** What HTTP has besides the body of a message. */
+export interface Received {
+  /** The request, as passed to `Link.send`. */
+  readonly request: object;
+  /** The head of an answer. */
+  readonly head?: HttpHead;
+  readonly event?: ServerEvent;
+}
+
+export interface HttpHead {
+  readonly status: number;
+  readonly statusText: string;
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** An event of a stream of server-sent events. */
+export interface ServerEvent {
+  readonly name: string;
+  /** The last ID that the stream has set. */
+  readonly id: string;
+  readonly data: string;
+  /** The pause before the next attempt after the stream has ended, if the stream has set it. */
+  readonly retryMs: number | undefined;
 }
 
 /** A link that is open, or is being opened. */
 export interface Link {
-  /** Sends, or ends the link when more than `maxUnsentBytes` wait. */
-  send(bytes: Uint8Array): void;
+  /** Sends, or ends the link when more than `maxUnsentBytes` wait. Over HTTP, `request` stands for the request until it is answered. */
+  send(bytes: Uint8Array, request?: object): void;
+  /** Gives up a request over HTTP: its answer is no longer reported. */
+  cancel?(request: object): void;
   /** Ends the link, which then reports nothing more. */
   end(): void;
   /** How many bytes wait to be sent. Only links of streams and messages over TCP have it, and `pause`. */
@@ -76,12 +109,12 @@ export function tcpTransport({ host, port, tls }: TcpTarget): Transport {
   };
 }
 
-function tlsOptions({ fingerprint, ...files }: TlsTarget) {
+export function tlsOptions({ fingerprint, ...files }: TlsTarget) {
   return { rejectUnauthorized: fingerprint === undefined, ...files };
 }
 
 /** Returns the error if the certificate is not the pinned one. */
-function fingerprintFault(socket: Socket, expected: string): string | undefined {
+export function fingerprintFault(socket: Socket, expected: string): string | undefined {
   const { fingerprint256 = '' } =
     (socket as { getPeerCertificate?(): { fingerprint256?: string } }).getPeerCertificate?.() ?? {};
   const plain = (text: string) => text.replaceAll(':', '').toLowerCase();

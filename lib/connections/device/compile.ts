@@ -2,6 +2,7 @@
 // and, for a misspelt name, the nearest known one, as for flow files.
 
 import { type Framing, maxFrameBytes } from '../../device/frames.ts';
+import { AnswerPattern, type DescribedRequest, RequestMistake, RequestPattern } from '../../device/http-message.ts';
 import { type Matcher, MatcherIndex, parseMatcher, TextMatcher } from '../../device/message.ts';
 import { PatternError } from '../../device/pattern.ts';
 import { compileExpression, ExpressionMistake } from '../../expression/expression.ts';
@@ -108,6 +109,13 @@ function expand(
   );
 }
 
+/** The keys of a request over HTTP. */
+const requestKeys = ['method', 'path', 'query', 'headers', 'body', 'form'] as const;
+type Sent = { readonly send?: readonly unknown[] | undefined; readonly path?: string | undefined } & Omit<
+  DescribedRequest,
+  'path'
+>;
+
 /** Names that every expression may use. */
 const ownNames = ['value', 'index', 'id', 'secret'];
 
@@ -117,6 +125,9 @@ class Compiler {
   readonly #variables: Readonly<Record<string, Value>>;
   readonly #mistakes: MistakeList;
   readonly #isOfBytes: boolean;
+  readonly #isHttp: boolean;
+  /** The headers of every request over HTTP. */
+  #commonHeaders: Readonly<Record<string, string>> = {};
   /** All names in patterns and IDs. */
   readonly #names: readonly string[];
   readonly #constants: Record<string, unknown>;
@@ -133,6 +144,7 @@ class Compiler {
     this.#variables = variables;
     this.#mistakes = mistakes;
     this.#isOfBytes = found.format === 'hex';
+    this.#isHttp = found.transports?.includes('http') === true;
     this.#names = [...new Set([...ownNames, ...Object.keys(variables), ...namesIn(found)])];
     this.#constants = {
       ...variables,
@@ -143,6 +155,7 @@ class Compiler {
   compile(): Compiled {
     const found = this.#found;
     const { timeout: timeoutMs = 2000 } = found;
+    this.#commonHeaders = this.#checkedHeaders();
     const families = this.#families();
     const groups = this.#groups(families);
     const heads = [...groups.values()].filter(({ head }) => head !== undefined);
@@ -150,13 +163,15 @@ class Compiler {
     for (const family of families) this.#completeFamily(family, groups);
     const keepAlive = found.keepAlive;
     this.#checkIdleTimeout(families, groups);
+    this.#checkHttp();
     return {
       about: found.about,
       transports: found.transports ?? ['tcp'],
       port: found.port,
       subprotocol: found.subprotocol ?? [],
       serial: found.serial ?? {},
-      format: found.format ?? 'text',
+      isHttp: this.#isHttp,
+      format: found.format ?? (this.#isHttp ? 'json' : 'text'),
       encoding: this.#isOfBytes || found.encoding === 'latin1' ? 'latin1' : 'utf8',
       framing: this.#framing(),
       isTelnet: found.frame?.telnet === true,
@@ -166,16 +181,16 @@ class Compiler {
       connectTimeoutMs: found.connectTimeout ?? 5000,
       idleTimeoutMs: found.idleTimeout,
       timeoutMs,
-      window: found.connect === 'per-request' ? 1 : (found.window ?? 8),
+      window: found.connect === 'per-request' ? 1 : (found.window ?? (this.#isHttp ? 2 : 8)),
       spacingMs: found.spacing ?? 0,
       greet: (found.greet ?? []).flatMap((step, index, all) => {
         const path = ['greet', index];
         const isAlternative = (one: typeof step | undefined) =>
-          one?.or !== undefined && one.reply === undefined && one.send === undefined;
+          one?.or !== undefined && one.reply === undefined && one.send === undefined && one.path === undefined;
         if (index > 0 && isAlternative(step)) return []; // an alternative of the step before
         const next = isAlternative(all[index + 1]) ? all[index + 1] : undefined;
         return {
-          send: this.#matchers([...path, 'send'], step.send ?? []),
+          send: step.send === undefined && step.path === undefined && !this.#isHttp ? [] : this.#sent(path, step),
           reply: this.#optional([...path, 'reply'], step.reply),
           or: [
             ...this.#matchers([...path, 'or'], step.or ?? []),
@@ -191,7 +206,10 @@ class Compiler {
           ? undefined
           : {
               name: 'keepAlive',
-              send: this.#matchers(['keepAlive', 'send'], [keepAlive.send]),
+              send: this.#sent(['keepAlive'], {
+                ...keepAlive,
+                send: keepAlive.send === undefined ? undefined : [keepAlive.send],
+              }),
               replies: this.#matchers(['keepAlive', 'reply'], keepAlive.reply === undefined ? [] : [keepAlive.reply]),
               until: undefined,
               everyMs: keepAlive.every,
@@ -202,6 +220,7 @@ class Compiler {
               retry: 0,
               retryBusy: 0,
             },
+      events: found.events === undefined ? undefined : this.#stream(found.events),
       families,
       groups,
       heads,
@@ -235,6 +254,82 @@ class Compiler {
         ['idleTimeout'],
         `expected more than ${Math.min(...periods)} ms, the shortest time between two questions, got ${idleTimeout} ms`,
       );
+  }
+
+  /** Reports keys that have no meaning over HTTP, and those that have one only there. */
+  #checkHttp(): void {
+    const { transports = [], format, events, headers, ...found } = this.#found;
+    if (!this.#isHttp) {
+      for (const [key, written] of Object.entries({ events, headers }))
+        if (written !== undefined) this.#add([key], "expected it only with transports: ['http']");
+      return;
+    }
+    if (transports.length > 1) this.#add(['transports'], `expected http alone, got ${transports.join(', ')}`);
+    if (format === 'hex') this.#add(['format'], 'expected text, json or xml over HTTP, got "hex"');
+    for (const key of ['frame', 'codec', 'connect', 'subprotocol', 'serial', 'port', 'ready'] as const)
+      if (found[key] !== undefined) this.#add([key], 'expected none over HTTP');
+    for (const [index, { first }] of (found.greet ?? []).entries())
+      if (first !== undefined) this.#add(['greet', index, 'first'], 'expected none over HTTP');
+    for (const [name, { head, until }] of Object.entries(found.groups ?? {}))
+      for (const [key, written] of Object.entries({ head, until }))
+        if (written !== undefined) this.#add(['groups', name, key], 'expected none over HTTP');
+    for (const [name, { ask, write }] of Object.entries(found.parameters)) {
+      if (ask?.until !== undefined) this.#add(['parameters', name, 'ask', 'until'], 'expected none over HTTP');
+      if (write?.batch !== undefined) this.#add(['parameters', name, 'write', 'batch'], 'expected none over HTTP');
+    }
+  }
+
+  #stream({ path, query, headers }: NonNullable<Description['events']>): Matcher | undefined {
+    return this.#sent(['events'], { path, query, headers: { ...headers, accept: 'text/event-stream' } })[0];
+  }
+
+  /** Compiles what the hub sends: `send`, or a request over HTTP. With a family, only names that its messages may use are valid. */
+  #sent(path: SettingPath, written: Sent, family?: Family): Matcher[] {
+    const given = requestKeys.filter((key) => written[key] !== undefined);
+    if (!this.#isHttp) {
+      for (const key of given) this.#add([...path, key], "expected send; requests need transports: ['http']");
+      if (written.send === undefined && given.length === 0) this.#add(path, 'expected send, got none');
+      return this.#matchers([...path, 'send'], written.send ?? [], family);
+    }
+    if (written.send !== undefined)
+      this.#add([...path, 'send'], 'expected path over HTTP, with method, query and body');
+    const { path: own, body, form, method } = written;
+    if (own === undefined) {
+      if (written.send === undefined) this.#add(path, 'expected path, got none');
+      return [];
+    }
+    if (body !== undefined && form !== undefined)
+      this.#add([...path, 'form'], 'expected either body or form, got both');
+    if ((body ?? form) !== undefined && (method === 'GET' || method === 'HEAD'))
+      this.#add([...path, 'method'], `expected POST, PUT, PATCH or DELETE with a body, got "${method}"`);
+    const matcher = this.#request(path, { ...written, path: own });
+    if (family !== undefined) this.#checkNames(path, matcher, family);
+    return [matcher];
+  }
+
+  /** Compiles a request, without the parts that have mistakes. */
+  #request(path: SettingPath, written: DescribedRequest): RequestPattern {
+    try {
+      const format = this.#found.format === 'xml' ? 'xml' : 'json';
+      return new RequestPattern(written, this.#commonHeaders, format, (text) => this.#compute(text));
+    } catch (error) {
+      if (!(error instanceof RequestMistake)) throw error;
+      const [key, name] = error.path as [keyof DescribedRequest, string | undefined];
+      this.#add([...path, ...error.path], error.message, error.offset);
+      const { [name ?? '']: _, ...others } = (written[key] ?? {}) as Record<string, string>;
+      const part = key === 'path' ? '/' : name === undefined ? undefined : others;
+      return this.#request(path, { ...written, [key]: part });
+    }
+  }
+
+  /** Returns the headers of every request that have no mistakes, and reports the others. */
+  #checkedHeaders(): Readonly<Record<string, string>> {
+    if (!this.#isHttp) return {};
+    const right = Object.entries(this.#found.headers ?? {}).filter(([name, text]) => {
+      const matcher = this.#matcher(['headers', name], text);
+      return matcher !== undefined;
+    });
+    return Object.fromEntries(right);
   }
 
   #framing(): Framing | undefined {
@@ -345,23 +440,23 @@ class Compiler {
     return new Map(
       Object.entries(described).map(([name, group]): [string, Group] => {
         const path = ['groups', name];
-        if (group.send === undefined && group.head === undefined && group.on === undefined)
-          this.#add(path, 'expected send, on or head');
-        const ask: Ask | undefined =
-          group.send === undefined
-            ? undefined
-            : {
-                name,
-                send: this.#matchers([...path, 'send'], group.send),
-                ...this.#answers(
-                  path,
-                  { ...group, reply: group.reply === undefined ? undefined : [group.reply] },
-                  this.#found.retry ?? 1,
-                ),
-                until: this.#optional([...path, 'until'], group.until),
-                everyMs: group.every ?? this.#found.poll,
-                reads: [],
-              };
+        const isAsked = group.send !== undefined || group.path !== undefined;
+        if (!isAsked && group.head === undefined && group.on === undefined)
+          this.#add(path, this.#isHttp ? 'expected path or on' : 'expected send, on or head');
+        const ask: Ask | undefined = !isAsked
+          ? undefined
+          : {
+              name,
+              send: this.#sent(path, group),
+              ...this.#answers(
+                path,
+                { ...group, reply: group.reply === undefined ? undefined : [group.reply] },
+                this.#found.retry ?? 1,
+              ),
+              until: this.#optional([...path, 'until'], group.until),
+              everyMs: group.every ?? this.#found.poll,
+              reads: [],
+            };
         const own = reads.get(name) ?? [];
         return [
           name,
@@ -428,17 +523,17 @@ class Compiler {
   #read(family: Family, written: DescribedRead, path: SettingPath, ofGroup?: readonly string[]): Read[] {
     const isObject = isJsonObject(written) && 'pattern' in written;
     const {
-      pattern,
       value,
       where = {},
-    } = (isObject ? written : { pattern: written }) as {
-      pattern: unknown;
+      ...answer
+    } = (isObject ? written : { pattern: written }) as DescribedAnswer & {
       value?: string;
       where?: Record<string, string>;
     };
     const before = this.#mistakes.count;
     const patternPath = isObject ? [...path, 'pattern'] : path;
-    const matcher = this.#matcher(patternPath, pattern);
+    if (isObject) this.#checkReadKeys(path, written);
+    const matcher = this.#answerMatcher(path, patternPath, answer);
     if (matcher === undefined) return [];
     const computed = value === undefined ? undefined : this.#expression([...path, 'value'], value);
     const found = Object.entries(where).map(([name, text]) => {
@@ -469,6 +564,13 @@ class Compiler {
     if (this.#mistakes.count > before) return [];
     const isPlain = matcher instanceof TextMatcher && computed === undefined && found.length === 0;
     return [{ matcher, family, value: computed, where: found, isFinding, ...(isPlain && placesOf(matcher, family)) }];
+  }
+
+  /** Reports keys that `{ pattern, value, where }` does not have: the schema takes such an object for an example of a message. */
+  #checkReadKeys(path: SettingPath, written: object): void {
+    const known = ['pattern', 'value', 'where', ...(this.#isHttp ? ['status', 'headers', 'event'] : [])];
+    for (const key of Object.keys(written))
+      if (!known.includes(key)) this.#add([...path, key], unknownName('setting', key, known));
   }
 
   /** Returns the names that the patterns of a group read, which its items may use. */
@@ -503,7 +605,7 @@ class Compiler {
       );
       family.ask = {
         name: family.name,
-        send: this.#matchers([...path, 'ask', 'send'], ask.send, family),
+        send: this.#sent([...path, 'ask'], ask, family),
         ...this.#answers([...path, 'ask'], { ...others, reply: undefined }, this.#found.retry ?? 1),
         replies: reads.map(({ matcher }) => matcher),
         until: this.#optional([...path, 'ask', 'until'], ask.until),
@@ -516,7 +618,7 @@ class Compiler {
     this.#checkAsked([...at, 'then'], write.then ?? [], groups, ask === undefined ? [] : ['ask']);
     const { start = '', join = '', end = '', most = 100 } = write.batch ?? {};
     family.write = {
-      send: this.#matchers([...at, 'send'], write.send, family),
+      send: this.#sent(at, write, family),
       value: write.value === undefined ? undefined : this.#expression([...at, 'value'], write.value),
       ...this.#answers(at, write, 0),
       asksThen: write.then ?? [],
@@ -524,18 +626,19 @@ class Compiler {
       replays: write.replay === true,
     };
     for (const key of ['fail', 'retryIf'] as const)
-      if (write[key] !== undefined && write.reply === undefined)
+      if (write[key] !== undefined && write.reply === undefined && !this.#isHttp)
         this.#add([...at, key], 'expected reply as well: without it the hub does not wait for an answer');
-    if (write.batch !== undefined && write.send.length > 1)
+    if (write.batch !== undefined && (write.send ?? []).length > 1)
       this.#add([...at, 'batch'], 'expected a single string in send, got several');
   }
 
   /** As `#read`, for an answer: the question has the variables of the ID. */
   #askedRead(family: Family, written: DescribedRead, path: SettingPath): Read[] {
     const isObject = isJsonObject(written) && 'pattern' in written;
-    const { pattern, value } = (isObject ? written : { pattern: written }) as { pattern: unknown; value?: string };
+    const { value, ...answer } = (isObject ? written : { pattern: written }) as DescribedAnswer & { value?: string };
     const patternPath = isObject ? [...path, 'pattern'] : path;
-    const matcher = this.#matcher(patternPath, pattern);
+    if (isObject) this.#checkReadKeys(path, written);
+    const matcher = this.#answerMatcher(path, patternPath, answer);
     if (matcher === undefined) return [];
     if (value === undefined && family.type !== 'T' && !matcher.names.has('value'))
       this.#add(patternPath, 'expected {value} in the pattern, or value: an expression');
@@ -585,17 +688,14 @@ class Compiler {
       const at = written.length > 1 ? [...path, index] : path;
       const matcher = this.#matcher(at, one);
       if (matcher === undefined) return [];
-      const known = [
-        ...(family?.variables ?? []),
-        'value',
-        'id',
-        ...Object.keys(this.#variables),
-        ...this.#savedNames(),
-      ];
-      if (family !== undefined)
-        for (const name of matcher.names) if (!known.includes(name)) this.#add(at, unknownName('name', name, known));
+      if (family !== undefined) this.#checkNames(at, matcher, family);
       return [matcher];
     });
+  }
+
+  #checkNames(path: SettingPath, matcher: Matcher, family: Family): void {
+    const known = [...family.variables, 'value', 'id', ...Object.keys(this.#variables), ...this.#savedNames()];
+    for (const name of matcher.names) if (!known.includes(name)) this.#add(path, unknownName('name', name, known));
   }
 
   /** Returns the names that `greet` and groups save. */
@@ -610,8 +710,46 @@ class Compiler {
     return written === undefined ? undefined : this.#matcher(path, written);
   }
 
+  /** Compiles the pattern of an answer or event, with what it expects over HTTP besides the body. */
+  #answerMatcher(
+    path: SettingPath,
+    patternPath: SettingPath,
+    { pattern, status, headers, event }: DescribedAnswer,
+  ): Matcher | undefined {
+    const others = Object.entries({ status, headers, event }).filter(([, one]) => one !== undefined);
+    if (status !== undefined && !isStatus(status))
+      this.#add([...path, 'status'], `expected a status 100..599, got ${describe(status)}`);
+    if (typeof pattern === 'number' && this.#isHttp)
+      return this.#answerPattern(path, undefined, { headers, event, status: pattern });
+    const body = this.#matcher(patternPath, pattern);
+    return body === undefined || others.length === 0 || !this.#isHttp
+      ? body
+      : this.#answerPattern(path, body, { headers, event, status });
+  }
+
+  #answerPattern(
+    path: SettingPath,
+    body: Matcher | undefined,
+    written: Omit<DescribedAnswer, 'pattern'>,
+  ): Matcher | undefined {
+    try {
+      return new AnswerPattern(body, written, (text) => this.#compute(text));
+    } catch (error) {
+      this.#add([...path, 'headers'], messageOf(error));
+      return undefined;
+    }
+  }
+
   #matcher(path: SettingPath, written: unknown): Matcher | undefined {
-    const { format } = this.#found;
+    const { format = this.#isHttp ? 'json' : 'text' } = this.#found;
+    if (this.#isHttp && (typeof written === 'number' || isAnswer(written)))
+      return isJsonObject(written)
+        ? this.#answerMatcher(path, [...path, 'pattern'], written as unknown as DescribedAnswer)
+        : this.#answerMatcher(path, path, { pattern: written });
+    if (typeof written === 'number') {
+      this.#add(path, `expected text, got ${describe(written)}; a status needs transports: ['http']`);
+      return undefined;
+    }
     if (typeof written !== 'string' && format !== 'json' && format !== 'xml') {
       this.#add(path, `expected text, because format is not json or xml, got ${describe(written)}`);
       return undefined;
@@ -649,6 +787,23 @@ class Compiler {
       return evaluate(scope as Record<string, Value>);
     };
   }
+}
+
+function isStatus(written: unknown): boolean {
+  return typeof written === 'number' && Number.isInteger(written) && written >= 100 && written <= 599;
+}
+
+interface DescribedAnswer {
+  readonly pattern: unknown;
+  readonly status?: number | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly event?: string | undefined;
+}
+
+/** Whether a pattern is one of the body and of other parts of an answer: `{ pattern, status, headers }`. */
+function isAnswer(written: unknown): boolean {
+  const keys = ['pattern', 'status', 'headers', 'event'];
+  return isJsonObject(written) && 'pattern' in written && Object.keys(written).every((key) => keys.includes(key));
 }
 
 /** Where a pattern reads the values of a family. */

@@ -211,6 +211,10 @@ export interface Compiled {
   readonly port: number | undefined;
   readonly subprotocol: readonly string[];
   readonly serial: NonNullable<Description['serial']>;
+  /** Whether it is reached over HTTP, where each answer comes with its request. */
+  readonly isHttp: boolean;
+  /** The request for the stream of events. */
+  readonly events: Matcher | undefined;
   readonly format: NonNullable<Description['format']>;
   readonly encoding: BufferEncoding;
   /** undefined: each chunk is a message. */

@@ -2,13 +2,14 @@
 
 import { readdirSync } from 'node:fs';
 import { z } from 'zod';
+import { httpMethods } from '../../device/http-message.ts';
 import { readRegularFileSync } from '../../files/regular-file.ts';
 import { isJsonObject } from '../../model/json-object.ts';
 import { valueClasses } from '../../model/parameter.ts';
 import { durationPattern, parseDurationMs } from '../../model/time/duration.ts';
 
 /** How a device can be reached. */
-export const transportNames = ['tcp', 'udp', 'ws', 'listen', 'serial'] as const;
+export const transportNames = ['tcp', 'udp', 'ws', 'listen', 'serial', 'http'] as const;
 export type TransportName = (typeof transportNames)[number];
 
 const text = z.string();
@@ -38,8 +39,11 @@ const oneOrMore = <Schema extends z.ZodType>(schema: Schema, error: string) =>
     .union([schema, z.array(schema).min(1)], { error })
     .transform((input) => (Array.isArray(input) ? input : [input]) as z.output<Schema>[]);
 
-/** Text, or an example of the message where messages are JSON. */
-const message = z.union([text, z.record(text, z.unknown())], { error: 'text, or an object where messages are JSON' });
+const status = () => integer(100, 599);
+/** Text, an example of the message where messages are JSON, or over HTTP a status. */
+const message = z.union([text, status(), z.record(text, z.unknown())], {
+  error: 'text, an object where messages are JSON, or a status 100..599 over HTTP',
+});
 const messages = oneOrMore(message, 'text, or a list of texts');
 const expression = text.describe('An expression (CEL), as in flow files');
 const names = oneOrMore(text, 'a name, or a list of names');
@@ -50,11 +54,36 @@ const each = z
       z.enum(['line', 'character']),
       z.strictObject({ field: text.min(1).describe('The separator of fields') }),
       z.strictObject({ bytes: integer(1, 1024).describe('The length of each item') }),
-      z.strictObject({ path: text.min(1).describe('The path of the list in JSON or XML, such as d.inputs') }),
+      z.strictObject({
+        path: text.min(1).describe('The path of the list in JSON or XML, such as d.inputs; * is each item of a list'),
+      }),
+      z.strictObject({
+        entries: text.describe('The path of an object in JSON or XML, "" for the whole; its items are { key, value }'),
+      }),
     ],
-    { error: '"line", "character", { field }, { bytes } or { path }' },
+    { error: '"line", "character", { field }, { bytes }, { path } or { entries }' },
   )
   .describe('Splits a message into items; patterns then apply to each item');
+
+const scalar = z.union([text, z.number(), z.boolean()], { error: 'text, a number, true or false' });
+/** The parts of a request over HTTP. */
+const request = {
+  method: z.enum(httpMethods).optional().describe('HTTP: the method. Default: GET, or POST with a body'),
+  path: text
+    .regex(/^\//, { error: 'a path that begins with /' })
+    .optional()
+    .describe('HTTP: the path of the request, after that of the address in the setting http'),
+  query: z.record(text, scalar).optional().describe('HTTP: the parameters of the query, by name'),
+  headers: z
+    .record(text.regex(/^[!#$%&'*+.^_`|~\w-]+$/), text)
+    .optional()
+    .describe('HTTP: the headers, by name'),
+  body: z
+    .union([text, z.record(text, z.unknown()), z.array(z.unknown())], { error: 'an object for JSON, or text' })
+    .optional()
+    .describe('HTTP: the body; an object or a list is sent as JSON'),
+  form: z.record(text, scalar).optional().describe('HTTP: the body as fields of a form, by name'),
+};
 
 const readObject = z.strictObject({
   pattern: message.describe('The pattern of the message'),
@@ -63,8 +92,11 @@ const readObject = z.strictObject({
     .record(text, expression)
     .optional()
     .describe('Computes variables of the Parameter ID that the pattern does not read'),
+  status: status().optional().describe('HTTP: the status of the answer. Default: 200..299'),
+  headers: z.record(text, text).optional().describe('HTTP: patterns of headers of the answer, by name'),
+  event: text.optional().describe('HTTP: the name of the server-sent event'),
 });
-const read = z.union([readObject, text, z.record(text, z.unknown())], {
+const read = z.union([readObject, text, status(), z.record(text, z.unknown())], {
   error: 'a pattern, or { pattern, value, where }',
 });
 const reads = oneOrMore(read, 'a pattern, or a list of patterns');
@@ -78,7 +110,8 @@ const answers = {
   retry: integer(0, 10).optional().describe('The number of times that the hub sends it again'),
 };
 const asking = {
-  send: messages.describe('The question'),
+  send: messages.optional().describe('The question'),
+  ...request,
   until: message.optional().describe('The last frame of an answer that has several frames'),
   every: duration(10, 86_400_000)
     .optional()
@@ -111,7 +144,8 @@ const batch = z.strictObject({
 });
 
 const write = z.strictObject({
-  send: messages.describe('The message that sets it'),
+  send: messages.optional().describe('The message that sets it'),
+  ...request,
   value: expression.optional().describe('Computes {value} from the value that is written'),
   reply: messages.optional().describe('The pattern of the answer. Default: there is no answer'),
   ...answers,
@@ -194,6 +228,7 @@ const frame = z
 
 const greeting = z.strictObject({
   send: messages.optional().describe('The message that the hub sends'),
+  ...request,
   reply: message.optional().describe('The pattern of the answer'),
   or: messages
     .optional()
@@ -239,7 +274,10 @@ export const descriptionSchema = z.strictObject({
     .array(text.regex(/^[A-Za-z_]\w*$/, { error: 'a name of letters, digits and _' }))
     .optional()
     .describe('The secrets that a connection may have: secret.<name> in expressions'),
-  format: z.enum(['text', 'hex', 'json', 'xml']).optional().describe('The format of messages. Default: text'),
+  format: z
+    .enum(['text', 'hex', 'json', 'xml'])
+    .optional()
+    .describe('The format of messages. Default: text, over HTTP json'),
   encoding: z.enum(['utf8', 'latin1']).optional().describe('The encoding of text. Default: utf8'),
   frame: frame
     .optional()
@@ -254,7 +292,7 @@ export const descriptionSchema = z.strictObject({
   retry: integer(0, 10).optional().describe('The number of times that the hub repeats a question. Default: 1'),
   window: integer(1, 64)
     .optional()
-    .describe('The maximum number of requests that wait for an answer at once. Default: 8'),
+    .describe('The maximum number of requests that wait for an answer at once. Default: 8, over HTTP 2'),
   spacing: duration(0, 60_000).optional().describe('The minimum time between two messages'),
   poll: duration(10, 86_400_000).optional().describe('The interval at which the hub asks for everything'),
   greet: z.array(greeting).min(1).optional().describe('The exchange after a connect, step by step'),
@@ -263,12 +301,22 @@ export const descriptionSchema = z.strictObject({
     .describe('The message that says the device is ready. Default: the first message, or the end of greet'),
   keepAlive: z
     .strictObject({
-      send: message.describe('The message that the hub sends'),
+      send: message.optional().describe('The message that the hub sends'),
+      ...request,
       every: duration(100, 86_400_000).describe('The interval'),
       reply: message.optional().describe('The pattern of the answer'),
     })
     .optional()
     .describe('Keeps the link alive'),
+  headers: request.headers.describe('HTTP: the headers of every request, by name'),
+  events: z
+    .strictObject({
+      path: request.path.unwrap().describe('HTTP: the path of the stream'),
+      query: request.query,
+      headers: request.headers,
+    })
+    .optional()
+    .describe('HTTP: a stream of server-sent events; each is a message that the device sends unasked'),
   groups: z.record(text, group).optional().describe('Messages that contain several parameters, by name'),
   parameters: z.record(text, parameter).describe("By Parameter ID; 'out/{n:0..39}' are 40"),
   on: z.array(event).optional().describe('Other messages that the device sends unasked'),

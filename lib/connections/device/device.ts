@@ -1,8 +1,10 @@
-// The connection type `device`: a device with a description, over TCP, UDP, WebSocket or a serial port, or one that dials in.
+// The connection type `device`: a device with a description, over TCP, UDP, WebSocket, HTTP or a serial port, or one that
+// dials in.
 
 import { createHash } from 'node:crypto';
 import { Observable, type Subscription } from 'rxjs';
 import { createFramer, withMarks } from '../../device/frames.ts';
+import { readRequest, writeRequest } from '../../device/http-message.ts';
 import type { Transport } from '../../device/transport.ts';
 import { asFileError, FileError, readRegularFileSync } from '../../files/regular-file.ts';
 import { describe, HubError, messageOf } from '../../model/error.ts';
@@ -23,7 +25,14 @@ import { type Compilation, compileDescription } from './compile.ts';
 import { type Compiled, declarationOf, type Instance } from './compiled.ts';
 import { isProtocolName, protocolNames, readProtocol } from './description.ts';
 import { Session, type SessionEvents } from './session.ts';
-import { createTransports, type DeviceSettings, listenTarget, settingsSchema, transportOf } from './settings.ts';
+import {
+  createTransports,
+  type DeviceSettings,
+  listenTarget,
+  secretsIn,
+  settingsSchema,
+  transportOf,
+} from './settings.ts';
 
 /** The longest description, in bytes. */
 const maxDescriptionBytes = 1_048_576;
@@ -50,7 +59,7 @@ export const device = defineConnectionType({
     ...(isProtocolName(protocol) ? [] : [resolvePath(protocol)]),
     ...(typeof expect === 'string' ? [resolvePath(expect)] : []),
   ],
-  secrets: ({ secrets }) => Object.values(secrets),
+  secrets: secretsIn,
   claims: (settings) => {
     const target = listenTarget(settings);
     if (target !== undefined) return claimTcpPort(target.port, target.host);
@@ -346,7 +355,8 @@ class Writers {
 // Messages in tests, as `patchbay wire` shows them: with or without the marks of a frame.
 
 function messagesOf(settings: DeviceSettings, resolvePath: ResolvePath): PlayedMessages {
-  const { framing, maxFrameBytes, format, encoding } = compileToRun({ ...settings, secrets: {} }, resolvePath);
+  const { framing, maxFrameBytes, format, encoding, isHttp } = compileToRun({ ...settings, secrets: {} }, resolvePath);
+  if (isHttp) return httpMessages;
   const { name } = transportOf(settings);
   const keepsFrames = name === 'udp' || name === 'ws';
   const show = (frame: Uint8Array) => {
@@ -367,6 +377,21 @@ function messagesOf(settings: DeviceSettings, resolvePath: ResolvePath): PlayedM
     },
   };
 }
+
+/** Requests are compared without regard to the order of keys in JSON; a body may stand behind the path. */
+const httpMessages: PlayedMessages = {
+  transport: { keepsFrames: true, isPassive: false },
+  show: (frame) => {
+    const text = Buffer.from(frame).toString();
+    const request = readRequest(text);
+    if (request === undefined) return text;
+    return writeRequest({ ...request, body: request.body === undefined ? undefined : inOrder(request.body) });
+  },
+  read(written) {
+    const bytes = bytesOf(written, false, 'utf8');
+    return { bytes, frames: [httpMessages.show(bytes)] };
+  },
+};
 
 function bytesOf(written: WrittenMessage, isHex: boolean, encoding: BufferEncoding): Buffer {
   const hex = typeof written !== 'string' ? 'hex' in written && written.hex : isHex && written;
@@ -456,6 +481,11 @@ function mistakesOf(settings: DeviceSettings, resolvePath: ResolvePath): readonl
   if (compiled === undefined) return [{ path: ['protocol'], message: mistakes[0]?.message ?? 'it has errors' }];
   const found: SettingMistake[] = [];
   const { name, port } = transportOf(settings);
+  const { http, auth, tls } = settings;
+  if (auth !== undefined && http === undefined)
+    found.push({ path: ['auth'], message: 'expected it only with http: other devices have secrets' });
+  if (http !== undefined && tls !== false && !/^https:/i.test(http))
+    found.push({ path: ['tls'], message: 'expected https:// in http to encrypt the link, got http://' });
   if (!compiled.transports.includes(name))
     found.push({
       path: [name],

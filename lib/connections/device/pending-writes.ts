@@ -64,6 +64,11 @@ export class PendingWrites {
     this.#compiled = options.compiled;
   }
 
+  /** Whether writes wait for the device to confirm them. */
+  get isPending(): boolean {
+    return this.#wanted.size > 0;
+  }
+
   /** Checks a value before it is written. Errors: `unavailable`, `out-of-range`, `not-convertible`. */
   accept(instance: Instance, input: unknown): Value {
     if (!this.#options.isOnline()) throw new HubError('unavailable', `${instance.id}: the device is offline`);
@@ -202,7 +207,10 @@ export class PendingWrites {
         );
       return;
     }
-    if (family.type === 'T') return;
+    if (family.type === 'T' || 'isUnchanged' in outcome) {
+      for (const name of family.write!.asksThen) this.#options.askAgain(name, instance);
+      return;
+    }
     const reported = outcome.found.get('value');
     if (!isReported) {
       if (isNewest) this.#options.set(instance, value);

@@ -69,7 +69,7 @@ export class Questions {
     const { readings } = this.#options;
     const isIdentified = ask.replies.length > 0;
     const done = (outcome: Outcome, isLate: boolean) => {
-      if (!('refused' in outcome)) {
+      if ('message' in outcome) {
         if (group.saves) this.#options.save(outcome.found);
         if (!isLate || isIdentified || (ask.until !== undefined && readings.hasItem(group, outcome.message)))
           readings.readGroup(group, outcome.message, true, outcome.found);
@@ -90,7 +90,7 @@ export class Questions {
     const name = `parameter ${instance.id}`;
     if (!this.#enqueue(name)) return false;
     const done = (outcome: Outcome, isLate: boolean) => {
-      const read = 'refused' in outcome ? undefined : ask.reads.find(({ matcher }) => matcher === outcome.matcher);
+      const read = 'message' in outcome ? ask.reads.find(({ matcher }) => matcher === outcome.matcher) : undefined;
       if (read !== undefined && (!isLate || identifiesQuestion(read.matcher)))
         this.#options.readings.apply(
           read,
@@ -158,6 +158,15 @@ export class Questions {
     asked.again = () => {
       ask();
     };
+  }
+
+  /** Asks for everything again: events may be missing. */
+  askAll(): void {
+    const { families, groups } = this.#options.compiled;
+    for (const group of groups.values()) if (group.ask !== undefined) this.askAgain(group.name, undefined);
+    for (const family of families)
+      if (family.ask !== undefined)
+        for (const instance of this.#options.readings.instancesOf(family)) this.askAgain('ask', instance);
   }
 
   /** Starts to poll, until the device is offline. */

@@ -1,6 +1,6 @@
 // Reads messages of a device into parameters, and keeps the discovered ones.
 
-import { Message, partAt, type TextMatcher } from '../../device/message.ts';
+import { itemsAt, Message, partAt, type TextMatcher } from '../../device/message.ts';
 import { messageOf } from '../../model/error.ts';
 import { convert, toText, type Value } from '../../model/value.ts';
 import type { Log } from '../connection.ts';
@@ -245,10 +245,12 @@ function ownText(part: string): string {
 /** Splits a message into items. */
 function itemsOf(message: Message, each: Each | undefined): readonly Message[] {
   if (each === undefined) return [message];
-  if (typeof each === 'object' && 'path' in each) {
-    const list = partAt(message.tree, each.path.split('.'));
-    if (list === undefined) return [];
-    return (Array.isArray(list) ? list : [list]).map((item) => Message.ofTree(item));
+  if (typeof each === 'object' && 'path' in each)
+    return itemsAt(message.tree, each.path.split('.')).map((item) => Message.ofTree(item));
+  if (typeof each === 'object' && 'entries' in each) {
+    const object = partAt(message.tree, each.entries === '' ? [] : each.entries.split('.'));
+    const entries = typeof object === 'object' && object !== null ? Object.entries(object) : [];
+    return entries.map(([key, value]) => Message.ofTree({ key, value }));
   }
   const { text } = message;
   if (each === 'character') return [...text].map((character) => new Message(character));

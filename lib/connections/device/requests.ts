@@ -2,14 +2,18 @@
 // matched to the request that timed out, and never to the next one.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
+import { AnswerPattern, type HttpMessage } from '../../device/http-message.ts';
 import { type Matcher, Message } from '../../device/message.ts';
 import type { Values } from '../../device/pattern.ts';
+import { Backoff } from '../../model/time/backoff.ts';
 import type { Value } from '../../model/value.ts';
 import type { Answers } from './compiled.ts';
 
 /** The result of a request. */
 export type Outcome =
   | { readonly message: Message; readonly found: ReadonlyMap<string, Value>; readonly matcher: Matcher | undefined }
+  /** Over HTTP, the answer is the same as before. */
+  | { readonly isUnchanged: true }
   | { readonly refused: string };
 
 /** A request. */
@@ -31,8 +35,22 @@ export interface RequestOptions extends Answers {
   done(outcome: Outcome, isLate: boolean): void;
 }
 
-interface Request extends RequestOptions {
+/** A request over HTTP that is being sent. */
+export interface SentRequest {
+  readonly isWrite: boolean;
+  /** Its text, without the ETag of the answer before. */
+  text: string;
+  /** Whether it has that ETag, so that the answer may be 304. */
+  isConditional: boolean;
+}
+
+interface Request extends RequestOptions, SentRequest {
   tries: number;
+  /** When it was first sent. */
+  firstMs: number;
+  /** How often it was put back, to be sent with new credentials, or after a pause. */
+  renewals: number;
+  delays: number;
   timer: Subscription;
   sentMs: number;
   /** Whether an answer of several frames came that was not the expected one. */
@@ -47,6 +65,10 @@ export const maxAnswerLength = 1_048_576;
 export const maxQueued = 32_768;
 /** How many frames before an answer of several frames may be others. */
 const maxOtherFrames = 64;
+/** How often a request is sent again after the status 429 or 503, the longest pause before that, and the longest for a write. */
+const maxDelays = 5;
+export const longestDelayMs = 600_000;
+const longestWriteDelayMs = 5000;
 /** The number of timeouts for which a late answer is expected. */
 const lateTimeouts = 5;
 
@@ -56,7 +78,9 @@ export interface RequestsOptions {
   /** Whether messages are shown as bytes. */
   readonly isOfBytes?: boolean;
   readonly scheduler: SchedulerLike;
-  send(texts: readonly string[]): void;
+  send(texts: readonly string[], request: SentRequest): void;
+  /** Only over HTTP. */
+  readonly http?: HttpOptions | undefined;
   /** Whether the device sends such a message unasked, so it is not part of an answer. */
   isUnasked(message: Message): boolean;
   /** Called when answers can no longer be matched to requests. */
@@ -66,6 +90,23 @@ export interface RequestsOptions {
   /** Runs work after the current turn. Default: in a microtask. */
   soon?(work: () => void): void;
 }
+
+/** Over HTTP each answer comes with its request, so none is late. */
+export interface HttpOptions {
+  /** Gives up a request: no answer to it is taken any more. */
+  cancel(request: object): void;
+  /** The device has answered. `isExpected`: as the description says; otherwise `reason`. */
+  heard(isExpected: boolean, reason: string): void;
+  /** An answer was accepted. */
+  accepted(request: SentRequest, message: HttpMessage): void;
+  /** A request has no answer from the device after its repetitions. `isRefusal`: the device refuses the credentials. */
+  unanswered(reason: string, sinceMs: number, isRefusal: boolean): void;
+  /** The device wants other credentials than at this time; true: the request waits until the session has them. */
+  renew(sentMs: number): boolean;
+}
+
+/** These do not show that the device is there and takes requests: it refuses the credentials or is busy, or a proxy answers. */
+const unheardStatuses: ReadonlySet<number> = new Set([401, 429, 502, 503, 504]);
 
 export class Requests {
   readonly #options: RequestsOptions;
@@ -81,6 +122,9 @@ export class Requests {
   #spacing: Subscription | undefined;
   #isPumping = false;
   #isHeld = true;
+  /** Until when the device wants no requests. */
+  #pausedMs = 0;
+  readonly #pauses = new Backoff({ firstMs: 1000, longestMs: 30_000 });
   /** When a late request last took an answer, and the name of that request. */
   #taken = { ms: Number.NEGATIVE_INFINITY, name: '' };
 
@@ -99,7 +143,19 @@ export class Requests {
 
   /** Adds a request. If too many wait, the oldest is refused. */
   add(options: RequestOptions, isWrite: boolean): void {
-    const request = { ...options, tries: 0, timer: new Subscription(), sentMs: 0, hasOther: false };
+    const request: Request = {
+      ...options,
+      isWrite,
+      text: '',
+      isConditional: false,
+      tries: 0,
+      firstMs: 0,
+      renewals: 0,
+      delays: 0,
+      timer: new Subscription(),
+      sentMs: 0,
+      hasOther: false,
+    };
     const queue = isWrite ? this.#writes : this.#asks;
     if (queue.length >= maxQueued) queue.shift()!.done({ refused: 'too many requests wait' }, false);
     queue.push(request);
@@ -127,6 +183,102 @@ export class Requests {
     this.#isHeld = true;
     for (const { done } of all) done({ refused: reason }, false);
   }
+
+  // HTTP.
+
+  /** For how long the device wants no requests, in milliseconds. */
+  get pauseMs(): number {
+    return Math.max(0, this.#pausedMs - this.#options.scheduler.now());
+  }
+
+  /** The request that waits longest for its answer. */
+  get oldest(): object | undefined {
+    return this.#inFlight[0];
+  }
+
+  /** Takes the answer to a request over HTTP. */
+  answer(key: object, message: HttpMessage): void {
+    const request = this.#inFlight.find((one) => one === key);
+    if (request === undefined) return; // it was given up
+    const { replies, retryIf, fail, known } = request;
+    const { status, statusText, headers } = message.head!;
+    const { http } = this.#options;
+    const answers = `the device answers ${status} ${statusText}`.trimEnd();
+    const finish = (outcome: Outcome) => {
+      this.#pauses.reset();
+      http!.heard(true, '');
+      http!.accepted(request, message);
+      this.#finish(request, outcome);
+    };
+    if (status === 304 && request.isConditional) {
+      finish({ isUnchanged: true });
+      return;
+    }
+    const isPossible = (matcher: Matcher) => message.isOk || hasStatus(matcher);
+    const [found, matcher] = firstMatch(replies.filter(isPossible), message, known);
+    if (found !== undefined || (replies.length === 0 && message.isOk)) {
+      finish({ message, found: found ?? new Map(), matcher });
+      return;
+    }
+    const says = message.text === '' ? answers : `${answers}: ${shown(message, false)}`;
+    const isRetried = firstMatch(retryIf, message, known)[0] !== undefined;
+    if (isRetried || firstMatch(fail, message, known)[0] !== undefined) {
+      http!.heard(true, '');
+      if (isRetried) this.#again(request, says);
+      else this.#refuse(request, says);
+    } else if (status === 401 && request.renewals === 0 && http!.renew(request.sentMs)) {
+      request.renewals++;
+      this.#putBack(request);
+    } else if ((status === 429 || status === 503) && request.delays < maxDelays)
+      this.#delay(request, answers, headers['retry-after']);
+    else if (unheardStatuses.has(status)) this.#unanswered(request, answers, status === 401);
+    else {
+      const reason = message.isOk ? `expected another answer to ${request.name}, got ${shown(message, false)}` : says;
+      http!.heard(false, message.isOk ? reason : answers);
+      this.#refuse(request, reason);
+    }
+  }
+
+  /** A request over HTTP has no whole answer. */
+  failed(key: object, reason: string): void {
+    const request = this.#inFlight.find((one) => one === key);
+    if (request !== undefined) this.#unanswered(request, reason, false);
+  }
+
+  #unanswered(request: Request, reason: string, isRefusal: boolean): void {
+    if (request.tries <= request.retry && !isRefusal) {
+      this.#again(request, reason);
+      return;
+    }
+    this.#options.http!.unanswered(reason, request.firstMs, isRefusal);
+    if (this.#inFlight.includes(request)) this.#refuse(request, reason);
+  }
+
+  /** Sends a request again after the pause that the device wants; meanwhile nothing is sent. */
+  #delay(request: Request, answers: string, retryAfter: string | undefined): void {
+    const { scheduler, http } = this.#options;
+    const pauseMs = Math.min(delayOf(retryAfter) ?? this.#pauses.next(), longestDelayMs);
+    this.#pausedMs = Math.max(this.#pausedMs, scheduler.now() + pauseMs);
+    this.#spacing?.unsubscribe();
+    this.#spacing = scheduler.schedule(() => {
+      this.#spacing = undefined;
+      this.#pump();
+    }, this.pauseMs);
+    http!.heard(false, answers);
+    request.delays++;
+    if (request.isWrite && pauseMs > longestWriteDelayMs)
+      this.#refuse(request, `${answers}, and wants no request for ${Math.round(pauseMs / 100) / 10} s`);
+    else this.#putBack(request);
+  }
+
+  #putBack(request: Request): void {
+    this.#remove(request);
+    request.tries--;
+    (request.isWrite ? this.#writes : this.#asks).unshift(request);
+    this.#pumpSoon();
+  }
+
+  // Answers that are matched to requests.
 
   /** Passes a message to the request that it answers; false: there is none. */
   take(message: Message): boolean {
@@ -289,6 +441,7 @@ export class Requests {
     if (request.until !== undefined && ![...this.#late, ...this.#inFlight].some((one) => one !== request && one.until))
       this.#dropFrames();
     request.sentMs = scheduler.now();
+    if (request.firstMs === 0) request.firstMs = request.sentMs;
     request.timer = new Subscription();
     let texts: readonly string[];
     try {
@@ -297,14 +450,15 @@ export class Requests {
       this.#refuse(request, (error as Error).message);
       return;
     }
-    this.#options.send(texts);
+    this.#options.send(texts, request);
     if (texts.length === 0) {
       this.#finish(request, { message: new Message(''), found: new Map(), matcher: undefined }); // another frame has sent it
       return;
     }
     const { replies, until, head, takesAny } = request;
-    if (replies.length === 0 && until === undefined && head === undefined && !takesAny)
-      this.#finish(request, { message: new Message(''), found: new Map(), matcher: undefined });
+    const isAnswered =
+      replies.length > 0 || until !== undefined || head !== undefined || takesAny || this.#options.http !== undefined;
+    if (!isAnswered) this.#finish(request, { message: new Message(''), found: new Map(), matcher: undefined });
     else request.timer.add(scheduler.schedule(() => this.#timeOut(request), request.timeoutMs));
   }
 
@@ -312,6 +466,12 @@ export class Requests {
   #timeOut(request: Request): void {
     const { scheduler, fail } = this.#options;
     const reason = `no answer to ${request.name} within ${request.timeoutMs / 1000} s`;
+    const { http } = this.#options;
+    if (http !== undefined) {
+      http.cancel(request);
+      this.#unanswered(request, reason, false);
+      return;
+    }
     if (this.#taken.ms >= request.sentMs && this.#taken.name === request.name) {
       this.#refuse(request, reason); // the earlier answer was lost, and this request's answer was taken for it
       return;
@@ -345,6 +505,18 @@ export class Requests {
     this.#inFlight.push(request);
     this.#send(request);
   }
+}
+
+function hasStatus(matcher: Matcher): boolean {
+  return matcher instanceof AnswerPattern && matcher.status !== undefined;
+}
+
+/** Reads Retry-After, seconds or a date (RFC 9110 10.2.3), as milliseconds; undefined: it is neither. */
+function delayOf(written: string | undefined): number | undefined {
+  if (written === undefined) return undefined;
+  if (/^\s*\d{1,9}\s*$/.test(written)) return Number(written) * 1000;
+  const ms = Date.parse(written) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(ms, 0);
 }
 
 /** Returns the first matcher that matches a message, and the values that it read. */

@@ -3,19 +3,22 @@
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { createFramer, type Framer, TelnetFilter } from '../../device/frames.ts';
+import { AnswerPattern, HttpMessage, readPlayed, writeAnswer } from '../../device/http-message.ts';
 import { DeviceLink } from '../../device/link.ts';
 import { type Matcher, Message } from '../../device/message.ts';
-import type { Transport } from '../../device/transport.ts';
+import type { HttpHead, Received, Transport } from '../../device/transport.ts';
 import { HubError, messageOf } from '../../model/error.ts';
 import type { Change } from '../../model/parameter.ts';
+import { withoutSecrets } from '../../model/secret.ts';
 import type { Value } from '../../model/value.ts';
 import type { Log } from '../connection.ts';
 import type { Compiled, Greeting, Instance } from './compiled.ts';
+import { EventStream } from './event-stream.ts';
 import { PendingWrites } from './pending-writes.ts';
 import { createSwP08, type LinkCodec } from './protocols/sw-p-08.ts';
 import { Questions } from './questions.ts';
 import { Readings } from './readings.ts';
-import { firstMatch, type RequestOptions, Requests, shown } from './requests.ts';
+import { firstMatch, type HttpOptions, type RequestOptions, Requests, type SentRequest, shown } from './requests.ts';
 
 /** The reports of a session to the hub. */
 export interface SessionEvents {
@@ -53,6 +56,9 @@ type Phase = 'away' | 'greeting' | 'loading' | 'ready' | 'resting';
 
 /** The pause before the next attempt with a device that refuses to work. */
 const refusedPauseMs = 30_000;
+/** How many ETags of answers over HTTP are kept, and the longest. */
+const maxEtags = 1024;
+const maxEtagLength = 256;
 /** The maximum number of messages of one read in a turn. */
 const framesPerTurn = 64;
 
@@ -85,7 +91,21 @@ export class Session {
   #requestNumber = 0;
   readonly #saved = new Map<string, Value>();
   /** Why the device refuses to work. */
-  #fault: Compiled['faults'][number] | undefined;
+  #fault: Pick<Compiled['faults'][number], 'reason'> | undefined;
+  // Over HTTP.
+  readonly #stream: EventStream | undefined;
+  /** By the text of the question. */
+  readonly #etags = new Map<string, string>();
+  /** The tokens of the greeting, which a wire trace must not show. */
+  #tokens: readonly string[] = [];
+  /** The request of the present step of the greeting. */
+  #greetRequest: object | undefined;
+  /** The phase in which the session has gone to get new credentials, and when it last had. */
+  #renewedIn: Phase | undefined;
+  #renewedMs = Number.NEGATIVE_INFINITY;
+  #heardMs = Number.NEGATIVE_INFINITY;
+  /** The last answer that the description does not expect. */
+  #refusal: string | undefined;
 
   constructor(options: SessionOptions, events: SessionEvents) {
     const { compiled, scheduler } = options;
@@ -105,18 +125,24 @@ export class Session {
       },
       {
         opened: (transport) => this.#opened(transport),
-        received: (bytes) => this.#received(bytes),
+        received: (bytes, about) => (compiled.isHttp ? this.#receivedHttp(bytes, about) : this.#received(bytes)),
+        failed: (request, reason, isHeard) => this.#failed(request, reason, isHeard),
+        exchanged: (direction, bytes) => this.#wireHttp(direction, bytes.toString()),
         ended: (reason, code) => this.#ended(reason, code),
       },
     );
+    this.#stream = compiled.events === undefined ? undefined : this.#createStream(compiled.events);
     this.#requests = new Requests({
       window: compiled.window,
       spacingMs: compiled.spacingMs,
       isOfBytes: compiled.format === 'hex',
       scheduler,
-      send: (texts) => {
-        for (const text of texts) this.#send(text);
+      send: (texts, request) => {
+        for (const text of texts)
+          if (compiled.isHttp) this.#sendQuestion(text, request);
+          else this.#send(text);
       },
+      http: compiled.isHttp ? this.#httpOptions() : undefined,
       isUnasked: (message) =>
         compiled.unasked.candidates(message).some(({ matcher }) => matcher.match(message) !== undefined),
       fail: (reason) => this.#link.fail(reason),
@@ -176,6 +202,7 @@ export class Session {
     this.#timers.unsubscribe();
     this.#questions.clear();
     this.#flushing?.unsubscribe();
+    this.#stream?.clear();
     this.#requests.clear('the connection was stopped');
     this.#writes.stop();
     this.#codec?.reset();
@@ -200,7 +227,7 @@ export class Session {
   // The link.
 
   #opened(transport: Transport): void {
-    const { framing, maxFrameBytes, isTelnet, timeoutMs, greet } = this.#compiled;
+    const { framing, maxFrameBytes, isTelnet, greet } = this.#compiled;
     this.#keepsFrames = transport.keepsFrames;
     this.#framer = createFramer(framing ?? { kind: 'whole' }, maxFrameBytes);
     this.#telnet = isTelnet ? new TelnetFilter() : undefined;
@@ -210,28 +237,35 @@ export class Session {
     this.#hasHeard = this.#hasOthers = false;
     this.#phase = 'greeting';
     this.#codec?.reset();
-    const limitMs = timeoutMs * 5;
+    this.#refusal = undefined;
+    this.#limitGreeting();
+    if (greet.length > 0) this.#greet(greet[0]!);
+    else this.#greeted();
+  }
+
+  #limitGreeting(): void {
+    const limitMs = this.#compiled.timeoutMs * 5;
     this.#timers.add(
       this.#options.scheduler.schedule(() => {
         const isUnheard = this.#phase === 'loading' && !this.#hasHeard;
-        const reason = `the device sent no expected message within ${limitMs / 1000} s`;
+        const reason = this.#refusal ?? `the device sent no expected message within ${limitMs / 1000} s`;
         if (this.#phase === 'greeting' || (isUnheard && this.#hasQuestions)) this.#link.fail(reason);
         else if (isUnheard && this.#hasOthers) this.#events.away(reason); // the first expected one may still come
       }, limitMs),
     );
-    if (greet.length > 0) this.#greet(greet[0]!);
-    else this.#greeted();
   }
 
   #greet(step: Greeting): void {
     const values = this.#scope([['id', ++this.#requestNumber]]);
     try {
-      for (const matcher of step.send) this.#send(matcher.format(values));
+      for (const matcher of step.send)
+        if (this.#compiled.isHttp) this.#sendGreeting(matcher.format(values));
+        else this.#send(matcher.format(values));
     } catch (error) {
       this.#link.fail(messageOf(error));
       return;
     }
-    if (step.reply === undefined && step.or.length === 0) this.#stepDone(step, undefined);
+    if (step.reply === undefined && step.or.length === 0 && !this.#compiled.isHttp) this.#stepDone(step, undefined);
   }
 
   #stepDone(step: Greeting, found: ReadonlyMap<string, Value> | undefined): void {
@@ -262,7 +296,14 @@ export class Session {
 
   /** Continues after the greeting: loads, or waits for the message that the device is ready. */
   #greeted(): void {
-    if (this.#compiled.ready.length === 0) this.#load();
+    const before = this.#renewedIn;
+    this.#renewedMs = this.#options.scheduler.now();
+    if (before !== undefined) {
+      this.#renewedIn = undefined;
+      this.#phase = before;
+      this.#requests.hold(false);
+      if (this.#stream?.isRefused === true) this.#stream.start();
+    } else if (this.#compiled.ready.length === 0) this.#load();
     else this.#step = this.#compiled.greet.length;
   }
 
@@ -276,12 +317,14 @@ export class Session {
     const { greet, ready, families, keepAlive } = this.#compiled;
     this.#phase = 'loading';
     this.#requests.hold(false);
+    this.#stream?.start(); // before the questions, so that no change is missed
     this.#questions.load(() => {
       if (!this.#isTaking) this.#ready(); // else the message that answers the last question is yet to be counted
     });
     if (!this.#questions.isLoaded) return;
     const hears = families.some(({ isRead }) => isRead) || (keepAlive !== undefined && keepAlive.replies.length > 0);
     this.#questions.keepAlive();
+    if (this.#stream !== undefined && !this.#hasHeard) return;
     if (this.#hasHeard || !hears || greet.some(({ reply }) => reply !== undefined) || ready.length > 0) this.#ready();
   }
 
@@ -289,7 +332,7 @@ export class Session {
   #ready(): void {
     if (this.#phase !== 'loading') return;
     if (this.#hasQuestions && !this.#hasHeard) {
-      this.#link.fail('the device does not answer');
+      this.#link.fail(this.#refusal ?? 'the device does not answer');
       return;
     }
     this.#phase = 'ready';
@@ -312,6 +355,7 @@ export class Session {
 
   /** Returns the minimum pause before the next attempt, in milliseconds. */
   #ended(reason: string, code: number | undefined): number {
+    const pauseMs = this.#requests.pauseMs;
     const fault = this.#fault ?? this.#compiled.faults.find(({ close }) => close !== undefined && close === code);
     this.#fault = undefined;
     this.#phase = 'away';
@@ -324,10 +368,13 @@ export class Session {
     this.#questions.clear();
     this.#writes.clearQueue();
     this.#codec?.reset();
+    this.#stream?.clear();
+    this.#etags.clear();
+    this.#greetRequest = this.#renewedIn = undefined;
     this.#requests.clear(`the device is offline: ${reason}`);
     this.#writes.giveUpAll(reason);
     this.#events.away(fault?.reason ?? reason);
-    return fault === undefined ? 0 : refusedPauseMs;
+    return Math.max(pauseMs, fault === undefined ? 0 : refusedPauseMs);
   }
 
   #received(chunk: Uint8Array): void {
@@ -374,14 +421,21 @@ export class Session {
     this.#message(new Message(payload.toString(encoding), format === 'xml' ? 'xml' : 'json'));
   }
 
-  #message(message: Message): void {
+  /** Ends the link if the device refuses to work. */
+  #refuses(message: Message): boolean {
     const { faults } = this.#compiled;
     const fault = faults.length === 0 ? undefined : faults.find(({ matcher }) => matcher?.match(message) !== undefined);
-    if (fault !== undefined) {
-      this.#fault = fault;
-      this.#link.fail(fault.reason);
-      return;
-    }
+    if (fault !== undefined) this.#failFor(fault);
+    return fault !== undefined;
+  }
+
+  #failFor(fault: Pick<Compiled['faults'][number], 'reason'>): void {
+    this.#fault = fault;
+    this.#link.fail(fault.reason);
+  }
+
+  #message(message: Message): void {
+    if (this.#refuses(message)) return;
     this.#readings.begin();
     if (this.#phase === 'greeting' && this.#greetedBy(message)) {
       this.#hasHeard = true;
@@ -401,7 +455,196 @@ export class Session {
     if (this.#phase === 'loading' && isLoaded) this.#ready();
     if (isAnswer || isUnasked) return;
     this.#hasOthers = true;
-    this.#options.log.debug({}, `not understood: ${shown(message, this.#compiled.format === 'hex')}`, 'not understood');
+    this.#notUnderstood(message);
+  }
+
+  #notUnderstood(message: Message): void {
+    const text = shown(message, this.#compiled.format === 'hex');
+    this.#options.log.debug({}, `not understood: ${text}`, 'not understood');
+  }
+
+  // HTTP.
+
+  #httpOptions(): HttpOptions {
+    return {
+      cancel: (request) => this.#link.cancel(request),
+      heard: (isExpected, reason) => this.#heard(isExpected, reason),
+      accepted: (request, { head }) => {
+        const etag = head!.headers.etag;
+        if (request.isWrite || etag === undefined || etag.length > maxEtagLength || head!.status !== 200) return;
+        this.#etags.delete(request.text);
+        this.#etags.set(request.text, etag);
+        if (this.#etags.size > maxEtags) this.#etags.delete(this.#etags.keys().next().value!);
+      },
+      unanswered: (reason, sinceMs, isRefusal) => this.#unanswered(reason, sinceMs, isRefusal),
+      renew: (sentMs) => this.#renew(sentMs),
+    };
+  }
+
+  #createStream(events: Matcher): EventStream {
+    const { scheduler, log } = this.#options;
+    return new EventStream({
+      scheduler,
+      send: (lastId, key) => {
+        try {
+          const text = events.format(this.#scope([]));
+          this.#sendHttp(lastId === '' ? text : `${text}\nlast-event-id: ${lastId}`, key);
+        } catch (error) {
+          this.#link.fail(messageOf(error));
+        }
+      },
+      opened: (isAgain) => {
+        this.#heard(true, '');
+        if (isAgain) this.#questions.askAll();
+        else if (this.#phase === 'loading' && this.#questions.isLoaded) this.#ready();
+      },
+      unanswered: (reason, sinceMs) => this.#unanswered(reason, sinceMs, false),
+      refused: ({ status, statusText }, sentMs, isFirst) => {
+        if (status === 401 && isFirst && this.#renew(sentMs)) return;
+        const reason = `the device answers ${status} ${statusText}`.trimEnd();
+        if (status === 429 || status >= 500) this.#unanswered(reason, sentMs, false);
+        else this.#failFor({ reason: `${events.text}: ${reason}` });
+      },
+      ended: () => log.warn({}, 'the device has no stream of events: it answers 204'),
+    });
+  }
+
+  /** The device has answered, or has sent an event. */
+  #heard(isExpected: boolean, reason: string): void {
+    this.#heardMs = this.#options.scheduler.now();
+    if (isExpected) {
+      this.#hasHeard = true;
+      this.#link.hear();
+    } else this.#refusal = reason;
+  }
+
+  /** A request has no answer: the device is offline, unless it has answered others since. */
+  #unanswered(reason: string, sinceMs: number, isRefusal: boolean): void {
+    if (this.#heardMs >= sinceMs) return; // it answers others
+    if (isRefusal)
+      this.#failFor({
+        reason: this.#compiled.greet.length > 0 || reason.endsWith(')') ? reason : `${reason}: set auth`,
+      });
+    else this.#link.fail(reason);
+  }
+
+  /** Greets again, because the device refuses a request of this time; false: the description has no greeting. */
+  #renew(sentMs: number): boolean {
+    const [first] = this.#compiled.greet;
+    if (first === undefined) return false;
+    if (this.#phase === 'greeting' || sentMs < this.#renewedMs) return true;
+    this.#renewedIn = this.#phase;
+    this.#phase = 'greeting';
+    this.#step = 0;
+    this.#requests.hold(true);
+    this.#limitGreeting();
+    this.#greet(first);
+    return true;
+  }
+
+  #sendHttp(text: string, request: object): void {
+    this.#wireHttp('out', text);
+    this.#link.send(Buffer.from(text), request);
+  }
+
+  #sendGreeting(text: string): void {
+    this.#greetRequest = {};
+    this.#sendHttp(text, this.#greetRequest);
+  }
+
+  #sendQuestion(text: string, request: SentRequest): void {
+    // without the ETag, the answer has the value, which a pending write waits for
+    const etag = request.isWrite || this.#writes.isPending ? undefined : this.#etags.get(text);
+    request.text = text;
+    request.isConditional = etag !== undefined;
+    this.#sendHttp(etag === undefined ? text : withHeader(text, 'if-none-match', etag), request);
+  }
+
+  #receivedHttp(bytes: Uint8Array, about: Received | undefined): void {
+    const { format, encoding } = this.#compiled;
+    const treeFormat = format === 'xml' ? 'xml' : 'json';
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+      .toString(encoding)
+      .replace(/^\ufeff/, '');
+    this.#events.turn(() => {
+      if (about === undefined) {
+        for (const message of readPlayed(text, treeFormat)) this.#takeHttp(message, undefined);
+      } else if (about.head !== undefined || about.event !== undefined)
+        this.#takeHttp(new HttpMessage(text, treeFormat, about.head, about.event), about.request);
+      else this.#link.hear(); // a stream without an event, such as a comment
+      this.#events.endMessage();
+    });
+  }
+
+  #takeHttp(message: HttpMessage, request: object | undefined): void {
+    const { head, event } = message;
+    const isGreeting = this.#greetRequest !== undefined && (request ?? this.#greetRequest) === this.#greetRequest;
+    if (!isGreeting || head === undefined) this.#wireOf(message);
+    if (this.#refuses(message)) return;
+    if (event !== undefined) {
+      this.#readings.begin();
+      this.#stream?.took(event);
+      this.#heard(true, '');
+      if (!this.#readings.readUnasked(message)) this.#notUnderstood(message);
+    } else if (request !== undefined && this.#stream?.owns(request) === true) this.#stream.answered(head!);
+    else if (isGreeting) this.#takeGreeting(message);
+    else {
+      const key = request ?? this.#requests.oldest;
+      this.#readings.begin();
+      this.#isTaking = true;
+      if (key !== undefined) this.#requests.answer(key, message);
+      this.#isTaking = false;
+      if (this.#phase === 'loading' && this.#questions.isLoaded) this.#ready();
+    }
+  }
+
+  #takeGreeting(message: HttpMessage): void {
+    const step = this.#compiled.greet[this.#step]!;
+    this.#greetRequest = undefined;
+    const isPossible = (matcher: Matcher) =>
+      message.isOk || (matcher instanceof AnswerPattern && matcher.status !== undefined);
+    const found =
+      step.reply === undefined
+        ? message.isOk
+          ? new Map<string, Value>()
+          : undefined
+        : isPossible(step.reply)
+          ? step.reply.match(message)
+          : undefined;
+    if (found !== undefined && step.saves)
+      this.#tokens = [...new Set([...this.#tokens, ...tokensOf(found)])].slice(-maxTokens);
+    this.#wireOf(message);
+    if (found !== undefined) {
+      this.#heard(true, '');
+      this.#stepDone(step, found);
+    } else if (firstMatch(step.or.filter(isPossible), message)[0] !== undefined) {
+      this.#heard(true, '');
+      this.#stepDone({ ...step, saves: false, first: undefined }, undefined);
+    } else this.#refuseGreeting(step, message.head!);
+  }
+
+  #refuseGreeting(step: Greeting, { status, statusText }: HttpHead): void {
+    const isOk = status >= 200 && status < 300;
+    const answers = isOk ? 'another answer than expected' : `${status} ${statusText}`.trimEnd();
+    const reason = `the device answers ${step.send[0]?.text ?? 'the greeting'} with ${answers}`;
+    if (status === 401 || status === 403) this.#failFor({ reason });
+    else this.#link.fail(reason);
+  }
+
+  #failed(request: object, reason: string, isHeard: boolean): void {
+    if (isHeard) this.#heard(false, reason);
+    if (request === this.#greetRequest) this.#link.fail(reason);
+    else if (this.#stream?.owns(request) === true) this.#stream.failed(reason);
+    else this.#requests.failed(request, reason);
+  }
+
+  #wireOf({ text, head, event }: HttpMessage): void {
+    if (head !== undefined) this.#wireHttp('in', writeAnswer(head, text));
+    else this.#wireHttp('in', `event: ${event!.name}${event!.id === '' ? '' : `\nid: ${event!.id}`}\ndata: ${text}`);
+  }
+
+  #wireHttp(direction: 'in' | 'out', text: string): void {
+    this.#events.wire(direction, Buffer.from(this.#tokens.length === 0 ? text : withoutSecrets(text, this.#tokens)));
   }
 
   #add(request: RequestOptions, isWrite: boolean): void {
@@ -444,4 +687,18 @@ export class Session {
   #sendRaw(bytes: Uint8Array): void {
     this.#link.send(bytes);
   }
+}
+
+/** How many tokens of greetings are remembered. */
+const maxTokens = 64;
+
+/** Returns what the greeting has saved, as it may stand in messages. */
+function tokensOf(found: ReadonlyMap<string, Value>): readonly string[] {
+  const texts = [...found.values()].filter((value) => typeof value === 'string');
+  return texts.flatMap((text) => [text, encodeURIComponent(text)]);
+}
+
+function withHeader(text: string, name: string, value: string): string {
+  const end = text.indexOf('\n\n');
+  return end < 0 ? `${text}\n${name}: ${value}` : `${text.slice(0, end)}\n${name}: ${value}${text.slice(end)}`;
 }

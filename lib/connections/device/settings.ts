@@ -2,6 +2,8 @@
 
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
+import { httpTransport, withHost } from '../../device/http.ts';
+import { secretsOf } from '../../device/http-auth.ts';
 import {
   listenTransport,
   serialTransport,
@@ -33,6 +35,27 @@ const serialSettings = {
   parity: z.enum(['none', 'even', 'odd']).optional().describe('Parity; default: that of the description'),
 };
 
+const userSetting = () =>
+  z.strictObject({
+    username: z.string().describe('The user name'),
+    password: z.string().describe('The password, as { env } or { file }'),
+  });
+
+function isAddress(text: string): boolean {
+  return addressMistake(text) === '';
+}
+
+/** Returns the error of an address in the setting http; '' if it has none. */
+function addressMistake(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || !/^https?:\/\//i.test(text))
+    return `expected an address such as "http://10.0.0.9/", got ${JSON.stringify(text)}`;
+  if (url.username !== '' || url.password !== '')
+    return 'expected an address without a user name or password: set auth';
+  if (url.search !== '' || url.hash !== '') return `expected an address without ? and #, got ${JSON.stringify(text)}`;
+  return '';
+}
+
 export const settingsSchema = z
   .strictObject({
     tcp: placeSetting().optional().describe('Reach it over TCP: a host, or host:port'),
@@ -56,11 +79,29 @@ export const settingsSchema = z
       )
       .optional()
       .describe('Reach it over a serial port: its path, or { path, baudRate, dataBits, stopBits, parity }'),
+    http: z
+      .string({ error: 'an address such as "http://10.0.0.9/"' })
+      .refine(isAddress, { error: ({ input }) => addressMistake(String(input)) })
+      .optional()
+      .describe(
+        'Reach it over HTTP: its address, http:// or https://, to which the paths of the description are added',
+      ),
+    auth: z
+      .strictObject({
+        basic: userSetting().optional().describe('HTTP Basic: { username, password }'),
+        bearer: z.string().min(1).optional().describe('HTTP Bearer: the token, as { env } or { file }'),
+        digest: userSetting().optional().describe('HTTP Digest: { username, password }'),
+      })
+      .refine((auth) => Object.values(auth).filter((one) => one !== undefined).length === 1, {
+        error: 'expected exactly one of basic, bearer and digest',
+      })
+      .optional()
+      .describe('How the hub signs in over HTTP: { basic }, { bearer } or { digest }'),
     hosts: z
       .array(placeSetting(), { error: 'a list of hosts' })
       .max(16)
       .default([])
-      .describe('Further hosts of the same device, tried in turn when the host in tcp or udp does not answer'),
+      .describe('Further hosts of the same device, tried in turn when the host in tcp, udp or http does not answer'),
     tls: z
       .union(
         [
@@ -73,7 +114,7 @@ export const settingsSchema = z
         { error: 'true, or { caFile, fingerprint }' },
       )
       .default(false)
-      .describe('Encrypt the TCP link; true: verify the certificate as browsers do'),
+      .describe('Encrypt the link; true: verify the certificate as browsers do. With https:// it is always encrypted'),
     protocol: z
       .string({ error: 'the name of a protocol, or the path of a description' })
       .min(1)
@@ -106,7 +147,7 @@ export const settingsSchema = z
     simulate: z.boolean().default(false).describe('true: run without a device; every write is confirmed immediately'),
   })
   .refine((settings) => transportNames.filter((name) => settings[name] !== undefined).length === 1, {
-    error: 'expected exactly one of tcp, udp, ws, listen and serial',
+    error: 'expected exactly one of tcp, udp, ws, listen, serial and http',
   })
   .meta({ oneOf: transportNames.map((name) => ({ required: [name] })) });
 
@@ -155,7 +196,7 @@ export function createTransports(
   compiled: Compiled,
   resolvePath: ResolvePath,
 ): readonly Transport[] {
-  const { tcp, udp, ws, serial, hosts } = settings;
+  const { tcp, udp, ws, serial, http, auth = {}, hosts } = settings;
   const tls = tlsOf(settings, resolvePath);
   const placesOf = (first: string) =>
     [first, ...hosts].map((text) => {
@@ -164,6 +205,14 @@ export function createTransports(
     });
   if (tcp !== undefined) return placesOf(tcp).map(({ host, port }) => tcpTransport({ host, port, tls }));
   if (udp !== undefined) return placesOf(udp).map(({ host, port }) => udpTransport(host, port));
+  if (http !== undefined) {
+    const url = new URL(http);
+    const connections = compiled.window + (compiled.events === undefined ? 0 : 1);
+    const connectTimeoutMs = settings.connectTimeout ?? compiled.connectTimeoutMs;
+    return [url, ...hosts.map((text) => withHost(url, readPlace(text)))].map((one) =>
+      httpTransport({ url: one, tls, credentials: auth, connections, connectTimeoutMs }),
+    );
+  }
   if (ws !== undefined) return [wsTransport(ws, compiled.subprotocol, tls)];
   const target = listenTarget(settings);
   if (target !== undefined) return [listenTransport(target.port, target.host)];
@@ -188,8 +237,16 @@ function defined<Settings extends object>(
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as never;
 }
 
-function tlsOf({ tls, ws }: DeviceSettings, resolvePath: ResolvePath): TcpTarget['tls'] {
-  if (tls === false && ws?.startsWith('wss:') !== true) return undefined;
+/** Returns the settings that logs and traces mask, also as they stand in a query, a form or a header. */
+export function secretsIn({ secrets, auth = {} }: DeviceSettings): readonly string[] {
+  return [...Object.values(secrets), ...secretsOf(auth)].flatMap((secret) => {
+    const encoded = encodeURIComponent(secret);
+    return encoded === secret ? [secret] : [secret, encoded];
+  });
+}
+
+function tlsOf({ tls, ws, http }: DeviceSettings, resolvePath: ResolvePath): TcpTarget['tls'] {
+  if (tls === false && /^(?:wss|https):/i.test(ws ?? http ?? '') !== true) return undefined;
   const { caFile, fingerprint } = typeof tls === 'boolean' ? {} : tls;
   if (caFile === undefined) return { ca: undefined, fingerprint };
   const path = resolvePath(caFile);

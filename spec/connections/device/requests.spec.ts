@@ -43,7 +43,7 @@ function create(window = 8) {
         takesAny: false,
         done: (outcome: Outcome, isLate) =>
           told.push(
-            `${name}: ${'refused' in outcome ? outcome.refused : `${outcome.found.get('value') ?? 'ok'}`}${isLate ? ' (late)' : ''}`,
+            `${name}: ${'message' in outcome ? (outcome.found.get('value') ?? 'ok') : 'refused' in outcome ? outcome.refused : 'unchanged'}${isLate ? ' (late)' : ''}`,
           ),
       },
       false,

@@ -1,0 +1,159 @@
+// Authentication over HTTP: Basic (RFC 7617), Bearer (RFC 6750) and Digest (RFC 7616). A password is sent only in the way that the settings
+// choose: a device that asks for Basic does not get the password of `digest`.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { hidden } from '../model/secret.ts';
+
+export interface Credentials {
+  readonly basic?: User | undefined;
+  readonly bearer?: string | undefined;
+  readonly digest?: User | undefined;
+}
+
+interface User {
+  readonly username: string;
+  readonly password: string;
+}
+
+interface Challenge {
+  readonly realm: string;
+  readonly nonce: string;
+  readonly opaque: string | undefined;
+  readonly algorithm: (typeof algorithms)[number];
+  readonly hasQop: boolean;
+  readonly isStale: boolean;
+}
+
+/** By strength. `hash` is its name in Node. */
+const algorithms = [
+  { name: 'SHA-512-256', hash: 'sha512-256' },
+  { name: 'SHA-256', hash: 'sha256' },
+  { name: 'MD5', hash: 'md5' },
+] as const;
+
+/** How a refused request goes on. */
+export type Answered = { readonly again: true } | { readonly fault: string };
+
+export class HttpAuth {
+  readonly #credentials: Credentials;
+  #challenge: (Challenge & { readonly isSession: boolean; readonly count: { requests: number } }) | undefined;
+
+  constructor(credentials: Credentials) {
+    this.#credentials = credentials;
+  }
+
+  /** Returns the value of Authorization for a request, and the nonce in it; undefined: none yet, or none at all. */
+  headerFor(method: string, target: string): { readonly value: string; readonly nonce: string } | undefined {
+    const { basic, bearer, digest } = this.#credentials;
+    if (bearer !== undefined) return { value: `Bearer ${bearer}`, nonce: '' };
+    if (basic !== undefined)
+      return { value: `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}`, nonce: '' };
+    if (digest === undefined || this.#challenge === undefined) return undefined;
+    return { value: this.#digest(digest, method, target), nonce: this.#challenge.nonce };
+  }
+
+  /**
+   * Handles the status 401. `nonce`: that of the request, undefined if it had no credentials. With another nonce by now, or a stale one, the
+   * request may be sent again.
+   */
+  refused(header: string | undefined, nonce: string | undefined): Answered {
+    const { digest } = this.#credentials;
+    if (digest === undefined) return { fault: nonce === undefined ? '' : 'check auth' };
+    const offered = readChallenges(header ?? '');
+    const found = algorithms
+      .flatMap(({ name }) => offered.filter((one) => one.algorithm.name === name))
+      .find(({ nonce: one }) => one !== '');
+    if (found === undefined) {
+      const schemes = [...(header ?? '').matchAll(/(?:^|,\s*)([A-Za-z]+)(?=\s+\w+=|$|,)/g)].map(([, name]) => name);
+      return {
+        fault: `expected a challenge of Digest with MD5 or SHA-256, got ${schemes.join(', ') || 'none'}: check auth`,
+      };
+    }
+    if (nonce !== undefined && nonce === this.#challenge?.nonce && !found.isStale)
+      return { fault: 'check auth.digest' };
+    if (found.nonce !== this.#challenge?.nonce) this.#challenge = { ...found, count: { requests: 0 } };
+    return { again: true };
+  }
+
+  /** Adopts the nonce for the next requests, from Authentication-Info. */
+  next(info: string | undefined): void {
+    const nonce = info === undefined ? undefined : readParameters(info).get('nextnonce');
+    if (nonce !== undefined && this.#challenge !== undefined)
+      this.#challenge = { ...this.#challenge, nonce, count: { requests: 0 } };
+  }
+
+  #digest({ username, password }: User, method: string, target: string): string {
+    const { realm, nonce, opaque, algorithm, isSession, hasQop, count } = this.#challenge!;
+    const hash = (text: string) => createHash(algorithm.hash).update(text).digest('hex');
+    const cnonce = randomBytes(12).toString('hex');
+    const nc = (++count.requests).toString(16).padStart(8, '0');
+    const secret = hash(`${username}:${realm}:${password}`);
+    const first = isSession ? hash(`${secret}:${nonce}:${cnonce}`) : secret;
+    const second = hash(`${method}:${target}`);
+    const response = hash(hasQop ? `${first}:${nonce}:${nc}:${cnonce}:auth:${second}` : `${first}:${nonce}:${second}`);
+    const parts = [
+      `username="${quoted(Buffer.from(username).toString('latin1'))}"`,
+      `realm="${quoted(realm)}"`,
+      `nonce="${quoted(nonce)}"`,
+      `uri="${quoted(target)}"`,
+      `response="${response}"`,
+      `algorithm=${algorithm.name}${isSession ? '-sess' : ''}`,
+      ...(opaque === undefined ? [] : [`opaque="${quoted(opaque)}"`]),
+      ...(hasQop ? ['qop=auth', `nc=${nc}`] : []),
+      ...(hasQop || isSession ? [`cnonce="${cnonce}"`] : []),
+    ];
+    return `Digest ${parts.join(', ')}`;
+  }
+}
+
+/** Returns everything that a wire trace must not show. */
+export function secretsOf({ basic, bearer, digest }: Credentials): readonly string[] {
+  const user = basic ?? digest;
+  return [
+    ...(bearer === undefined ? [] : [bearer]),
+    ...(user === undefined ? [] : [user.password]),
+    ...(basic === undefined ? [] : [Buffer.from(`${basic.username}:${basic.password}`).toString('base64')]),
+  ];
+}
+
+/** Returns a header as a wire trace shows it. */
+export function maskedHeader(value: string): string {
+  return `${value.split(' ', 1)[0]} ${hidden}`;
+}
+
+function quoted(text: string): string {
+  return text.replaceAll(/["\\]/g, '\\$&');
+}
+
+/** Reads the challenges of Digest in WWW-Authenticate, which may have several of several schemes. */
+function readChallenges(header: string): readonly (Challenge & { readonly isSession: boolean })[] {
+  const starts = [...header.matchAll(/(?:^|,)\s*digest\s+(?=\w+\s*=)/gi)];
+  return starts.flatMap((start, place) => {
+    const parameters = readParameters(header.slice(start.index + start[0].length, starts[place + 1]?.index));
+    const written = (parameters.get('algorithm') ?? 'MD5').toUpperCase();
+    const isSession = written.endsWith('-SESS');
+    const algorithm = algorithms.find(({ name }) => name === (isSession ? written.slice(0, -5) : written));
+    const qop = parameters.get('qop');
+    const hasQop = qop !== undefined && /(?:^|,)\s*auth\s*(?:,|$)/i.test(qop);
+    if (algorithm === undefined || (qop !== undefined && !hasQop)) return [];
+    return {
+      realm: parameters.get('realm') ?? '',
+      nonce: parameters.get('nonce') ?? '',
+      opaque: parameters.get('opaque'),
+      algorithm,
+      isSession,
+      hasQop,
+      isStale: parameters.get('stale')?.toLowerCase() === 'true',
+    };
+  });
+}
+
+/** Reads `name=value, name="value"`. */
+function readParameters(text: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const [, name, inQuotes, plain] of text.matchAll(/(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g)) {
+    const value = inQuotes === undefined ? plain! : inQuotes.replaceAll(/\\(.)/g, '$1');
+    if (!found.has(name!.toLowerCase())) found.set(name!.toLowerCase(), value);
+  }
+  return found;
+}

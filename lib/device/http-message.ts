@@ -1,0 +1,344 @@
+// Messages over HTTP: requests and their patterns, answers with a status and headers, and server-sent events. As text, a request is
+// `PUT /lamp?id=1`, then headers, an empty line and the body; an answer begins with `HTTP 200 OK`.
+
+import { describe, HubError } from '../model/error.ts';
+import { toText, type Value } from '../model/value.ts';
+import { type Matcher, Message, type TreeFormat, TreePattern } from './message.ts';
+import { type CompileExpression, Pattern, PatternError, type Values } from './pattern.ts';
+import type { HttpHead, ServerEvent } from './transport.ts';
+
+export const httpMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+/** A request as a description has it. */
+export interface DescribedRequest {
+  readonly method?: (typeof httpMethods)[number] | undefined;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, Value>> | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: unknown;
+  readonly form?: Readonly<Record<string, Value>> | undefined;
+}
+
+/** A request, read from its text. */
+export interface HttpRequest {
+  readonly method: string;
+  /** The path and the query. */
+  readonly target: string;
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+const requestLine = /^([A-Z]+) (\/[^\s]*)(?: ([^\n]*))?(?:\n|$)/;
+
+/** Reads a request from its text; a body may also stand behind the path. undefined: it is none. */
+export function readRequest(text: string): HttpRequest | undefined {
+  const first = requestLine.exec(text);
+  if (first === null) return undefined;
+  const [line, method, target, shortBody] = first;
+  const end = text.indexOf('\n\n', line.length - 1);
+  const lines = text.slice(line.length, end < 0 ? undefined : Math.max(end, line.length)).split('\n');
+  return {
+    method: method!,
+    target: target!,
+    headers: readHeaders(lines),
+    body: end >= 0 ? text.slice(end + 2) : shortBody,
+  };
+}
+
+/** Returns the text of a request. */
+export function writeRequest({ method, target, headers, body }: HttpRequest): string {
+  const lines = Object.entries(headers).map(([name, value]) => `\n${name}: ${value}`);
+  return `${method} ${target}${lines.join('')}${body === undefined ? '' : `\n\n${body}`}`;
+}
+
+function readHeaders(lines: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const at = line.indexOf(':');
+    if (at > 0) headers[line.slice(0, at).trim().toLowerCase()] = line.slice(at + 1).trim();
+  }
+  return headers;
+}
+
+/** The text of an answer, for people: without the credentials in its head. */
+export function writeAnswer({ status, statusText, headers }: HttpHead, body: string): string {
+  const lines = Object.entries(headers).map(
+    ([name, value]) => `\n${name}: ${name === 'set-cookie' ? value.replace(/=[^;]*/, '=***') : value}`,
+  );
+  return `HTTP ${status}${statusText === '' ? '' : ` ${statusText}`}${lines.join('')}${body === '' ? '' : `\n\n${body}`}`;
+}
+
+/** An answer, or a server-sent event. */
+export class HttpMessage extends Message {
+  readonly head: HttpHead | undefined;
+  readonly event: ServerEvent | undefined;
+
+  constructor(text: string, format: TreeFormat, head: HttpHead | undefined, event: ServerEvent | undefined) {
+    super(text, format);
+    this.head = head;
+    this.event = event;
+  }
+
+  get isOk(): boolean {
+    return this.head === undefined || (this.head.status >= 200 && this.head.status < 300);
+  }
+}
+
+/** Reads what a test plays: `HTTP 404 Not Found`, events as on the wire, or the body of an answer with the status 200. */
+export function readPlayed(text: string, format: TreeFormat): readonly HttpMessage[] {
+  const first = /^HTTP(?:\/\d(?:\.\d)?)? (\d{3}) ?([^\n]*)(?:\n|$)/.exec(text);
+  if (first !== null) {
+    const end = text.indexOf('\n\n', first[0].length - 1);
+    const lines = text.slice(first[0].length, end < 0 ? undefined : Math.max(end, first[0].length)).split('\n');
+    const head = { status: Number(first[1]), statusText: first[2]!, headers: readHeaders(lines) };
+    return [new HttpMessage(end < 0 ? '' : text.slice(end + 2), format, head, undefined)];
+  }
+  if (/^(?:event|data|id|retry): ?\S/.test(text)) {
+    const events = new EventReader().push(`${text}\n\n`);
+    return events.map((event) => new HttpMessage(event.data, format, undefined, event));
+  }
+  return [new HttpMessage(text, format, { status: 200, statusText: 'OK', headers: {} }, undefined)];
+}
+
+/** The longest event, in characters. */
+export const maxEventLength = 1_048_576;
+/** The longest ID of an event that the hub repeats as Last-Event-ID. */
+const maxIdLength = 1024;
+
+/** Reads a stream of server-sent events (WHATWG HTML 9.2.6). Errors: `Error` for an event that is too long. */
+export class EventReader {
+  #rest = '';
+  #data: string[] = [];
+  #length = 0;
+  #name = '';
+  #id = '';
+  #retryMs: number | undefined;
+  #isFirst = true;
+
+  push(text: string): readonly ServerEvent[] {
+    const events: ServerEvent[] = [];
+    let all = this.#rest + text;
+    let from = Math.max(0, this.#rest.length - 1); // the rest has no end of a line, except that its last character may be half of one
+    if (this.#isFirst && all.length > 0) {
+      if (all.startsWith('\ufeff')) all = all.slice(1);
+      this.#isFirst = false;
+    }
+    let at = 0;
+    for (;;) {
+      const end = endOfLine(all, Math.max(at, from));
+      if (end === undefined) break;
+      const event = this.#line(all.slice(at, end.from));
+      if (event !== undefined) events.push(event);
+      at = from = end.to;
+    }
+    this.#rest = all.slice(at);
+    if (this.#rest.length + this.#length > maxEventLength)
+      throw new Error(`an event is longer than ${maxEventLength} characters`);
+    return events;
+  }
+
+  #line(line: string): ServerEvent | undefined {
+    if (line === '') return this.#dispatch();
+    const colon = line.indexOf(':');
+    if (colon === 0) return undefined; // a comment, which keeps the stream alive
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
+    if (field === 'data') {
+      this.#length += value.length + 1;
+      if (this.#length > maxEventLength) throw new Error(`an event is longer than ${maxEventLength} characters`);
+      this.#data.push(value);
+    } else if (field === 'event') this.#name = value.slice(0, maxIdLength);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: an ID with a control character could not be sent as a header
+    else if (field === 'id' && !/[\0-\x1f\x7f]/.test(value) && value.length <= maxIdLength) this.#id = value;
+    else if (field === 'retry' && /^\d{1,9}$/.test(value)) this.#retryMs = Number(value);
+    return undefined;
+  }
+
+  #dispatch(): ServerEvent | undefined {
+    const [name, data] = [this.#name, this.#data];
+    this.#name = '';
+    this.#data = [];
+    this.#length = 0;
+    if (data.length === 0) return undefined;
+    return { name: name === '' ? 'message' : name, id: this.#id, data: data.join('\n'), retryMs: this.#retryMs };
+  }
+}
+
+/** Returns where the next line ends; a `\r` at the very end may be half of a `\r\n`. */
+function endOfLine(text: string, at: number): { readonly from: number; readonly to: number } | undefined {
+  for (let place = at; place < text.length; place++) {
+    const code = text.charCodeAt(place);
+    if (code === 10) return { from: place, to: place + 1 };
+    if (code !== 13) continue;
+    if (place + 1 === text.length) return undefined;
+    return { from: place, to: text.charCodeAt(place + 1) === 10 ? place + 2 : place + 1 };
+  }
+  return undefined;
+}
+
+interface NamedPattern {
+  readonly name: string;
+  readonly pattern: Pattern;
+}
+
+/** A request with values in braces. It encodes each value for its place, so that no value can become another request. */
+export class RequestPattern implements Matcher {
+  readonly text: string;
+  readonly names = new Set<string>();
+  readonly #method: string;
+  readonly #path: Pattern;
+  readonly #query: readonly NamedPattern[];
+  readonly #headers: readonly NamedPattern[];
+  readonly #form: readonly NamedPattern[] | undefined;
+  readonly #body: { readonly tree: TreePattern } | { readonly text: Pattern } | undefined;
+  readonly #isXml: boolean;
+
+  /** `path`: where in the description a mistake is. Errors: `RequestMistake`. */
+  constructor(
+    { method, path, query = {}, headers = {}, body, form }: DescribedRequest,
+    common: Readonly<Record<string, string>>,
+    format: TreeFormat,
+    compile: CompileExpression,
+  ) {
+    const pattern = (key: string, name: string | undefined, written: Value) => {
+      try {
+        const parsed = Pattern.parse(toText(written), false, compile);
+        for (const one of parsed.names) this.names.add(one);
+        return parsed;
+      } catch (error) {
+        throw new RequestMistake(name === undefined ? [key] : [key, name], error as PatternError);
+      }
+    };
+    const all = (key: string, written: Readonly<Record<string, Value>>) =>
+      Object.entries(written).map(([name, value]) => ({ name, pattern: pattern(key, name, value) }));
+    this.#isXml = format === 'xml';
+    this.#method = method ?? (body === undefined && form === undefined ? 'GET' : 'POST');
+    this.text = `${this.#method} ${path}`;
+    this.#path = pattern('path', undefined, path);
+    this.#query = all('query', query);
+    this.#form = form === undefined ? undefined : all('form', form);
+    const own = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+    const inherited = Object.entries(common).filter(([name]) => !own.has(name.toLowerCase()));
+    this.#headers = all('headers', { ...Object.fromEntries(inherited), ...headers });
+    const has = (name: string) => this.#headers.some((one) => one.name.toLowerCase() === name);
+    const type = form !== undefined ? formType : typeof body === 'string' ? textTypes[format] : undefined;
+    if (type !== undefined && !has('content-type'))
+      this.#headers = [...this.#headers, { name: 'content-type', pattern: pattern('headers', 'content-type', type) }];
+    if (typeof body === 'string') this.#body = { text: pattern('body', undefined, body) };
+    else if (body !== undefined)
+      try {
+        const tree = new TreePattern(body, compile);
+        for (const name of tree.names) this.names.add(name);
+        this.#body = { tree };
+      } catch (error) {
+        throw new RequestMistake(['body'], error as PatternError);
+      }
+  }
+
+  match(): undefined {
+    return undefined;
+  }
+
+  /** Errors: as `Pattern.format`; `out-of-range` for a value that would change the path or a header. */
+  format(values: Values): string {
+    const pairs = (list: readonly NamedPattern[]) =>
+      list
+        .map(({ name, pattern }) => `${encodeURIComponent(name)}=${encodeURIComponent(pattern.format(values))}`)
+        .join('&');
+    let target = this.#path.format(values, encodeURIComponent);
+    const path = target.split(/[?#]/, 1)[0]!;
+    if (/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path))
+      throw new HubError('out-of-range', `expected a path without the parts . and .., got ${describe(path)}`);
+    if (this.#query.length > 0) target += `${target.includes('?') ? '&' : '?'}${pairs(this.#query)}`;
+    let text = `${this.#method} ${target}`;
+    for (const { name, pattern } of this.#headers) {
+      const value = pattern.format(values);
+      // a line break would begin another header
+      if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
+        throw new HubError('out-of-range', `expected a header ${name} of one line in Latin-1, got ${describe(value)}`);
+      text += `\n${name.toLowerCase()}: ${value}`;
+    }
+    const body = this.#form !== undefined ? pairs(this.#form) : this.#formatBody(values);
+    return body === undefined ? text : `${text}\n\n${body}`;
+  }
+
+  #formatBody(values: Values): string | undefined {
+    const body = this.#body;
+    if (body === undefined) return undefined;
+    if ('tree' in body) return body.tree.format(values);
+    return body.text.format(values, this.#isXml ? escapeXml : undefined);
+  }
+}
+
+const formType = 'application/x-www-form-urlencoded';
+/** The types of bodies that are text; bodies of JSON are objects. */
+const textTypes: Readonly<Record<TreeFormat, string>> = { json: 'text/plain; charset=utf-8', xml: 'application/xml' };
+
+/** Escapes text for XML; a control character has no place there. Errors: `out-of-range`. */
+function escapeXml(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 2.2
+  if (/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(text))
+    throw new HubError('out-of-range', 'expected a value without control characters, got one that has them');
+  const named: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+  return text.replace(/[&<>"]/g, (character) => named[character]!);
+}
+
+/** A mistake in a part of a request. */
+export class RequestMistake extends PatternError {
+  readonly path: readonly string[];
+
+  constructor(path: readonly string[], { message, offset }: PatternError) {
+    super(message, offset);
+    this.path = path;
+  }
+}
+
+export interface DescribedAnswer {
+  readonly status?: number | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly event?: string | undefined;
+}
+
+/** The pattern of an answer or event: of its body, and of its status, headers or name. */
+export class AnswerPattern implements Matcher {
+  readonly text: string;
+  readonly names: ReadonlySet<string>;
+  readonly ofBody: Matcher | undefined;
+  readonly status: number | undefined;
+  readonly #event: string | undefined;
+  readonly #headers: readonly NamedPattern[];
+
+  /** Errors: `PatternError`. */
+  constructor(body: Matcher | undefined, written: DescribedAnswer, compile: CompileExpression) {
+    this.ofBody = body;
+    this.status = written.status;
+    this.#event = written.event;
+    this.#headers = Object.entries(written.headers ?? {}).map(([name, text]) => ({
+      name: name.toLowerCase(),
+      pattern: Pattern.parse(text, false, compile),
+    }));
+    this.text = body?.text ?? String(written.status ?? written.event);
+    this.names = new Set([...(body?.names ?? []), ...this.#headers.flatMap(({ pattern }) => [...pattern.names])]);
+  }
+
+  match(message: Message, known?: Values): Map<string, Value> | undefined {
+    if (!(message instanceof HttpMessage)) return undefined;
+    const { head, event } = message;
+    if (this.status !== undefined && head?.status !== this.status) return undefined;
+    if (this.#event !== undefined && event?.name !== this.#event) return undefined;
+    const found = this.ofBody === undefined ? new Map<string, Value>() : this.ofBody.match(message, known);
+    if (found === undefined) return undefined;
+    for (const { name, pattern } of this.#headers) {
+      const value = head?.headers[name];
+      const read = value === undefined ? undefined : pattern.match(value, known);
+      if (read === undefined) return undefined;
+      for (const [key, one] of read) found.set(key, one);
+    }
+    return found;
+  }
+
+  format(): string {
+    throw new HubError('not-convertible', 'expected a request, got the pattern of an answer');
+  }
+}

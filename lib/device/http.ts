@@ -1,0 +1,419 @@
+// The transport HTTP, over undici: connections that stay open, answers bounded in bytes, compressed or not, authentication, redirects, and
+// streams of server-sent events. A link is open at once; the answers show whether the device is there.
+
+import { isIPv6 } from 'node:net';
+import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
+import type { buildConnector, Dispatcher, Pool } from 'undici';
+import { messageOf } from '../model/error.ts';
+import { type Credentials, HttpAuth, maskedHeader } from './http-auth.ts';
+import { EventReader, type HttpRequest, readRequest, writeAnswer, writeRequest } from './http-message.ts';
+import {
+  fingerprintFault,
+  type HttpHead,
+  type Link,
+  type LinkListener,
+  type ServerEvent,
+  type TlsTarget,
+  type Transport,
+  tlsOptions,
+} from './transport.ts';
+
+export interface HttpTarget {
+  /** Where the paths of requests begin: `http://10.0.0.9/base`. */
+  readonly url: URL;
+  readonly tls?: TlsTarget | undefined;
+  readonly credentials: Credentials;
+  /** How many connections to the device are open at most. */
+  readonly connections: number;
+  readonly connectTimeoutMs: number;
+}
+
+/** The longest body of an answer, compressed and not. */
+export const maxBodyBytes = 1_048_576;
+/** The longest head of an answer. */
+export const maxHeadBytes = 16_384;
+/** How many redirects of a request are followed, and to how many other origins in all. */
+export const maxRedirects = 5;
+const maxOrigins = 4;
+/** How long an unused connection stays open, unless the device says less. */
+const keepAliveMs = 30_000;
+
+type Client = Pick<typeof import('undici'), 'Pool' | 'buildConnector'>;
+
+export function httpTransport(target: HttpTarget): Transport {
+  return {
+    name: target.url.host + target.url.pathname.replace(/\/$/, ''),
+    keepsFrames: true,
+    open: (listener) => new HttpLink(target, listener),
+  };
+}
+
+class HttpLink implements Link {
+  readonly #target: HttpTarget;
+  readonly #listener: LinkListener;
+  readonly #auth: HttpAuth;
+  readonly #pools = new Map<string, Pool>();
+  readonly #exchanges = new Map<object, Exchange>();
+  #client: Client | undefined;
+  #isEnded = false;
+
+  constructor(target: HttpTarget, listener: LinkListener) {
+    this.#target = target;
+    this.#listener = listener;
+    this.#auth = new HttpAuth(target.credentials);
+    void this.#open().catch((error) => {
+      if (!this.#isEnded) listener.closed(messageOf(error));
+      this.#isEnded = true;
+    });
+  }
+
+  async #open(): Promise<void> {
+    this.#client = await import('undici'); // most hubs have no device that needs it
+    if (!this.#isEnded) this.#listener.opened();
+  }
+
+  send(bytes: Uint8Array, key: object = {}): void {
+    if (this.#isEnded) return;
+    const request = readRequest(Buffer.from(bytes).toString());
+    if (request === undefined) return;
+    const { url } = this.#target;
+    const exchange = new Exchange(this, key, request, new URL(url.pathname.replace(/\/$/, '') + request.target, url));
+    this.#exchanges.set(key, exchange);
+    this.dispatch(exchange);
+  }
+
+  cancel(key: object): void {
+    const exchange = this.#exchanges.get(key);
+    this.#exchanges.delete(key);
+    exchange?.cancel();
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#exchanges.clear();
+    for (const pool of this.#pools.values()) void pool.destroy().catch(() => {});
+    this.#pools.clear();
+  }
+
+  /** Sends a request, again after a redirect or a challenge. */
+  dispatch(exchange: Exchange): void {
+    const { request, url } = exchange;
+    const isHome = this.#isHome(exchange);
+    const target = url.pathname + url.search;
+    const headers: Record<string, string> = {
+      'user-agent': 'patchbay',
+      accept: '*/*',
+      'accept-encoding': exchange.isStream ? 'identity' : 'gzip, deflate, br',
+    };
+    // the headers of a description may have credentials, which are for the device alone
+    if (isHome) Object.assign(headers, request.headers);
+    if (request.body !== undefined) headers['content-type'] ??= 'application/json';
+    const authorization = isHome ? this.#auth.headerFor(request.method, target) : undefined;
+    exchange.authorization = authorization;
+    if (authorization !== undefined) headers.authorization = authorization.value;
+    try {
+      this.#poolOf(url).dispatch(
+        { path: target, method: request.method as Dispatcher.HttpMethod, headers, body: request.body ?? null },
+        exchange,
+      );
+    } catch (error) {
+      queueMicrotask(() => this.fail(exchange, messageOf(error)));
+    }
+  }
+
+  /** Whether a request goes to the device itself, and no other origin has led it there. */
+  #isHome({ url, hasLeft }: Exchange): boolean {
+    return !hasLeft && this.#isOfDevice(url);
+  }
+
+  #isOfDevice(url: URL): boolean {
+    return url.origin === this.#target.url.origin;
+  }
+
+  #poolOf(url: URL): Pool {
+    const known = this.#pools.get(url.origin);
+    if (known !== undefined) return known;
+    if (this.#pools.size > maxOrigins) throw new Error(`the device redirects to more than ${maxOrigins} other origins`);
+    const { Pool } = this.#client!;
+    const pool = new Pool(url.origin, {
+      connections: this.#target.connections,
+      pipelining: 1,
+      connect: this.#connector(this.#isOfDevice(url)),
+      maxHeaderSize: maxHeadBytes,
+      headersTimeout: 0, // the session has the time limits
+      bodyTimeout: 0,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMs,
+    });
+    this.#pools.set(url.origin, pool);
+    return pool;
+  }
+
+  #connector(isOfDevice: boolean): buildConnector.connector {
+    const { tls, connectTimeoutMs } = this.#target;
+    const own = tls === undefined || !isOfDevice ? {} : tlsOptions(tls);
+    const connect = this.#client!.buildConnector({ ...own, timeout: connectTimeoutMs, maxCachedSessions: 0 } as object);
+    const fingerprint = isOfDevice ? tls?.fingerprint : undefined;
+    if (fingerprint === undefined) return connect;
+    return (options, callback) =>
+      connect(options, (...[error, socket]) => {
+        const fault = socket === null ? undefined : fingerprintFault(socket, fingerprint);
+        if (fault === undefined) callback(...([error, socket] as Parameters<typeof callback>));
+        else {
+          socket!.destroy();
+          callback(new Error(fault), null);
+        }
+      });
+  }
+
+  // What an exchange reports.
+
+  fail(exchange: Exchange, reason: string, isHeard = false): void {
+    if (this.#isEnded || !this.#exchanges.delete(exchange.key)) return;
+    this.#listener.failed?.(exchange.key, reason, isHeard);
+  }
+
+  /** The answer is complete. */
+  answered(exchange: Exchange, head: HttpHead, body: Buffer): void {
+    if (this.#isEnded || this.#exchanges.get(exchange.key) !== exchange) return;
+    if (head.status === 401 && this.#isHome(exchange)) {
+      const outcome = this.#auth.refused(head.headers['www-authenticate'], exchange.authorization?.nonce);
+      if ('again' in outcome && ++exchange.challenges <= 2) {
+        this.#trace(head);
+        this.dispatch(exchange);
+        this.#traceAgain(exchange);
+        return;
+      }
+      this.#deliver(
+        exchange,
+        { ...head, statusText: statusTextOf(head, 'fault' in outcome ? outcome.fault : '') },
+        body,
+      );
+      return;
+    }
+    if (this.#isHome(exchange)) this.#auth.next(head.headers['authentication-info']);
+    if (!isRedirect(head)) this.#deliver(exchange, head, body);
+    else this.#follow(exchange, head);
+  }
+
+  #follow(exchange: Exchange, head: HttpHead): void {
+    const { location } = head.headers;
+    const from = exchange.url;
+    if (++exchange.redirects > maxRedirects) {
+      this.fail(exchange, `expected at most ${maxRedirects} redirects, got more`, true);
+      return;
+    }
+    const to = URL.canParse(location!, from.href) ? new URL(location!, from) : undefined;
+    if (to === undefined || !['http:', 'https:'].includes(to.protocol)) {
+      this.fail(exchange, `expected a redirect to http or https, got ${JSON.stringify(location!.slice(0, 80))}`, true);
+      return;
+    }
+    to.hash = '';
+    to.username = to.password = '';
+    const { method } = exchange.request;
+    const becomesGet = (head.status === 303 && method !== 'HEAD') || (head.status < 303 && method === 'POST');
+    if (to.origin !== from.origin && !becomesGet && method !== 'GET' && method !== 'HEAD') {
+      this.fail(exchange, `expected ${method} to stay with the device, got a redirect to ${to.origin}`, true);
+      return;
+    }
+    if (becomesGet) {
+      const { 'content-type': _, ...headers } = exchange.request.headers;
+      exchange.request = { method: 'GET', target: exchange.request.target, headers, body: undefined };
+    }
+    // once away it stays without credentials: the other origin may send it back with a query of its own choice
+    if (!this.#isOfDevice(to)) exchange.hasLeft = true;
+    this.#trace(head);
+    exchange.url = to;
+    this.dispatch(exchange);
+    this.#traceAgain(exchange);
+  }
+
+  #deliver(exchange: Exchange, head: HttpHead, body: Buffer): void {
+    const done = (error: Error | null, plain: Uint8Array) => {
+      if (this.#isEnded || this.#exchanges.get(exchange.key) !== exchange) return;
+      if (error !== null) {
+        const isLong = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+        this.fail(exchange, isLong ? tooLong : `the compressed answer cannot be read: ${error.message}`, true);
+        return;
+      }
+      this.#exchanges.delete(exchange.key);
+      this.#listener.received(plain, { request: exchange.key, head });
+    };
+    const coding = (head.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+    if (body.length === 0 || coding === 'identity' || coding === '') {
+      done(null, body);
+      return;
+    }
+    const options = { maxOutputLength: maxBodyBytes };
+    if (coding === 'gzip' || coding === 'x-gzip') gunzip(body, options, done);
+    else if (coding === 'br') brotliDecompress(body, options, done);
+    else if (coding === 'deflate') (hasZlibHead(body) ? inflate : inflateRaw)(body, options, done);
+    else
+      this.fail(
+        exchange,
+        `expected an answer in gzip, deflate or br, got ${JSON.stringify(coding.slice(0, 40))}`,
+        true,
+      );
+  }
+
+  /** A stream of events has begun. */
+  began(exchange: Exchange, head: HttpHead): void {
+    if (!this.#isEnded) this.#listener.received(nothing, { request: exchange.key, head });
+  }
+
+  /** A stream has sent something, such as a comment: the device is there. */
+  heard({ key }: Exchange): void {
+    if (!this.#isEnded) this.#listener.received(nothing, { request: key });
+  }
+
+  event(exchange: Exchange, event: ServerEvent): void {
+    if (!this.#isEnded && this.#exchanges.get(exchange.key) === exchange)
+      this.#listener.received(Buffer.from(event.data), { request: exchange.key, event });
+  }
+
+  #trace(head: HttpHead): void {
+    this.#listener.exchanged?.('in', Buffer.from(writeAnswer(head, '')));
+  }
+
+  #traceAgain(exchange: Exchange): void {
+    const { request, url } = exchange;
+    const { authorization } = exchange;
+    const shown = {
+      ...request,
+      target: (this.#isOfDevice(url) ? '' : url.origin) + url.pathname + url.search,
+      headers: { ...(authorization !== undefined && { authorization: maskedHeader(authorization.value) }) },
+    };
+    this.#listener.exchanged?.('out', Buffer.from(writeRequest(shown)));
+  }
+}
+
+const nothing = Buffer.alloc(0);
+const tooLong = `the answer is longer than ${maxBodyBytes} bytes`;
+
+function isRedirect({ status, headers }: HttpHead): boolean {
+  return [301, 302, 303, 307, 308].includes(status) && headers.location !== undefined;
+}
+
+function statusTextOf({ statusText }: HttpHead, fault: string): string {
+  return [statusText, ...(fault === '' ? [] : [`(${fault})`])].join(' ').trim();
+}
+
+/** Whether data begins like zlib: some servers send deflate without it. */
+function hasZlibHead(body: Buffer): boolean {
+  return (body[0]! & 0x0f) === 8 && body.length > 1 && ((body[0]! << 8) | body[1]!) % 31 === 0;
+}
+
+/** A request and its answer, over all redirects. It handles the events of undici. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly key: object;
+  readonly isStream: boolean;
+  readonly #link: HttpLink;
+  request: HttpRequest;
+  url: URL;
+  redirects = 0;
+  challenges = 0;
+  /** Whether it has been redirected to another origin. */
+  hasLeft = false;
+  /** The credentials that it was sent with. */
+  authorization: ReturnType<HttpAuth['headerFor']>;
+  #controller: Dispatcher.DispatchController | undefined;
+  #isCancelled = false;
+  #head: HttpHead | undefined;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #reader: EventReader | undefined;
+  #decoder: InstanceType<typeof TextDecoder> | undefined;
+
+  constructor(link: HttpLink, key: object, request: HttpRequest, url: URL) {
+    this.#link = link;
+    this.key = key;
+    this.request = request;
+    this.url = url;
+    this.isStream = request.headers.accept === eventStreamType;
+  }
+
+  cancel(): void {
+    this.#isCancelled = true;
+    this.#controller?.abort(new Error('given up'));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    this.#head = undefined;
+    this.#chunks = [];
+    this.#bytes = 0;
+    if (this.#isCancelled) controller.abort(new Error('given up'));
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    written: Readonly<Record<string, string | string[] | undefined>>,
+    statusText = '',
+  ): void {
+    if (status < 200) return;
+    const headers: Record<string, string> = {};
+    for (const [name, value] of Object.entries(written))
+      if (value !== undefined) headers[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
+    this.#head = { status, statusText, headers };
+    if (!this.isStream || status !== 200) return;
+    if (!(headers['content-type'] ?? '').toLowerCase().startsWith(eventStreamType)) {
+      const got = JSON.stringify(headers['content-type'] ?? '');
+      controller.abort(new Error(`expected the content type ${eventStreamType}, got ${got}`));
+      return;
+    }
+    this.#reader = new EventReader();
+    this.#decoder = new TextDecoder();
+    this.#link.began(this, this.#head);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#reader !== undefined) {
+      try {
+        this.#link.heard(this);
+        for (const event of this.#reader.push(this.#decoder!.decode(chunk, { stream: true })))
+          this.#link.event(this, event);
+      } catch (error) {
+        controller.abort(error as Error);
+      }
+      return;
+    }
+    this.#bytes += chunk.length;
+    if (this.#bytes > maxBodyBytes) controller.abort(new Error(tooLong));
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const head = this.#head;
+    this.#controller = undefined;
+    if (this.#reader !== undefined || head === undefined)
+      this.#link.fail(this, 'the device has ended the stream of events');
+    else this.#link.answered(this, head, this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks));
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    this.#controller = undefined;
+    this.#link.fail(this, this.#reasonOf(error), error.message === tooLong);
+  }
+
+  #reasonOf(error: Error & { readonly code?: string }): string {
+    const { code = '', message } = error;
+    if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
+      return this.#head === undefined
+        ? 'the device closed the connection without an answer'
+        : 'the device cut the answer off';
+    if (code === 'UND_ERR_HEADERS_OVERFLOW') return `the head of the answer is longer than ${maxHeadBytes} bytes`;
+    if (code.startsWith('HPE_')) return `the answer is not HTTP: ${message}`;
+    return message === '' ? code || error.name : message;
+  }
+}
+
+export const eventStreamType = 'text/event-stream';
+
+/** Returns the address with another host, `10.0.0.9` or `10.0.0.9:8080`, in its place. */
+export function withHost(url: URL, { host, port }: { readonly host: string; readonly port: number | undefined }): URL {
+  const other = new URL(url);
+  other.hostname = isIPv6(host) ? `[${host}]` : host;
+  if (port !== undefined) other.port = String(port);
+  return other;
+}
