@@ -257,7 +257,7 @@ export class RequestPattern implements Matcher {
       // a line break would begin another header
       if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
         throw new HubError('out-of-range', `expected a header ${name} of one line in Latin-1, got ${describe(value)}`);
-      text += `\n${name.toLowerCase()}: ${value}`;
+      if (value !== '') text += `\n${name.toLowerCase()}: ${value}`;
     }
     const body = this.#form !== undefined ? pairs(this.#form) : this.#formatBody(values);
     return body === undefined ? text : `${text}\n\n${body}`;

@@ -65,8 +65,9 @@ const fakes = {
   ...others,
 };
 
-test('the table has every built-in description', (t) => {
-  t.deepEqual(Object.keys(fakes).sort(), [...protocolNames()].sort());
+test('the table has every built-in description but those over HTTP, where each answer comes with its request', (t) => {
+  const names = protocolNames().filter((name) => !readProtocol(name).includes("transports: ['http']"));
+  t.deepEqual(Object.keys(fakes).sort(), [...names].sort());
 });
 
 for (const [what, fault] of Object.entries(faults))
