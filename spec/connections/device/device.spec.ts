@@ -214,7 +214,7 @@ test('a silent device counts as offline, although its link is up', async (t) => 
 });
 
 test('withdrawals, declarations and values of one read happen in its order', async (t) => {
-  const peer = await startPeer(t, { greeting: () => 'HELLO\n', end: '\n', answer: () => undefined });
+  const peer = await startPeer(t, { greeting: () => 'DONE 0\n', end: '\n', answer: () => undefined });
   const description = {
     about: 'Inputs that come and go',
     frame: { end: '\n' },
