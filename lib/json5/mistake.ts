@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { counted } from '../model/digits.ts';
 import { describeSetting, hasSecretKeys, hidden, reportedPath, withoutUserInfo } from '../model/secret.ts';
 import { nearestName, unknownName } from './nearest-name.ts';
-import type { Position } from './positions.ts';
+import { formatPath, type Position } from './positions.ts';
 
 export type SettingPath = readonly (string | number)[];
 
@@ -165,16 +165,6 @@ export function lineAt(file: CheckedFile, path: SettingPath, message: string, po
   const { line, column } = position ?? {};
   const shown = withoutUserInfo(file.withoutSecrets?.(path, message) ?? message);
   return formatMistake({ file: written.file, path: formatPath(written.path), message: shown, line, column });
-}
-
-function formatPath(path: SettingPath): string {
-  return path
-    .map((part) => {
-      if (typeof part === 'number') return `[${part}]`;
-      return /^[\w-]+$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`;
-    })
-    .join('')
-    .replace(/^\./, '');
 }
 
 /** Names of data types for people. */

@@ -13,6 +13,38 @@ export interface Position {
 /** A path within the data: keys of objects and indexes of lists. */
 export type Path = readonly (string | number)[];
 
+/** Formats a path: `rules[3].map`, `describe["desk/lamp"]`. */
+export function formatPath(path: Path): string {
+  return path
+    .map((part) => {
+      if (typeof part === 'number') return `[${part}]`;
+      return /^[\w-]+$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`;
+    })
+    .join('')
+    .replace(/^\./, '');
+}
+
+const pathPart = /(?:^|\.)([^.[\]"\s]+)|\[(\d{1,9})\]|\[("(?:[^"\\]|\\.)*")\]/y;
+
+/** Reads a path as `formatPath` writes it; undefined: it is none. */
+export function parsePath(text: string): Path | undefined {
+  const path: (string | number)[] = [];
+  pathPart.lastIndex = 0;
+  while (pathPart.lastIndex < text.length) {
+    const match = pathPart.exec(text);
+    if (match === null) return undefined;
+    const [, name, index, quoted] = match;
+    if (quoted === undefined) path.push(name ?? Number(index));
+    else
+      try {
+        path.push(JSON.parse(quoted) as string);
+      } catch {
+        return undefined;
+      }
+  }
+  return path;
+}
+
 /** A key of an object or an item of a list. */
 interface Visited {
   /** The length of its path. */
@@ -292,7 +324,7 @@ export function* tokensOf(text: string, start = 0): Generator<Token, void, void>
     const isQuote = part === '"' || part === "'";
     let end = offset + part.length;
     if (isQuote) end = endOfString(text, offset);
-    else if (part === '//') end = indexAfter(text, '\n', end);
+    else if (part === '//') end = endOfLine(text, end);
     else if (part === '/*') end = indexAfter(text, '*/', end);
     tokenStart.lastIndex = end;
     if (part !== '//' && part !== '/*') yield { part: isQuote ? text.slice(offset, end) : part, offset };
@@ -305,7 +337,16 @@ function indexAfter(text: string, mark: string, start: number): number {
   return index < 0 ? text.length : index + mark.length;
 }
 
-function readKey(text: string): string {
+/** Returns the offset of the character that ends the line, and a comment to its end. */
+function endOfLine(text: string, start: number): number {
+  lineEnd.lastIndex = start;
+  return lineEnd.exec(text)?.index ?? text.length;
+}
+
+const lineEnd = /[\n\r\u2028\u2029]/g;
+
+/** Returns the key that a token stands for. */
+export function readKey(text: string): string {
   const quote = text[0];
   if (quote !== '"' && quote !== "'") return text;
   return text

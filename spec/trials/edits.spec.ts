@@ -1,0 +1,9 @@
+// The engine at the short size of its trial.
+
+import { holds } from './short.ts';
+
+holds(
+  '1,200 edits of random texts and all flow files change what is meant and nothing else',
+  'edits',
+  /^1200 edits of random texts and \d\d flow files, nothing was wrong$/m,
+);
