@@ -32,6 +32,7 @@ const contract = [
   'archive',
   'installation',
   'mirroring',
+  'editing',
 ].map((name) => `connections/${name}.ts`);
 
 /** A connection type imports the contract, the model and packages, never another type or what runs it; some import more. */
@@ -39,7 +40,7 @@ const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
   'connections/device/': ['device/', 'expression/', 'json5/'],
   'connections/mqtt/': ['device/', 'expression/', 'json5/'],
   'connections/osc/': ['device/'],
-  'connections/rest-api/': ['wire/', 'json5/', 'dashboard/', 'net/', 'regex/'],
+  'connections/rest-api/': ['wire/', 'json5/', 'expression/', 'dashboard/', 'net/', 'regex/'],
   'connections/store/': ['backup/', 'json5/', 'wire/'],
   'connections/virtual-core/': ['expression/'],
 };
@@ -115,7 +116,19 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['flow/rxjs-operators.ts', ['flow/rxjs.ts', 'rxjs']],
   ['client/', ['model/', 'wire/']],
   ['console/', ['client/', 'dashboard/format.ts', 'model/', 'regex/', 'wire/', 'solid-js', 'uplot', '@dagrejs/dagre']],
-  ['hub/', ['model/', 'graph/', 'flow/', ...contract, 'connections/connection-types.ts', 'rxjs']],
+  [
+    'hub/',
+    [
+      'model/',
+      'graph/',
+      'flow/',
+      'json5/',
+      'files/make-folder.ts',
+      ...contract,
+      'connections/connection-types.ts',
+      'rxjs',
+    ],
+  ],
   ['hub/index.ts', ['hub/']],
   [
     'testing/',

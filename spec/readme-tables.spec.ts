@@ -62,7 +62,7 @@ test('docs/api.md names every request', async (t) => {
   const { paths } = (await answer.json()) as { paths: Record<string, object> };
   const readme = readReadme('docs/api.md');
   for (const [path, methods] of Object.entries(paths)) {
-    const shown = path.replace(/\{.*\}/, '<');
+    const shown = path.replace(/\{.*\}.*/, '<');
     for (const method of Object.keys(methods).filter((method) => /^(get|post)$/.test(method)))
       if (!['/ws', '/hub/console/{file}'].includes(path))
         t.regex(readme, new RegExp(`^\\| .*(\`${method.toUpperCase()} |, \`)${shown}`, 'm'), `${method} ${path}`);

@@ -10,6 +10,7 @@ import type { RuleRuns, RuleStatus } from '../model/reports/rule-status.ts';
 import type { ShownFrame } from '../model/reports/wire-log.ts';
 import type { Durations } from '../model/time/duration.ts';
 import type { Value } from '../model/value.ts';
+import type { Editing, Uses } from './editing.ts';
 import type { Leadership, MirroringPort } from './mirroring.ts';
 import type { PersistencePort } from './persistence.ts';
 
@@ -76,6 +77,8 @@ export interface Operations {
    * if several rules have the name.
    */
   switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus;
+  /** Returns what names a parameter. */
+  usagesOf(address: string): Uses;
   /** Reads the flow files again and swaps what has changed. Errors: `bad-flow` with every error, `cannot-start`; `conflict`: there are none. */
   reload(by: Origin): Promise<Reload>;
   /** Does the same in shadow, also for files that are saved later, until a `reload`. Errors: as `reload`. */
@@ -111,6 +114,8 @@ export interface HubPort extends Parameters, Operations {
   readonly persistence: PersistencePort;
   /** The parameters of other hubs. */
   readonly mirroring: MirroringPort;
+  /** The flow files, for people who may edit them; undefined: the hub was not started from files. */
+  readonly editing: Editing | undefined;
   /** Whether this hub leads, so that connections and rules run. */
   readonly leadership: Leadership;
 }

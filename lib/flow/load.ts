@@ -1,5 +1,6 @@
 // Loads flow files at the start and at each reload, and keeps the report of the last load.
 
+import { resolve } from 'node:path';
 import type { AnyConnectionType } from '../connections/connection.ts';
 import { formatMistake, type Mistake, MistakeList } from '../json5/mistake.ts';
 import { HubError } from '../model/error.ts';
@@ -7,6 +8,7 @@ import { isJsonObject } from '../model/json-object.ts';
 import type { FileReport, LoadReport } from '../model/reports/reload-report.ts';
 import { FlowCheck } from './check/check.ts';
 import type { FlowFile } from './files/flow-file.ts';
+import { readFromDisk } from './files/flow-template.ts';
 import { type KeptFiles, readFlowFiles } from './files/read-files.ts';
 import type { Plan } from './plan.ts';
 import { FlowPrograms, type ProgramOptions } from './programs/flow-programs.ts';
@@ -16,6 +18,14 @@ type ConnectionTypes = ReadonlyMap<string, AnyConnectionType>;
 /** Returns the types with these names; all types if one of the names is unknown. */
 type LoadTypes = (names: ReadonlySet<unknown>) => Promise<ConnectionTypes>;
 
+/** What flow files would be with other texts. */
+export interface Tried {
+  readonly plan: Plan;
+  readonly mistakes: readonly Mistake[];
+  /** The files and instances that could be read. */
+  readonly files: readonly FlowFile[];
+}
+
 export class FlowLoader {
   readonly #paths: readonly string[];
   readonly #loadTypes: LoadTypes;
@@ -23,6 +33,9 @@ export class FlowLoader {
   readonly #used = new Map<string, AnyConnectionType>();
   readonly #check = new FlowCheck(this.#used);
   readonly #kept: KeptFiles = new Map();
+  /** The check and the files of `tryOut`, which leaves those of loads as they are. */
+  readonly #tryCheck = new FlowCheck(this.#used);
+  readonly #tryKept: KeptFiles = new Map();
   readonly #programs: FlowPrograms;
   /** The files named by flow files: at the last load that succeeded, and at the last load. */
   #runningFiles: readonly string[] = [];
@@ -74,6 +87,43 @@ export class FlowLoader {
     if (!isLoaded) throw new HubError('bad-flow', mistakes.items.map(formatMistake).join('\n'));
     const furtherFiles = [...new Set([...plan.furtherFiles, ...this.#programs.furtherFiles])];
     return { ...plan, paths: this.#paths, furtherFiles };
+  }
+
+  /**
+   * Reads and checks the files as they would be with these texts, by full path. `added` are
+   * the names of files that are not on disk yet. The next load does not notice.
+   */
+  async tryOut(texts: ReadonlyMap<string, string>, added: readonly string[] = []): Promise<Tried> {
+    const mistakes = new MistakeList();
+    const read = async (path: string) => {
+      const text = texts.get(resolve(path));
+      return text === undefined ? readFromDisk(path) : Buffer.from(text);
+    };
+    const reading = readFlowFiles(this.#paths, this.#programs, mistakes, this.#tryKept, [], { read, added });
+    const files = await reading.finally(() => this.#programs.rest());
+    await this.#useTypesOf(files);
+    const plan = { ...this.#tryCheck.check(files, mistakes), paths: this.#paths };
+    return { plan, mistakes: mistakes.items, files };
+  }
+
+  /** The flow files and instances of the last load that could be read. */
+  *filesNow(): Generator<FlowFile, void, void> {
+    for (const { files } of this.#kept.values()) yield* files.values();
+  }
+
+  /** The full paths of the templates that the files use. */
+  get templates(): readonly string[] {
+    return [...new Set([...this.filesNow()].flatMap(({ templates = [] }) => templates))];
+  }
+
+  /** Returns a type that the files use; undefined: none has the name. */
+  typeOf(name: unknown): AnyConnectionType | undefined {
+    return this.#used.get(String(name));
+  }
+
+  /** The flow files and folders that are loaded, as given. */
+  get paths(): readonly string[] {
+    return this.#paths;
   }
 
   async #read(onRead = (_types: Iterable<AnyConnectionType>) => {}): Promise<{ plan: Plan; mistakes: MistakeList }> {

@@ -46,6 +46,8 @@ export class Engine {
   readonly rules: RunningRules;
   readonly connections: RunningConnections;
   readonly leadership: HubLeadership;
+  /** Receives what an earlier run of the hub has remembered about itself. */
+  onRemembered: (remembered: ReadonlyMap<string, unknown>) => void = () => {};
   readonly #switches: ManualSwitches;
   readonly #log: Journal;
   readonly #scheduler: SchedulerLike;
@@ -101,6 +103,12 @@ export class Engine {
     return this.#swapWork(change);
   }
 
+  /** Returns what `apply` of a plan would start and stop. */
+  preview(plan: Plan): Reload {
+    const { connections, rules } = this.#diff(plan);
+    return { connections: connections.difference, rules: this.rules.preview(rules) };
+  }
+
   #swapWork(change: PlanChange): Reload {
     // 2. Stop rules that leave, so none of them receives values that connections set as they start.
     this.rules.stopLeaving(change.rules);
@@ -139,7 +147,11 @@ export class Engine {
   /** Reports rules and connections that were switched by hand in an earlier run, but now follow their flow files. */
   recallSwitches(): void {
     if (this.#isSafe) return; // no rule follows its flow file: the next start reports them
-    this.#switches.recall((what) => (what.kind === 'rule' ? this.rules.isOn(what) : this.connections.isOn(what)));
+    const remembered = this.persistence.takeRemembered();
+    this.#switches.recall(remembered, (what) =>
+      what.kind === 'rule' ? this.rules.isOn(what) : this.connections.isOn(what),
+    );
+    this.onRemembered(remembered);
   }
 
   /** Calls back with each turn that has writes from outside, until the recording is stopped. */

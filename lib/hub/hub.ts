@@ -1,17 +1,20 @@
 // A hub: it turns flow files into a running graph, and implements the interface of gateways to it.
 
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { filter, firstValueFrom, type Observable, type SchedulerLike } from 'rxjs';
 import type { Log } from '../connections/connection.ts';
 import { type ConnectionTypes, loadConnectionTypes } from '../connections/connection-types.ts';
+import type { Uses } from '../connections/editing.ts';
 import type { HubPort } from '../connections/hub-port.ts';
 import { watchFlowFiles } from '../flow/files/watch.ts';
 import { FlowLoader, reportOf } from '../flow/load.ts';
-import type { Plan } from '../flow/plan.ts';
+import { type Plan, type RulePlan, sourcesOf } from '../flow/plan.ts';
 import type { FlowCode, FlowFault } from '../flow/programs/flow-code.ts';
 import { expectStarted } from '../flow/run/connections/running-connection.ts';
 import type { Supervisor } from '../flow/run/connections/supervisor.ts';
+import type { TestPlan } from '../flow/test-plan.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
 import { mostTextCharacters } from '../graph/text-room.ts';
@@ -28,11 +31,14 @@ import type { ShownFrame } from '../model/reports/wire-log.ts';
 import { within } from '../model/time/deadline.ts';
 import { wallClock } from '../model/time/wall-clock.ts';
 import type { Value } from '../model/value.ts';
+import { ownFolderOf, recoverSaves } from './edit-files.ts';
+import { Editor, type RunTests } from './editor.ts';
 import { Engine } from './engine.ts';
 import { Federation } from './federation.ts';
 import { type HubLog, Journal } from './journal.ts';
 import { type FlowFiles, Reloader } from './reload.ts';
 import { askStores, restoreFrom } from './restore.ts';
+import { Revisions } from './revisions.ts';
 import { monotonicScheduler } from './scheduler.ts';
 import { Shadow } from './shadow/shadow.ts';
 import { version } from './version.ts';
@@ -60,6 +66,8 @@ export interface HubOptions extends RunOptions {
   readonly types?: ConnectionTypes | undefined;
   /** Reloads when a flow file, or a file named by one, is saved, added or deleted. */
   readonly watch?: boolean;
+  /** Runs the tests of flow files that are edited through a gateway; if omitted, their tests do not run. */
+  readonly runTests?: RunTests;
   /** Guards the process against TypeScript flows that would end it. */
   readonly guard?: FlowGuard;
 }
@@ -105,6 +113,7 @@ export class Hub implements HubPort {
   readonly persistence: HubPort['persistence'];
   readonly mirroring: HubPort['mirroring'];
   readonly leadership: HubPort['leadership'];
+  readonly editing: Editor | undefined;
   readonly #engine: Engine;
   readonly #graph: Graph;
   readonly #log: Journal;
@@ -114,7 +123,7 @@ export class Hub implements HubPort {
   readonly #unwatchClock: () => void;
   #plan: Plan;
 
-  private constructor(plan: Plan, options: RunOptions, files: FlowFiles | undefined) {
+  private constructor(plan: Plan, options: RunOptions, files: FlowFiles | undefined, runTests?: RunTests) {
     const { scheduler = monotonicScheduler, safe = false, now } = options;
     const log = Journal.of(options.log);
     const engine = new Engine({ log, scheduler, now, safe, port: this });
@@ -138,13 +147,17 @@ export class Hub implements HubPort {
     this.#isSafe = safe;
     this.#plan = plan;
     this.#reloader = files && new Reloader(files, this, log);
+    this.editing = files && this.#createEditor(files.loader, files.isFolder, this.#reloader!, runTests);
     this.#unwatchClock = now === undefined ? wallClock.watch((jump) => engine.noteJump(jump)) : () => {};
   }
 
   /** Starts a hub from flow files. Errors: `bad-flow` with all errors; `cannot-start` if a gateway cannot start; then nothing runs. */
   static async start(options: HubOptions): Promise<Hub> {
-    const { paths, types, guard } = options;
+    const { paths, types, guard, runTests } = options;
     const log = Journal.of(options.log);
+    const { isFolder, restored } = await recoverSaves(paths);
+    for (const path of restored)
+      log.warn({ path }, `${path}: a save was interrupted or not confirmed: the file is as before`);
     const watcher = options.watch ? await watchFlowFiles(paths, log) : undefined;
     let report = (fault: FlowFault) => logFault(log, fault);
     const loader = new FlowLoader(paths, types ?? loadConnectionTypes, {
@@ -157,7 +170,10 @@ export class Hub implements HubPort {
         for (const type of types) if (type.isGateway) type.prepare?.();
       });
       for (const warning of plan.warnings ?? []) log.warn({}, warning);
-      const hub = await Hub.#begin(new Hub(plan, { ...options, log }, { loader, watcher }), options);
+      const hub = await Hub.#begin(
+        new Hub(plan, { ...options, log }, { loader, watcher, isFolder }, runTests),
+        options,
+      );
       report = (fault) => hub.#reportFault(fault);
       hub.#reloader!.followSaves();
       return hub;
@@ -289,6 +305,33 @@ export class Hub implements HubPort {
     return [...live, ...this.#shadow.runsOf(rule)];
   }
 
+  usagesOf(address: string): Uses {
+    const { rules, connections, tests, placeOf } = this.#plan;
+    const asOf = (rule: RulePlan) => {
+      const isFrom = sourcesOf(rule).includes(address);
+      const isTo = rule.to.includes(address);
+      const times = rule.addresses.filter((one) => one === address).length;
+      return [
+        ...(isFrom ? (['from'] as const) : []),
+        ...(isTo ? (['to'] as const) : []),
+        ...(times > Number(isFrom) + Number(isTo) ? (['reads'] as const) : []),
+      ];
+    };
+    return {
+      rules: rules
+        .map((rule) => ({ rule, as: asOf(rule) }))
+        .filter(({ as }) => as.length > 0)
+        .map(({ rule, as }) => ({ name: rule.name, file: rule.file, place: placeOf?.(rule) ?? rule.file, as })),
+      connections: connections.flatMap(({ id, type, file, inputs }) => {
+        const as = Object.keys(inputs).filter((name) => inputs[name] === address);
+        return as.length > 0 ? [{ id, type: type.type, file, as }] : [];
+      }),
+      tests: tests
+        .filter((test) => namesInTest(test, address))
+        .map(({ name, file, place }) => ({ name, file, place: place() })),
+    };
+  }
+
   files(): LoadReport {
     return this.#reloader?.report ?? reportOf(this.#plan, []);
   }
@@ -346,8 +389,33 @@ export class Hub implements HubPort {
     return this.#shadow.reload(plan, this.#engine.connections.takeOver(plan.connections));
   }
 
+  #createEditor(loader: FlowLoader, isFolder: boolean, reloader: Reloader, runTests: RunTests | undefined): Editor {
+    const log = this.#log;
+    const { persistence } = this.#engine;
+    const revisions = new Revisions(
+      (name, read) => {
+        persistence.remember(name, read);
+        return persistence.hasStore;
+      },
+      join(ownFolderOf(loader.paths, isFolder), 'revisions.json'),
+      (message) => log.warn({}, message),
+    );
+    revisions.readFile();
+    this.#engine.onRemembered = (remembered) => revisions.recall(remembered);
+    return new Editor({
+      ...{ loader, revisions, runTests },
+      exclusively: (work) => reloader.exclusively(work),
+      reload: (by, comment) => reloader.reloadNow(by, comment),
+      runInShadow: (plan) => this.#shadow.reload(plan, []),
+      preview: (plan) => this.#engine.preview(plan),
+      parameters: () => this.#graph.parameters(),
+      log: (message) => log.warn({}, message),
+    });
+  }
+
   /** Stops everything. Resolves when files are written and sockets are closed, after two seconds at most. */
   async stop(): Promise<void> {
+    this.editing?.stop();
     await Promise.all([this.#reloader?.stop(), this.#stopRunning()]);
   }
 
@@ -385,6 +453,14 @@ export class Hub implements HubPort {
     const { length: planned } = this.#plan.rules.filter(({ isEnabled, isShadow }) => isEnabled && !isShadow);
     this.#log.warn({ rules: planned }, `safe mode: ${counted(planned, 'rule')} disabled`);
   }
+}
+
+function namesInTest({ given, steps }: TestPlan, address: string): boolean {
+  const all = [
+    ...given,
+    ...steps.flatMap(({ set, expect, never, wanted }) => [...set, ...expect, ...never, ...wanted]),
+  ];
+  return all.some((one) => one.address === address);
 }
 
 function logFault(log: Log, { flow, message }: FlowFault): void {

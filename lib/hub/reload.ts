@@ -17,6 +17,8 @@ export interface FlowFiles {
   readonly loader: FlowLoader;
   /** undefined: saved files are not followed. */
   readonly watcher: FlowWatcher | undefined;
+  /** Whether the first path is a folder. */
+  readonly isFolder: boolean;
 }
 
 /** Runs the plans of reloads. */
@@ -68,6 +70,22 @@ export class Reloader {
     return this.#after(() => this.#load((plan) => this.#apply(plan, by), by));
   }
 
+  /** Runs work after all earlier reloads: until it is done, no files are loaded. */
+  exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
+    const working = this.#last.then(() => {
+      this.#expectRunning();
+      return work();
+    });
+    this.#last = working.catch(() => {});
+    return working;
+  }
+
+  /** Loads and runs the files as a part of exclusive work; `comment` goes to the audit. Errors: as `reload`. */
+  reloadNow(by: Origin, comment: string): Promise<Reload> {
+    this.#isInShadow = false;
+    return this.#load((plan) => this.#apply(plan, by, comment), by);
+  }
+
   /** Runs the changes of the files in shadow, and of files saved from now on, until `reload`. Errors: as `reload`. */
   reloadInShadow(by?: Origin): Promise<ShadowReport> {
     this.#isInShadow = true;
@@ -108,7 +126,7 @@ export class Reloader {
     if (this.#isStopped) throw new HubError('cannot-start', 'the hub is shutting down');
   }
 
-  #apply(plan: Plan, by: Origin | undefined): Reload {
+  #apply(plan: Plan, by: Origin | undefined, comment = ''): Reload {
     const reload = this.#target.apply(plan);
     const parts = [
       ['connections', formatDifference(reload.connections)],
@@ -118,7 +136,7 @@ export class Reloader {
     const isNews = parts.length > 0 || this.#wasRefused;
     this.#wasRefused = false;
     this.#log[isNews ? 'info' : 'debug']({ ...reload }, `reloaded: ${text}`);
-    if (parts.length > 0) this.#note('reloaded', text, by);
+    if (parts.length > 0 || comment !== '') this.#note('reloaded', comment === '' ? text : `${comment}: ${text}`, by);
     return reload;
   }
 

@@ -65,7 +65,7 @@ interface Piece {
   /** Each without the indentation of the item. */
   readonly above: readonly string[];
   readonly value: string;
-  readonly behind: string;
+  readonly behind: readonly string[];
   /** Its own indentation, which later lines of it have as well. */
   readonly indent: string;
   /** The offsets in `value` of lines that may be indented differently: those that begin outside of a string or comment. */
@@ -76,7 +76,8 @@ class Edit {
   text: string;
   readonly splices: Splice[] = [];
   readonly #orderOf: KeyOrder;
-  #known: { readonly root: Json5Node; readonly style: Style } | undefined;
+  /** The style is that of the text before the edits. */
+  #known: { readonly root: Json5Node | undefined; readonly style: Style } | undefined;
 
   constructor(text: string, orderOf: KeyOrder) {
     this.text = text;
@@ -103,11 +104,11 @@ class Edit {
   }
 
   get #parsed() {
-    if (this.#known === undefined) {
+    if (this.#known?.root === undefined) {
       const root = readTree(this.text);
-      this.#known = { root, style: styleOf(this.text, root) };
+      this.#known = { root, style: this.#known?.style ?? styleOf(this.text, root) };
     }
-    return this.#known;
+    return { ...this.#known, root: this.#known.root! };
   }
 
   #splice(start: number, end: number, inserted: string): void {
@@ -115,7 +116,7 @@ class Edit {
     if (removed === inserted) return;
     this.splices.push({ at: start, removed, inserted });
     this.text = this.text.slice(0, start) + inserted + this.text.slice(end);
-    this.#known = undefined;
+    this.#known = this.#known && { ...this.#known, root: undefined };
   }
 
   /** Changes a value to another: within objects and lists only what differs. */
@@ -168,7 +169,7 @@ class Edit {
     const isOneLine = !this.#isManyLines(parent, value);
     const key = typeof part === 'number' ? '' : writeKey(part, this.#style, areKeysQuoted(this.text, parent));
     const options = { indent, isOneLine, width: (isOneLine ? 0 : indent.length) + key.length };
-    const piece = { above: [], value: key + write(value, this.#style, options), behind: '', indent, lines: [] };
+    const piece = { above: [], value: key + write(value, this.#style, options), behind: [], indent, lines: [] };
     this.#put(path, piece, isOneLine, behind);
   }
 
@@ -225,7 +226,7 @@ class Edit {
       const hasLine = /[\n\r]/.test(text.slice(last, parent.end - 1));
       const spaces = hasLine ? '' : `${eol}${outer}`;
       this.#splice(last, last, `${eol}${asLines(piece, indent, eol, comma)}${spaces}`);
-    } else if (isOneLine && piece.above.length === 0 && !piece.behind.startsWith('//')) {
+    } else if (isOneLine && piece.above.length === 0 && !piece.behind.some((comment) => comment.startsWith('//'))) {
       const pad = (parent.kind === 'object' ? this.#style.padsObjects : this.#style.padsLists) ? ' ' : '';
       this.#splice(parent.start + 1, parent.end - 1, pad + inLine(piece, '') + pad);
     } else {
@@ -291,8 +292,9 @@ class Edit {
     const from = hasKey ? start : node.start;
     const value = (hasKey || typeof part === 'number' ? '' : '\0') + text.slice(from, node.end);
     const after = node.comma === undefined ? node.end : node.comma + 1;
-    const within = text.slice(node.end, after).replace(/,$/, '').trim();
-    const behind = [within, text.slice(after, tail).trim()].filter((one) => one !== '').join(' ');
+    const comma = node.comma ?? node.end;
+    const comments = [...commentsFrom(text, node.end, comma), ...commentsFrom(text, after, tail)];
+    const behind = comments.map((comment) => text.slice(comment.start, comment.end));
     const shift = from - (value.startsWith('\0') ? 1 : 0);
     const lines = freeLines(text, from, node.end).map((at) => at - shift);
     return { above, value, behind, indent: indentAt(text, lead), lines };
@@ -316,7 +318,7 @@ class Edit {
       const isOneLine =
         parent.children.length > 0 ? !slotsOf(this.text, parent)[0]!.startsLine : !written.includes('\n');
       const lines = freeLines(written, 0, written.length).map((at) => at + key.length);
-      const piece = { above: [], value: key + written, behind: '', indent: indentAt(written, written.length), lines };
+      const piece = { above: [], value: key + written, behind: [], indent: indentAt(written, written.length), lines };
       this.#put(path, { ...piece, indent: piece.indent || indent }, isOneLine);
     }
   }
@@ -528,13 +530,14 @@ function asLines(
     for (const at of lines.toReversed())
       if (moved.startsWith(own, at)) moved = moved.slice(0, at) + indent + moved.slice(at + own.length);
   const comments = above.map((comment) => `${indent}${comment}${eol}`).join('');
-  return `${comments}${indent}${moved}${comma}${behind === '' ? '' : ` ${behind}`}`;
+  const after = behind.map((comment, at) => ` ${at < behind.length - 1 ? asBlock(comment) : comment}`).join('');
+  return `${comments}${indent}${moved}${comma}${after}`;
 }
 
 /** Writes a piece within a line. */
 function inLine({ above, value, behind }: Piece, comma: string): string {
   const before = above.map((comment) => `${asBlock(comment)} `).join('');
-  return `${before}${value}${comma}${behind === '' ? '' : ` ${asBlock(behind)}`}`;
+  return `${before}${value}${comma}${behind.map((comment) => ` ${asBlock(comment)}`).join('')}`;
 }
 
 /** Returns a comment that the line can continue after. */

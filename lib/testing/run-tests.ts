@@ -1,5 +1,7 @@
 // Runs the tests of flow files, each with its own hub and clock.
+import { setImmediate as nextRound } from 'node:timers/promises';
 import type { AnyConnectionType } from '../connections/connection.ts';
+import type { TestResults } from '../connections/editing.ts';
 import { findFlowFiles } from '../flow/files/find.ts';
 import type { ConnectionPlan, Plan } from '../flow/plan.ts';
 import type { TestPlan } from '../flow/test-plan.ts';
@@ -48,6 +50,30 @@ export async function* runFlowTests(
     }
     for (const test of plan.tests) yield await runTest(plan, test);
   }
+}
+
+/** How long the tests of an edit may run. The hub works on between two of them. */
+const editedTestsMs = 3000;
+
+/** Runs the tests of some files of a plan, as far as the time allows. */
+export async function runTestsOf(plan: Plan, files: ReadonlySet<string>): Promise<TestResults> {
+  const tests = plan.tests.filter(({ file }) => files.has(file));
+  const whole = withRemotes(plan);
+  const endMs = performance.now() + editedTestsMs;
+  const failed: FlowTestResult[] = [];
+  let passed = 0;
+  for (const test of tests) {
+    if (performance.now() > endMs) break;
+    const result = await runTest(whole, test);
+    if (result.isPassed) passed++;
+    else failed.push(result);
+    await nextRound();
+  }
+  return {
+    passed,
+    failed: failed.map(({ name, place, timeline }) => ({ name, place, timeline })),
+    left: tests.length - passed - failed.length,
+  };
 }
 
 async function runTest(plan: Plan, test: TestPlan): Promise<FlowTestResult> {

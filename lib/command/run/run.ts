@@ -10,7 +10,7 @@ import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { loadConnectionTypes, loadRehearsals } from '../../connections/connection-types.ts';
 import { checkFlowFiles } from '../../flow/check/check.ts';
-import { type FlowGuard, Hub, type HubLog, startHub } from '../../hub/index.ts';
+import { type FlowGuard, Hub, type HubLog, type HubOptions, startHub } from '../../hub/index.ts';
 import { Journal } from '../../hub/journal.ts';
 import { MistakeList } from '../../json5/mistake.ts';
 import { HubError, messageOf } from '../../model/error.ts';
@@ -46,6 +46,12 @@ const levels = ['debug', 'info', 'warn', 'error'];
 const stopMs = 1900;
 const lastLinesMs = 500;
 
+/** Runs the tests of flow files that somebody edits in the browser. */
+const runTests: HubOptions['runTests'] & {} = async (plan, files) => {
+  const { runTestsOf } = await import('../../testing/run-tests.ts');
+  return runTestsOf(plan, files);
+};
+
 /** Runs until stopped; exit status 0. Errors: those of `startHub`, and `bad-request` for an unknown level or format. */
 export async function run(paths: readonly string[], options: RunOptions): Promise<number> {
   const { logLevel, watch, safe = false, supervisor, createGuard, onReloadSignal, untilStopped, onExit } = options;
@@ -60,7 +66,7 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   globalThis.console = createConsole(log);
   const stopped = untilStopped();
   const guard = createGuard({ format: logFormat, descriptor: options.logDescriptor });
-  const starting = startHub({ paths, log, watch, safe, guard });
+  const starting = startHub({ paths, log, watch, safe, guard, runTests });
   // a signal during the start, when files may have been read already, reloads them as soon as the hub runs
   onReloadSignal(() => void starting.then((hub) => hub.reload()).catch(() => {})); // the hub has logged why
   const hub = await starting;

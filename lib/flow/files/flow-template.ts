@@ -20,6 +20,11 @@ export interface Template extends FlowFile {
   readonly defaults: Readonly<Record<string, unknown>>;
 }
 
+/** Returns the content of a file. Errors: `FileError`. */
+export type ReadFile = (path: string) => Promise<Buffer>;
+
+export const readFromDisk: ReadFile = (path) => readRegularFile(path, maxFlowBytes);
+
 /** Whether the name of a file makes it a template. */
 export function isTemplate(path: string): boolean {
   return /^_.*\.json5$/.test(basename(path));
@@ -31,6 +36,7 @@ export async function readTemplate(
   path: SettingPath,
   given: string,
   mistakes: MistakeList,
+  read: ReadFile,
 ): Promise<Template | undefined> {
   const name = isAbsolute(given) ? given : join(dirname(file.name), given);
   if (!isTemplate(given)) {
@@ -42,7 +48,7 @@ export async function readTemplate(
     return undefined;
   }
   try {
-    const content = await readRegularFile(name, maxFlowBytes);
+    const content = await read(name);
     return parseTemplate({ name, folder: file.folder, version: versionOf(content) }, decodeUtf8(content), mistakes);
   } catch (error) {
     if (error instanceof Json5Error) mistakes.addFile(name, error.message, error.position);

@@ -11,12 +11,17 @@ import { Scope, unknownVariable } from '../../template/scope.ts';
 import { instancesSchema } from '../instances-schema.ts';
 import { versionOf } from '../programs/flow-code.ts';
 import type { FlowFile } from './flow-file.ts';
-import { readTemplate, readVariables, type Template } from './flow-template.ts';
+import { type ReadFile, readFromDisk, readTemplate, readVariables, type Template } from './flow-template.ts';
 
 type Variables = Template['defaults'];
 
 /** Expands a flow file, and makes a flow file of each of its instances. */
-export async function expandFlowFile(file: FlowFile, text: string, mistakes: MistakeList): Promise<FlowFile[]> {
+export async function expandFlowFile(
+  file: FlowFile,
+  text: string,
+  mistakes: MistakeList,
+  read: ReadFile = readFromDisk,
+): Promise<FlowFile[]> {
   const budget = new Budget();
   const whole: FlowFile = { ...file, ...expandOwn(file, text, budget, mistakes) };
   if (!isJsonObject(whole.data) || !('instances' in whole.data)) return [whole];
@@ -28,7 +33,7 @@ export async function expandFlowFile(file: FlowFile, text: string, mistakes: Mis
     const parsed = mistakes.parse(instancesSchema, item, whole, path);
     if (parsed === undefined) continue;
     templates.push(resolve(file.folder, parsed.template));
-    const template = await readTemplate(whole, [...path, 'template'], parsed.template, mistakes);
+    const template = await readTemplate(whole, [...path, 'template'], parsed.template, mistakes, read);
     if (template !== undefined)
       made.push(...new Maker(whole, [...path, 'each'], template, budget, mistakes).make(parsed.each));
   }

@@ -1,16 +1,16 @@
 // Reads flow files: parses JSON5 and imports TypeScript. An unreadable file is an error in the report, not a crash.
 import { dirname, resolve } from 'node:path';
-import { decodeUtf8, EncodingError, readRegularFile } from '../../files/regular-file.ts';
+import { decodeUtf8, EncodingError } from '../../files/regular-file.ts';
 import type { MistakeList } from '../../json5/mistake.ts';
 import { Json5Error, type Json5Text, readJson5 } from '../../json5/read-json5.ts';
 import { rereadJson5, withSameParts } from '../../json5/reread.ts';
 import { messageOf } from '../../model/error.ts';
-import { maxFlowBytes, versionOf } from '../programs/flow-code.ts';
+import { versionOf } from '../programs/flow-code.ts';
 import type { FlowPrograms } from '../programs/flow-programs.ts';
 import { placeOfSetting } from '../programs/program-places.ts';
 import { findFlowFiles, whyNotRead } from './find.ts';
 import { type FlowFile, valueAt } from './flow-file.ts';
-import { isTemplate } from './flow-template.ts';
+import { isTemplate, type ReadFile, readFromDisk } from './flow-template.ts';
 import { expandFlowFile } from './instances.ts';
 
 const programPattern = /\.[mc]?[tj]s$/;
@@ -25,6 +25,12 @@ interface KeptFile {
 /** By name. A file that is read again keeps the objects of its unchanged parts. */
 export type KeptFiles = Map<string, KeptFile>;
 
+/** How to read files that are not saved yet; `added`: names that are not on disk yet. */
+export interface ReadOptions {
+  readonly read?: ReadFile;
+  readonly added?: readonly string[];
+}
+
 /** Reads all flow files of the paths, each file once, in the order given; a folder stands for all flow files below it. */
 export async function readFlowFiles(
   paths: readonly string[],
@@ -32,11 +38,12 @@ export async function readFlowFiles(
   mistakes: MistakeList,
   kept: KeptFiles = new Map(),
   links: string[] = [],
+  { read = readFromDisk, added = [] }: ReadOptions = {},
 ): Promise<FlowFile[]> {
-  const names = await findFlowFiles(paths, mistakes, links);
+  const names = [...new Set([...(await findFlowFiles(paths, mistakes, links)), ...added])];
   for (const name of kept.keys()) if (!names.includes(name)) kept.delete(name);
   const files: FlowFile[] = [];
-  for (const name of names) files.push(...(await readFlowFile(name, programs, mistakes, kept)));
+  for (const name of names) files.push(...(await readFlowFile(name, programs, mistakes, kept, read)));
   return files;
 }
 
@@ -46,11 +53,12 @@ async function readFlowFile(
   programs: FlowPrograms,
   mistakes: MistakeList,
   kept: KeptFiles,
+  read: ReadFile,
 ): Promise<FlowFile[]> {
   let content: Buffer;
   let text: string;
   try {
-    content = await readRegularFile(name, maxFlowBytes);
+    content = await read(name);
     text = decodeUtf8(content);
   } catch (error) {
     mistakes.addFile(name, whyNotRead(error), error instanceof EncodingError ? error.position : undefined);
@@ -58,7 +66,7 @@ async function readFlowFile(
   }
   const version = versionOf(content);
   const file = { name, folder: dirname(resolve(name)), version };
-  if (!programPattern.test(name)) return parseFlowFile(file, content, text, mistakes, kept);
+  if (!programPattern.test(name)) return parseFlowFile(file, content, text, mistakes, kept, read);
   const program = await programs.read(name, version, mistakes);
   if (program === undefined) return [];
   const { exported: data } = program;
@@ -73,6 +81,7 @@ async function parseFlowFile(
   text: string,
   mistakes: MistakeList,
   kept: KeptFiles,
+  read: ReadFile,
 ): Promise<FlowFile[]> {
   const before = kept.get(named.name);
   try {
@@ -84,7 +93,7 @@ async function parseFlowFile(
       mistakes.add(file, [], 'expected a flow file, got a template: load a file that has instances of it');
       return [];
     }
-    const files = (await expandFlowFile(file, text, mistakes)).map((one) => withPartsOf(before, one));
+    const files = (await expandFlowFile(file, text, mistakes, read)).map((one) => withPartsOf(before, one));
     kept.set(named.name, { json, files: new Map(files.map((one) => [one.instance, one])) });
     void json.source.pack(content);
     return files;

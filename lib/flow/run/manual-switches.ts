@@ -57,8 +57,8 @@ export class ManualSwitches {
    * Reports the switches of an earlier run of the hub that no longer apply. `isOn` returns the state of a rule or connection; undefined:
    * none has the name. Call it whenever a store has restored its values.
    */
-  recall(isOn: (what: Switchable) => boolean | undefined): void {
-    for (const kept of this.#persistence.takeRemembered().values()) {
+  recall(remembered: ReadonlyMap<string, unknown>, isOn: (what: Switchable) => boolean | undefined): void {
+    for (const kept of remembered.values()) {
       if (!isKept(kept)) continue;
       if (this.#present.has(idOf(kept))) continue;
       this.#persistence.remember(idOf(kept), () => undefined);

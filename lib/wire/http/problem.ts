@@ -15,6 +15,20 @@ export const problem = named(
     status: count,
     detail: text.describe('One sentence: where, what was expected, what was found'),
     code: z.enum(Object.keys(errorCatalogue) as ErrorCode[]),
+    conflicts: z
+      .array(
+        z.strictObject({
+          file: text,
+          etag: text.describe('That of theirs'),
+          base: z.exactOptional(text),
+          yours: z.exactOptional(text),
+          theirs: text,
+        }),
+      )
+      .describe(
+        'Only for an edit that overlaps with another one: both texts of each file, and the one that both began with',
+      )
+      .optional(),
   }),
 );
 export type Problem = Shape<typeof problem>;

@@ -7,6 +7,7 @@ const grants = {
   read: texts.describe('Globs of addresses'),
   write: texts.describe('Globs of addresses'),
   dashboards: texts.describe('Names of dashboards, or globs of them'),
+  edit: texts.describe('Names of flow files, or globs of them'),
   manage: flag,
   metrics: flag,
 };

@@ -89,6 +89,7 @@ export interface Endpoint extends About {
 export const tags = {
   parameters: 'Read and set values',
   operation: 'The state of the hub, and the actions of operators',
+  editing: 'Edit the flow files',
   causes: 'The causes of values',
   past: 'The data of the store',
   users: 'Users, devices and signing in',

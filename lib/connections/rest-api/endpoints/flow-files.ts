@@ -62,7 +62,7 @@ export const endpoints = [
 
 function shadowOf(hub: HubPort): ShadowReport {
   const report = hub.shadow();
-  if (report !== undefined) return describe(report);
+  if (report !== undefined) return describeShadow(report);
   const since = toIsoTime(hub.startedAt);
   return { kind: 'none', since, rules: [], left: [], notInShadow: [], parameters: [], count: 0, deviations: [] };
 }
@@ -70,13 +70,14 @@ function shadowOf(hub: HubPort): ShadowReport {
 /** Reloads. Errors: `conflict` with all errors of the flow files; then the previous configuration remains active. */
 async function reload(hub: HubPort, by: Origin, inShadow: boolean): Promise<ReloadAnswer> {
   try {
-    return inShadow ? { shadow: describe(await hub.reloadInShadow(by)) } : { swapped: await hub.reload(by) };
+    return inShadow ? { shadow: describeShadow(await hub.reloadInShadow(by)) } : { swapped: await hub.reload(by) };
   } catch (error) {
     throw new HubError('conflict', `reload failed: ${messageOf(error)}`);
   }
 }
 
-function describe({ since, deviations, ...report }: model.ShadowReport): ShadowReport {
+/** Returns a report for clients. */
+export function describeShadow({ since, deviations, ...report }: model.ShadowReport): ShadowReport {
   return {
     ...report,
     since: toIsoTime(since),

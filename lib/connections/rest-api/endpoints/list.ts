@@ -6,6 +6,8 @@ export { endpoints as browser } from './browser.ts';
 export { endpoints as clients } from './clients.ts';
 export { endpoints as connections } from './connections.ts';
 export { endpoints as dashboards } from './dashboards.ts';
+export { endpoints as editing } from './editing.ts';
+export { endpoints as evaluation } from './evaluation.ts';
 export { endpoints as events } from './events.ts';
 export { endpoints as explain } from './explain.ts';
 export { endpoints as flowFiles } from './flow-files.ts';

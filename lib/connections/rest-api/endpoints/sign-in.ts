@@ -94,11 +94,11 @@ export const endpoints: Endpoint[] = [
 /** Describes a principal and its rights. It does not list `deny`, which names parameters that the principal may not see. */
 function meOf({ directory }: Pick<Entry, 'directory'>, { name, rights }: Principal): Me {
   const all = ['**'];
-  const { read, write, dashboards, manage, metrics } = rights?.settings ?? {
-    ...{ read: all, write: all, dashboards: all, manage: true, metrics: true },
+  const { read, write, dashboards, edit, manage, metrics } = rights?.settings ?? {
+    ...{ read: all, write: all, dashboards: all, edit: all, manage: true, metrics: true },
   };
   const maySignIn = [...directory.accounts].length > 0;
-  return { user: name, isOpen: rights === undefined, maySignIn, read, write, dashboards, manage, metrics };
+  return { user: name, isOpen: rights === undefined, maySignIn, read, write, dashboards, edit, manage, metrics };
 }
 
 /** Signs a browser in. Errors: `unauthorized`, `too-many-attempts`. */

@@ -39,8 +39,8 @@ export const endpoints = [
 
 function usersOf({ directory, devices }: Entry): UserList {
   const users = [...directory.accounts].map(({ name, rights: { settings }, password, tokenDigest }) => {
-    const { read, write, deny, dashboards, manage, metrics } = settings;
-    const grants = { read, write, deny, dashboards, manage, metrics };
+    const { read, write, deny, dashboards, edit, manage, metrics } = settings;
+    const grants = { read, write, deny, dashboards, edit, manage, metrics };
     return { name, ...grants, hasPassword: password !== undefined, hasToken: tokenDigest !== undefined };
   });
   return { users, ...devices.list() };

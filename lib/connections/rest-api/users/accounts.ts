@@ -31,9 +31,9 @@ export interface AccountSettings {
   readonly anonymous?: RightSettings | undefined;
 }
 
-const everything = { read: ['**'], write: ['**'], deny: [], dashboards: [], manage: true, metrics: true };
+const everything = { read: ['**'], write: ['**'], deny: [], dashboards: [], edit: ['**'], manage: true, metrics: true };
 /** No rights. */
-export const noRights = { read: [], write: [], deny: [], dashboards: [], manage: false, metrics: false };
+export const noRights = { read: [], write: [], deny: [], dashboards: [], edit: [], manage: false, metrics: false };
 
 /** Whether the hub is open to every client: the settings define no users, rights or credentials. */
 export function isOpen({ username, password, token, users, anonymous }: AccountSettings): boolean {
@@ -111,10 +111,10 @@ export function rightHints(
   ];
 }
 
-const noRight = 'expected one of the rights read, write, dashboards, manage and metrics, this user has none';
+const noRight = 'expected one of the rights read, write, dashboards, edit, manage and metrics, this user has none';
 
-function mayDoAnything({ read, write, dashboards, manage, metrics }: AccountSettings['users'][string]): boolean {
-  return read.length + write.length + dashboards.length > 0 || manage || metrics;
+function mayDoAnything({ read, write, dashboards, edit, manage, metrics }: AccountSettings['users'][string]): boolean {
+  return read.length + write.length + dashboards.length + edit.length > 0 || manage || metrics;
 }
 
 function idleGlobs(

@@ -6,7 +6,7 @@ import { anyOf, type Filter, filterOf, textWork } from '../filters/filter.ts';
 import type { RightSettings, UserSettings } from './user-settings.ts';
 
 /** The need of a request: nothing, an admitted principal, or a right. */
-export type Need = 'nothing' | 'entry' | 'manage' | 'metrics';
+export type Need = 'nothing' | 'entry' | 'manage' | 'metrics' | 'edit';
 
 const nothing = filterOf(textWork, () => false);
 const mayRead = 1;
@@ -15,7 +15,7 @@ const mayWrite = 2;
 export class Rights {
   /** Equal for principals that may read and write the same. */
   readonly key: string;
-  readonly settings: RightSettings & Pick<UserSettings, 'manage' | 'metrics'>;
+  readonly settings: RightSettings & Pick<UserSettings, 'manage' | 'metrics' | 'edit'>;
   /** Whether everything may be read. Then no address needs a check. */
   readonly readsAll: boolean;
   /** The filter of readable addresses. It is only applied to existing parameters. */
@@ -24,6 +24,7 @@ export class Rights {
   readonly #write: Filter;
   readonly #deny: Filter;
   readonly #dashboards: Filter;
+  readonly #edit: Filter;
   readonly #hub: Parameters;
   /** By address, for existing parameters. */
   readonly #known = new Map<string, number>();
@@ -36,6 +37,7 @@ export class Rights {
     this.#write = filterOfAll(settings.write);
     this.#deny = filterOfAll(settings.deny);
     this.#dashboards = filterOfAll(settings.manage ? ['**'] : settings.dashboards);
+    this.#edit = filterOfAll(settings.edit);
     this.readsAll = settings.read.includes('**') && settings.deny.length === 0;
     this.reads = this.readsAll
       ? filterOf(0, () => true)
@@ -60,8 +62,25 @@ export class Rights {
     return this.#dashboards(dashboard);
   }
 
+  /** Whether a flow file with these names may be edited. */
+  mayEdit(names: readonly string[]): boolean {
+    return names.some((name) => this.#edit(name));
+  }
+
+  /** Whether an address may be written, existing or not. */
+  mayAskToWrite(address: string): boolean {
+    return !this.#deny(address) && this.#write(address);
+  }
+
+  /** Whether nothing is denied. */
+  get isOwner(): boolean {
+    const { manage, edit, write } = this.settings;
+    return this.readsAll && manage && write.includes('**') && edit.includes('**');
+  }
+
   has(need: Need): boolean {
-    const { manage, metrics } = this.settings;
+    const { manage, metrics, edit } = this.settings;
+    if (need === 'edit') return edit.length > 0;
     return need === 'manage' ? manage : need === 'metrics' ? manage || metrics : true;
   }
 

@@ -38,6 +38,12 @@ const userSettings = z
       .optional()
       .describe('Text that clients send after "Bearer "; default: none'),
     ...rightSettings,
+    edit: z
+      .array(z.string().min(1, { error: 'the name of a flow file, or a glob of names such as "studios/**"' }))
+      .default([])
+      .describe(
+        'Names of flow files, or globs of names, that the user may edit in the browser; not included in manage',
+      ),
     manage: z
       .boolean()
       .default(false)

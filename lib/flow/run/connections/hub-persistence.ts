@@ -198,6 +198,11 @@ export class HubPersistence implements PersistencePort {
     };
   }
 
+  /** Whether a store keeps data about the hub itself. */
+  get hasStore(): boolean {
+    return this.#hasStore;
+  }
+
   /** Stores data about the hub itself, by name; undefined deletes it. */
   remember(name: string, read: Read): void {
     if (this.#hasStore) this.#change(hubId, name, read);

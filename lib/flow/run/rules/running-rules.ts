@@ -123,6 +123,13 @@ export class RunningRules {
     return { coming, leaving: this.#leaving(coming), switches, placeOf };
   }
 
+  /** Returns what a change would stop and start. */
+  preview({ coming, leaving }: RuleChange): Difference {
+    const come = coming.filter((rule) => this.#shallRun(rule) && rule.before?.started === undefined);
+    const names = (rules: readonly { plan: RulePlan }[]) => rules.map(({ plan }) => plan.name);
+    return differenceOf(names(leaving), names(come));
+  }
+
   /** Stops the rules that leave. */
   stopLeaving({ leaving }: RuleChange): void {
     for (const rule of leaving) stopRule(rule);

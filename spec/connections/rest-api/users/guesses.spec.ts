@@ -179,7 +179,7 @@ test('a wrong password takes as long for an unknown name as for one with a passw
   const salt = Buffer.alloc(16, 'salt');
   const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
   const hashed = `$scrypt$ln=13,r=8,p=1$${text(salt)}$${text(scryptSync('geheim', salt, 32, { N: 2 ** 13, r: 8, p: 1 }))}`;
-  const rights = { read: [], write: [], deny: [], dashboards: [], manage: false, metrics: false };
+  const rights = { read: [], write: [], deny: [], dashboards: [], edit: [], manage: false, metrics: false };
   const users = {
     hashed: { ...rights, password: hashed },
     plain: { ...rights, password: 'geheim' },

@@ -74,6 +74,7 @@ async function probe(t: ExecutionContext, hub: HubUnderTest, name: string, one: 
       read,
       write,
       dashboards: one.dashboards,
+      edit: [],
       manage: false,
       metrics: false,
     },

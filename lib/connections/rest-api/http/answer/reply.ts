@@ -4,6 +4,7 @@ import { type ErrorCode, errorCatalogue, type HubError } from '../../../../model
 import { printableJson, printableLines } from '../../../../model/printable.ts';
 import type { HttpResponse } from '../../../../net/uws.ts';
 import type { Problem } from '../../../../wire/http/problem.ts';
+import { EditConflictError } from '../../../editing.ts';
 import { LimitError } from '../../limits/limit-hits.ts';
 import { remoteAddressOf } from '../../proxies/trusted-proxies.ts';
 import { isNotModified, type Preconditions } from './conditional.ts';
@@ -74,9 +75,17 @@ export function replyError(
   else send(response, body);
 }
 
-function problemOf({ code, message }: HubError, status: string): Problem {
+function problemOf(error: HubError, status: string): Problem {
+  const { code, message } = error;
   const title = errorCatalogue[code];
-  return { type: 'about:blank', title, status: Number.parseInt(status, 10), detail: message, code };
+  return {
+    type: 'about:blank',
+    title,
+    status: Number.parseInt(status, 10),
+    detail: message,
+    code,
+    ...(error instanceof EditConflictError && { conflicts: error.conflicts }),
+  };
 }
 
 // The HTTP status of each error. The type has all codes as keys: a new code does not compile until it has a status.

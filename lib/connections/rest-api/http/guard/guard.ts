@@ -100,14 +100,13 @@ function isOfToken(authorization: string): boolean {
   return credentials !== undefined && 'token' in credentials;
 }
 
+const needed = { manage: 'manage', metrics: 'read metrics', edit: 'edit flow files', nothing: '' };
+
 /** Checks a right. Errors: `unauthorized`, `forbidden`. */
 function withRight(principal: SignedInUser, need: Need, request: Pick<HttpRequest, 'getUrl'>): SignedInUser {
   if (need === 'entry' || principal.rights.has(need)) return principal;
   if (principal.name === '') throw notLetIn();
-  throw new HubError(
-    'forbidden',
-    `${request.getUrl()}: expected a user who may ${need === 'manage' ? 'manage' : 'read metrics'}`,
-  );
+  throw new HubError('forbidden', `${request.getUrl()}: expected a user who may ${needed[need]}`);
 }
 
 const offeredCredentials = new RegExp(`(?:^|[ ,])${credentialsPrefix.replaceAll('.', '\\.')}([\\w-]+)`);

@@ -1,0 +1,192 @@
+// Editing of flow files through a gateway: what a hub offers, and what it asks about the rights of the person who edits.
+
+import { HubError } from '../model/error.ts';
+import type { Origin } from '../model/parameter.ts';
+import type { Reload, ShadowReport } from '../model/reports/reload-report.ts';
+
+/** The rights of a person who edits. */
+export interface EditRights {
+  /** The name of the user; empty: none. */
+  readonly user: string;
+  /** Whether nothing is denied: all addresses, files and settings. */
+  readonly isOwner: boolean;
+  /** Whether a file may be edited; `names`: as listed by the hub, and below the flow folder. */
+  mayEdit(names: readonly string[]): boolean;
+  mayRead(address: string): boolean;
+  mayWrite(address: string): boolean;
+}
+
+/** One edit of a file: see `EditOp` of the engine. */
+export interface FileOp {
+  readonly path: string;
+  readonly set?: unknown;
+  readonly insert?: unknown;
+  readonly remove?: true | undefined;
+  readonly move?: string | undefined;
+  readonly text?: string | undefined;
+}
+
+export interface FileEdit {
+  readonly file: string;
+  /** The ETag of the text that the edits were made on; empty: the file is new. */
+  readonly base: string;
+  readonly ops: readonly FileOp[];
+}
+
+export interface EditRequest {
+  readonly files: readonly FileEdit[];
+  /** check: nothing changes; shadow: the changed rules run in shadow; save: the files are written and run. */
+  readonly mode: 'check' | 'shadow' | 'save';
+  readonly comment: string;
+}
+
+/** A file that may be edited, or the reason why not. */
+export interface EditableFile {
+  readonly file: string;
+  readonly canEdit: boolean;
+  /** One sentence; empty if it can be edited. */
+  readonly reason: string;
+}
+
+/** A value of a text, with its place. Offsets count UTF-16 units. */
+export interface SourceNode {
+  readonly path: string;
+  readonly key?: string;
+  readonly kind: 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null';
+  readonly start: number;
+  readonly end: number;
+  readonly line: number;
+  readonly column: number;
+  /** The offsets of everything that belongs to it: comments, key, comma. */
+  readonly lead: number;
+  readonly tail: number;
+  readonly value?: string | number | boolean | null;
+  readonly children?: readonly SourceNode[];
+}
+
+/** The rules and connections that a template made of an item. */
+export interface MadeItems {
+  readonly path: string;
+  readonly by: 'each' | 'instances';
+  readonly names: readonly string[];
+}
+
+export interface Source extends EditableFile {
+  readonly etag: string;
+  /** With `***` in place of secrets. */
+  readonly text: string;
+  /** Omitted if the text is not JSON5. */
+  readonly tree?: SourceNode;
+  readonly made: readonly MadeItems[];
+}
+
+export interface EditMistake {
+  readonly file: string;
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface EditedFile {
+  readonly file: string;
+  readonly etag: string;
+  readonly text: string;
+  /** In the unified format of diff; empty: nothing has changed. */
+  readonly difference: string;
+  /** Whether the text on disk had changed meanwhile, and both edits were kept. */
+  readonly isMerged: boolean;
+}
+
+export interface TestResults {
+  readonly passed: number;
+  readonly failed: readonly { readonly name: string; readonly place: string; readonly timeline: string }[];
+  /** How many did not run, because the time was over. */
+  readonly left: number;
+}
+
+export interface EditAnswer {
+  readonly mode: EditRequest['mode'];
+  readonly isSaved: boolean;
+  readonly errors: readonly EditMistake[];
+  readonly warnings: readonly string[];
+  readonly files: readonly EditedFile[];
+  readonly restarts: Reload & { readonly notes: readonly string[] };
+  readonly tests: TestResults;
+  readonly shadow?: ShadowReport;
+  readonly revision?: number;
+  /** Until when the change must be confirmed, in milliseconds since 1970. */
+  readonly probation?: { readonly until: number };
+}
+
+/** Both texts of a file whose edits overlap. */
+export interface EditConflict {
+  readonly file: string;
+  /** The ETag of `theirs`. */
+  readonly etag: string;
+  /** Omitted: the hub does not know the text of the base any more. */
+  readonly base?: string;
+  readonly yours?: string;
+  readonly theirs: string;
+}
+
+/** Two edits of a file overlap. */
+export class EditConflictError extends HubError {
+  readonly conflicts: readonly EditConflict[];
+
+  constructor(conflicts: readonly EditConflict[]) {
+    const files = conflicts.map(({ file }) => file).join(', ');
+    super('conflict', `${files}: the file has changed meanwhile in the same place: compare both texts and edit again`);
+    this.conflicts = conflicts;
+  }
+}
+
+/** A saved change set. */
+export interface Revision {
+  readonly revision: number;
+  /** In milliseconds since 1970. */
+  readonly time: number;
+  readonly user: string;
+  readonly comment: string;
+  readonly files: readonly { readonly file: string; readonly difference: string }[];
+}
+
+/** What names a parameter. */
+export interface Uses {
+  readonly rules: readonly {
+    readonly name: string;
+    readonly file: string;
+    readonly place: string;
+    readonly as: readonly ('from' | 'to' | 'reads')[];
+  }[];
+  readonly connections: readonly {
+    readonly id: string;
+    readonly type: string;
+    readonly file: string;
+    readonly as: readonly string[];
+  }[];
+  readonly tests: readonly { readonly name: string; readonly file: string; readonly place: string }[];
+}
+
+/** What a hub offers to edit its flow files. */
+export interface Editing {
+  files(rights: EditRights): Promise<readonly EditableFile[]>;
+  /** Errors: `forbidden`, `not-found`. */
+  source(file: string, rights: EditRights): Promise<Source>;
+  /** Errors: `bad-request`, `forbidden` with the place, `not-found`; `conflict`, an `EditConflictError`. */
+  edit(request: EditRequest, by: Origin, rights: EditRights): Promise<EditAnswer>;
+  /** The names of a file: as listed by the hub, and below the flow folder. */
+  namesOf(file: string): readonly string[];
+  /** Keeps a change that is on probation. Errors: `not-found`, `forbidden`. */
+  confirm(revision: number, rights: EditRights): void;
+  /** The kept change sets, the newest first. */
+  revisions(rights: EditRights): readonly Revision[];
+  /** Takes a change set back; later edits stay. Errors: as `edit`. */
+  revert(
+    revision: number,
+    mode: EditRequest['mode'],
+    comment: string,
+    by: Origin,
+    rights: EditRights,
+  ): Promise<EditAnswer>;
+}

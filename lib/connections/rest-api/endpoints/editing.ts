@@ -1,0 +1,154 @@
+// Editing of flow files: their texts, change sets, and revisions.
+
+import { z } from 'zod';
+import { HubError } from '../../../model/error.ts';
+import {
+  confirmed,
+  confirmRequest,
+  type EditResult,
+  editAnswer,
+  editRequest,
+  revertRequest,
+  revisionList,
+  source,
+  sourceList,
+} from '../../../wire/http/editing-shapes.ts';
+import { text } from '../../../wire/http/shape.ts';
+import { toIsoTime } from '../../../wire/time.ts';
+import type { EditAnswer, Editing, EditRights } from '../../editing.ts';
+import type { HubPort } from '../../hub-port.ts';
+import { decodePath } from '../http/request-url.ts';
+import type { Principal } from '../users/principal.ts';
+import { expectPresent } from '../users/view.ts';
+import { action, badPath, type Endpoint, ownersOnly, page } from './endpoint.ts';
+import { describeShadow } from './flow-files.ts';
+
+const errors = {
+  400: 'A name, a path or an edit is not valid',
+  403: 'The user may not edit this file, or may not read, write or manage what the edit names; the message has the place',
+  404: 'There is no such file or revision',
+  409: 'The file has changed meanwhile in the same place: the problem has both texts in conflicts; or the change cannot run',
+};
+
+/** An open hub accepts edits only from programs on its own machine: an edit can open ports and write files. */
+function ownEndpoint(endpoint: Endpoint): Endpoint {
+  return { ...endpoint, serve: (context) => ownersOnly(context.settings, endpoint.serve(context)) };
+}
+
+export const endpoints = [
+  page({
+    path: '/hub/sources',
+    need: 'edit',
+    id: 'listSources',
+    tag: 'editing',
+    summary: 'The flow files that the user may edit',
+    answer: sourceList,
+    read: async ({ hub }, { principal }) => ({ files: [...(await editingOf(hub).files(rightsOf(principal)))] }),
+  }),
+  page({
+    path: '/hub/source/{file}',
+    need: 'edit',
+    id: 'readSource',
+    tag: 'editing',
+    summary: 'The text of a flow file, with the place of each of its values',
+    names: { file: 'Name of the file, as in /hub/files' },
+    answer: source,
+    errors: { 400: badPath, 403: errors[403], 404: errors[404], 409: 'The file is too large, or not JSON5' },
+    read: ({ hub }, { principal }, rest) => editingOf(hub).source(decodePath(rest), rightsOf(principal)),
+  }),
+  action({
+    path: '/hub/edit',
+    need: 'edit',
+    id: 'edit',
+    tag: 'editing',
+    summary: 'Checks a change set of flow files, runs it in shadow, or saves it whole or not at all',
+    isTraced: true,
+    body: editRequest,
+    answer: editAnswer,
+    answered: 'Errors, differences, what restarts, the results of tests, and the revision of a save',
+    errors,
+    async act({ hub }, { file, base, ops, files, mode, comment = '' }, { by, principal }) {
+      const isSingle = file !== undefined && base !== undefined && ops !== undefined;
+      if (isSingle === (files !== undefined))
+        throw new HubError('bad-request', 'expected file, base and ops, or files, a list of such objects');
+      const edits = isSingle ? [{ file, base, ops }] : files!;
+      const answer = await editingOf(hub).edit({ files: edits, mode, comment }, by, rightsOf(principal));
+      if (mode === 'shadow') expectPresent(principal); // the answer has values
+      return describe(answer);
+    },
+  }),
+  action({
+    path: '/hub/edit/confirm',
+    need: 'edit',
+    id: 'confirmEdit',
+    tag: 'editing',
+    summary: 'Keeps a change of a REST API or of users, which is otherwise taken back after 30 seconds',
+    body: confirmRequest,
+    answer: confirmed,
+    answered: 'The change stays',
+    errors: { 403: 'Another user made the change', 404: 'No such change waits for its confirmation' },
+    act({ hub }, { revision }, { principal }) {
+      editingOf(hub).confirm(revision, rightsOf(principal));
+      return { revision };
+    },
+  }),
+  page({
+    path: '/hub/revisions',
+    need: 'edit',
+    id: 'listRevisions',
+    tag: 'editing',
+    summary: 'The last saved change sets, the newest first',
+    query: z.object({ file: text.optional().describe('Only those of a file') }),
+    answer: revisionList,
+    errors: { 400: 'The query is not valid' },
+    read({ hub }, { principal, query }) {
+      const file = new URLSearchParams(query).get('file');
+      const all = editingOf(hub).revisions(rightsOf(principal));
+      const meant = file === null ? all : all.filter(({ files }) => files.some((one) => one.file === file));
+      return { revisions: meant.map(({ time, ...revision }) => ({ ...revision, time: toIsoTime(time) })) };
+    },
+  }),
+  action({
+    path: '/hub/revisions/{revision}/revert',
+    need: 'edit',
+    id: 'revertRevision',
+    tag: 'editing',
+    summary: 'Takes a change set back; later changes stay. It restores text, not values',
+    names: { revision: 'Number of the revision' },
+    isTraced: true,
+    body: revertRequest,
+    answer: editAnswer,
+    answered: 'As for an edit',
+    errors,
+    async act({ hub }, { mode = 'save', comment = '' }, { by, principal, rest }) {
+      const [, number] = /^(\d{1,9})\/revert$/.exec(rest) ?? [];
+      if (number === undefined) throw new HubError('not-found', `${rest}: expected <number>/revert`);
+      return describe(await editingOf(hub).revert(Number(number), mode, comment, by, rightsOf(principal)));
+    },
+  }),
+].map(ownEndpoint);
+
+/** Errors: `not-found`. */
+function editingOf({ editing }: Pick<HubPort, 'editing'>): Editing {
+  if (editing !== undefined) return editing;
+  throw new HubError('not-found', 'this hub was not started from flow files');
+}
+
+function describe({ shadow, probation, ...answer }: EditAnswer): EditResult {
+  return {
+    ...answer,
+    ...(shadow && { shadow: describeShadow(shadow) }),
+    ...(probation && { probation: { until: toIsoTime(probation.until) } }),
+  };
+}
+
+/** Returns the rights of a principal to edit. On an open hub, everybody who gets here may do everything. */
+export function rightsOf({ rights, view, name }: Principal): EditRights {
+  return {
+    user: name,
+    isOwner: rights?.isOwner ?? true,
+    mayEdit: (names) => rights?.mayEdit(names) ?? true,
+    mayRead: (address) => view.mayAskFor(address),
+    mayWrite: (address) => rights?.mayAskToWrite(address) ?? true,
+  };
+}

@@ -1,0 +1,155 @@
+// What an expression is worth now, and what uses a parameter. Both answer only with what the principal may read.
+
+import { createContext, Script } from 'node:vm';
+import { z } from 'zod';
+import { compileExpression, ExpressionMistake, explainFailure } from '../../../expression/expression.ts';
+import { HubError, messageOf } from '../../../model/error.ts';
+import type { Parameter } from '../../../model/parameter.ts';
+import type { Value, ValueType } from '../../../model/value.ts';
+import { type Evaluated, evaluated, evaluation, type Usages, usages } from '../../../wire/http/editing-shapes.ts';
+import { text } from '../../../wire/http/shape.ts';
+import type { Principal } from '../users/principal.ts';
+import type { View } from '../users/view.ts';
+import { action, type Context, page } from './endpoint.ts';
+
+/** How long an expression may hold up the hub. One of a rule takes microseconds; a busy machine may take a thousand times as long. */
+const limitMs = 100;
+/** Methods that run an expression for each item of a list. Within each other, a few characters make them run for hours. */
+const loop = /\.\s*(?:all|exists|exists_one|map|filter)\s*\(|\bcel\s*\.\s*bind\s*\(/g;
+
+export const endpoints = [
+  action({
+    path: '/hub/evaluate',
+    need: 'entry',
+    id: 'evaluate',
+    tag: 'editing',
+    summary: 'The type and the present value of an expression; it changes nothing',
+    body: evaluation,
+    answer: evaluated,
+    answered: 'The value, or the reason why it has none',
+    errors: { 400: 'The expression has an error, or takes too long', 404: 'There is no such parameter' },
+    act: (_, { expression, from }, { principal }) => evaluate(expression, from, principal.view),
+  }),
+  page({
+    path: '/hub/usages',
+    need: 'entry',
+    id: 'listUsages',
+    tag: 'editing',
+    summary: 'What names a parameter: rules, connections, dashboards and tests',
+    query: z.object({ address: text.describe('Address of the parameter') }),
+    answer: usages,
+    errors: { 400: 'The address is missing', 404: 'There is no such parameter' },
+    read: (context, { query, principal }) => usagesOf(context, query, principal),
+  }),
+];
+
+function evaluate(expression: string, from: z.output<typeof evaluation>['from'], view: View): Evaluated {
+  if ((expression.match(loop)?.length ?? 0) > 1)
+    throw new HubError('bad-request', 'expression: expected at most one of all, exists, map, filter and cel.bind here');
+  const scope: Record<string, Value> = {};
+  const types: Record<string, ValueType | undefined> = {};
+  const unknown: string[] = [];
+  const named = typeof from === 'string' ? { value: from } : Array.isArray(from) ? { value: from[0]! } : (from ?? {});
+  for (const [name, address] of Object.entries(named)) {
+    const parameter = find(address, view);
+    const isTrigger = parameter.type === 'T';
+    types[name] = isTrigger ? 'B' : parameter.type;
+    if (isTrigger) scope[name] = false;
+    else if (parameter.value === undefined) unknown.push(address);
+    else scope[name] = parameter.value;
+  }
+  if ('value' in types) types.previous = types.value;
+  const compiled = compile(expression, { ...types, now: 'F' }, view);
+  const { evaluate: run, type, lookedUp, names } = compiled;
+  for (const { name, address, asks } of lookedUp) {
+    const { value, device, wanted } = find(address, view);
+    const isKnown = value !== undefined;
+    if (asks === 'known') scope[name] = isKnown;
+    else if (asks === 'fresh') scope[name] = isKnown && device?.staleSince === undefined;
+    else if (isKnown) scope[name] = asks === 'wanted' ? (wanted?.value ?? value) : value;
+    else unknown.push(address);
+  }
+  const [missing] = unknown;
+  const about = type === undefined ? {} : { type };
+  if (missing !== undefined) return { value: null, ...about, reason: `${missing} is unknown` };
+  if (names.includes('previous'))
+    return { value: null, ...about, reason: 'previous has a value only while a rule runs' };
+  scope.now = Date.now();
+  try {
+    const value = withinLimit(() => run(scope));
+    const isShown = typeof value !== 'number' || Number.isFinite(value);
+    return { value: isShown ? value : null, ...about, reason: isShown ? '' : `the result is ${value}` };
+  } catch (error) {
+    return { value: null, ...about, reason: messageOf(explainFailure(error)) };
+  }
+}
+
+/** Compiles an expression. Errors: `bad-request` with the column; `unknown-parameter`. */
+function compile(expression: string, types: Readonly<Record<string, ValueType | undefined>>, view: View) {
+  try {
+    return compileExpression(expression, types, undefined, (address) => find(address, view).type);
+  } catch (error) {
+    if (error instanceof ExpressionMistake)
+      throw new HubError('bad-request', `expression: column ${(error.offset ?? 0) + 1}: ${error.message}`);
+    throw error instanceof HubError ? error : new HubError('bad-request', `expression: ${messageOf(error)}`);
+  }
+}
+
+const context = createContext({ work: () => {} });
+const script = new Script('work()');
+
+/** Runs work, and interrupts it after a while. Errors: those of the work; `bad-request` if it takes too long. */
+function withinLimit<Result>(work: () => Result): Result {
+  let result: Result | undefined;
+  context.work = () => {
+    result = work();
+  };
+  try {
+    script.runInContext(context, { timeout: limitMs });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT')
+      throw new HubError('bad-request', `expression: expected one that takes less than ${limitMs} ms`);
+    throw error;
+  } finally {
+    context.work = () => {};
+  }
+  return result as Result;
+}
+
+/** Errors: `unknown-parameter`, also for one that the principal may not read. */
+function find(address: string, view: View): Parameter {
+  const parameter = view.find(address);
+  if (parameter !== undefined) return parameter;
+  throw new HubError('unknown-parameter', `${address.slice(0, 300)}: there is no parameter of this address`);
+}
+
+/** Returns what uses a parameter. A principal without `manage` sees rules, connections and tests of the files that it may edit. */
+async function usagesOf({ hub, dashboards }: Context, query: string, principal: Principal): Promise<Usages> {
+  const [address, ...more] = new URLSearchParams(query).getAll('address');
+  if (address === undefined || more.length > 0)
+    throw new HubError(
+      'bad-request',
+      `query: expected address=<address> once, got ${more.length > 0 ? 'more' : 'none'}`,
+    );
+  find(address, principal.view);
+  const { rights } = principal;
+  const isShown = (file: string) =>
+    rights === undefined || rights.settings.manage || rights.mayEdit(hub.editing?.namesOf(file) ?? [file]);
+  const { rules, connections, tests } = hub.usagesOf(address);
+  const names: string[] = [];
+  const isUsedBy = async (name: string) => {
+    try {
+      return (await dashboards.read(name, principal)).text.includes(JSON.stringify(address));
+    } catch {
+      return false; // it has errors
+    }
+  };
+  for (const name of (await dashboards.list(principal)).dashboards) if (await isUsedBy(name)) names.push(name);
+  return {
+    address,
+    rules: rules.filter(({ file }) => isShown(file)),
+    connections: connections.filter(({ file }) => isShown(file)).map(({ id, type, as }) => ({ id, type, as: [...as] })),
+    dashboards: names,
+    tests: tests.filter(({ file }) => isShown(file)),
+  };
+}

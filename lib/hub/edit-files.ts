@@ -1,0 +1,266 @@
+// The files that may be edited over a network: safe names, their texts, and writing several of them whole or not at all, even if the hub is
+// killed meanwhile. The journal of a save is in the hidden folder `.patchbay` beside the flow files.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { constants, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { access, chmod, chown, lstat, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, normalize, relative, resolve, sep } from 'node:path';
+import { makeFolder } from '../files/make-folder.ts';
+import { isSkipped } from '../flow/files/find.ts';
+import { HubError, messageOf } from '../model/error.ts';
+
+/** A larger file is edited by hand: reading its text holds up the hub for longer than a wall panel notices. */
+export const maxEditedBytes = 1024 * 1024;
+
+/** A file that was found by a name of a request. */
+export interface FoundFile {
+  /** As listed by the hub. */
+  readonly name: string;
+  readonly path: string;
+  /** Its name, and its path below the flow folder. */
+  readonly names: readonly string[];
+}
+
+export interface FileText {
+  readonly text: string;
+  readonly etag: string;
+}
+
+/** Identifies a text. */
+export function etagOf(text: string | Buffer): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+/** Returns the folder of the hub's own files beside its flow files. */
+export function ownFolderOf(paths: readonly string[], isFolder: boolean): string {
+  const [first = '.'] = paths;
+  return join(isFolder ? resolve(first) : dirname(resolve(first)), '.patchbay');
+}
+
+/**
+ * Finds a flow file by its name. `known` are the names that the hub has loaded; any other one must be a new file in one of the folders.
+ * Errors: `bad-request` for an unsafe name, `not-found`.
+ */
+export async function findFile(
+  name: string,
+  paths: readonly string[],
+  known: ReadonlySet<string>,
+  isNew: boolean,
+): Promise<FoundFile> {
+  const refuse = (expected: string) =>
+    new HubError('bad-request', `file: expected ${expected}, got ${JSON.stringify(name.slice(0, 200))}`);
+  if (!name.endsWith('.json5') || name.endsWith('.device.json5'))
+    throw refuse('a flow file in JSON5: TypeScript and other files are edited by hand');
+  if (name.includes('\0') || name.includes('\\') || normalize(name) !== name) throw refuse('a plain file name');
+  const roots = await Promise.all(
+    paths.map(async (path) => ({
+      path,
+      isFolder: await stat(path).then(
+        (found) => found.isDirectory(),
+        () => false,
+      ),
+    })),
+  );
+  for (const candidate of [name, ...roots.map(({ path }) => join(path, name))]) {
+    const full = resolve(candidate);
+    const root = roots.find(
+      ({ path, isFolder }) => full === resolve(path) || (isFolder && full.startsWith(resolve(path) + sep)),
+    );
+    const isKnown = [...known].some((one) => resolve(one) === full);
+    if (root === undefined || !(isKnown || isNew)) continue;
+    const within = full === resolve(root.path) ? basename(full) : relative(resolve(root.path), full);
+    if (within.split(sep).some((part) => part.startsWith('.')) || (isNew && isSkipped(within)))
+      throw refuse('a file that is not hidden');
+    await expectNoLinks(full, root.isFolder ? resolve(root.path) : dirname(full), refuse);
+    const listed = [...known].find((one) => resolve(one) === full) ?? candidate;
+    return { name: listed, path: full, names: [listed, within.split(sep).join('/')] };
+  }
+  throw new HubError('not-found', `file: expected a flow file of this hub, got ${JSON.stringify(name.slice(0, 200))}`);
+}
+
+async function expectNoLinks(path: string, root: string, refuse: (expected: string) => HubError): Promise<void> {
+  for (let at = path; at !== root; at = dirname(at)) {
+    const found = await lstat(at).catch(() => undefined);
+    if (found?.isSymbolicLink()) throw refuse('a file without links on its way');
+    if (at === path && found !== undefined && !found.isFile()) throw refuse('a regular file');
+  }
+}
+
+/** Reads a text; undefined: there is no file. Errors: `conflict` if it is too large, or not text. */
+export async function readText(path: string): Promise<FileText | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) return undefined;
+  if (found.size > maxEditedBytes)
+    throw new HubError(
+      'conflict',
+      `${path}: expected a file of at most 1 MB, got ${found.size} bytes: edit it by hand`,
+    );
+  const bytes = await readFile(path);
+  const text = bytes.toString();
+  if (!Buffer.from(text).equals(bytes))
+    throw new HubError('conflict', `${path}: expected text in UTF-8: edit it by hand`);
+  return { text, etag: etagOf(bytes) };
+}
+
+/** Returns why a file cannot be written; empty: it can. */
+export async function whyReadOnly(path: string): Promise<string> {
+  try {
+    await access(dirname(path), constants.W_OK);
+    const found = await lstat(path).catch(() => undefined);
+    if (found !== undefined) await access(path, constants.W_OK);
+    return '';
+  } catch {
+    return 'the hub may not write this file or its folder: edit it by hand, or let the user of the hub write there';
+  }
+}
+
+/** One file of a save. */
+export interface FileWrite {
+  readonly path: string;
+  /** Undefined: there was no file. */
+  readonly before: string | undefined;
+  /** Undefined: the file is removed. */
+  readonly after: string | undefined;
+}
+
+/** A file has changed on disk since its text was read. */
+export class ChangedMeanwhile extends Error {}
+
+/** Writes files whole or not at all. Errors: `ChangedMeanwhile`; `unavailable` with the reason of the disk. */
+export async function writeAll(folder: string, writes: readonly FileWrite[]): Promise<void> {
+  const journal = join(folder, 'save.json');
+  try {
+    makeFolder(folder, 0o700);
+    await writeDurably(journal, JSON.stringify(writes));
+  } catch (error) {
+    throw new HubError('unavailable', `cannot save: ${messageOf(error)}`);
+  }
+  const done: FileWrite[] = [];
+  try {
+    for (const write of writes) {
+      await replace(write);
+      done.push(write);
+    }
+  } catch (error) {
+    for (const write of done.toReversed())
+      await replace({ path: write.path, before: write.after, after: write.before }).catch(() => {});
+    await rm(journal, { force: true });
+    if (error instanceof ChangedMeanwhile) throw error;
+    throw new HubError('unavailable', `cannot save: ${messageOf(error)}`);
+  }
+  await rm(journal, { force: true });
+}
+
+/**
+ * Replaces a file whose text is `before`. The old file is moved away and looked at, and the new one is linked to the free name: the link
+ * fails if somebody has saved between. Errors: `ChangedMeanwhile`, and those of the disk.
+ */
+async function replace({ path, before, after }: FileWrite): Promise<void> {
+  const number = randomBytes(6).toString('hex');
+  const [fresh, old] = ['new', 'old'].map((end) => join(dirname(path), `.${basename(path)}.${number}.${end}`)) as [
+    string,
+    string,
+  ];
+  if (after !== undefined) {
+    await writeDurably(fresh, after);
+    const found = before === undefined ? undefined : await stat(path);
+    if (found !== undefined) await chown(fresh, found.uid, found.gid).catch(() => {}); // only root may do this
+    await chmod(fresh, found === undefined ? 0o644 : found.mode & 0o7777);
+  }
+  try {
+    if (before !== undefined) {
+      renameSync(path, old);
+      if (readFileSync(old, 'utf8') !== before) {
+        linkUnlessThere(old, path);
+        throw new ChangedMeanwhile();
+      }
+    }
+    if (after !== undefined && !linkUnlessThere(fresh, path)) throw new ChangedMeanwhile();
+    // an editor may have had the old file open, and written into it
+    if (before !== undefined && after !== undefined && readFileSync(old, 'utf8') !== before) {
+      renameSync(old, path);
+      throw new ChangedMeanwhile();
+    }
+  } finally {
+    rmSync(fresh, { force: true });
+    rmSync(old, { force: true });
+  }
+}
+
+function linkUnlessThere(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  const part = `${path}.part`;
+  const file = await open(part, 'w', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  renameSync(part, path);
+}
+
+/** Notes a change on probation, so that a start of the hub takes it back; without writes, it is confirmed. */
+export function noteProbation(folder: string, writes: readonly FileWrite[] | undefined): void {
+  const path = join(folder, 'probation.json');
+  if (writes === undefined) rmSync(path, { force: true });
+  else writeFileSync(path, JSON.stringify(writes), { mode: 0o600 });
+}
+
+/**
+ * Takes back a save that a kill has interrupted, and a change that nobody has confirmed. Files that somebody has changed since stay as they
+ * are. Returns the files that it has restored, and whether the first path is a folder.
+ */
+export async function recoverSaves(
+  paths: readonly string[],
+): Promise<{ readonly isFolder: boolean; readonly restored: readonly string[] }> {
+  const isFolder = await stat(paths[0] ?? '.').then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  const folder = ownFolderOf(paths, isFolder);
+  const restored: string[] = [];
+  for (const name of ['save.json', 'probation.json']) {
+    const writes = await readJournal(join(folder, name));
+    for (const { path, before, after } of writes) {
+      for (const one of await readdir(dirname(path)).catch(() => []))
+        if (leftover.test(one) && one.startsWith(`.${basename(path)}.`))
+          await rm(join(dirname(path), one), { force: true });
+      const now = await readFile(path, 'utf8').catch(() => undefined);
+      const mode = await stat(path).then(
+        (found) => found.mode & 0o7777,
+        () => 0o644,
+      );
+      const isOurs = now === after || now === undefined;
+      if (!isOurs || now === before) continue;
+      if (before === undefined) await rm(path, { force: true });
+      else {
+        await writeDurably(path, before);
+        await chmod(path, mode);
+      }
+      restored.push(path);
+    }
+    await rm(join(folder, name), { force: true });
+  }
+  return { isFolder, restored };
+}
+
+const leftover = /\.[\da-f]{12}\.(?:new|old)(?:\.part)?$/;
+
+async function readJournal(path: string): Promise<readonly FileWrite[]> {
+  try {
+    const writes: unknown = JSON.parse(await readFile(path, 'utf8'));
+    return Array.isArray(writes) ? (writes as FileWrite[]) : [];
+  } catch {
+    return []; // there is none, or the kill was before the first write
+  }
+}

@@ -1,0 +1,207 @@
+// What an edit may change: by an edit nobody gains what he may not read, write or manage. It compares the expanded files before and after the
+// edit, so variables, `each` and templates hide nothing. It looks only at what the person wrote, and so reveals nothing that exists.
+
+import type { AnyConnectionType } from '../connections/connection.ts';
+import type { EditRights } from '../connections/editing.ts';
+import type { FlowFile } from '../flow/files/flow-file.ts';
+import { keyOfFile } from '../flow/files/flow-file.ts';
+import type { Plan } from '../flow/plan.ts';
+import { lineAt, type SettingPath } from '../json5/mistake.ts';
+import { isAddress } from '../model/address.ts';
+import { HubError } from '../model/error.ts';
+import { isJsonObject } from '../model/json-object.ts';
+import type { Parameter } from '../model/parameter.ts';
+
+interface Changed {
+  readonly before: readonly FlowFile[];
+  readonly after: readonly FlowFile[];
+  readonly parameters: () => Iterable<Parameter>;
+  readonly typeOf: (name: unknown) => AnyConnectionType | undefined;
+  /** Whether the person may edit a template, by its full path. */
+  readonly mayEditTemplate: (path: string) => boolean;
+}
+
+/** Checks an edit. Errors: `forbidden` with the place. */
+export function expectAllowed(changed: Changed, rights: EditRights): void {
+  if (rights.isOwner) return;
+  const check = new Check(changed, rights);
+  const old = new Map(changed.before.map((file) => [keyOfFile(file), file]));
+  const known = new Set(changed.before.flatMap((file) => [...rulesOf(file)].map(({ signature }) => signature)));
+  for (const file of changed.after) check.file(file, old.get(keyOfFile(file)), known);
+  const now = new Set(changed.after.map(keyOfFile));
+  for (const file of changed.before) if (!now.has(keyOfFile(file))) check.removed(file);
+}
+
+interface WrittenRule {
+  readonly item: Readonly<Record<string, unknown>>;
+  readonly path: SettingPath;
+  /** Identifies the rule with all that decides whether it runs. */
+  readonly signature: string;
+}
+
+function* rulesOf(file: FlowFile): Generator<WrittenRule> {
+  const { rules, shadow } = dataOf(file);
+  yield* rulesIn(rules, ['rules'], [keyOfFile(file), shadow ?? false]);
+}
+
+function* rulesIn(list: unknown, path: SettingPath, around: readonly unknown[]): Generator<WrittenRule> {
+  if (!Array.isArray(list)) return;
+  for (const [index, item] of list.entries()) {
+    if (!isJsonObject(item)) continue;
+    const at = [...path, index];
+    if (Array.isArray(item.rules))
+      yield* rulesIn(item.rules, [...at, 'rules'], [...around, item.folder, item.enabled ?? true]);
+    else yield { item, path: at, signature: JSON.stringify([...around, item]) };
+  }
+}
+
+function dataOf({ data }: FlowFile): Readonly<Record<string, unknown>> {
+  return isJsonObject(data) ? data : {};
+}
+
+/** Checks what the rules and connections of a plan read and write, as a second look: the first one was at the text. Errors: `forbidden`. */
+export function expectPlanAllowed(before: Plan, after: Plan, rights: EditRights): void {
+  if (rights.isOwner) return;
+  const known = new Set(before.rules.map(({ key, folder, isEnabled }) => JSON.stringify([key, folder, isEnabled])));
+  const refuse = (place: string | undefined, message: string) => {
+    throw new HubError('forbidden', `${place ?? ''}: ${message}`);
+  };
+  for (const rule of after.rules) {
+    if (known.has(JSON.stringify([rule.key, rule.folder, rule.isEnabled]))) continue;
+    const place = after.placeOf?.(rule) ?? rule.file;
+    const to = new Set(rule.to);
+    for (const address of rule.to)
+      if (!rights.mayWrite(address)) refuse(place, `expected an address that you may write, got "${address}"`);
+    for (const address of rule.addresses)
+      if (!to.has(address) && !rights.mayRead(address))
+        refuse(place, `expected an address that you may read, got "${address}"`);
+  }
+  const keys = new Map(before.connections.map(({ id, key }) => [id, key]));
+  for (const { id, key, inputs, parameters, file } of after.connections) {
+    if (keys.get(id) === key) continue;
+    for (const address of Object.values(inputs))
+      if (!rights.mayRead(address))
+        refuse(file, `connections.${id}: expected an address that you may read, got "${address}"`);
+    for (const { id: parameter, access } of parameters)
+      if (!rights.mayRead(`${id}/${parameter}`) || (access !== 'read-only' && !rights.mayWrite(`${id}/${parameter}`)))
+        refuse(file, `connections.${id}: expected a connection of which you may read and write all parameters`);
+  }
+}
+
+class Check {
+  readonly #changed: Changed;
+  readonly #rights: EditRights;
+
+  constructor(changed: Changed, rights: EditRights) {
+    this.#changed = changed;
+    this.#rights = rights;
+  }
+
+  file(file: FlowFile, old: FlowFile | undefined, known: ReadonlySet<string>): void {
+    const [before, after] = [old === undefined ? {} : dataOf(old), dataOf(file)];
+    for (const { item, path, signature } of rulesOf(file)) if (!known.has(signature)) this.#rule(file, item, path);
+    this.#connections(file, before.connections, after.connections);
+    if (!isSame(before.tests, after.tests)) this.#mayReadAll(file, after.tests, ['tests']);
+    this.#describes(file, before.describe, after.describe);
+    const templates = new Set(old?.templates ?? []);
+    for (const template of file.templates ?? [])
+      if (!templates.has(template) && !this.#changed.mayEditTemplate(template))
+        this.#refuse(file, ['instances'], 'expected a template that you may edit');
+  }
+
+  removed(file: FlowFile): void {
+    this.#connections(file, dataOf(file).connections, undefined);
+  }
+
+  #rule(file: FlowFile, item: WrittenRule['item'], path: SettingPath): void {
+    const { from, to, ...others } = item;
+    this.#mayReadAll(file, from, [...path, 'from']);
+    this.#mayReadAll(file, others, path);
+    const targets = isJsonObject(to) ? Object.keys(to) : [to].flat();
+    for (const address of targets)
+      if (typeof address === 'string' && !this.#rights.mayWrite(address))
+        this.#refuse(file, [...path, 'to'], `expected an address that you may write, got ${JSON.stringify(address)}`);
+    if (isJsonObject(to)) this.#mayReadAll(file, Object.values(to), [...path, 'to']);
+  }
+
+  #connections(file: FlowFile, before: unknown, after: unknown): void {
+    const [old, now] = [isJsonObject(before) ? before : {}, isJsonObject(after) ? after : {}];
+    for (const id of new Set([...Object.keys(old), ...Object.keys(now)])) {
+      if (isSame(old[id], now[id])) continue;
+      const path = ['connections', id];
+      for (const settings of [old[id], now[id]].filter((one) => one !== undefined))
+        if (!isHarmless(this.#changed.typeOf(isJsonObject(settings) ? settings.type : undefined)))
+          this.#refuse(file, path, 'expected a user with all rights, since this connection reaches outside of the hub');
+      if (hasReference(now[id]))
+        this.#refuse(file, path, 'expected a user with all rights, since it reads the environment or another file');
+      this.#mayReadAll(file, now[id], path);
+      for (const { address, access } of this.#changed.parameters())
+        if (address.startsWith(`${id}/`)) this.#owns(file, path, address, access);
+      this.#owns(file, path, `${id}/any`, 'read-write');
+    }
+  }
+
+  #owns(file: FlowFile, path: SettingPath, address: string, access: Parameter['access']): void {
+    const { mayRead, mayWrite } = this.#rights;
+    if (!mayRead(address) || (access !== 'read-only' && !mayWrite(address)))
+      this.#refuse(file, path, 'expected a connection of which you may read and write all parameters');
+  }
+
+  #describes(file: FlowFile, before: unknown, after: unknown): void {
+    const [old, now] = [isJsonObject(before) ? before : {}, isJsonObject(after) ? after : {}];
+    for (const glob of new Set([...Object.keys(old), ...Object.keys(now)]))
+      if (!isSame(old[glob], now[glob]) && (glob.includes('*') || !this.#rights.mayWrite(glob)))
+        this.#refuse(file, ['describe', glob], 'expected an address that you may write, without *');
+  }
+
+  /** Checks each address in a value, also in its keys and expressions. */
+  #mayReadAll(file: FlowFile, value: unknown, path: SettingPath): void {
+    if (typeof value === 'string') {
+      for (const address of addressesIn(value))
+        if (!this.#rights.mayRead(address))
+          this.#refuse(file, path, `expected an address that you may read, got ${JSON.stringify(address)}`);
+    } else if (Array.isArray(value)) value.forEach((one, index) => void this.#mayReadAll(file, one, [...path, index]));
+    else if (isJsonObject(value))
+      for (const [key, one] of Object.entries(value)) {
+        this.#mayReadAll(file, key, [...path, key]);
+        this.#mayReadAll(file, one, [...path, key]);
+      }
+  }
+
+  #refuse(file: FlowFile, path: SettingPath, message: string): never {
+    throw new HubError('forbidden', lineAt(file, path, message, file.positionOf(path)));
+  }
+}
+
+/**
+ * Yields a text that is an address, and the addresses in quotes within an expression. A text with an escape counts as an address that
+ * nobody may read but those who may read all.
+ */
+function* addressesIn(text: string): Generator<string> {
+  if (isAddress(text)) yield text;
+  for (const [, , inner = ''] of text.matchAll(/(["'])((?:\\.|(?!\1).)*)\1/gs))
+    if (isAddress(inner) || /\\[^"'\\nrt]/.test(inner)) yield inner;
+}
+
+/** Whether connections of a type have no effect outside of the hub: they open no port, and read or write no file. */
+function isHarmless(type: AnyConnectionType | undefined): boolean {
+  return (
+    type !== undefined &&
+    !type.isExternal &&
+    !type.isGateway &&
+    type.files === undefined &&
+    type.belongings === undefined &&
+    type.claims === undefined
+  );
+}
+
+/** Whether a value has `{ env: … }` or `{ file: … }`. */
+function hasReference(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!Array.isArray(value) && ('env' in value || 'file' in value)) return true;
+  return Object.values(value).some(hasReference);
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}

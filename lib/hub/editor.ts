@@ -1,0 +1,603 @@
+// Edits flow files for people at a browser: reads a text with its places, checks a change set as a load would, shows what it would restart,
+// runs it in shadow, or saves it. A save merges with what others have saved meanwhile, or shows both texts.
+
+import { stat } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import {
+  type EditAnswer,
+  type EditableFile,
+  EditConflictError,
+  type EditedFile,
+  type Editing,
+  type EditMistake,
+  type EditRequest,
+  type EditRights,
+  type FileEdit,
+  type MadeItems,
+  type Revision,
+  type Source,
+  type TestResults,
+} from '../connections/editing.ts';
+import type { FlowFile } from '../flow/files/flow-file.ts';
+import type { FlowLoader, Tried } from '../flow/load.ts';
+import type { Plan } from '../flow/plan.ts';
+import { type EditOp, editJson5 } from '../json5/edit-json5.ts';
+import { type Json5Node, readTree, slotsOf } from '../json5/json5-tree.ts';
+import { KeptText } from '../json5/kept-text.ts';
+import { differenceOf, mergeTexts } from '../json5/merge-texts.ts';
+import { createKnownPlaces, formatPath, type Path } from '../json5/positions.ts';
+import { parseJson5, readJson5 } from '../json5/read-json5.ts';
+import { HubError, messageOf } from '../model/error.ts';
+import type { Origin, Parameter } from '../model/parameter.ts';
+import type { Reload, ShadowReport } from '../model/reports/reload-report.ts';
+import { hidden, mayHoldSecret, withoutUserInfo } from '../model/secret.ts';
+import {
+  ChangedMeanwhile,
+  etagOf,
+  type FileText,
+  type FileWrite,
+  type FoundFile,
+  findFile,
+  noteProbation,
+  ownFolderOf,
+  readText,
+  whyReadOnly,
+  writeAll,
+} from './edit-files.ts';
+import { expectAllowed, expectPlanAllowed } from './edit-rights.ts';
+import type { Revisions } from './revisions.ts';
+
+/** Runs the tests of some flow files of a plan. */
+export type RunTests = (plan: Plan, files: ReadonlySet<string>) => Promise<TestResults>;
+
+/** What an editor needs of its hub. */
+export interface EditorParts {
+  readonly loader: FlowLoader;
+  /** Runs work while no files are loaded. */
+  readonly exclusively: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /** Loads and runs the saved files; only within `exclusively`. Errors: as `Reloader.reload`. */
+  readonly reload: (by: Origin, comment: string) => Promise<Reload>;
+  readonly runInShadow: (plan: Plan) => ShadowReport;
+  /** What a plan would start and stop. */
+  readonly preview: (plan: Plan) => Reload;
+  readonly parameters: () => Iterable<Parameter>;
+  readonly revisions: Revisions;
+  readonly runTests: RunTests | undefined;
+  readonly log: (message: string) => void;
+}
+
+/** Texts that the editor has shown; a later edit may be based on them. In characters. */
+const maxKnownLength = 16 * 1024 * 1024;
+/** How often a save is tried again while others save the same file. */
+const maxTries = 5;
+/** How many edits a request may have. */
+export const maxOps = 1000;
+/** How long a change of a REST API or of users waits for its confirmation. */
+export const probationMs = 30_000;
+
+/** The order of the settings of a rule, as the documentation writes them. */
+const ruleOrder = [
+  'name',
+  'enabled',
+  'shadow',
+  'each',
+  'from',
+  'require',
+  'hear',
+  'atStart',
+  'when',
+  'map',
+  'pipe',
+  'to',
+];
+
+/** A file of a change set. */
+interface Edited {
+  readonly found: FoundFile;
+  /** Undefined: it is new. */
+  readonly before: FileText | undefined;
+  /** Undefined: it is removed. */
+  readonly text: string | undefined;
+  readonly isMerged: boolean;
+}
+
+export class Editor implements Editing {
+  readonly #parts: EditorParts;
+  /** By ETag; the oldest first. */
+  readonly #known = new Map<string, string>();
+  #knownLength = 0;
+  #probation: { readonly revision: number; readonly user: string; readonly timer: NodeJS.Timeout } | undefined;
+
+  constructor(parts: EditorParts) {
+    this.#parts = parts;
+  }
+
+  async files(rights: EditRights): Promise<readonly EditableFile[]> {
+    const files: EditableFile[] = [];
+    for (const name of this.#names()) {
+      const found = await this.#find(name, false).catch(() => undefined);
+      if (found === undefined || !rights.mayEdit(found.names)) continue;
+      const reason = await whyReadOnly(found.path);
+      files.push({ file: found.name, canEdit: reason === '', reason });
+    }
+    return files;
+  }
+
+  async source(file: string, rights: EditRights): Promise<Source> {
+    const found = await this.#findAllowed(file, false, rights);
+    const read = await readText(found.path);
+    if (read === undefined) throw new HubError('not-found', `${found.name}: the file is gone`);
+    this.#remember(read);
+    const reason = await whyReadOnly(found.path);
+    const about = { file: found.name, etag: read.etag, canEdit: reason === '', reason };
+    try {
+      const text = withoutSecretTexts(read.text);
+      return { ...about, text, tree: treeOf(text), made: this.#madeOf(found) };
+    } catch {
+      if (rights.isOwner) return { ...about, text: read.text, made: [] };
+      throw new HubError('conflict', `${found.name}: expected JSON5: somebody must repair the file by hand`);
+    }
+  }
+
+  edit(request: EditRequest, by: Origin, rights: EditRights): Promise<EditAnswer> {
+    const make = (edit: FileEdit) => this.#editFile(edit, rights);
+    return this.#change(request, async () => Promise.all(request.files.map(make)), by, rights);
+  }
+
+  revisions(rights: EditRights): readonly Revision[] {
+    return this.#parts.revisions
+      .list()
+      .filter(({ files }) => files.every(({ names }) => rights.mayEdit(names)))
+      .map(({ revision, time, user, comment, files }) => ({
+        revision,
+        time,
+        user,
+        comment,
+        files: files.map(({ names: [file = ''], before, after }) => ({
+          file,
+          difference: differenceOf(shown(before ?? ''), shown(after ?? '')),
+        })),
+      }));
+  }
+
+  revert(
+    revision: number,
+    mode: EditRequest['mode'],
+    comment: string,
+    by: Origin,
+    rights: EditRights,
+  ): Promise<EditAnswer> {
+    const kept = this.#parts.revisions.find(revision);
+    if (kept === undefined || !kept.files.every(({ names }) => rights.mayEdit(names)))
+      throw new HubError('not-found', `revision ${revision}: expected a kept revision of files that you may edit`);
+    const request = { files: [], mode, comment: comment === '' ? `takes revision ${revision} back` : comment };
+    const back = async () => {
+      const edited: Edited[] = [];
+      for (const { names, before, after } of kept.files) {
+        const found = await this.#findAllowed(names[0]!, true, rights);
+        const now = await readText(found.path);
+        if (now?.text === after) edited.push({ found, before: now, text: before, isMerged: false });
+        else edited.push(this.#merge(found, now, after ?? '', before ?? ''));
+      }
+      return edited;
+    };
+    return this.#change(request, back, by, rights);
+  }
+
+  confirm(revision: number, rights: EditRights): void {
+    if (this.#probation?.revision !== revision)
+      throw new HubError('not-found', `revision ${revision}: expected a change on probation, there is none`);
+    if (this.#probation.user !== rights.user)
+      throw new HubError('forbidden', `revision ${revision}: expected a confirmation by the user who made the change`);
+    this.#endProbation();
+  }
+
+  stop(): void {
+    if (this.#probation !== undefined) clearTimeout(this.#probation.timer); // the next start takes it back
+  }
+
+  async #change(
+    request: EditRequest,
+    make: () => Promise<readonly Edited[]>,
+    by: Origin,
+    rights: EditRights,
+  ): Promise<EditAnswer> {
+    return this.#parts.exclusively(async () => {
+      for (let tries = 1; ; tries++)
+        try {
+          return await this.#try(request, await make(), by, rights);
+        } catch (error) {
+          if (!(error instanceof ChangedMeanwhile)) throw error;
+          if (tries === maxTries) throw new HubError('conflict', 'cannot save: others save the same file all the time');
+        }
+    });
+  }
+
+  async #try(
+    { mode, comment }: EditRequest,
+    edited: readonly Edited[],
+    by: Origin,
+    rights: EditRights,
+  ): Promise<EditAnswer> {
+    const { loader, preview, runTests, runInShadow } = this.#parts;
+    const texts = new Map(
+      edited.flatMap(({ found, text }) => (text === undefined ? [] : [[found.path, text] as const])),
+    );
+    const added = edited.filter(({ before, text }) => before === undefined && text !== undefined);
+    const before = await loader.tryOut(new Map());
+    const after = await loader.tryOut(
+      texts,
+      added.map(({ found }) => found.name).filter((name) => !basename(name).startsWith('_')),
+    );
+    this.#expectAllowed(edited, before, after, rights);
+    const errors = after.mistakes.map(({ file, line, column, path, message }) => ({
+      file,
+      line,
+      column,
+      path,
+      message,
+    }));
+    const isRight = errors.length === 0;
+    const files = edited.map(({ found, before: old, text = '', isMerged }): EditedFile => {
+      const [was, now] = [shown(old?.text ?? ''), shown(text)];
+      return { file: found.name, etag: etagOf(text), text: now, difference: differenceOf(was, now), isMerged };
+    });
+    const names = new Set(edited.map(({ found }) => found.name));
+    const restarts = isRight ? preview(after.plan) : nothing;
+    const answer: EditAnswer = {
+      mode,
+      isSaved: false,
+      errors: this.#shownErrors(errors, rights),
+      warnings: rights.isOwner ? [...(after.plan.warnings ?? [])] : [],
+      files,
+      restarts: { ...restarts, notes: notesOf(restarts, after.plan) },
+      tests: isRight && runTests !== undefined ? await runTests(after.plan, names) : { passed: 0, failed: [], left: 0 },
+    };
+    if (!isRight || mode === 'check') return answer;
+    if (mode === 'shadow') return { ...answer, shadow: runInShadow(after.plan) };
+    return { ...answer, ...(await this.#save(edited, comment, by, rights, changesAccess(before.plan, after.plan))) };
+  }
+
+  async #save(
+    edited: readonly Edited[],
+    comment: string,
+    by: Origin,
+    rights: EditRights,
+    isOnProbation: boolean,
+  ): Promise<Pick<EditAnswer, 'isSaved' | 'revision' | 'probation'>> {
+    const changed = edited.filter(({ before, text }) => before?.text !== text);
+    const writes = changed.map(
+      ({ found, before, text }): FileWrite => ({ path: found.path, before: before?.text, after: text }),
+    );
+    if (writes.length === 0) return { isSaved: true };
+    for (const { found } of changed) {
+      const reason = await whyReadOnly(found.path);
+      if (reason !== '') throw new HubError('forbidden', `${found.name}: ${reason}`);
+    }
+    const folder = await this.#ownFolder();
+    if (isOnProbation) this.#endProbation();
+    await writeAll(folder, writes);
+    if (isOnProbation) noteProbation(folder, writes);
+    try {
+      await this.#parts.reload(by, comment);
+    } catch (error) {
+      await writeAll(
+        folder,
+        writes.map(({ path, before, after }) => ({ path, before: after, after: before })),
+      );
+      if (isOnProbation) noteProbation(folder, undefined);
+      throw new HubError('conflict', `not saved, since it cannot run: ${messageOf(error)}`);
+    }
+    for (const { text } of changed) if (text !== undefined) this.#remember({ text, etag: etagOf(text) });
+    const revision = this.#parts.revisions.add({
+      user: by.name,
+      comment,
+      files: changed.map(({ found, before, text }) => ({ names: found.names, before: before?.text, after: text })),
+    });
+    if (!isOnProbation) return { isSaved: true, revision };
+    const timer = setTimeout(() => void this.#rollBack(revision, writes, by), probationMs);
+    this.#probation = { revision, user: rights.user, timer };
+    return { isSaved: true, revision, probation: { until: Date.now() + probationMs } };
+  }
+
+  async #rollBack(revision: number, writes: readonly FileWrite[], by: Origin): Promise<void> {
+    const { exclusively, reload, log } = this.#parts;
+    if (this.#probation?.revision !== revision) return;
+    try {
+      await exclusively(async () => {
+        await writeAll(
+          await this.#ownFolder(),
+          writes.map(({ path, before, after }) => ({ path, before: after, after: before })),
+        );
+        await reload(by, `revision ${revision} was not confirmed within ${probationMs / 1000} s and is taken back`);
+      });
+      log(
+        `revision ${revision} by ${by.name} was not confirmed within ${probationMs / 1000} s: the files are as before`,
+      );
+    } catch (error) {
+      const why = error instanceof ChangedMeanwhile ? 'a file has changed meanwhile' : messageOf(error);
+      log(`revision ${revision} by ${by.name} was not confirmed, and cannot be taken back: ${why}`);
+    }
+    this.#endProbation();
+  }
+
+  #endProbation(): void {
+    if (this.#probation === undefined) return;
+    clearTimeout(this.#probation.timer);
+    this.#probation = undefined;
+    void this.#ownFolder().then((folder) => noteProbation(folder, undefined));
+  }
+
+  async #editFile({ file, base, ops }: FileEdit, rights: EditRights): Promise<Edited> {
+    const found = await this.#findAllowed(file, base === '', rights);
+    const now = await readText(found.path);
+    if (base === '') {
+      if (now !== undefined)
+        throw new EditConflictError([{ file: found.name, etag: now.etag, theirs: shown(now.text) }]);
+      const [op] = ops;
+      const text = ops.length === 1 && op?.path === '' ? op.text : undefined;
+      if (text === undefined)
+        throw new HubError('bad-request', 'ops: expected one edit of a new file, { path: "", text: "…" }');
+      expectJson5(text);
+      return { found, before: undefined, text, isMerged: false };
+    }
+    if (now === undefined) throw new HubError('not-found', `${found.name}: the file is gone`);
+    const old = now.etag === base ? now.text : this.#known.get(base);
+    if (old === undefined) throw new EditConflictError([{ file: found.name, etag: now.etag, theirs: shown(now.text) }]);
+    const { text } = editJson5(old, ops as readonly EditOp[], (path) => (isRulePath(path) ? ruleOrder : []));
+    expectSecretsKept(old, text, found.name);
+    return now.etag === base ? { found, before: now, text, isMerged: false } : this.#merge(found, now, old, text);
+  }
+
+  #merge(found: FoundFile, now: FileText | undefined, base: string, yours: string): Edited {
+    const theirs = now?.text ?? '';
+    const merged = isJson5(theirs) ? mergeTexts(base, yours, theirs) : undefined;
+    if (merged !== undefined) return { found, before: now, text: merged, isMerged: true };
+    throw new EditConflictError([
+      { file: found.name, etag: now?.etag ?? '', base: shown(base), yours: shown(yours), theirs: shown(theirs) },
+    ]);
+  }
+
+  #expectAllowed(edited: readonly Edited[], before: Tried, after: Tried, rights: EditRights): void {
+    const { loader, parameters } = this.#parts;
+    const paths = new Map(edited.map(({ found }) => [found.path, found.names]));
+    const mayEditTemplate = (path: string) => rights.mayEdit(paths.get(path) ?? this.#namesOf(path));
+    const typeOf = (name: unknown) => loader.typeOf(name);
+    expectAllowed({ before: before.files, after: after.files, parameters, typeOf, mayEditTemplate }, rights);
+    expectPlanAllowed(before.plan, after.plan, rights);
+  }
+
+  /** Returns the errors that a user may see: those of his files, without names of what he may not read. */
+  #shownErrors(errors: readonly EditMistake[], rights: EditRights): readonly EditMistake[] {
+    if (rights.isOwner) return errors;
+    return errors.map((error) => {
+      if (!rights.mayEdit(this.#namesOf(resolve(error.file))))
+        return {
+          file: '',
+          path: '',
+          message: 'another file has an error, so nothing can be saved: ask who may see it',
+        };
+      const message = error.message.replace(/, did you mean "([^"]*)"\??/, (hint, address: string) =>
+        address.includes('/') && !rights.mayRead(address) ? '' : hint,
+      );
+      return { ...error, message };
+    });
+  }
+
+  #madeOf({ path, name }: FoundFile): readonly MadeItems[] {
+    const made = new Map<string, { by: MadeItems['by']; names: string[] }>();
+    for (const file of this.#parts.loader.filesNow())
+      for (const { path: at, title } of itemsOf(file)) {
+        const written = file.writtenAt?.(at) ?? { file: file.name, path: at, made: '' };
+        if (written.made === '' || (written.file !== name && resolve(written.file) !== path)) continue;
+        const key = formatPath(written.path);
+        const item = made.get(key) ?? { by: file.instance === undefined ? 'each' : 'instances', names: [] };
+        item.names.push(title);
+        made.set(key, item);
+      }
+    return [...made].map(([at, item]) => ({ path: at, ...item }));
+  }
+
+  async #findAllowed(file: string, isNew: boolean, rights: EditRights): Promise<FoundFile> {
+    const found = await this.#find(file, isNew);
+    if (rights.mayEdit(found.names)) return found;
+    throw new HubError('forbidden', `${file}: expected a file that you may edit, by edit: […] of your user`);
+  }
+
+  #find(file: string, isNew: boolean): Promise<FoundFile> {
+    return findFile(file, this.#parts.loader.paths, this.#names(), isNew);
+  }
+
+  /** The flow files in JSON5 and the templates, as listed by the hub. */
+  #names(): ReadonlySet<string> {
+    const { loader } = this.#parts;
+    const names = [...loader.report.files.map(({ path }) => path), ...loader.templates];
+    return new Set(names.filter((name) => name.endsWith('.json5')));
+  }
+
+  namesOf(file: string): readonly string[] {
+    return this.#namesOf(resolve(file));
+  }
+
+  #namesOf(path: string): readonly string[] {
+    const names: string[] = [];
+    for (const root of this.#parts.loader.paths)
+      if (path.startsWith(`${resolve(root)}/`)) names.push(path.slice(resolve(root).length + 1));
+      else if (path === resolve(root)) names.push(basename(path));
+    return [...[...this.#names()].filter((name) => resolve(name) === path), ...names];
+  }
+
+  async #ownFolder(): Promise<string> {
+    const { paths } = this.#parts.loader;
+    const isFolder = await stat(paths[0]!).then(
+      (found) => found.isDirectory(),
+      () => false,
+    );
+    return ownFolderOf(paths, isFolder);
+  }
+
+  #remember({ text, etag }: FileText): void {
+    if (this.#known.delete(etag)) this.#knownLength -= text.length;
+    this.#known.set(etag, text);
+    this.#knownLength += text.length;
+    for (const [oldest, old] of this.#known) {
+      if (this.#knownLength <= maxKnownLength) return;
+      this.#known.delete(oldest);
+      this.#knownLength -= old.length;
+    }
+  }
+}
+
+const nothing: Reload = {
+  connections: { added: [], removed: [], changed: [] },
+  rules: { added: [], removed: [], changed: [] },
+};
+
+function isRulePath(path: Path): boolean {
+  return path[0] === 'rules' && typeof path.at(-1) === 'number';
+}
+
+/** What ends with a restart, a sentence each. */
+function notesOf({ connections, rules }: Reload, plan: Plan): string[] {
+  const types = new Map(plan.connections.map(({ id, type }) => [id, type.type]));
+  const steps = new Map(plan.rules.map((rule) => [rule.name, 'stream' in rule.body ? 0 : rule.body.pipe.length]));
+  return [
+    ...connections.changed.map((id) => `${id} restarts${types.get(id) === 'timer' ? ': its running timers end' : ''}`),
+    ...connections.removed.map((id) => `${id} ends, and its parameters are gone`),
+    ...rules.changed
+      .filter((name) => (steps.get(name) ?? 0) > 0)
+      .map((name) => `rule "${name}" starts afresh: what its steps hold is dropped`),
+  ];
+}
+
+/** Whether a change decides who can reach the hub. */
+function changesAccess(before: Plan, after: Plan): boolean {
+  const keys = ({ connections }: Plan) =>
+    JSON.stringify(
+      connections
+        .filter(({ type }) => type.isGateway && type.type === 'rest-api')
+        .map(({ id, key, enabled }) => [id, key, enabled]),
+    );
+  return keys(before) !== keys(after);
+}
+
+interface NamedItem {
+  readonly path: Path;
+  readonly title: string;
+}
+
+function* itemsOf({ data }: FlowFile): Generator<NamedItem> {
+  const { rules, connections } = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
+  yield* rulesIn(rules, ['rules']);
+  for (const id of Object.keys((connections ?? {}) as object)) yield { path: ['connections', id], title: id };
+}
+
+function* rulesIn(list: unknown, path: Path): Generator<NamedItem> {
+  if (!Array.isArray(list)) return;
+  for (const [index, item] of list.entries()) {
+    const { name, rules, folder } = (item ?? {}) as Record<string, unknown>;
+    const at = [...path, index];
+    if (Array.isArray(rules)) yield* rulesIn(rules, [...at, 'rules']);
+    else yield { path: at, title: String(name ?? folder ?? '') };
+  }
+}
+
+// Texts without their secrets.
+
+function shown(text: string): string {
+  try {
+    return withoutSecretTexts(text);
+  } catch {
+    return text === '' ? '' : hidden;
+  }
+}
+
+/** Returns a text with `***` in place of its secrets, in the same quotes. Errors: the text is not JSON5. */
+function withoutSecretTexts(text: string): string {
+  expectJson5(text);
+  let masked = '';
+  let end = 0;
+  const visit = (node: Json5Node, path: Path) => {
+    if (node.children.length > 0) {
+      node.children.forEach((child, index) => void visit(child, [...path, child.key?.name ?? index]));
+      return;
+    }
+    const written = text.slice(node.start, node.end);
+    const open = node.kind === 'text' ? withoutUserInfo(written) : written;
+    const isReference = ['env', 'file'].includes(String(path.at(-1)));
+    const isSecret = mayHoldSecret(path) && node.kind !== 'object' && node.kind !== 'list' && !isReference;
+    if (!isSecret && open === written) return;
+    masked += text.slice(end, node.start) + (isSecret ? `'${hidden}'` : open);
+    end = node.end;
+  };
+  visit(readTree(text), []);
+  return masked + text.slice(end);
+}
+
+/** Checks that an edit neither changes nor adds a secret. Errors: `forbidden`. */
+function expectSecretsKept(before: string, after: string, file: string): void {
+  const old = secretsOf(before);
+  for (const [path, value] of secretsOf(after))
+    if (old.get(path) !== value)
+      throw new HubError(
+        'forbidden',
+        `${file}: ${path}: expected no change of a secret: edit it by hand, or use { env: … }`,
+      );
+}
+
+function secretsOf(text: string): ReadonlyMap<string, string> {
+  const secrets = new Map<string, string>();
+  const visit = (node: Json5Node, path: Path) => {
+    node.children.forEach((child, index) => void visit(child, [...path, child.key?.name ?? index]));
+    const isReference = ['env', 'file'].includes(String(path.at(-1)));
+    const isValue = node.kind !== 'object' && node.kind !== 'list';
+    const written = text.slice(node.start, node.end);
+    const isSecret = mayHoldSecret(path) && !isReference;
+    if (isValue && (isSecret || withoutUserInfo(written) !== written)) secrets.set(formatPath(path), written);
+  };
+  visit(readTree(text), []);
+  return secrets;
+}
+
+/** Errors: `bad-request`. */
+function expectJson5(text: string): void {
+  try {
+    const { duplicates } = readJson5(text);
+    if (duplicates[0] !== undefined) throw new Error(duplicates[0].message);
+  } catch (error) {
+    throw new HubError('bad-request', `text: ${messageOf(error)}`);
+  }
+}
+
+function isJson5(text: string): boolean {
+  try {
+    expectJson5(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the tree of a text for clients. */
+function treeOf(text: string): NonNullable<Source['tree']> {
+  const places = createKnownPlaces(new KeptText(text));
+  const describe = (node: Json5Node, path: Path, lead: number, tail: number): NonNullable<Source['tree']> => {
+    const { kind, start, end, key, children } = node;
+    const slots = slotsOf(text, node);
+    const isScalar = kind !== 'object' && kind !== 'list';
+    return {
+      path: formatPath(path),
+      ...(key !== undefined && { key: key.name }),
+      ...{ kind, start, end, lead, tail },
+      ...places.positionAt(start),
+      ...(isScalar && { value: parseJson5(text.slice(start, end)) as string | number | boolean | null }),
+      ...(!isScalar && {
+        children: children.map((child, index) =>
+          describe(child, [...path, child.key?.name ?? index], slots[index]!.lead, slots[index]!.tail),
+        ),
+      }),
+    };
+  };
+  const root = readTree(text);
+  return describe(root, [], root.start, root.end);
+}

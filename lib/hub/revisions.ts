@@ -1,0 +1,118 @@
+// The last change sets of flow files, with who made them and why. They are kept in the store of the hub, or else in a file of the hidden
+// folder `.patchbay` beside the flow files.
+
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { makeFolder } from '../files/make-folder.ts';
+import { isJsonObject } from '../model/json-object.ts';
+
+/** How many change sets are kept, and how many characters of text in all of them; the newest always is. */
+export const keptRevisions = 200;
+const keptLength = 8 * 1024 * 1024;
+
+export interface KeptRevision {
+  readonly revision: number;
+  /** In milliseconds since 1970. */
+  readonly time: number;
+  readonly user: string;
+  readonly comment: string;
+  readonly files: readonly {
+    /** Its name, and its path below the flow folder. */
+    readonly names: readonly string[];
+    /** Undefined: there was no file. */
+    readonly before?: string | undefined;
+    readonly after?: string | undefined;
+  }[];
+}
+
+/** Keeps one item of data by name; undefined deletes it. False: there is no store. */
+export type Remember = (name: string, read: () => unknown) => boolean;
+
+const prefix = 'revision ';
+
+export class Revisions {
+  readonly #remember: Remember;
+  readonly #path: string;
+  readonly #log: (message: string) => void;
+  /** The oldest first. */
+  #all: KeptRevision[] = [];
+
+  /** `path` is the file for a hub without a store. */
+  constructor(remember: Remember, path: string, log: (message: string) => void) {
+    this.#remember = remember;
+    this.#path = path;
+    this.#log = log;
+  }
+
+  /** Takes over what an earlier run of the hub has kept in a store, by name; or else in the file. */
+  recall(remembered: ReadonlyMap<string, unknown>): void {
+    const kept = [...remembered].filter(([name]) => name.startsWith(prefix)).map(([, one]) => one);
+    this.#take(kept);
+  }
+
+  /** Reads the file of an earlier run. */
+  readFile(): void {
+    try {
+      this.#take(JSON.parse(readFileSync(this.#path, 'utf8')) as unknown[]);
+    } catch {
+      // there is none yet
+    }
+  }
+
+  /** The newest first. */
+  list(): readonly KeptRevision[] {
+    return this.#all.toReversed();
+  }
+
+  find(revision: number): KeptRevision | undefined {
+    return this.#all.find((one) => one.revision === revision);
+  }
+
+  /** Adds a change set, and returns its number. */
+  add(made: Omit<KeptRevision, 'revision' | 'time'>): number {
+    const revision = (this.#all.at(-1)?.revision ?? 0) + 1;
+    const added = { revision, time: Date.now(), ...made };
+    this.#all.push(added);
+    const isInStore = this.#remember(prefix + revision, () => added);
+    let length = 0;
+    const first = this.#all.findLastIndex((one, index) => {
+      length += lengthOf(one);
+      return index < this.#all.length - 1 && (length > keptLength || this.#all.length - index > keptRevisions);
+    });
+    for (const old of this.#all.splice(0, first + 1)) this.#remember(prefix + old.revision, () => undefined);
+    if (!isInStore) this.#writeFile();
+    return revision;
+  }
+
+  #take(kept: readonly unknown[]): void {
+    if (!Array.isArray(kept)) return;
+    const known = new Set(this.#all.map(({ revision }) => revision));
+    const taken = kept.filter((one): one is KeptRevision => isRevision(one) && !known.has(one.revision));
+    this.#all = [...this.#all, ...taken].sort((one, other) => one.revision - other.revision);
+  }
+
+  #writeFile(): void {
+    try {
+      makeFolder(dirname(this.#path), 0o700);
+      writeFileSync(`${this.#path}.part`, JSON.stringify(this.#all), { mode: 0o600 });
+      renameSync(`${this.#path}.part`, this.#path);
+    } catch (error) {
+      this.#log(`cannot keep the revisions of flow files: ${String(error)}`);
+    }
+  }
+}
+
+function lengthOf({ files }: KeptRevision): number {
+  return files.reduce((sum, { before = '', after = '' }) => sum + before.length + after.length, 0);
+}
+
+function isRevision(one: unknown): boolean {
+  if (!isJsonObject(one)) return false;
+  const { revision, time, user, comment, files } = one;
+  return (
+    [revision, time].every((number) => typeof number === 'number') &&
+    [user, comment].every((text) => typeof text === 'string') &&
+    Array.isArray(files) &&
+    files.every((file) => isJsonObject(file) && Array.isArray(file.names))
+  );
+}

@@ -1,0 +1,193 @@
+// Editing: the texts of flow files, change sets, revisions, the uses of parameters, and the present value of an expression.
+
+import { z } from 'zod';
+import { reloadAnswer, shadowReport } from './operation.ts';
+import { address, count, flag, named, type Shape, text, texts, time, valueOrNull, valueType } from './shape.ts';
+
+/** Bounds of a request. */
+export const maxEdits = 1000;
+export const maxEditedFiles = 32;
+const maxComment = 1000;
+const maxExpression = 4096;
+
+const editableFile = {
+  file: text,
+  canEdit: flag,
+  reason: text.describe('Why it cannot be edited; empty if it can'),
+};
+
+/** `GET /hub/sources` answers with `{"files":[{"file":"flows/studio.json5","canEdit":true,"reason":""}]}`. */
+export const sourceList = named('Sources', z.strictObject({ files: z.array(z.strictObject(editableFile)) }));
+export type SourceList = Shape<typeof sourceList>;
+
+/** `GET /hub/source/<file>` answers with `{"file":"…","etag":"…","text":"{ … }","tree":{…},"made":[…],"canEdit":true,"reason":""}`. */
+export const source = named(
+  'Source',
+  z.strictObject({
+    ...editableFile,
+    etag: text.describe('The base of an edit'),
+    text: text.describe('With *** in place of secrets'),
+    tree: z
+      .custom<object>()
+      .meta({ type: 'object' })
+      .describe(
+        'The values of the text: { path, key, kind, start, end, lead, tail, line, column, value, children }. Offsets count UTF-16 units; lead and tail enclose the comments and the comma of an item',
+      )
+      .optional(),
+    made: z
+      .array(z.strictObject({ path: text, by: z.enum(['each', 'instances']), names: texts }))
+      .describe('The rules and connections that a template made of an item'),
+  }),
+);
+export type SourceAnswer = Shape<typeof source>;
+
+const op = z
+  .strictObject({
+    path: z.string({ error: 'a path such as rules[3].map' }).max(1000),
+    set: z.unknown().optional(),
+    insert: z.unknown().optional(),
+    remove: z.literal(true, { error: 'true' }).optional(),
+    move: z.string({ error: 'a path such as rules[0]' }).max(1000).optional(),
+    text: z.string({ error: 'JSON5 text' }).optional(),
+  })
+  .refine((one) => ['set', 'insert', 'remove', 'move', 'text'].filter((kind) => kind in one).length === 1, {
+    error: 'one of set, insert, remove, move, text',
+  })
+  .describe(
+    'set: the new value; insert: a new item, path is its place afterwards; remove: true; move: its place afterwards; text: the new value as JSON5 text',
+  );
+const fileEdit = {
+  file: z.string({ error: 'the name of a flow file' }).max(1000),
+  base: z.string({ error: 'the etag of a source; empty for a new file' }).max(100),
+  ops: z.array(op, { error: 'a list of edits' }).max(maxEdits, { error: `at most ${maxEdits} edits` }),
+};
+const mode = z.enum(['check', 'shadow', 'save'], { error: 'one of "check", "shadow", "save"' });
+const comment = z
+  .string({ error: 'text' })
+  .max(maxComment, { error: `at most ${maxComment} characters` })
+  .optional();
+
+/** `POST /hub/edit` takes `{"file":"studio.json5","base":"…","ops":[{"path":"rules[3].map","set":"!value"}],"mode":"check"}`, or `{"files":[…],"mode":"save"}`. */
+export const editRequest = named(
+  'Edit',
+  z.strictObject({
+    file: fileEdit.file.optional(),
+    base: fileEdit.base.optional(),
+    ops: fileEdit.ops.optional(),
+    files: z
+      .array(z.strictObject(fileEdit), { error: 'a list of edited files' })
+      .min(1, { error: 'at least one file' })
+      .max(maxEditedFiles, { error: `at most ${maxEditedFiles} files` })
+      .optional(),
+    mode,
+    comment: comment.describe('Why; the audit and the revisions keep it'),
+  }),
+);
+
+const difference = reloadAnswer.shape.swapped.unwrap().shape;
+
+/** `POST /hub/edit` answers with `{"mode":"save","isSaved":true,"errors":[],"files":[…],"restarts":{…},"tests":{…},"revision":7}`. */
+export const editAnswer = named(
+  'Edited',
+  z.strictObject({
+    mode,
+    isSaved: flag,
+    errors: z
+      .array(
+        z.strictObject({ file: text, line: count.optional(), column: count.optional(), path: text, message: text }),
+      )
+      .describe('With errors, nothing is saved, and nothing runs in shadow'),
+    warnings: texts,
+    files: z.array(
+      z.strictObject({
+        file: text,
+        etag: text.describe('The base of the next edit, once it is saved'),
+        text,
+        difference: text.describe('In the unified format of diff'),
+        isMerged: flag.describe('The file had changed meanwhile, and both changes are kept'),
+      }),
+    ),
+    restarts: z.strictObject({ ...difference, notes: texts }),
+    tests: z.strictObject({
+      passed: count,
+      failed: z.array(z.strictObject({ name: text, place: text, timeline: text })),
+      left: count.describe('How many did not run, because they took too long'),
+    }),
+    shadow: shadowReport.optional(),
+    revision: count.optional(),
+    probation: z
+      .strictObject({ until: time })
+      .describe('The change is taken back then, unless its author confirms it with POST /hub/edit/confirm')
+      .optional(),
+  }),
+);
+export type EditResult = Shape<typeof editAnswer>;
+
+/** `POST /hub/edit/confirm` takes `{"revision":7}`. */
+export const confirmRequest = named('Confirmation', z.strictObject({ revision: z.int({ error: 'a number' }) }));
+export const confirmed = named('Confirmed', z.strictObject({ revision: count }));
+
+/** `GET /hub/revisions` answers with `{"revisions":[{"revision":7,"time":"…","user":"api desk 10.0.0.7","comment":"","files":[…]}]}`, the newest first. */
+export const revisionList = named(
+  'Revisions',
+  z.strictObject({
+    revisions: z.array(
+      z.strictObject({
+        revision: count,
+        time,
+        user: text,
+        comment: text,
+        files: z.array(z.strictObject({ file: text, difference: text })),
+      }),
+    ),
+  }),
+);
+export type RevisionList = Shape<typeof revisionList>;
+
+/** `POST /hub/revisions/7/revert` takes `{"mode":"check"}` for a preview, or `{}`. */
+export const revertRequest = named('Revert', z.strictObject({ mode: mode.optional(), comment }));
+
+const addressText = z.string({ error: 'an address' }).max(1000);
+
+/** `POST /hub/evaluate` takes `{"expression":"a && b > 0.5","from":{"a":"desk/mic","b":"desk/level"}}`. */
+export const evaluation = named(
+  'Evaluation',
+  z.strictObject({
+    expression: z
+      .string({ error: 'an expression' })
+      .max(maxExpression, { error: `at most ${maxExpression} characters` }),
+    from: z
+      .union([addressText, z.array(addressText).max(256), z.record(z.string().max(100), addressText)], {
+        error: 'an address, a list of addresses, or an object of addresses by name',
+      })
+      .optional(),
+  }),
+);
+
+/** `POST /hub/evaluate` answers with `{"value":true,"type":"B","reason":""}`. */
+export const evaluated = named(
+  'Evaluated',
+  z.strictObject({
+    value: valueOrNull.describe('null: it has no value now'),
+    type: valueType.optional(),
+    reason: text.describe('Why it has no value; empty if it has one'),
+  }),
+);
+export type Evaluated = Shape<typeof evaluated>;
+
+/** `GET /hub/usages?address=desk/lamp` answers with `{"address":"desk/lamp","rules":[…],"connections":[…],"dashboards":["studio"],"tests":[…]}`. */
+export const usages = named(
+  'Usages',
+  z.strictObject({
+    address,
+    rules: z.array(
+      z.strictObject({ name: text, file: text, place: text, as: z.array(z.enum(['from', 'to', 'reads'])) }),
+    ),
+    connections: z
+      .array(z.strictObject({ id: text, type: text, as: texts.describe('The names of its inputs') }))
+      .describe('Connections that read it, such as alarms and logic, and stores with a history of it'),
+    dashboards: texts,
+    tests: z.array(z.strictObject({ name: text, file: text, place: text })),
+  }),
+);
+export type Usages = Shape<typeof usages>;

@@ -1,0 +1,321 @@
+// Editing of flow files over HTTP: what people see, check, save, and take back.
+
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { HubOptions } from '../../../../lib/hub/index.ts';
+import { runTestsOf } from '../../../../lib/testing/run-tests.ts';
+import type {
+  EditResult,
+  Evaluated,
+  RevisionList,
+  SourceAnswer,
+  SourceList,
+  Usages,
+} from '../../../../lib/wire/http/editing-shapes.ts';
+import type { RuleList } from '../../../../lib/wire/http/operation.ts';
+import type { Problem } from '../../../../lib/wire/http/problem.ts';
+import { api, type HubUnderTest, startHubFrom } from '../../../support/hub.ts';
+
+const studio = `// The studio
+{
+  connections: {
+    desk: { type: 'dummy', parameters: ['mic,B,false', 'lamp,B', 'level,F,0'] },
+    clock: { type: 'timer', timers: [1000] },
+  },
+  rules: [
+    // the lamp
+    { name: 'lamp', from: 'desk/mic', to: 'desk/lamp' },
+    { each: { n: [1, 2] }, name: 'level \${n}', from: 'desk/level', map: 'value > \${n}', to: 'desk/lamp' },
+  ],
+  tests: [{ name: 'the lamp follows', steps: [{ set: { 'desk/mic': true }, expect: { 'desk/lamp': true } }] }],
+}
+`;
+
+class Editors {
+  readonly hub: HubUnderTest;
+  constructor(hub: HubUnderTest) {
+    this.hub = hub;
+  }
+
+  name(file: string): string {
+    return join(this.hub.folder, file);
+  }
+
+  text(file: string): Promise<string> {
+    return readFile(this.name(file), 'utf8');
+  }
+
+  async get<Answer>(path: string, token = 'owner-token-of-the-hub'): Promise<{ status: number; body: Answer }> {
+    const answer = await fetch(`http://127.0.0.1:${this.hub.port}${path}`, {
+      headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
+    });
+    return { status: answer.status, body: (await answer.json()) as Answer };
+  }
+
+  async post<Answer>(path: string, body: object, token = 'owner-token-of-the-hub') {
+    const answer = await fetch(`http://127.0.0.1:${this.hub.port}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, accept: 'application/json', 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: JSON.parse(text) as Answer };
+  }
+
+  async source(file: string, token?: string): Promise<SourceAnswer> {
+    const { body } = await this.get<SourceAnswer>(`/hub/source/${encodeURIComponent(this.name(file))}`, token);
+    return body;
+  }
+
+  async edit(file: string, ops: object[], mode = 'save', token?: string) {
+    const { etag } = await this.source(file);
+    return this.post<EditResult & Problem>('/hub/edit', { file: this.name(file), base: etag, ops, mode }, token);
+  }
+}
+
+const users = {
+  owner: { token: 'owner-token-of-the-hub', read: ['**'], write: ['**'], manage: true, edit: ['**'] },
+  manager: { token: 'manager-token-of-the-hub', read: ['**'], manage: true },
+  one: { token: 'one-token-of-the-hub', read: ['desk/**'], write: ['desk/lamp', 'desk/level'], edit: ['studio.json5'] },
+};
+
+const entry = {
+  connections: { api: { ...api, users }, vault: { type: 'dummy', parameters: ['code,S,1234', 'door,B'] } },
+};
+
+async function start(t: ExecutionContext, files: Record<string, unknown> = {}, options: Partial<HubOptions> = {}) {
+  const hub = await startHubFrom(
+    t,
+    { 'entry.json5': entry, 'studio.json5': studio, ...files },
+    { runTests: runTestsOf, ...options },
+  );
+  return new Editors(hub);
+}
+
+test('a source has its text, its values with their places, and what templates made of them', async (t) => {
+  const editors = await start(t);
+  const { text, tree, made, canEdit } = await editors.source('studio.json5');
+  t.is(text, studio);
+  t.true(canEdit);
+  const { children } = tree as unknown as {
+    children: { key: string; children: { path: string; start: number; lead: number }[] }[];
+  };
+  const [rule] = children.find(({ key }) => key === 'rules')!.children;
+  t.is(rule!.path, 'rules[0]');
+  t.true(text.slice(rule!.start).startsWith("{ name: 'lamp'"));
+  t.true(text.slice(rule!.lead).startsWith('// the lamp'));
+  t.deepEqual(made, [{ path: 'rules[1]', by: 'each', names: ['level 1', 'level 2'] }]);
+  const { body } = await editors.get<SourceList>('/hub/sources', users.one.token);
+  t.deepEqual(body.files, [{ file: editors.name('studio.json5'), canEdit: true, reason: '' }]);
+});
+
+test('a check names errors with their places, the difference, what restarts and the results of tests, and changes nothing', async (t) => {
+  const editors = await start(t);
+  const { body } = await editors.edit('studio.json5', [{ path: 'rules[0].map', set: '!value' }], 'check');
+  t.deepEqual(body.errors, []);
+  t.deepEqual(body.files[0]!.difference.match(/^[+-].*$/gm), [
+    "-    { name: 'lamp', from: 'desk/mic', to: 'desk/lamp' },",
+    "+    { name: 'lamp', from: 'desk/mic', map: '!value', to: 'desk/lamp' },",
+  ]);
+  t.deepEqual(body.restarts.rules.changed, ['lamp']);
+  t.is(body.tests.failed[0]?.name, 'the lamp follows');
+  const wrong = await editors.edit('studio.json5', [{ path: 'rules[0].to', set: 'desk/lamb' }], 'save');
+  t.like(wrong.body, { isSaved: false });
+  t.like(wrong.body.errors[0], { line: 9, path: 'rules[0].to' });
+  t.is(await editors.text('studio.json5'), studio);
+  const timers = await editors.edit('studio.json5', [{ path: 'connections.clock.timers[0]', set: 2000 }], 'check');
+  t.true(timers.body.restarts.notes.includes('clock restarts: its running timers end'));
+});
+
+test('a save writes the file, runs it, keeps a revision and names the user in the audit; the revision can be taken back', async (t) => {
+  const editors = await start(t);
+  const { body } = await editors.edit('studio.json5', [{ path: 'rules[0].when', set: 'value' }]);
+  t.like(body, { isSaved: true, revision: 1 });
+  t.is(await editors.text('studio.json5'), studio.replace("mic', to", "mic', when: 'value', to"));
+  const { body: rules } = await editors.get<RuleList>('/hub/rules');
+  t.is(rules.find(({ name }) => name === 'lamp')?.when, 'value');
+  const { body: list } = await editors.get<RevisionList>('/hub/revisions');
+  t.regex(list.revisions[0]!.user, /^api owner /);
+  const later = await editors.edit('studio.json5', [{ path: 'connections.desk.parameters[2]', set: 'level,F,1' }]);
+  t.true(later.body.isSaved);
+  const { body: back } = await editors.post<EditResult>('/hub/revisions/1/revert', {});
+  t.like(back, { isSaved: true, revision: 3 });
+  t.is(await editors.text('studio.json5'), studio.replace('level,F,0', 'level,F,1'), 'later edits stay');
+});
+
+test('a text that has changed on disk meanwhile merges, or both texts are shown', async (t) => {
+  const editors = await start(t);
+  const { etag } = await editors.source('studio.json5');
+  await writeFile(editors.name('studio.json5'), studio.replace('timers: [1000]', 'timers: [2000]'));
+  const file = editors.name('studio.json5');
+  const merged = await editors.post<EditResult>('/hub/edit', {
+    file,
+    base: etag,
+    ops: [{ path: 'rules[0].map', set: '!value' }],
+    mode: 'save',
+  });
+  t.true(merged.body.isSaved && merged.body.files[0]!.isMerged);
+  const now = await editors.text('studio.json5');
+  t.true(now.includes('timers: [2000]') && now.includes("map: '!value'"));
+  const clash = await editors.post<Problem>('/hub/edit', {
+    file,
+    base: etag,
+    ops: [{ path: 'rules[0].map', set: 'value' }],
+    mode: 'save',
+  });
+  t.is(clash.status, 409);
+  t.like(clash.body.conflicts?.[0], { file, theirs: now, base: studio });
+  t.is(await editors.text('studio.json5'), now);
+});
+
+test('a change set of several files lands whole or not at all', async (t) => {
+  const editors = await start(t, {
+    'second.json5': "{ rules: [{ name: 'second', from: 'desk/mic', to: 'desk/level' }] }",
+  });
+  const [one, other] = [await editors.source('studio.json5'), await editors.source('second.json5')];
+  const files = (to: string) => [
+    { file: one.file, base: one.etag, ops: [{ path: 'rules[0].name', set: 'first' }] },
+    { file: other.file, base: other.etag, ops: [{ path: 'rules[0].to', set: to }] },
+  ];
+  const wrong = await editors.post<EditResult>('/hub/edit', { files: files('desk/nothing'), mode: 'save' });
+  t.false(wrong.body.isSaved);
+  t.is(await editors.text('studio.json5'), studio);
+  const { body } = await editors.post<EditResult>('/hub/edit', { files: files('desk/lamp'), mode: 'save' });
+  t.true(body.isSaved);
+  t.true((await editors.text('studio.json5')).includes("name: 'first'"));
+  t.true((await editors.text('second.json5')).includes("to: 'desk/lamp'"));
+});
+
+test('by an edit nobody gains what he may not read, write or manage; the place is named', async (t) => {
+  const editors = await start(t);
+  const refused: [op: object, message: RegExp][] = [
+    [
+      { path: 'rules[2]', insert: { from: 'vault/code', map: 'value', to: 'desk/lamp' } },
+      /studio\.json5:\d+:\d+: rules\[2\]\.from: .*read, got "vault\/code"/,
+    ],
+    [
+      { path: 'rules[2]', insert: { from: 'desk/mic', to: 'vault/door' } },
+      /studio\.json5:\d+:\d+: rules\[2\]\.to: .*write, got "vault\/door"/,
+    ],
+    [{ path: 'rules[0].map', set: "param('vault/code') == '1'" }, /read, got "vault\/code"/],
+    [{ path: 'rules[0].map', set: "param('vault\\u002fcode') == '1'" }, /expected an address that you may read/],
+    [{ path: 'rules[0].to', set: 'desk/mic' }, /write, got "desk\/mic"/],
+    [
+      { path: 'rules[2]', insert: { each: { a: ['vault/code'] }, name: '${a}', from: '${a}', to: 'desk/lamp' } },
+      /read, got "vault\/code"/,
+    ],
+    [{ path: 'rules[2]', insert: { from: 'vault/nothing', to: 'desk/lamp' } }, /read, got "vault\/nothing"/],
+    [
+      { path: 'connections.mine', insert: { type: 'rest-api', port: 0 } },
+      /connections\.mine: expected a user with all rights/,
+    ],
+    [{ path: 'connections.desk.parameters[3]', insert: 'x,B' }, /connections\.desk: expected a connection of which/],
+    [
+      { path: 'connections.out', insert: { type: 'xml-file-output', filename: 'a.xml', template: '<a/>' } },
+      /all rights/,
+    ],
+    [{ path: 'connections.desk.parameters[3]', insert: { env: 'HOME' } }, /all rights/],
+    [
+      { path: 'describe', insert: { 'vault/**': { label: 'mine' } } },
+      /describe\["vault\/\*\*"\]: expected an address that you may/,
+    ],
+    [
+      { path: 'instances', insert: { template: './_secret.json5', each: { a: {} } } },
+      /instances: expected a template that you may edit/,
+    ],
+    [
+      { path: 'tests[1]', insert: { name: 'spy', steps: [{ expect: { 'vault/code': '1234' } }] } },
+      /read, got "vault\/code"/,
+    ],
+  ];
+  for (const mode of ['check', 'save'])
+    for (const [op, message] of refused) {
+      const { status, body } = await editors.edit('studio.json5', [op], mode, users.one.token);
+      t.is(status, 403, JSON.stringify([op, body]));
+      t.regex(body.detail, message);
+    }
+  const allowed = await editors.edit(
+    'studio.json5',
+    [{ path: 'rules[0].map', set: '!value' }],
+    'save',
+    users.one.token,
+  );
+  t.true(allowed.body.isSaved, JSON.stringify(allowed.body));
+});
+
+test('other files, unsafe names and secrets are refused', async (t) => {
+  const editors = await start(t, { 'flow.ts': '' });
+  const { etag } = await editors.source('studio.json5');
+  for (const [file, status] of [
+    [editors.name('entry.json5'), 403],
+    ['../outside.json5', 404],
+    [editors.name('../../etc/passwd'), 400],
+    [`${editors.hub.folder}/../x.json5`, 400],
+    [editors.name('flow.ts'), 400],
+    [editors.name('.hidden.json5'), 404],
+    ['nothing.json5', 404],
+  ] as const) {
+    const edited = await editors.post<Problem>(
+      '/hub/edit',
+      { file, base: etag, ops: [], mode: 'check' },
+      users.one.token,
+    );
+    t.is(edited.status, status, file);
+    const { status: read } = await editors.get(`/hub/source/${encodeURIComponent(file)}`, users.one.token);
+    t.is(read, status, file);
+  }
+  t.is((await editors.get('/hub/sources', users.manager.token)).status, 403, 'manage does not include edit');
+  const source = await editors.source('entry.json5');
+  t.false(source.text.includes('token-of-the-hub'));
+  const secret = await editors.edit('entry.json5', [{ path: 'connections.api.users.one.token', set: 'mine' }]);
+  t.is(secret.status, 403);
+});
+
+test('an expression has a type and a value, and reads only what the user may read', async (t) => {
+  const editors = await start(t);
+  const ask = (body: object) => editors.post<Evaluated & Problem>('/hub/evaluate', body, users.one.token);
+  t.deepEqual((await ask({ expression: 'value + 1.5', from: 'desk/level' })).body, {
+    value: 1.5,
+    type: 'F',
+    reason: '',
+  });
+  t.like((await ask({ expression: 'a && b > 1', from: { a: 'desk/mic', b: 'desk/level' } })).body, {
+    value: false,
+    type: 'B',
+  });
+  t.like((await ask({ expression: 'value', from: 'desk/lamp' })).body, { value: null, reason: 'desk/lamp is unknown' });
+  t.is((await ask({ expression: "param('vault/code')" })).status, 404);
+  t.is((await ask({ expression: "param('vault/nothing')" })).status, 404);
+  t.is((await ask({ expression: 'value', from: 'vault/code' })).status, 404);
+  t.regex((await ask({ expression: 'value +', from: 'desk/level' })).body.detail, /column 8|expression: column/);
+  const list = `[${Array.from({ length: 200 }, (_, at) => at).join(', ')}]`;
+  t.is((await ask({ expression: `${list}.all(a, ${list}.all(b, a != b))` })).status, 400);
+});
+
+test('the uses of a parameter are its rules, connections, dashboards and tests', async (t) => {
+  const core = {
+    connections: {
+      core: { type: 'virtual-core', inputs: { mic: 'desk/mic' }, outputs: { on: { type: 'B', expression: 'mic' } } },
+    },
+  };
+  const editors = await start(t, { 'core.json5': core });
+  const { body } = await editors.get<Usages>('/hub/usages?address=desk%2Fmic');
+  t.like(body.rules[0], { name: 'lamp', as: ['from'] });
+  t.deepEqual(body.connections, [{ id: 'core', type: 'virtual-core', as: ['mic'] }]);
+  t.is(body.tests[0]?.name, 'the lamp follows');
+  t.is((await editors.get('/hub/usages?address=vault%2Fcode', users.one.token)).status, 404);
+  const seen = await editors.get<Usages>('/hub/usages?address=desk%2Fmic', users.one.token);
+  t.deepEqual(seen.body.connections, [], 'core is in a file that this user may not edit');
+});
+
+test('an edit in shadow runs next to the live rules until it is saved', async (t) => {
+  const editors = await start(t);
+  const ops = [{ path: 'rules[0].map', set: '!value' }];
+  const { body } = await editors.edit('studio.json5', ops, 'shadow');
+  t.deepEqual(body.shadow?.rules, ['lamp']);
+  t.is(await editors.text('studio.json5'), studio);
+  const saved = await editors.edit('studio.json5', ops);
+  t.true(saved.body.isSaved);
+  t.is(editors.hub.shadow(), undefined);
+});
