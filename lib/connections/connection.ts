@@ -299,6 +299,8 @@ export type InputTypes = ReadonlyMap<string, ValueType>;
  * entries that it represents. The default kind is the sentence. Set a kind if the sentence contains text from outside.
  */
 export interface Log {
+  /** false: entries of the level debug are written nowhere, so their text need not be made. */
+  readonly isDebugging?: boolean;
   debug(data: object, message: string, kind?: string): void;
   info(data: object, message: string, kind?: string): void;
   warn(data: object, message: string, kind?: string): void;

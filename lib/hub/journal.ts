@@ -22,8 +22,8 @@ import {
 const keptLength = 2000;
 
 /** A log that creates child logs with fixed data for the parts of the hub, like pino. */
-export interface HubLog extends Log {
-  child(data: object): Log;
+export interface HubLog extends Omit<Log, 'isDebugging'> {
+  child(data: object): Omit<Log, 'isDebugging'>;
   /** Whether the log takes entries of a level; if omitted, it takes every level. */
   isLevelEnabled?(level: string): boolean;
   /** Returns the state of its output; if omitted, it is always running. */
@@ -31,6 +31,7 @@ export interface HubLog extends Log {
 }
 
 export class Journal implements HubLog {
+  readonly isDebugging: boolean;
   readonly debug: Log['debug'];
   readonly info: Log['info'];
   readonly warn: Log['warn'];
@@ -48,6 +49,7 @@ export class Journal implements HubLog {
     this.#createGate = createGate;
     this.#levels = new Set(logLevels.filter((level) => log.isLevelEnabled?.(level) ?? true));
     const { debug, info, warn, error } = this.#gated(log, {});
+    this.isDebugging = this.#levels.has('debug');
     this.debug = debug;
     this.info = info;
     this.warn = warn;
@@ -117,7 +119,7 @@ export class Journal implements HubLog {
     return { entries, next: last, count: this.#count };
   }
 
-  #gated(log: Log, fixed: object): Log {
+  #gated(log: Omit<Log, 'isDebugging'>, fixed: object): Log {
     const write = (level: LogLevel, data: object, message: string) => {
       log[level](data, message);
       if (this.#levels.has(level)) this.#keep(level, message, { ...fixed, ...data });
@@ -131,7 +133,8 @@ export class Journal implements HubLog {
         gate(`${level} ${kind}`, (count) =>
           count === 1 ? write(level, data, message) : write(level, { ...data, count }, message + timesText(count)),
         );
-    return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+    const isDebugging = this.#levels.has('debug');
+    return { isDebugging, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
   }
 
   #keep(level: LogLevel, message: string, { connection, rule }: { connection?: string; rule?: string }): void {

@@ -19,7 +19,7 @@ import { convert, type Value } from '../../lib/model/value.ts';
 import { within } from './deadline.ts';
 
 export interface LogLine {
-  readonly level: keyof Log;
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;
 }
 
@@ -34,7 +34,7 @@ export interface LogRecorder extends Log {
 export function createLogRecorder(): LogRecorder {
   const lines: LogLine[] = [];
   const lines$ = new ReplaySubject<LogLine>();
-  const at = (level: keyof Log) => (_: object, message: string) => {
+  const at = (level: LogLine['level']) => (_: object, message: string) => {
     lines.push({ level, message });
     lines$.next({ level, message });
   };

@@ -459,8 +459,9 @@ export class Session {
   }
 
   #notUnderstood(message: Message): void {
-    const text = shown(message, this.#compiled.format === 'hex');
-    this.#options.log.debug({}, `not understood: ${text}`, 'not understood');
+    const { log } = this.#options;
+    if (log.isDebugging === false) return; // a device may send garbage all day
+    log.debug({}, `not understood: ${shown(message, this.#compiled.format === 'hex')}`, 'not understood');
   }
 
   // HTTP.

@@ -641,8 +641,9 @@ export function secretLog(log: Log, secretsOf: () => readonly string[]): Log {
       Object.entries(data).map(([key, value]) => [key, typeof value === 'string' ? hide(value) : value]),
     );
   const entry =
-    (level: keyof Log): Log['info'] =>
+    (level: 'debug' | 'info' | 'warn' | 'error'): Log['info'] =>
     (data, message, kind) =>
       log[level](hideIn(data), hide(message), ...(kind === undefined ? [] : ([hide(kind)] as const)));
-  return { debug: entry('debug'), info: entry('info'), warn: entry('warn'), error: entry('error') };
+  const entries = { debug: entry('debug'), info: entry('info'), warn: entry('warn'), error: entry('error') };
+  return { ...(log.isDebugging !== undefined && { isDebugging: log.isDebugging }), ...entries };
 }
