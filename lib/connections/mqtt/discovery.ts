@@ -1,6 +1,7 @@
 // Devices that announce themselves: their documents become parameters. A document that comes again is a difference: what is the same stays, what is
 // gone is withdrawn. What does not fit into a parameter is listed with the reason in the parameter `refused`.
 
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { parameterIdMistake } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
@@ -52,6 +53,8 @@ export class Discovery {
   readonly #known = new Map<string, Known>();
   /** The Parameter IDs of each document. */
   readonly #documents = new Map<string, ReadonlySet<string>>();
+  /** Digests of the documents that are taken as they are: the same again, as after a restart of Home Assistant, changes nothing. */
+  readonly #digests = new Map<string, string>();
   readonly #refused = new Map<string, readonly string[]>();
   readonly #tasmotaParts = new Map<string, { config?: unknown; sensors?: unknown }>();
   readonly #zigbeeAddresses = new Set<string>();
@@ -108,7 +111,7 @@ export class Discovery {
     const place = this.#homeAssistant === undefined ? undefined : placeIn(topic, this.#homeAssistant);
     if (place !== undefined) {
       if (place.node?.startsWith('patchbay_') === true) return true; // the hub itself, or another one, which NATS joins
-      if (!this.#isShort(topic, bytes)) return true;
+      if (!this.#isShort(topic, bytes) || this.#isTaken(topic, bytes)) return true;
       const described = payload.isEmpty
         ? []
         : entitiesIn(place, payload.json).map(([one, document]) => ({ one, ...describeEntity(one, document) }));
@@ -141,11 +144,13 @@ export class Discovery {
   }
 
   #takeZigbee(payload: Payload, base: string): void {
-    const devices = payload.isEmpty ? new Map() : zigbeeDevices(payload.json, base);
+    const devices = zigbeeDevices(payload.isEmpty ? [] : payload.json, base);
     for (const address of this.#zigbeeAddresses) if (!devices.has(address)) this.#take(`zigbee ${address}`, [], []);
     this.#zigbeeAddresses.clear();
-    for (const [address, { bindings, refused }] of devices) {
+    for (const [address, { text, describe }] of devices) {
       this.#zigbeeAddresses.add(address);
+      if (this.#isTaken(`zigbee ${address}`, text)) continue;
+      const { bindings, refused } = describe();
       this.#take(`zigbee ${address}`, bindings, refused);
     }
   }
@@ -157,8 +162,17 @@ export class Discovery {
     else parts.sensors = payload.isEmpty ? undefined : payload.json;
     if (parts.config === undefined && parts.sensors === undefined) this.#tasmotaParts.delete(mac);
     else if (this.#tasmotaParts.size < maxDocuments) this.#tasmotaParts.set(mac, parts);
+    if (this.#isTaken(`tasmota ${mac}`, JSON.stringify(parts))) return;
     const { bindings, refused } = tasmotaDevice(mac, parts.config, parts.sensors);
     this.#take(`tasmota ${mac}`, bindings, refused);
+  }
+
+  /** Whether a document is the one that was taken last; notes it otherwise. */
+  #isTaken(key: string, document: string | Buffer): boolean {
+    const digest = createHash('sha1').update(document).digest('base64');
+    if (this.#digests.get(key) === digest && this.#documents.has(key)) return true;
+    this.#digests.set(key, digest);
+    return false;
   }
 
   /** Takes what a document describes now, in place of what it described before. */
@@ -174,8 +188,10 @@ export class Discovery {
       const mistake = parameterIdMistake(id);
       if (!this.#isAllowed(topic) || this.#isDenied(topic)) continue;
       if (mistake !== undefined) refused.push(mistake);
-      else if (other !== undefined && other.key !== key) refused.push(`${id} is also described by ${other.key}`);
-      else if (expected.has(id) && expected.get(id)!.type !== type)
+      else if (other !== undefined && other.key !== key) {
+        refused.push(`${id} is also described by ${other.key}`);
+        this.#digests.delete(key); // the other one may go
+      } else if (expected.has(id) && expected.get(id)!.type !== type)
         refused.push(`${id}: expected the value type ${expected.get(id)!.type} of the setting expect, got ${type}`);
       else if (other === undefined && this.#known.size >= context.settings.maxDiscovered)
         refused.push(`${id}: there are more than ${context.settings.maxDiscovered} parameters`);
@@ -186,8 +202,10 @@ export class Discovery {
     }
     const gone = [...before].filter((id) => !ids.has(id));
     if (gone.length > 0) this.#remove(gone);
-    if (ids.size === 0) this.#documents.delete(key);
-    else this.#documents.set(key, ids);
+    if (ids.size === 0) {
+      this.#documents.delete(key);
+      this.#digests.delete(key);
+    } else this.#documents.set(key, ids);
     this.#list(key, refused);
   }
 

@@ -75,15 +75,24 @@ const takes = 2;
 /** How many parts of a device are read. */
 export const maxExposes = 500;
 
+/** A device of a list: what the list says of it, and the parameters. */
+interface ZigbeeDevice {
+  readonly text: string;
+  describe(): Described;
+}
+
 /** Returns the devices of a list, by their IEEE addresses. */
-export function zigbeeDevices(json: unknown, base: string): ReadonlyMap<string, Described> {
-  const found = new Map<string, Described>();
+export function zigbeeDevices(json: unknown, base: string): ReadonlyMap<string, ZigbeeDevice> {
+  const found = new Map<string, ZigbeeDevice>();
   for (const one of Array.isArray(json) ? json.filter(isJsonObject) : []) {
     const address = textOf(one.ieee_address);
     const name = textOf(one.friendly_name);
     if (address === undefined || name === undefined || one.type === 'Coordinator' || one.disabled === true) continue;
     const exposes = isJsonObject(one.definition) && Array.isArray(one.definition.exposes) ? one.definition.exposes : [];
-    found.set(address, zigbeeDevice(address, `${base}/${name}`, name, exposes.slice(0, maxExposes), base));
+    found.set(address, {
+      text: JSON.stringify([name, exposes]),
+      describe: () => zigbeeDevice(address, `${base}/${name}`, name, exposes.slice(0, maxExposes), base),
+    });
   }
   return found;
 }

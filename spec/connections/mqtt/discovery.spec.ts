@@ -311,6 +311,35 @@ test('availability follows its mode, a value expires alone, and true ends by its
   listening.unsubscribe();
 });
 
+test('a document that comes again changes nothing: a pending write stays, and no topic is subscribed again', async (t) => {
+  const broker = await startMosquitto(t);
+  const other = await joinBroker(t, broker);
+  const document = JSON.stringify({ dev: { ids: ['node'] }, stat_t: 'relay', cmd_t: 'relay/set' });
+  await other.say('homeassistant/switch/relay/config', document, true);
+  await other.say('zigbee2mqtt/bridge/devices', JSON.stringify([bulb]), true);
+  await other.say('relay', 'OFF', true);
+  const hub = await startHub(t, broker);
+  await becomes(hub, 'node/relay', false);
+  await exists(hub, `${bulb.ieee_address}/state`);
+  const declared = hub.find('home/node/relay');
+  hub.write('home/node/relay', true, writer);
+  hub.write(`home/${bulb.ieee_address}/state`, true, writer);
+  await other.say('homeassistant/switch/relay/config', document, true);
+  await other.say(
+    'zigbee2mqtt/bridge/devices',
+    JSON.stringify([bulb, { ...bulb, ieee_address: '0x02', friendly_name: 'b' }]),
+    true,
+  );
+  await exists(hub, '0x02/state');
+  t.is(hub.find('home/node/relay'), declared);
+  t.is(declared!.wanted?.value, true);
+  t.is(hub.find(`home/${bulb.ieee_address}/state`)!.wanted?.value, true);
+  await other.say('homeassistant/switch/relay/config', '', true);
+  await exists(hub, 'node/relay', false);
+  await other.say('homeassistant/switch/relay/config', document, true);
+  await becomes(hub, 'node/relay', false);
+});
+
 test('Tasmota: relays and sensors, with the topics and words of the device', async (t) => {
   const broker = await startMosquitto(t);
   const other = await joinBroker(t, broker);

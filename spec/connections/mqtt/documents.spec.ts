@@ -453,7 +453,7 @@ test('Zigbee2MQTT: exposes of each type', (t) => {
     'zigbee2mqtt',
   );
   t.deepEqual([...devices.keys()], ['0x01', '0x03']);
-  const found = new Described(devices.get('0x01')!.bindings);
+  const found = new Described(devices.get('0x01')!.describe().bindings);
   t.deepEqual(found.write('0x01/state_left', true), ['zigbee2mqtt/wall/set', '{"state_left":"ON"}']);
   t.like(found.get('0x01/occupied_heating_setpoint').about, { min: 5, max: 30, step: 0.5, unit: '°C' });
   t.is(found.read('0x01/action/single', { action: 'single' }), 1);
