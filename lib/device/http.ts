@@ -156,13 +156,15 @@ class HttpLink implements Link {
     const fingerprint = isOfDevice ? tls?.fingerprint : undefined;
     if (fingerprint === undefined) return connect;
     return (options, callback) =>
-      connect(options, (...[error, socket]) => {
-        const fault = socket === null ? undefined : fingerprintFault(socket, fingerprint);
-        if (fault === undefined) callback(...([error, socket] as Parameters<typeof callback>));
-        else {
-          socket!.destroy();
-          callback(new Error(fault), null);
+      connect(options, (error, socket) => {
+        // undici leaves the socket out after an error
+        const fault = error ?? (socket == null ? undefined : fingerprintFault(socket, fingerprint));
+        if (fault === undefined) {
+          callback(null, socket!);
+          return;
         }
+        socket?.destroy();
+        callback(typeof fault === 'string' ? new Error(fault) : fault, null);
       });
   }
 

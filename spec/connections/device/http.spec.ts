@@ -509,6 +509,14 @@ test('another host of the device is tried when the first one is away', async (t)
   t.is(valueAt(hub, 'lamp'), true);
 });
 
+test('a device with a pinned certificate that is gone is offline, and the hub goes on', async (t) => {
+  const gone = await startDevice(t, () => {});
+  await gone.stop();
+  const tls = { fingerprint: `${'00:'.repeat(31)}00` };
+  const hub = await startHub(t, { parameters: lamp }, { http: gone.url.replace('http:', 'https:'), tls });
+  await t.notThrowsAsync(hub.logged(/^connection "it" is degraded: .* ECONNREFUSED /));
+});
+
 test('server-sent events set values; a stream that ends is opened again with the last ID, and everything is asked again', async (t) => {
   const streams: ServerResponse[] = [];
   let level = 1;

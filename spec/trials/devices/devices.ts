@@ -1,10 +1,12 @@
-// npm run trial -- devices: programs that others have written, mpd, rigctld, liquidsoap, OBS Studio, ser2net and the ptys of socat. All of
+// npm run trial -- devices: programs that others have written, mpd, rigctld, liquidsoap, OBS Studio, ser2net, the ptys of socat, nginx
+// and lighttpd. All of
 // their parameters are read, set and confirmed; they are killed, stopped and started again. Exit status 1 when something does not hold.
 
 import { messageOf } from '../../../lib/model/error.ts';
 import { pathOf } from '../../support/programs.ts';
 import { Random } from '../../support/random.ts';
 import { defineTrial, notify } from '../trial.ts';
+import { tryHttpLoad, tryLighttpd, tryNginx } from './http.ts';
 import { tryMixed } from './mixed.ts';
 import { tryMosquitto, tryMqttAway, tryMqttLoad } from './mosquitto.ts';
 import { tryObs } from './obs.ts';
@@ -20,6 +22,8 @@ interface Part {
 }
 
 const parts: Readonly<Record<string, Part>> = {
+  'http-load': { about: '10,000 polls/s of 100 devices over HTTP', needs: ['nginx', 'openssl'], run: tryHttpLoad },
+  lighttpd: { about: 'Digest over HTTP, with SHA-256 and MD5', needs: ['lighttpd'], run: tryLighttpd },
   liquidsoap: { about: 'a variable of liquidsoap over telnet', needs: ['liquidsoap'], run: tryLiquidsoap },
   mixed: {
     about: '200 devices of mixed types, half of which are dead, beside ordinary clients',
@@ -30,6 +34,7 @@ const parts: Readonly<Record<string, Part>> = {
   'mqtt-away': { about: 'memory, while a broker is away for a minute', needs: ['mosquitto'], run: tryMqttAway },
   'mqtt-load': { about: 'state messages in both directions', needs: ['mosquitto'], run: tryMqttLoad },
   mpd: { about: 'a player, and a wrong password', needs: ['mpd'], run: tryMpd },
+  nginx: { about: 'HTTP with Basic, gzip, TLS and a limit of requests', needs: ['nginx', 'openssl'], run: tryNginx },
   obs: {
     about: 'OBS Studio: a wrong password, and inputs that come and go',
     needs: ['obs', 'Xvfb'],
@@ -45,7 +50,7 @@ export const trial = defineTrial({
     rounds: ['how often each program is killed, stopped and started again', 10, 1],
     seed: ['what the moments of the kills are made of', 1],
   },
-  parts: { all: parts, short: ['mosquitto', 'rigctld', 'ser2net'] },
+  parts: { all: parts, short: ['lighttpd', 'mosquitto', 'nginx', 'rigctld', 'ser2net'] },
   async run({ rounds, seed }, { isShort, parts: chosen }) {
     let tried = 0;
     let failed = 0;

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import mqtt from 'mqtt';
@@ -40,6 +41,12 @@ const line = {
   },
 };
 
+const answer = {
+  about: 'a number of a web server',
+  transports: ['http'],
+  parameters: { level: { type: 'I', ask: { path: '/level', reply: { level: '{value}' }, every: '1s' } } },
+};
+
 const kinds: Readonly<Record<string, Kind>> = {
   tcp: {
     connect: (port) => ({ type: 'device', tcp: `127.0.0.1:${port}`, protocol: './line.device.json5' }),
@@ -55,6 +62,15 @@ const kinds: Readonly<Record<string, Kind>> = {
       const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
       stage.onEnd(() => server.close());
       server.on('connection', (socket) => socket.on('message', (text) => socket.send(String(text).replace('?', '=7'))));
+      await once(server, 'listening');
+      return (server.address() as { port: number }).port;
+    },
+  },
+  http: {
+    connect: (port) => ({ type: 'device', http: `http://127.0.0.1:${port}/`, protocol: './http.device.json5' }),
+    async start(stage) {
+      const server = createHttpServer((_, response) => response.end('{"level":7}')).listen(0, '127.0.0.1');
+      stage.onEnd(() => server.close());
       await once(server, 'listening');
       return (server.address() as { port: number }).port;
     },
@@ -153,7 +169,10 @@ export async function tryMixed(stage: Stage, { stops: isFull }: Breaks): Promise
 async function measure(stage: Stage, connections: Readonly<Record<string, object>>, ms: number) {
   const addresses = Array.from({ length: neighbours }, (_, index) => `desk/neighbour/${index}`);
   const desk = { type: 'dummy', parameters: addresses.map((address) => `${address.slice('desk/'.length)},F`) };
-  const folder = await stage.folder({ 'line.device.json5': JSON.stringify(line) });
+  const folder = await stage.folder({
+    'line.device.json5': JSON.stringify(line),
+    'http.device.json5': JSON.stringify(answer),
+  });
   const hub = await startHub({ connections: { ...connections, desk } }, folder, { hubFolder: thisTree });
   try {
     const reports = async () => {
