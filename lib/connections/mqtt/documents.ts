@@ -4,6 +4,7 @@
 import { HubError } from '../../model/error.ts';
 import { isJsonObject } from '../../model/json-object.ts';
 import type { About } from '../../model/parameter.ts';
+import { longestDurationMs } from '../../model/time/duration.ts';
 import { toText, type Value, type ValueType } from '../../model/value.ts';
 import { longDeviceNames, longNames } from './abbreviations.ts';
 import type { Availability, Binding, BindingWrite, Device } from './bindings.ts';
@@ -130,8 +131,7 @@ export class Entity {
     this.#base = textOf(document['~']) ?? '';
     const key = deviceKeyOf(document) ?? fallback;
     this.#prefix = `${segmentOf(key)}/${segmentOf(object)}`;
-    const expireSeconds = this.number('expire_after') ?? 0;
-    this.#expireMs = expireSeconds > 0 ? expireSeconds * 1000 : undefined;
+    this.#expireMs = this.#milliseconds('expire_after');
     const name = this.#availabilityKey(key);
     this.#device = {
       name: this.#expireMs === undefined ? name : `${name} ${this.#prefix}`, // it is stale alone
@@ -195,7 +195,7 @@ export class Entity {
         ...about,
       };
       const { choices } = all;
-      const offSeconds = type === 'B' && command === undefined ? this.number('off_delay') : undefined;
+      const offMs = type === 'B' && command === undefined ? this.#milliseconds('off_delay') : undefined;
       const { commands = words } = part;
       const write: BindingWrite | undefined =
         target === undefined
@@ -213,7 +213,7 @@ export class Entity {
         device: this.#device,
         topic,
         ...(this.#expireMs !== undefined && topic !== undefined && { expireMs: this.#expireMs }),
-        ...(offSeconds !== undefined && { offMs: offSeconds * 1000 }),
+        ...(offMs !== undefined && { offMs }),
         read: (payload) => readValue(type, read(payload), words, choices),
         write,
       });
@@ -222,6 +222,12 @@ export class Entity {
       const text = this.text(template ?? '') ?? this.text(commandTemplate ?? '') ?? '';
       this.refuse(`${name === '' ? '' : `${name}: `}${error.message}: ${text.slice(0, 200)}`);
     }
+  }
+
+  /** Converts seconds, up to the longest time that timers can wait; undefined: there is no such time. */
+  #milliseconds(key: string): number | undefined {
+    const seconds = this.number(key) ?? 0;
+    return seconds > 0 ? Math.min(seconds * 1000, longestDurationMs) : undefined;
   }
 
   /** An empty text says nothing, unless the parameter is any text. */

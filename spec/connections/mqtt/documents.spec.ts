@@ -339,6 +339,13 @@ test('binary sensors: words, off_delay, and a value that is no word of theirs', 
   t.is(motion.read(id, 'ON'), true);
   t.is(motion.read(id, 'None'), null);
   t.throws(() => motion.read(id, 'on'), { code: 'not-convertible' });
+  t.is(esphome('binary_sensor', { stat_t: 'm', off_dly: 1e9 }).get(id).offMs, 2 ** 31 - 1);
+  t.is(
+    esphome('sensor', { stat_t: 'm', exp_aft: 2_592_000 }).get(id).expireMs,
+    2 ** 31 - 1,
+    '30 days are longer than a timer',
+  );
+  t.is(esphome('sensor', { stat_t: 'm', exp_aft: 0 }).get(id).expireMs, undefined);
   const json = esphome('binary_sensor', {
     stat_t: 'm',
     pl_on: true,
