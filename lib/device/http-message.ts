@@ -243,11 +243,10 @@ export class RequestPattern implements Matcher {
   /** Errors: as `Pattern.format`; `out-of-range` for a value that would change the path or a header. */
   format(values: Values): string {
     const pairs = (list: readonly NamedPattern[]) =>
-      list
-        .map(({ name, pattern }) => `${encodeURIComponent(name)}=${encodeURIComponent(pattern.format(values))}`)
-        .join('&');
-    let target = this.#path.format(values, encodeURIComponent);
-    const path = target.split(/[?#]/, 1)[0]!;
+      list.map(({ name, pattern }) => `${encodePart(name)}=${encodePart(pattern.format(values))}`).join('&');
+    let target = this.#path.format(values, encodePart);
+    target = target.replaceAll(unsafe, encodePart);
+    const path = target.split('?', 1)[0]!;
     if (/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path))
       throw new HubError('out-of-range', `expected a path without the parts . and .., got ${describe(path)}`);
     if (this.#query.length > 0) target += `${target.includes('?') ? '&' : '?'}${pairs(this.#query)}`;
@@ -269,6 +268,14 @@ export class RequestPattern implements Matcher {
     if ('tree' in body) return body.tree.format(values);
     return body.text.format(values, this.#isXml ? escapeXml : undefined);
   }
+}
+
+/** The characters of a path that have to be encoded, in the text of a description as well. */
+const unsafe = /[^\x21-\x7e]+|["#<>\\^`{|}]/g;
+
+/** Encodes text as part of a path, a query or a form; half of a surrogate pair becomes U+FFFD. */
+function encodePart(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
 }
 
 const formType = 'application/x-www-form-urlencoded';

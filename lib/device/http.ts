@@ -52,6 +52,9 @@ class HttpLink implements Link {
   readonly #target: HttpTarget;
   readonly #listener: LinkListener;
   readonly #auth: HttpAuth;
+  readonly #origin: string;
+  /** The path of the address, without `/` at its end. */
+  readonly #base: string;
   readonly #pools = new Map<string, Pool>();
   readonly #exchanges = new Map<object, Exchange>();
   #client: Client | undefined;
@@ -61,6 +64,8 @@ class HttpLink implements Link {
     this.#target = target;
     this.#listener = listener;
     this.#auth = new HttpAuth(target.credentials);
+    this.#origin = target.url.origin; // reading it takes longer than a comparison with it
+    this.#base = target.url.pathname.replace(/\/$/, '');
     void this.#open().catch((error) => {
       if (!this.#isEnded) listener.closed(messageOf(error));
       this.#isEnded = true;
@@ -76,8 +81,7 @@ class HttpLink implements Link {
     if (this.#isEnded) return;
     const request = readRequest(Buffer.from(bytes).toString());
     if (request === undefined) return;
-    const { url } = this.#target;
-    const exchange = new Exchange(this, key, request, new URL(url.pathname.replace(/\/$/, '') + request.target, url));
+    const exchange = new Exchange(this, key, request, this.#origin, this.#base + request.target);
     this.#exchanges.set(key, exchange);
     this.dispatch(exchange);
   }
@@ -97,9 +101,8 @@ class HttpLink implements Link {
 
   /** Sends a request, again after a redirect or a challenge. */
   dispatch(exchange: Exchange): void {
-    const { request, url } = exchange;
+    const { request, origin, target } = exchange;
     const isHome = this.#isHome(exchange);
-    const target = url.pathname + url.search;
     const headers: Record<string, string> = {
       'user-agent': 'patchbay',
       accept: '*/*',
@@ -112,7 +115,7 @@ class HttpLink implements Link {
     exchange.authorization = authorization;
     if (authorization !== undefined) headers.authorization = authorization.value;
     try {
-      this.#poolOf(url).dispatch(
+      this.#poolOf(origin).dispatch(
         { path: target, method: request.method as Dispatcher.HttpMethod, headers, body: request.body ?? null },
         exchange,
       );
@@ -122,30 +125,26 @@ class HttpLink implements Link {
   }
 
   /** Whether a request goes to the device itself, and no other origin has led it there. */
-  #isHome({ url, hasLeft }: Exchange): boolean {
-    return !hasLeft && this.#isOfDevice(url);
+  #isHome({ origin, hasLeft }: Exchange): boolean {
+    return !hasLeft && origin === this.#origin;
   }
 
-  #isOfDevice(url: URL): boolean {
-    return url.origin === this.#target.url.origin;
-  }
-
-  #poolOf(url: URL): Pool {
-    const known = this.#pools.get(url.origin);
+  #poolOf(origin: string): Pool {
+    const known = this.#pools.get(origin);
     if (known !== undefined) return known;
     if (this.#pools.size > maxOrigins) throw new Error(`the device redirects to more than ${maxOrigins} other origins`);
     const { Pool } = this.#client!;
-    const pool = new Pool(url.origin, {
+    const pool = new Pool(origin, {
       connections: this.#target.connections,
       pipelining: 1,
-      connect: this.#connector(this.#isOfDevice(url)),
+      connect: this.#connector(origin === this.#origin),
       maxHeaderSize: maxHeadBytes,
       headersTimeout: 0, // the session has the time limits
       bodyTimeout: 0,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
     });
-    this.#pools.set(url.origin, pool);
+    this.#pools.set(origin, pool);
     return pool;
   }
 
@@ -200,7 +199,7 @@ class HttpLink implements Link {
 
   #follow(exchange: Exchange, head: HttpHead): void {
     const { location } = head.headers;
-    const from = exchange.url;
+    const from = new URL(exchange.target, exchange.origin);
     if (++exchange.redirects > maxRedirects) {
       this.fail(exchange, `expected at most ${maxRedirects} redirects, got more`, true);
       return;
@@ -223,9 +222,10 @@ class HttpLink implements Link {
       exchange.request = { method: 'GET', target: exchange.request.target, headers, body: undefined };
     }
     // once away it stays without credentials: the other origin may send it back with a query of its own choice
-    if (!this.#isOfDevice(to)) exchange.hasLeft = true;
+    if (to.origin !== this.#origin) exchange.hasLeft = true;
     this.#trace(head);
-    exchange.url = to;
+    exchange.origin = to.origin;
+    exchange.target = to.pathname + to.search;
     this.dispatch(exchange);
     this.#traceAgain(exchange);
   }
@@ -278,11 +278,10 @@ class HttpLink implements Link {
   }
 
   #traceAgain(exchange: Exchange): void {
-    const { request, url } = exchange;
-    const { authorization } = exchange;
+    const { request, origin, target, authorization } = exchange;
     const shown = {
       ...request,
-      target: (this.#isOfDevice(url) ? '' : url.origin) + url.pathname + url.search,
+      target: (origin === this.#origin ? '' : origin) + target,
       headers: { ...(authorization !== undefined && { authorization: maskedHeader(authorization.value) }) },
     };
     this.#listener.exchanged?.('out', Buffer.from(writeRequest(shown)));
@@ -311,7 +310,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly isStream: boolean;
   readonly #link: HttpLink;
   request: HttpRequest;
-  url: URL;
+  origin: string;
+  /** The path and the query. */
+  target: string;
   redirects = 0;
   challenges = 0;
   /** Whether it has been redirected to another origin. */
@@ -326,11 +327,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   #reader: EventReader | undefined;
   #decoder: InstanceType<typeof TextDecoder> | undefined;
 
-  constructor(link: HttpLink, key: object, request: HttpRequest, url: URL) {
+  constructor(link: HttpLink, key: object, request: HttpRequest, origin: string, target: string) {
     this.#link = link;
     this.key = key;
     this.request = request;
-    this.url = url;
+    this.origin = origin;
+    this.target = target;
     this.isStream = request.headers.accept === eventStreamType;
   }
 
