@@ -18,7 +18,7 @@ const numberFunctions: readonly FunctionType[] = [
   ofMany('max', 'the largest number', (numbers) => Math.max(...numbers)),
   numeric(
     'clamp(number, low, high)',
-    'the number, limited to the range low to high',
+    'the number, limited to the range from low to high',
     (number, low, high) => Math.min(high!, Math.max(low!, number!)),
     3,
   ),
@@ -38,7 +38,7 @@ const numberFunctions: readonly FunctionType[] = [
   numeric('log10(number)', 'the logarithm to base 10: 20 * log10(value) is decibels', Math.log10, 1),
   numeric('log(number)', 'the natural logarithm', Math.log, 1),
   numeric('exp(number)', 'e to the power of the number', Math.exp, 1),
-  numeric('bitAnd(number, number)', 'the bits set in both numbers, of 32 bits', (a, b) => (a! & b!) >>> 0, 2),
+  numeric('bitAnd(number, number)', 'the bits set in both numbers (32 bits)', (a, b) => (a! & b!) >>> 0, 2),
   numeric('bitOr(number, number)', 'the bits set in at least one number', (a, b) => (a! | b!) >>> 0, 2),
   numeric('bitXor(number, number)', 'the bits set in exactly one number', (a, b) => (a! ^ b!) >>> 0, 2),
   numeric('bitNot(number)', 'the bits that are not set', (number) => ~number! >>> 0, 1),

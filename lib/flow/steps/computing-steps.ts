@@ -76,7 +76,7 @@ export const computingSteps: readonly NamedStep[] = [
   ),
   define(
     'scan',
-    'computes a value from `sum`, its last result, and `value`',
+    'computes a value from `sum`, its previous result, and `value`',
     z.strictObject({ seed: scalar, expression }, { error: '{ seed: 0, expression: "sum + value" }' }),
     ({ seed, expression: text }, { compile }) => {
       const compute = compile(text, { sum: typeOfScalar(seed) });

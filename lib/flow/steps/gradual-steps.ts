@@ -23,7 +23,7 @@ export const gradualSteps: readonly NamedStep[] = [
   ),
   ofNumbers(
     'ramp',
-    'moves to each value in even steps: "2s", a step every 50 ms, or { over: "2s", every: "50ms" }; it arrives at the first step at or after that time',
+    'moves to each value in even steps: "2s", a step every 50 ms, or { over: "2s", every: "50ms" }; it reaches the value with the first step at or after that time',
     overEvery(rampForm, (over) => Math.max(50, over / mostInGrid)),
     (setting, { scheduler }) => rampOf(setting, scheduler),
   ),

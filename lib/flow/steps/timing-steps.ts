@@ -37,7 +37,7 @@ export const timingSteps: readonly NamedStep[] = [
   newest('debounceTime', 'passes on the latest value once no other has arrived for this long', debounceTime),
   define(
     'throttleTime',
-    'passes on a value, then none for this long; with { duration: 100, trailing: true }, also the latest of those at the end',
+    'passes on a value, then none for this long; with { duration: 100, trailing: true }, also the latest of the dropped ones at the end',
     z.union([durationMs, z.strictObject({ duration: durationMs, trailing: z.boolean().default(false) })], {
       error: 'milliseconds, a duration such as "1m30s", or { duration: 100, trailing: true }',
     }),
@@ -163,7 +163,7 @@ export const passingSteps: readonly NamedStep[] = [
   conditional('takeWhile', 'passes on values until the condition is false', (condition) => takeWhile(condition)),
   ofNumbers(
     'deadband',
-    'drops values that differ from the last one passed on by less than this',
+    'drops values that differ by less than this from the last one passed on',
     z.number({ error: 'a number' }).min(0, { error: 'a number from 0' }),
     (band) => distinctUntilChanged((last, value) => Math.abs(Number(value) - Number(last)) < band),
   ),

@@ -123,7 +123,7 @@ export const windowSteps: readonly NamedStep[] = [
   ),
   define(
     'count',
-    'counts values; with a duration such as "10s", those of this period',
+    'counts values; with a duration such as "10s", those within this period',
     z.union([z.literal(true), atLeast(1)], { error: 'true or a duration such as "10s"' }),
     (over) => ({
       type: 'I',
@@ -135,7 +135,7 @@ export const windowSteps: readonly NamedStep[] = [
   ),
   ofNumbers(
     'rate',
-    'computes the change of the value per this time, from it and the previous value',
+    'computes the rate of change per this time, from the value and the previous one',
     atLeast(1),
     (perMs, { scheduler }) => rateOf(perMs, scheduler),
   ),
