@@ -1,5 +1,5 @@
-// Everything that flow files in TypeScript import: their declaration and the types of the model. It does not load the hub, because each
-// saved flow is first tried in a thread that loads only this file.
+// The exports for flow files in TypeScript: `defineFlow` and the types of the model. It does not load the hub, because each saved flow
+// first runs on trial in a thread that loads only this file.
 
 import type { ConnectionSettings } from './connections/connection-types.ts';
 import type { FlowDefinition as AnyFlowDefinition } from './flow/define-flow.ts';
@@ -21,7 +21,7 @@ export type { RuleRun, RuleRuns } from './model/reports/rule-status.ts';
 export { convert, type Value, type ValueType } from './model/value.ts';
 export type { ConnectionSettings };
 
-/** A flow file with connections of the hub's connection types. */
+/** A flow file whose connections have the built-in types of the hub. */
 export type FlowDefinition = AnyFlowDefinition<ConnectionSettings>;
 
 /** Declares a flow file. Use it as the default export. */

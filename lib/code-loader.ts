@@ -1,5 +1,5 @@
-// Loads the code of the package. `npm run build` bundles it into a few pieces, each a CommonJS function. A folder caches the code that V8
-// has compiled, so the next start compiles almost nothing. Without a readable or writable cache the same code runs uncached.
+// Loads the code of the package. `npm run build` bundles it into a few pieces, each a CommonJS function. Code compiled by V8 is cached in a
+// folder, so the next start compiles almost nothing. Without a usable cache, the same code runs uncached.
 
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -30,17 +30,17 @@ const fileAt = (...path: string[]) => join(import.meta.dirname, ...path);
 const urlAt = (path: string) => pathToFileURL(fileAt(path)).href;
 const resolveOther = (specifier: string) => pathToFileURL(createRequire(fileAt('.')).resolve(specifier)).href;
 const importOther = (specifier: string) => import(specifier);
-/** The folder of the pieces, next to the file that this one is compiled into. */
+/** The folder with the pieces, next to the compiled form of this file. */
 const pieceFolder = join(import.meta.dirname, 'code');
 const packageFolder = dirname(import.meta.dirname);
 
-/** Code that has run within this time is cached too. Each start compiles all other code at its first call. */
+/** Code that has run within this time is cached too. Other code is compiled when it is first called. */
 const keepAfterMs = 10_000;
 /** A hub writes its cache when it exits, if that is sooner. Other commands run too little of the code that a hub needs. */
 const pieceOfRun = 'run';
-/** While V8 runs with flags other than those at the start, to save memory, the next start cannot use what it compiles. */
+/** While V8 runs with other flags than at startup, to save memory, the next start cannot use the code that it compiles. */
 const keepAgainMs = 30_000;
-/** How many Node.js versions and settings have their code in one folder; the most recently used stay. */
+/** How many Node.js versions and settings may have code in one folder; the most recently used are kept. */
 const maxKept = 4;
 /** CRC-32 of the source and of the compiled code, which V8 itself does not check. */
 const headerBytes = 8;
@@ -48,10 +48,10 @@ const headerBytes = 8;
 const pieces = new Map<string, { exports: Exports }>();
 const unkept = new Map<string, { script: Script; source: Uint8Array }>();
 const tagAtStart = cachedDataVersionTag();
-/** One V8 version rejects the code of another. */
+/** A V8 version rejects code from another version. */
 const keptFor = `${versions.node}-${arch}`;
 const folders = cacheFolders();
-/** The folders that hold code of this V8 version. */
+/** The folders with code for this V8 version. */
 let trusted: readonly string[] | undefined;
 
 /** Loads a piece, such as `main`, with all its dependencies, and returns its exports. */
@@ -81,7 +81,7 @@ function compile(name: string, file: string): PieceFunction {
 }
 
 function scriptOf(filename: string, source: Buffer, cachedData?: Buffer): Script {
-  // the build leaves only ASCII, which V8 stores as one byte for each character
+  // the build produces only ASCII, which V8 stores as one byte per character
   return new Script(source.toString('latin1'), { filename, ...(cachedData && { cachedData }) });
 }
 
@@ -104,7 +104,7 @@ function readIfTrusted(path: string): Buffer | undefined {
   }
 }
 
-/** Whether there is a file or folder that no other user can have written: V8 runs its content. */
+/** Whether this is a file or folder that no other user can have written, because V8 runs its content. */
 function isTrusted(path: string): boolean {
   try {
     const { uid, mode } = statSync(path);
@@ -126,7 +126,7 @@ function keepAll(): void {
   while (unkept.size > 0 && cachedDataVersionTag() === tagAtStart) if (!keepOne()) return;
 }
 
-/** Writes a piece to the first writable folder; returns whether there is one. */
+/** Writes a piece to the first writable folder; returns whether there is such a folder. */
 function keepOne(): boolean {
   const [name, { script, source }] = unkept.entries().next().value!;
   unkept.delete(name);
@@ -163,7 +163,7 @@ function dropOld(folder: string): void {
   for (const { name } of old) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
-/** Returns the cache folders by preference. None is writable for everybody, as /tmp is. */
+/** Returns the cache folders by preference. None is writable by everyone, unlike /tmp. */
 function cacheFolders(): readonly string[] {
   const { PATCHBAY_CACHE } = env;
   const own = join(packageFolder, 'node_modules/.cache/patchbay');

@@ -16,7 +16,7 @@ export interface Manifest {
   readonly patchbay: string;
   /** The time at which the backup started, ISO 8601. */
   readonly time: string;
-  /** The flow files and folders that the hub ran with. */
+  /** The flow files and folders that the hub was running. */
   readonly run: readonly string[];
   /** Absolute paths that flow files name. A restored hub uses the same files. */
   readonly absolute: readonly string[];

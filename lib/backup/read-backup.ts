@@ -1,4 +1,4 @@
-// Reads a backup as a stream in bounded memory: it passes each file on while reading, and compares all files with the manifest at the end.
+// Reads a backup as a stream in bounded memory: forwards each file while it is read, and compares all files with the manifest at the end.
 
 import { createHash } from 'node:crypto';
 import { HubError, messageOf } from '../model/error.ts';
@@ -16,7 +16,10 @@ export interface BackupTarget {
   end(): Promise<void>;
 }
 
-/** Reads a backup from a stream of bytes. Errors: `bad-request` if it is not a complete, unchanged backup; those of source and target. */
+/**
+ * Reads a backup from a stream of bytes. Errors: `bad-request` if it is not a complete, unchanged backup; errors of the source and the
+ * target.
+ */
 export async function readBackup(source: AsyncIterable<Uint8Array>, target: BackupTarget): Promise<Manifest> {
   const input = new Input(source);
   const files = new Map<string, BackupFile>();
@@ -104,7 +107,7 @@ class Input {
     return Buffer.concat(parts);
   }
 
-  /** Passes the next bytes on, piece by piece. */
+  /** Forwards the next bytes, piece by piece. */
   async pass(length: number, give: (bytes: Buffer) => Promise<void>): Promise<void> {
     if (!Number.isSafeInteger(length) || length < 0) throw refused('expected a file size, got an invalid number');
     for (let left = length; left > 0; ) {

@@ -31,12 +31,12 @@ export function encodeHeader({ path, size }: TarEntry, time: number): Buffer {
   return Buffer.concat([encodeBlock('PaxHeader', records.length, 'x', time), records, padding, header]);
 }
 
-/** What a block says about the bytes that follow: a file, pax records, or the end. */
+/** The kind of a block: a file or pax records follow, or the archive ends. */
 export interface DecodedBlock extends TarEntry {
   readonly kind: 'file' | 'pax' | 'end';
 }
 
-/** Decodes a header. Throws if the block is not a header, or is the header of something other than a file. */
+/** Decodes a header. Throws if the block is not a header, or not the header of a file. */
 export function decodeHeader(block: Buffer): DecodedBlock {
   if (block.every((byte) => byte === 0)) return { kind: 'end', path: '', size: 0 };
   if (readOctal(block, sumAt, sumBytes) !== sumOf(block))

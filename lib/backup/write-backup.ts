@@ -8,7 +8,7 @@ import { encodeHeader, endBytes, paddingOf } from './tar-header.ts';
 /** Maximum length of a piece. */
 const pieceBytes = 256 * 1024;
 
-/** A file that stays unchanged until the backup is complete. */
+/** A file that must not change until the backup is complete. */
 export interface StagedFile {
   /** The path in the backup. */
   readonly path: string;
@@ -26,7 +26,7 @@ export function backupBytes(head: ManifestHead, files: readonly StagedFile[]): n
   return [...files, manifest].reduce((sum, entry) => sum + lengthOf(entry), endBytes);
 }
 
-/** Yields the pieces of a backup. Throws errors of the file system, and one if a file has changed. */
+/** Yields the pieces of a backup. Throws file system errors, and an error if a file has changed. */
 export function* writeBackup(head: ManifestHead, files: readonly StagedFile[]): Generator<Buffer, void, void> {
   const time = Date.parse(head.time);
   const written: BackupFile[] = [];

@@ -19,7 +19,7 @@ export interface HubSettings extends Partial<LinkTimes> {
   readonly delivery?: Delivery;
 }
 
-/** The number of changes or fires of a parameter that were not sent because this side did not read. */
+/** The number of changes or fires of a parameter that were not sent because this client did not read. */
 export interface Loss {
   readonly address: string;
   readonly count: number;
@@ -29,21 +29,21 @@ export interface Hub {
   readonly state: HubState;
   /** Hot, replays last, completes with `close()`. */
   readonly state$: Stream<HubState>;
-  /** Whether the values shown may be old: from a break or a silence of the link until everything is up to date again. */
+  /** Whether the values may be outdated: from a break or silence of the link until everything is up to date again. */
   readonly stale: boolean;
   /** Hot, replays last, distinct, completes with `close()`. */
   readonly stale$: Stream<boolean>;
   /** Hot, replays nothing. */
   readonly lost$: Stream<Loss>;
-  /** Resolves when everything that is subscribed to has arrived; rejects when the hub is closed for good. */
+  /** Resolves when all subscribed values have arrived; rejects when the hub is closed for good. */
   whenLive(): Promise<void>;
   /** Errors on subscribing: a `RangeError` for an address that is empty or has more than 1,024 characters. */
   param(address: string): Parameter;
   /** Emits 1 for each fire of a trigger. */
   fired(address: string): Stream<1>;
-  /** All parameters that match: for lists, and for more parameters than `param` can follow. */
+  /** All matching parameters: for lists, and for more parameters than `param` can follow. */
   select(request?: SelectionRequest): Selection;
-  /** Writes, and resolves when the hub has carried out the write. Errors: `WriteError`, immediately while the link is down. */
+  /** Writes a parameter; resolves when the hub has carried out the write. Errors: `WriteError`, immediately while the link is down. */
   set(address: string, value: Value): Promise<void>;
   /** Writes several parameters in one turn, `{'desk/lamp': true}` or pairs in order; valid entries are written even if others fail. */
   batch(entries: Entries): Promise<void>;
@@ -117,14 +117,14 @@ interface Parts {
   readonly states: Emitter<HubState>;
   readonly staleness: Staleness;
   readonly losses: Emitter<Loss>;
-  /** Emits whenever everything of all subscriptions has arrived. */
+  /** Emits whenever all subscriptions are complete. */
   readonly wholes: Emitter<void>;
   readonly writes: Writes;
   readonly subscriptions: Subscriptions;
   readonly pool: Pool;
 }
 
-/** Whether the values shown may be old, with an emitter of changes. */
+/** Whether the values may be outdated, and an emitter of changes to that. */
 class Staleness {
   readonly emitter = new Emitter<boolean>();
   isStale = true;
@@ -165,7 +165,7 @@ function eventsFor({ platform, replica, states, staleness, losses, writes, subsc
   };
 }
 
-/** Resolves when everything that is subscribed to has arrived; rejects when the link is closed for good. */
+/** Resolves when all subscribed values have arrived; rejects when the link is closed for good. */
 function untilLive(link: Link, { states, wholes, subscriptions }: Parts): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = () => {

@@ -8,8 +8,8 @@ import { createStream, Emitter, type Observer, type Stream } from './stream.ts';
 import type { Pool } from './subscriptions/pool.ts';
 
 /**
- * A parameter. As a stream: hot, replays the known value, then emits each change; undefined when there is no value any more; 1 per fire of a
- * trigger. Its properties are up to date only while somebody subscribes to it.
+ * A parameter. As a stream: hot, replays the known value, then emits each change; undefined when the value becomes unknown; 1 per fire of a
+ * trigger. Its properties are up to date only while it has a subscriber.
  */
 export interface Parameter extends Stream<Value | undefined>, ParameterView {
   /** Whether the value, or the parameter itself, may have changed: the link is down, or `staleSince` is set. */
@@ -86,7 +86,7 @@ export function createParameter(address: string, options: ParameterOptions): Par
   return Object.defineProperties(stream, Object.getOwnPropertyDescriptors(own)) as Parameter;
 }
 
-/** Emits 1 for each fire of a trigger; returns a function that ends this. */
+/** Emits 1 for each fire of a trigger; returns a function that stops this. */
 export function watchFires(pool: Pool, address: string, observer: Observer<1>): () => void {
   const parameter = pool.join(address);
   parameter.fires ??= new Emitter();
@@ -94,7 +94,7 @@ export function watchFires(pool: Pool, address: string, observer: Observer<1>): 
   return () => leave(pool, parameter, remove);
 }
 
-/** Emits what a parameter has besides its value, such as whether it is stale: at first, and whenever that changes. */
+/** Emits a property of a parameter other than its value, such as whether it is stale: initially, and after each change. */
 function watch<T>(
   { pool, stale$ }: ParameterOptions,
   address: string,

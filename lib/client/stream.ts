@@ -9,9 +9,9 @@ declare global {
 
 export interface Observer<T> {
   readonly next?: (value: T) => void;
-  /** The stream ends because of an error or a limit. */
+  /** The stream ended because of an error or a limit. */
   readonly error?: (error: unknown) => void;
-  /** The stream ends because `hub.close()` was called. */
+  /** The stream ended because `hub.close()` was called. */
   readonly complete?: () => void;
 }
 
@@ -25,7 +25,7 @@ export interface Stream<T> {
   [Symbol.observable](): Stream<T>;
 }
 
-/** The keys by which RxJS recognizes streams; the text applies where nobody has defined the symbol. */
+/** The keys by which RxJS recognizes streams; the text is used where the symbol is not defined. */
 const keys = ['@@observable', ...(Symbol.observable ? [Symbol.observable] : [])];
 
 /** Creates a stream; `subscribe` adds an observer and returns a function that removes it. */
@@ -47,7 +47,7 @@ export function createStream<T>(subscribe: (observer: Observer<T>) => () => void
 
 /** A list of observers. If one throws, the others are still called; its error is reported as uncaught. */
 export class Emitter<T> {
-  /** Replaced and never changed, so that adding or removing an observer does not disturb an emission in progress. */
+  /** The list is replaced, never changed, so adding or removing an observer does not disturb an emission in progress. */
   #observers: readonly Observer<T>[] = [];
 
   get isObserved(): boolean {
@@ -60,7 +60,7 @@ export class Emitter<T> {
       next: (value) => observer.next?.(value),
       error: (error) => observer.error?.(error),
       complete: () => observer.complete?.(),
-    }; // a copy, since one observer may subscribe twice
+    }; // a copy, because the same observer may subscribe twice
     this.#observers = [...this.#observers, own];
     for (const value of first) safely(() => own.next?.(value));
     return () => {
@@ -85,7 +85,7 @@ export class Emitter<T> {
   }
 }
 
-/** Calls user code; what it throws is reported as uncaught later. */
+/** Calls user code; an error that it throws is later reported as uncaught. */
 function safely(call: () => void): void {
   try {
     call();

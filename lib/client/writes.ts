@@ -1,5 +1,5 @@
-// Writes and their acknowledgements (docs/protocol.md "Writing"). No write is kept for later: while the link is down, a write is refused at
-// once. So no command reaches a machine minutes after it was given.
+// Writes and their acknowledgements (docs/protocol.md "Writing"). No write is kept for later: while the link is down, a write is refused
+// immediately, so no command reaches a machine with a delay of minutes.
 
 import type { Value } from '../model/value.ts';
 import { maxMessageBytes } from '../wire/limits.ts';
@@ -7,11 +7,11 @@ import type { Write } from '../wire/v1/client-messages.ts';
 import type { Mistake } from '../wire/v1/hub-messages.ts';
 import type { Link } from './link/link.ts';
 
-/** How many writes may wait for their acknowledgement, and bytes for the network; further writes are refused. */
+/** How many writes may wait for an acknowledgement, and how many bytes for the network; further writes are refused. */
 const maxWaiting = 10_000;
 const maxUnsentBytes = 4 * 1024 * 1024;
 
-/** A write that was not carried out completely. The addresses that `mistakes` does not list have been written. */
+/** A write that was not carried out completely. Addresses that are not in `mistakes` have been written. */
 export class WriteError extends Error {
   /** The errors by address; empty if nothing was sent, or if the result is unknown. */
   readonly mistakes: readonly { readonly address: string; readonly reason: string }[];
@@ -59,7 +59,7 @@ export class Writes {
     waiting?.reject(new WriteError(mistakes.map(sentenceOf).join('; '), mistakes));
   }
 
-  /** Notes that the hub refused the message as a whole. */
+  /** Handles a message that the hub refused as a whole. */
   refused(ack: number, reason: string): void {
     this.#waiting.get(ack)?.reject(new WriteError(reason));
     this.#waiting.delete(ack);
@@ -88,7 +88,7 @@ function sentenceOf({ address, reason }: { readonly address: string; readonly re
   return reason.startsWith(`${address}: `) ? reason : `${address}: ${reason}`;
 }
 
-/** Finds an invalid entry, because the hub refuses a message with one as a whole and without its address. */
+/** Finds an invalid entry, because the hub refuses a message that contains one as a whole, without naming the address. */
 function whatIsWrong(entries: readonly (readonly unknown[])[]): string | undefined {
   const wrong = entries.find(
     ([address, value]) => typeof address !== 'string' || !['string', 'number', 'boolean'].includes(typeof value),

@@ -1,5 +1,5 @@
-// `patchbay check` and `patchbay permissions`: the errors in flow files and dashboards, and the permissions that their connections need
-// on foreign servers. Neither runs anything.
+// `patchbay check` and `patchbay permissions`: show the errors in flow files and dashboards, and the permissions that their connections
+// need on servers run by others. Neither command runs a connection or rule.
 
 import { counted } from '../model/digits.ts';
 import { type Cli, command, flowFiles } from './cli.ts';
@@ -14,7 +14,7 @@ export function register(cli: Cli): void {
     .action((paths: string[]) => cli.finish(permissions(paths, cli.console)));
 }
 
-/** Prints every error, a line each, and returns exit status 1. Without errors it prints warnings and a summary. */
+/** Prints every error on a separate line, and returns exit status 1. Without errors it prints warnings and a summary. */
 export async function check(paths: readonly string[], console: Console): Promise<number> {
   const { checkFlows } = await import('../hub/index.ts');
   const { plan, mistakes } = await checkFlows(paths);

@@ -1,4 +1,4 @@
-// How commands print: results to standard output, errors to standard error. On a terminal, control characters are escaped, as in `ls`.
+// How commands print: results to standard output, errors to standard error. On a terminal, control characters are escaped, as `ls` does.
 // Pipes and files receive data unchanged. Lines for people, such as those of the audit, are always escaped, because another program may
 // show them on a terminal.
 
@@ -13,9 +13,9 @@ export interface Console {
 
 /** A console whose reader may be slow. */
 export interface PacedConsole extends Console {
-  /** Whether so much output is unread that more should wait. */
+  /** Whether so much output is unread that the command should wait. */
   readonly isBehind: boolean;
-  /** Resolves when the reader has taken all output. */
+  /** Resolves when the reader has read all output. */
   whenTaken(): Promise<void>;
 }
 

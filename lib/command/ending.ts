@@ -8,7 +8,7 @@ import type { PacedConsole } from './console.ts';
 const lastLinesMs = 500;
 
 export interface Ending {
-  /** Prints the error of a command, if any, and ends the process with its exit status once all output has been taken. */
+  /** Prints the error of a command, if any, and ends the process with its exit status once all output has been read. */
   finish(command: Promise<number>): Promise<void>;
   /** Resolves at the first SIGINT or SIGTERM; a second one ends the process immediately. */
   untilStopped(): Promise<string>;
@@ -18,13 +18,13 @@ export function createEnding(host: NodeJS.Process, console: PacedConsole): Endin
   let isStopping = false;
 
   host.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-    if (code === 'EPIPE') host.exit(0); // the reader has gone, as in `patchbay watch … | head -1`
+    if (code === 'EPIPE') host.exit(0); // the reader is gone, as in `patchbay watch … | head -1`
     console.printError(`cannot write to standard output: ${message}`);
     host.exit(1);
   });
   host.stderr.on('error', () => {}); // there is nowhere left to report it
 
-  /** Ends by signal if a thread still hangs after the hub has waited for it: a normal exit would wait for the thread. */
+  /** Ends by a signal if a thread still hangs after the hub has waited for it, because a normal exit would wait for the thread. */
   const leaveWaitingThreads = () => {
     if (!hasWaitingThreads()) return;
     host.removeAllListeners('SIGTERM');

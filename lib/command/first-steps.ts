@@ -10,13 +10,13 @@ export const defaultFolder = 'flows';
 
 const demo = join(import.meta.dirname, '../../flows/demo.json5');
 
-/** Returns the name under which the command line was called from a folder: `patchbay`, `npx patchbay-hub` or `node lib/main.ts`. */
+/** Returns the command to type in a folder: `patchbay`, `npx patchbay-hub` or `node lib/main.ts`. */
 export function calledAs(program: string, folder: string): string {
   if (basename(program) !== 'patchbay') return `node ${quoted(relative(folder, program))}`;
   return /node_modules[\\/]\.bin[\\/]/.test(program) ? 'npx patchbay-hub' : 'patchbay';
 }
 
-/** Returns the hint for a folder without flow files; undefined if it has some. */
+/** Returns the hint for a folder without flow files; undefined if there are any. */
 export function firstSteps(program: string, folder: string): string | undefined {
   if (existsSync(join(folder, defaultFolder))) return undefined;
   const call = calledAs(program, folder);

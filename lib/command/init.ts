@@ -1,4 +1,4 @@
-// `patchbay init`: creates a folder to start with, or adds a recipe to a folder. It never changes existing files.
+// `patchbay init`: creates a folder for a new installation, or adds a recipe to a folder. It never changes existing files.
 
 import { lstatSync, mkdtempSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -62,7 +62,7 @@ const dashboard = 'dashboards/studio.json5';
 export interface Place {
   /** The folder of the store, relative to the flow file. */
   readonly data?: string;
-  /** The address to listen on; the empty text: all interfaces. */
+  /** The address to listen on; empty: all interfaces. */
   readonly bindIp?: string;
 }
 
@@ -82,7 +82,7 @@ export interface InitOptions extends Place {
 /** The files to create, by path within the folder, and the hints to print. */
 interface Making {
   readonly files: ReadonlyMap<string, string>;
-  /** The commands that try it. */
+  /** The commands to try it. */
   readonly steps: readonly string[];
   /** The part of the URL after `/hub/`. */
   readonly page: string;
@@ -90,7 +90,8 @@ interface Making {
 
 /**
  * Creates files in a folder. `calledAs` is the name of the command in hints. Errors: `conflict` if a file exists, `bad-request` for an
- * unknown recipe, an unknown variable or an invalid address, `bad-flow` if the copy would have errors. Then it creates nothing.
+ * unknown recipe, an unknown variable or an invalid address, `bad-flow` if the copy would have errors. In all these cases it creates
+ * nothing.
  */
 export async function init(
   folder: string,
@@ -125,11 +126,11 @@ export async function init(
 function expectNothing(folder: string, names: readonly string[]): void {
   for (const name of names)
     if (lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined)
-      // a dangling link counts, too
+      // a dangling link counts as well
       throw new HubError('conflict', `${join(folder, name)}: file already exists; nothing was created`);
 }
 
-/** A container has a volume and its own network; the container runtime decides who reaches it. */
+/** A container has a volume and a separate network; the container runtime controls access to it. */
 const inContainer: Place = { data: '/var/lib/patchbay', bindIp: '' };
 
 /** Returns the command that runs the flow files of a folder in a container. */
@@ -154,7 +155,7 @@ function example(name: string): Promise<string> {
   return readFile(join(examples, name), 'utf8');
 }
 
-/** Adapts the first flow file to another place. Errors: the template has changed. */
+/** Adapts the first flow file to another location. Throws if the template has changed. */
 export function placed(text: string, { data, bindIp }: Place): string {
   if (bindIp !== undefined && bindIp !== '' && isIP(bindIp) === 0)
     throw new HubError(
@@ -190,7 +191,7 @@ function addOwn(files: Map<string, string>, call: string, options: InitOptions, 
   files.set('.gitignore', `${defaultFolder}/data\nnode_modules\n`);
 }
 
-// A recipe is copied alone next to other flow files. In a folder without flow files it gets the connections that a hub needs.
+// Next to other flow files, a recipe is copied alone. In a folder without flow files, it gets the connections that a hub needs.
 
 async function makeRecipe(folder: string, call: string, name: string, options: InitOptions): Promise<Making> {
   const recipe = await readRecipe(name);
@@ -257,8 +258,8 @@ const connectionsOfHub: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the connections that a hub needs besides its rules, except types that the recipe has: a hub has one store, and a port one
- * listener.
+ * Returns the connections that a hub needs besides its rules, except types that the recipe has: a hub can have only one store, and a port
+ * only one listener.
  */
 function hubFor(recipe: string): string {
   const missing = Object.entries(connectionsOfHub).filter(([type]) => !recipe.includes(`type: '${type}'`));
@@ -300,7 +301,7 @@ async function isSame(path: string, text: string): Promise<boolean> {
   return (await readFile(path, 'utf8').catch(() => undefined)) === text;
 }
 
-/** Adapts the files to the place where the hub runs. Errors: `bad-request` if none of them has the setting. */
+/** Adapts the files to the environment in which the hub runs. Errors: `bad-request` if none of them has the setting. */
 function setPlace(files: Map<string, string>, { data, bindIp }: Place): void {
   for (const [option, value, said] of [
     ['data', data, "folder: 'data'"],

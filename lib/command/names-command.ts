@@ -15,7 +15,7 @@ export function register(cli: Cli): void {
   ).action(() => cli.finish(keys(cli.console)));
 }
 
-/** Prints a line for each, or the parameters of one. Errors: there is none of that name. */
+/** Prints one line per description, or the parameters of one description. Throws if there is none with that name. */
 async function devices(name: string | undefined, console: Console): Promise<number> {
   const { compileDescription } = await import('../connections/device/compile.ts');
   const { protocolNames, readProtocol } = await import('../connections/device/description.ts');
@@ -40,7 +40,7 @@ async function devices(name: string | undefined, console: Console): Promise<numb
   return 0;
 }
 
-/** Prints a line for each key: its name, whether hotkeys can use it, whether the connection can press it. */
+/** Prints one line per key: its name, whether hotkeys can use it, and whether the connection can press it. */
 async function keys(console: Console): Promise<number> {
   const { keyRows } = await import('../connections/keyboard/key-table.ts');
   const rows = [['key', 'inputKeys', 'outputKeys'], ...keyRows().map(({ key, input, output }) => [key, input, output])];

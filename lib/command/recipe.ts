@@ -1,5 +1,5 @@
-// The recipes of the cookbook. Each explains its purpose in three lines, and has its addresses in `variables`. Dummies replace the
-// devices, so a recipe runs and passes its tests anywhere. A copy has the given addresses, and dummies only for missing parameters.
+// The recipes of the cookbook. Each explains its purpose in three lines, and has its addresses in `variables`. Dummies replace the devices,
+// so a recipe runs and passes its tests anywhere. A copy uses the given addresses, and has dummies only for missing parameters.
 
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
@@ -38,14 +38,14 @@ interface RecipeVariable {
   readonly usual: string;
 }
 
-/** The dummies that replace devices: for each parameter ID the rest of its line. */
+/** The dummies that replace devices: the rest of the line, by parameter ID. */
 type StandIns = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** The contents of the target folder of a recipe. */
 export interface Surroundings {
   readonly addresses: ReadonlySet<string>;
   readonly connections: ReadonlySet<string>;
-  /** Whether an unknown connection may belong to another hub. */
+  /** Whether an unknown connection may be one of another hub. */
   readonly hasOthers: boolean;
 }
 
@@ -112,7 +112,7 @@ function variablesOf(text: string): RecipeVariable[] {
   return [...block.matchAll(variableLine)].map(([, name = '', usual = '', about = '']) => ({ name, usual, about }));
 }
 
-/** Prints a line for each recipe, or the description and the variables of one recipe. */
+/** Prints one line per recipe, or the description and the variables of one recipe. */
 export async function recipes(name: string | undefined, { print }: Pick<Console, 'print'>): Promise<number> {
   if (name === undefined) {
     const all = await listRecipes();
@@ -127,7 +127,7 @@ export async function recipes(name: string | undefined, { print }: Pick<Console,
   return 0;
 }
 
-/** Checks the value of a variable. Errors: `bad-request` for an unknown variable, and for an invalid address. */
+/** Checks the value of a variable. Errors: `bad-request` for an unknown variable or an invalid address. */
 export function checkGiven({ variables }: Recipe, name: string, value: string): void {
   const names = variables.map((one) => one.name);
   const variable = variables.find((one) => one.name === name);
@@ -158,7 +158,7 @@ export function readGiven(recipe: Recipe, texts: readonly string[]): Map<string,
   return given;
 }
 
-/** Asks for each variable on a terminal. An empty line keeps the value of the recipe. Errors: the input ends. */
+/** Asks for each variable on a terminal. An empty line keeps the value of the recipe. Throws if the input ends. */
 export async function askVariables(
   recipe: Recipe,
   input: NodeJS.ReadableStream,
@@ -226,7 +226,7 @@ export function copyRecipe(
       );
     users.set(address, name);
     values.set(name, address);
-    if (line === undefined) continue; // the device does not belong to this hub
+    if (line === undefined) continue; // the device is not connected to this hub
     devices.push({ address, about, type: /^,(\w)/.exec(line)?.[1] ?? 'S' });
     const { connectionId, parameterId } = parseAddress(address);
     const isThere = wanted !== undefined && isKnown(name, address, around);
@@ -266,7 +266,7 @@ function isKnown(name: string, address: string, { addresses, connections, hasOth
   throw new HubError('bad-request', `--set ${name}: unknown parameter "${address}" of connection ${id}, ${hint}`);
 }
 
-/** Returns the usual address of a device, or one of another connection if the folder has such a connection. */
+/** Returns the usual address of a device, or an address with another Connection ID if the folder already has such a connection. */
 function freeAddress(usual: string, own: string, { connections }: Surroundings): string {
   return connections.has(connectionIdOf(usual)) ? `${own}-${usual}` : usual;
 }
@@ -300,7 +300,7 @@ function written(standIns: StandIns, toText: (text: string) => string): string {
   return lines.length === 0 ? '' : standInComment + lines.join('');
 }
 
-/** Replaces the addresses in files other than the recipe itself, which have no variables. */
+/** Replaces the addresses in the other files of a recipe, which have no variables. */
 function withAddresses(text: string, { variables }: Recipe, values: ReadonlyMap<string, string>): string {
   const others = new Map(variables.map(({ name, usual }) => [usual, values.get(name)!]));
   return text.replace(/(['"])([^'"\n]*)\1/g, (whole, quote, inner) => {
@@ -315,7 +315,7 @@ export function inQuotes(text: string): string {
   return /^[^'\\\p{Cc}\u2028\u2029]*$/u.test(text) ? `'${text}'` : JSON.stringify(text);
 }
 
-/** Escapes text so that a flow file reads no variables in it. */
+/** Escapes text so that a flow file does not replace variables in it. */
 function plainly(text: string): string {
   return text.replaceAll('${', '$${');
 }

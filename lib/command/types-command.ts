@@ -63,8 +63,8 @@ export function declareInstallation({ connections }: Pick<Plan, 'connections'>, 
 }
 
 /**
- * Prints `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`, without the mirrors that a standby hub has of its own pair.
- * Errors: the message of the hub, or no hub.
+ * Prints `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`, without the parameters that a standby mirrors from the active hub
+ * of its pair. Errors: the message of the hub, or no hub.
  */
 export async function remoteTypes(options: RemoteOptions, console: Console): Promise<number> {
   const list = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];
@@ -76,7 +76,10 @@ export async function remoteTypes(options: RemoteOptions, console: Console): Pro
   return 0;
 }
 
-/** Prints `{"input/Mic/muted":"B"}`: the value types of a connection's parameters. Errors: as `remoteTypes`, and no such parameters. */
+/**
+ * Prints `{"input/Mic/muted":"B"}`: the value types of a connection's parameters. Errors: as `remoteTypes`, and if there are no such
+ * parameters.
+ */
 export async function typesOf(connectionId: string, options: RemoteOptions, console: Console): Promise<number> {
   const list = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];
   const start = `${connectionId}/`;

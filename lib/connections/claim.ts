@@ -7,19 +7,19 @@ import { isEveryInterface } from './setting.ts';
 export interface Claim {
   /** The kind of resource; TCP port 9000 and UDP port 9000 are of different kinds. */
   readonly kind: string;
-  /** The name that an operator reads: `expected exclusive use of port 17011, "api" uses it too`. */
+  /** The name shown to operators: `expected exclusive use of port 17011, "api" uses it too`. */
   readonly name: string;
   /** The scope of the claim, such as the address of one interface; `*` is everywhere, and overlaps every scope. */
   readonly scope: string;
 }
 
-/** Whether two connections cannot both have their claims. */
+/** Whether the claims of two connections conflict. */
 export function claimsClash(one: Claim, other: Claim): boolean {
   const doScopesMeet = one.scope === other.scope || one.scope === '*' || other.scope === '*';
   return one.kind === other.kind && one.name === other.name && doScopesMeet;
 }
 
-/** Returns the claim of a TCP port on a local address, or on all interfaces; none for port 0, which is any free one. */
+/** Returns the claim of a TCP port on a local address, or on all interfaces; none for port 0, which means any free port. */
 export function claimTcpPort(port: number, bindIp: string): readonly Claim[] {
   return claimPort('tcp port', `port ${port}`, port, bindIp);
 }

@@ -9,8 +9,8 @@ import type { commonSettings } from './setting.ts';
 export type ConnectionTypes = ReadonlyMap<string, AnyConnectionType>;
 
 /**
- * Loads the connection types with these names. Loads all of them if none are given, or if one of the names is unknown: an error then lists
- * what is known.
+ * Loads the connection types with these names. Loads all of them if none are given, or if one of the names is unknown: the error then lists
+ * the known types.
  */
 export async function loadConnectionTypes(names?: ReadonlySet<unknown>): Promise<ConnectionTypes> {
   const known: Readonly<Record<string, () => Promise<AnyConnectionType>>> = registry;
@@ -19,7 +19,7 @@ export async function loadConnectionTypes(names?: ReadonlySet<unknown>): Promise
   return new Map(await Promise.all(wanted.map(async ([name, load]) => [name, await load()] as const)));
 }
 
-/** Loads the rehearsals of these types, as far as there are any. */
+/** Loads the rehearsals of these types, if there are any. */
 export function loadRehearsals(names: ReadonlySet<string>): Promise<readonly AnyConnectionType[]> {
   const wanted = Object.entries(rehearsals).filter(([name]) => names.has(name));
   return Promise.all(wanted.map(([, load]) => load()));

@@ -1,5 +1,5 @@
-// The contract of a connection type, in the order in which an author of a type needs it. The README of this folder shows how to add a
-// type, step by step.
+// The contract of a connection type, in the order in which the author of a type needs it. The README of this folder shows step by step how
+// to add a type.
 
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { z } from 'zod';
@@ -17,27 +17,27 @@ interface ConnectionTypeBasics<Settings> {
   /** Its name in flow files, `virtual-core`; its folder has the same name. */
   readonly type: string;
   /**
-   * Whether it has effects outside of the process: on the network, files, devices. Tests in virtual time do not start such a type, but set
-   * and read its parameters themselves.
+   * Whether it has effects outside the process: on the network, on files, on devices. Tests in virtual time do not start such a type, but
+   * set and read its parameters themselves.
    */
   readonly isExternal: boolean;
-  /** The schema of its settings, a strict object in which every setting has a description. */
+  /** The schema of its settings: a strict object in which every setting has a description. */
   readonly settingsSchema: z.ZodObject;
   /**
    * Declares the parameters of a connection with these settings. The hub calls it whenever it checks flow files, even if nothing runs. It
-   * reads at most the files that the settings name, returns the same result each time, and never throws.
+   * reads no files other than those named in the settings, returns the same result each time, and never throws.
    */
   parameters(settings: Settings, resolvePath: ResolvePath): readonly ParameterDeclaration[];
   /**
-   * Returns the resources that a connection with these settings needs exclusively, such as a port; pure. A gateway frees it as soon as it
-   * is unsubscribed, every other type when the work that it passes to `finish` ends.
+   * Returns the resources that a connection with these settings needs exclusively, such as a port; pure. A gateway releases it as soon as
+   * it is unsubscribed; any other type when the work that it passes to `finish` ends.
    */
   claims?(settings: Settings, resolvePath: ResolvePath): readonly Claim[];
-  /** Returns the parameters of other connections that this one listens to, as its own name for each → address; pure. */
+  /** Returns the parameters of other connections that this one listens to, as a map from local names to addresses; pure. */
   inputs?(settings: Settings): Readonly<Record<string, string>>;
-  /** Returns where in the settings the address of an input is; pure. Omitted: `inputs.<name>`. */
+  /** Returns the path of an input's address in the settings; pure. Omitted: `inputs.<name>`. */
   inputPath?(name: string): SettingMistake['path'];
-  /** Returns the inputs that a parameter of the connection depends on, so that cycles across connections are found; pure. */
+  /** Returns the inputs on which a parameter of the connection depends, so that cycles across connections are found; pure. */
   follows?(settings: Settings): (parameterId: string) => Iterable<string>;
   /** Returns the parameters of the connection whose writes may change a parameter of it, so that people see the way; pure. */
   causes?(settings: Settings): (parameterId: string) => Iterable<string>;
@@ -46,61 +46,63 @@ interface ConnectionTypeBasics<Settings> {
   /** Returns settings that logs and `patchbay wire` mask, in addition to those from the environment and from files. */
   secrets?(settings: Settings): readonly string[];
   /**
-   * Returns the errors in files that declare parameters, such as descriptions of devices, each with its place. `shownPath` returns a path
-   * as people know it. An error there makes loading fail, like an error in a flow file.
+   * Returns the errors in files that declare parameters, such as descriptions of devices, each with its location. `shownPath` returns a
+   * path as the user wrote it. An error there makes loading fail, like an error in a flow file.
    */
   fileMistakes?(settings: Settings, resolvePath: ResolvePath, shownPath: ResolvePath): readonly FileMistake[];
-  /** Returns hints about settings that work but are probably not intended, such as rights to nonexistent parameters, or a missing folder. */
+  /**
+   * Returns warnings about settings that work but are probably not intended, such as rights to nonexistent parameters, or a missing folder.
+   */
   hints?(settings: Settings, declared: DeclaredAddresses, resolvePath: ResolvePath): readonly SettingHint[];
   /**
-   * Returns errors in user files that it reads while it runs, a line each with its location. `whyUnknown` returns the error of an address,
-   * undefined if it is right. Only `patchbay check` calls this.
+   * Returns errors in user files that it reads while it runs, one line each, with the location. `whyUnknown` returns the error for an
+   * address; undefined if the address is known. Only `patchbay check` calls this.
    */
   furtherMistakes?(
     settings: Settings,
     resolvePath: ResolvePath,
     whyUnknown: (address: string) => string | undefined,
   ): readonly string[];
-  /** Returns the files that it reads once, at the start; a change of one of them restarts the connection; pure. */
+  /** Returns the files that it reads once, at the start; changing one of them restarts the connection; pure. */
   files?(settings: Settings, resolvePath: ResolvePath): readonly string[];
   /** Returns the files and folders that a backup needs besides `files`; pure. */
   belongings?(settings: Settings, resolvePath: ResolvePath): readonly string[];
-  /** Returns the files that must not be served to anybody, such as keys and databases, besides `files` and `belongings`; pure. */
+  /** Returns the files that must never be served, such as keys and databases, besides `files` and `belongings`; pure. */
   privateFiles?(settings: Settings, resolvePath: ResolvePath): readonly PrivateFiles[];
   /** Returns the folders that it serves, and the settings that name them; pure. */
   servedFolders?(settings: Settings, resolvePath: ResolvePath): readonly ServedFolder[];
   /**
-   * Returns the settings that a running connection can adopt without a restart when it should change from one to the other; it receives them
-   * by `settings$`. If they equal `after`, it is not restarted; undefined: it cannot adopt any; pure. Only for types without `files`, and
-   * settings with the same parameters and claims. Omitted: it never can.
+   * Returns the settings that a running connection can adopt without a restart when its settings change; it receives them on `settings$`.
+   * If they equal `after`, it is not restarted; undefined: it cannot adopt any; pure. Only for types without `files`, and settings with the
+   * same parameters and claims. Omitted: it never can.
    */
   takesOver?(before: Settings, after: Settings): Settings | undefined;
   /**
-   * Declares a parameter that a rule names and `parameters` lacks because the file that defines it is broken. Then only this connection
-   * fails, and everything that refers to it still loads. Omitted: an unknown parameter is an error.
+   * Declares a parameter that a rule names, but that `parameters` lacks because the file that defines it is broken. This way, only the
+   * connection fails, and everything that refers to it still loads. Omitted: an unknown parameter is an error.
    */
   presume?(settings: Settings, parameterId: string, resolvePath: ResolvePath): ParameterDeclaration | undefined;
   /** Returns the minimal permissions that a server run by others has to grant, as text for its configuration; pure. */
   permissions?(settings: Settings): string;
   /**
-   * Returns the parameters of other hubs that flow files may name, if the connection joins hubs. It reads at most the file that the settings
-   * name, and never throws. Omitted: there are no other hubs.
+   * Returns the parameters of other hubs that flow files may name, if the connection joins hubs. It reads no file other than the one named
+   * in the settings, and never throws. Omitted: there are no other hubs.
    */
   remotes?(settings: Settings, resolvePath: ResolvePath): Remotes;
   /**
-   * Whether its parameters hold values that others have written, and nothing outside of the hub has a better value. Then a store keeps
-   * those that are not read-only, and restores them after a restart. Omitted: none of its values outlives the hub.
+   * Whether its parameters hold values written by others, and nothing outside the hub has better values. A store then keeps those that are
+   * not read-only, and restores them after a restart. Omitted: its values are lost when the hub stops.
    */
   readonly isKept?: boolean;
-  /** Settings that only `parameters` needs. `run` does not receive them, so that long lists are not kept twice. */
+  /** Settings needed only by `parameters`. `run` does not receive them, so long lists are not kept twice. */
   readonly declaring?: readonly string[];
-  /** Whether a connection with these settings runs without its device; pure. Left out: none does. */
+  /** Whether a connection with these settings runs without its device; pure. Omitted: none does. */
   isSimulated?(settings: Settings): boolean;
-  /** Returns a frame as people read it, for a protocol that is no text; omitted: text with escaped characters. Never throws. */
+  /** Returns a readable form of a frame, for a binary protocol; omitted: text with escaped characters. Never throws. */
   showFrame?(frame: Uint8Array): string;
   /** How a test plays the device of a connection. Omitted: tests set its parameters themselves. */
   readonly played?: PlayedDevice<Settings>;
-  /** The names of settings that are durations, anywhere in the settings: for a small number without a unit, the check asks about the unit. */
+  /** The names of settings that are durations, anywhere in the settings: for a small number without a unit, the check asks for the unit. */
   readonly durations?: readonly string[];
 }
 
@@ -108,38 +110,38 @@ interface ConnectionTypeBasics<Settings> {
 export interface PlayedDevice<Settings> {
   /** Returns how tests write its messages; pure. Errors: `cannot-start` for a description with errors. */
   messages(settings: Settings, resolvePath: ResolvePath): PlayedMessages;
-  /** Runs the connection over this transport instead of its own, without randomness, and on its scheduler alone. */
+  /** Runs the connection over this transport instead of its own, without randomness, and only on its scheduler. */
   run(context: ConnectionContext<Settings>, transport: Transport): Observable<ConnectionEvent>;
 }
 
-/** A message as tests write it: in the form of the protocol, or as text or bytes in hex. */
+/** A message as written in tests: in the form of the protocol, or as text or hex bytes. */
 export type WrittenMessage = string | { readonly text: string } | { readonly hex: string };
 
 export interface PlayedMessages {
   readonly transport: Pick<Transport, 'keepsFrames' | 'isPassive'>;
-  /** Returns what the device sends, and the frames in it as `show` returns them. Errors: a sentence. */
+  /** Returns the bytes that the device sends, and the frames in them in the form returned by `show`. Errors: one sentence. */
   read(written: WrittenMessage): { readonly bytes: Uint8Array; readonly frames: readonly string[] };
-  /** Returns a frame as `sent` compares it. */
+  /** Returns a frame in the form that `sent` compares. */
   show(frame: Uint8Array): string;
 }
 
-/** A folder whose files clients get. */
+/** A folder whose files are served to clients. */
 export interface ServedFolder {
   readonly setting: SettingMistake['path'];
-  /** Its full path. */
+  /** The absolute path. */
   readonly path: string;
 }
 
-/** The addresses of a connection, or of all; undefined: they may belong to another hub, and are not all known. */
+/** The addresses of one connection or of all; undefined: they may be addresses of another hub, not all of which are known. */
 export type DeclaredAddresses = (connectionId?: string) => Iterable<string> | undefined;
 
 /** The parameters of other hubs, as far as they are known when flow files are checked. */
 export interface Remotes {
-  /** By address; undefined: they are not known, and any Connection ID may belong to another hub. */
+  /** By address; undefined: they are not known, and any Connection ID may be one of another hub. */
   readonly parameters: ReadonlyMap<string, Pick<ParameterDeclaration, 'type' | 'access'>> | undefined;
   /** The file with the parameters, which the hub watches; undefined: there is none. */
   readonly file: string | undefined;
-  /** The error of the file, and the setting that names it. */
+  /** The error in the file, and the setting that names it. */
   readonly mistake?: { readonly path: SettingMistake['path']; readonly message: string };
 }
 
@@ -148,8 +150,8 @@ export interface ConnectionType<Settings = unknown> extends ConnectionTypeBasics
   readonly isGateway?: false;
   /**
    * Creates the running connection. The Observable is cold: subscribing starts the connection, unsubscribing stops it, and it may be
-   * started again afterwards. It never completes. `ConnectionEvent` describes its errors. `hub` is for a type that connects devices and also
-   * shows other parameters of the hub to its peer; undefined: the connection runs by itself.
+   * started again afterwards. It never completes. `ConnectionEvent` describes its errors. `hub` is for a type that connects devices and
+   * also shows other parameters of the hub to its peer; undefined: the connection runs alone.
    */
   run(context: ConnectionContext<Settings>, hub?: HubPort): Observable<ConnectionEvent>;
 }
@@ -159,8 +161,8 @@ export interface GatewayType<Settings = unknown> extends ConnectionTypeBasics<Se
   readonly isGateway: true;
   readonly isExternal: true;
   /**
-   * Prepares for `restore` while the flow files are being checked, for example starts a thread. The hub calls it at its start if a flow file
-   * has a connection of the type. It has no effect that remains if the hub does not start.
+   * Prepares for `restore` while the flow files are being checked, for example starts a thread. The hub calls it at startup if a flow file
+   * has a connection of the type. It must have no lasting effect if the hub does not start.
    */
   prepare?(): void;
   /**
@@ -168,11 +170,14 @@ export interface GatewayType<Settings = unknown> extends ConnectionTypeBasics<Se
    * to resolve soon and must not reject.
    */
   restore?(context: RestoreContext<Settings>): Promise<Kept>;
-  /** Returns why other connections and rules start only when the gateway begins the hub's work; pure. Omitted or undefined: immediately. */
+  /**
+   * Returns the reason why other connections and rules start only when the gateway begins the hub's work; pure. Omitted or undefined: they
+   * start immediately.
+   */
   startsOnLeaderOnly?(settings: Settings): string | undefined;
   /**
-   * Whether the gateway runs only while the hub leads, starting before all other connections, because its data belongs to the leader; pure.
-   * Omitted: it always runs.
+   * Whether the gateway runs only while the hub leads, starting before all other connections, because only the leader may use its data;
+   * pure. Omitted: it always runs.
    */
   flushesLast?(settings: Settings): boolean;
   run(context: ConnectionContext<Settings>, hub: HubPort): Observable<ConnectionEvent>;
@@ -185,14 +190,14 @@ export type AnyConnectionType = ConnectionType | GatewayType;
  *
  * A connection is in one of these states:
  * - *running*: everything works. It emits `{ state: 'running' }` as soon as this is the case.
- * - *degraded*: it does not work at the moment, or only in part, but can recover without new settings: the disk is full, the device does
+ * - *degraded*: it currently does not work, or works only in part, but can recover without new settings: the disk is full, the device does
  *   not answer. It emits the state with a reason, keeps trying, and emits `running` once it works again.
- * - *failed*: it cannot work with its settings: the port is taken, the template does not parse. `run` errors with
+ * - *failed*: it cannot work with its settings: the port is taken, the template cannot be parsed. `run` errors with
  *   `new HubError('cannot-start', reason)`.
  * - *disabled*: its settings or a user keep it stopped. Only the hub sets this state.
  *
  * After each error of `run` the hub subscribes to it again, after 1 s, 2 s, 4 s, … 30 s. An error other than `cannot-start` is a crash: the
- * hub shows the connection as degraded, with the message of the error. Completing is a crash as well.
+ * hub shows the connection as degraded, with the message of the error. Completing counts as a crash, too.
  */
 export type ConnectionEvent =
   | {
@@ -204,18 +209,18 @@ export type ConnectionEvent =
       /** The change that led to this value, if the hub cannot know it: see `ConnectionContext.scheduler`. */
       readonly because?: Change | undefined;
       /**
-       * Whether the device only repeats what it had before this hub came: everybody sees the value, but no rule runs. It counts only while the
+       * Whether the device had this value before the hub connected: the value is shown, but no rule runs. It has an effect only while the
        * value is unknown.
        */
       readonly isRestored?: boolean;
     }
-  /** The value of a parameter is no longer known, for example because the device says so. */
+  /** The value of a parameter is no longer known, for example because the device reports this. */
   | { readonly unset: string }
   /** A write to a parameter with `isConfirmed` has failed: the device refused it, or did not answer. */
   | { readonly settle: string; readonly error: HubError }
   /**
-   * Whether the values are stale because the device is offline. With `device`, only those of parameters that belong to it. Without it, all
-   * become stale, and those without a device fresh.
+   * Whether the values are stale because the device is offline. With `device`, only those of its parameters. Without it, all values become
+   * stale, or those without a device become fresh.
    */
   | { readonly stale: boolean; readonly device?: string }
   /** Parameters that the device has reported. */
@@ -235,56 +240,56 @@ export interface ConnectionContext<Settings> {
   readonly id: string;
   /** The settings of the connection, parsed by the schema. */
   readonly settings: Settings;
-  /** Settings to adopt, as `takesOver` returned them. Hot, replays nothing, synchronous, never completes, never errors. */
+  /** Settings to adopt, as returned by `takesOver`. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly settings$: Observable<Settings>;
   /**
    * Returns a parameter of the connection; undefined: it has none with this ID. For connections that set thousands of parameters with each
-   * change, for which looking up each one again would be a tenth of the work.
+   * change, because looking up each one again would be a tenth of their work.
    */
   own(parameterId: string): Parameter | undefined;
   /**
-   * The values that others write to a parameter of the connection. Hot, replays nothing, synchronous, never errors. While it is subscribed
-   * to, `accept` replaces that of the declaration, for checks that only the running connection can do.
+   * The values written by others to a parameter of the connection. Hot, replays nothing, synchronous, never errors. While it is subscribed
+   * to, `accept` replaces the one in the declaration, for checks that only the running connection can make.
    */
   inbox(parameterId: string, accept?: ParameterDeclaration['accept']): Observable<Value>;
   /**
-   * The only clock of the connection; `now()` returns milliseconds and never jumps. It remembers causes: an event that a connection emits
-   * while it is notified of a change, or in work that it scheduled then, has that change as its cause.
+   * The only clock of the connection; `now()` returns milliseconds and never jumps. It tracks causes: an event that a connection emits
+   * while it is notified of a change, or in work scheduled during that, has the change as its cause.
    */
   readonly scheduler: SchedulerLike;
-  /** The time of day, in milliseconds since 1970. It jumps when somebody sets the machine's clock. */
+  /** The time of day, in milliseconds since 1970. It jumps when the machine's clock is set. */
   timeOfDay(): number;
   readonly log: Log;
-  /** Replaces each text of the settings that comes from the environment or a file with `***`. The log does this itself. */
+  /** Masks each text in the settings that comes from the environment or a file as `***`. The log does this automatically. */
   withoutSecrets(text: string): string;
-  /** Resolves a path of the settings against the folder of the flow file. */
+  /** Resolves a path in the settings against the folder of the flow file. */
   readonly resolvePath: ResolvePath;
-  /** Passes work that the hub waits for before it ends, such as a file being written; called while unsubscribing. */
+  /** Registers work that the hub waits for before it ends, such as a file being written; called while unsubscribing. */
   finish(work: Promise<unknown>): void;
-  /** Makes one turn of all events that the connection emits during `work`: rules and clients see them as one change. */
+  /** Combines all events that the connection emits during `work` into one turn: rules and clients see them as one change. */
   turn(work: () => void): void;
   /** The value of an input. Hot, replays last (undefined: unknown; a trigger: nothing), synchronous, never errors. */
   input(name: string): Observable<Value | undefined>;
   /** The change that is being delivered, such as the write that an inbox emits; undefined: none is. */
   cause(): Change | undefined;
-  /** Keeps a frame that was sent or received, for `patchbay wire`. `fault` says why it was refused; it then counts as refused. */
+  /** Records a sent or received frame for `patchbay wire`. `fault` is the reason why it was refused; the frame then counts as refused. */
   wire(direction: 'in' | 'out', bytes: Uint8Array, fault?: string): void;
   /** The value types of the inputs, by name. */
   readonly inputTypes: InputTypes;
   /** The last change of an input; while the connection is notified of an input, that change. */
   lastChange(name: string): Change | undefined;
   /**
-   * Prepares work that needs all inputs at one point in time. After each call of the returned function the work runs once: after all writes
-   * of the current turn, or in a separate turn. All events of the work are one turn. The work must not throw.
+   * Prepares work that needs all inputs at one point in time. After each call of the returned function, the work runs once: after all
+   * writes of the current turn, or in a separate turn. All of its events form one turn. The work must not throw.
    */
   atSettle(work: () => void): () => void;
-  /** Its values from a store at the start of the connection, by Parameter ID; empty in a hub without a store. */
+  /** Its values from a store when the connection starts, by Parameter ID; empty in a hub without a store. */
   readonly restored: ReadonlyMap<string, Value>;
   /** Its work in progress, which a restarted hub continues; undefined in a hub without a store. */
   readonly memory: Memory | undefined;
-  /** The state that its previous run in this hub has left, for example before a reload with other settings; undefined: none. */
+  /** The state left by its previous run in this hub, for example before a reload with other settings; undefined: there is none. */
   readonly left: unknown;
-  /** Passes something on to its next run in this hub; call it while unsubscribing. */
+  /** Passes state to its next run in this hub; call it while unsubscribing. */
   leave(what: unknown): void;
 }
 
@@ -295,8 +300,8 @@ export type RestoreContext<Settings> = Pick<ConnectionContext<Settings>, 'id' | 
 export type InputTypes = ReadonlyMap<string, ValueType>;
 
 /**
- * The log of one connection: data first, then the sentence. At most one entry of each kind is written per second, with the number of
- * entries that it represents. The default kind is the sentence. Set a kind if the sentence contains text from outside.
+ * The log of one connection: data first, then the sentence. At most one entry per kind and second is written, with the number of entries
+ * that it represents. The default kind is the sentence. Set a kind if the sentence contains text from outside.
  */
 export interface Log {
   /** false: entries of the level debug are written nowhere, so their text need not be made. */
@@ -319,14 +324,14 @@ export interface DefinedGatewayType<Name extends string, Schema extends z.ZodObj
   readonly settingsSchema: Schema;
 }
 
-/** Defines a connection type; the type of its settings follows from its schema. */
+/** Defines a connection type; the type of its settings is inferred from its schema. */
 export function defineConnectionType<const Name extends string, Schema extends z.ZodObject>(
   type: ConnectionType<z.output<Schema>> & { readonly type: Name; readonly settingsSchema: Schema },
 ): DefinedConnectionType<Name, Schema> {
   return type as unknown as DefinedConnectionType<Name, Schema>;
 }
 
-/** Defines a gateway type; the type of its settings follows from its schema. */
+/** Defines a gateway type; the type of its settings is inferred from its schema. */
 export function defineGatewayType<const Name extends string, Schema extends z.ZodObject>(
   type: Omit<GatewayType<z.output<Schema>>, 'isGateway'> & { readonly type: Name; readonly settingsSchema: Schema },
 ): DefinedGatewayType<Name, Schema> {

@@ -23,38 +23,41 @@ export interface Parameters {
   readonly declared$: Observable<Parameter>;
   /** Parameters that a reload has removed. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly removed$: Observable<Parameter>;
-  /** Changes whenever parameters are added or removed, including those of other hubs, and thus their list. */
+  /** Changes whenever the list of parameters changes, including those of other hubs. */
   readonly structure: number;
   /** How many parameters there are. */
   readonly size: number;
-  /** How long turns take; measured for one turn in 64, at most once in a millisecond. */
+  /** How long turns take; measured in one of 64 turns, at most once per millisecond. */
   readonly turnDurations: Durations;
   find(address: string): Parameter | undefined;
   parameters(): Iterable<Parameter>;
-  /** Oldest change first: each parameter with known state that changed after the revision; 0: all of them. */
+  /** Each parameter with a known state that changed after the revision, oldest change first; 0: all of them. */
   changedSince(revision: number): Iterable<Parameter>;
   /**
-   * Writes and returns the converted value. Errors: `unknown-parameter`, `read-only`, `not-convertible`, `out-of-range`; `unavailable`
-   * if the hub finds that it may no longer write the parameter.
+   * Writes and returns the converted value. Errors: `unknown-parameter`, `read-only`, `not-convertible`, `out-of-range`; `unavailable` if
+   * the hub detects that it may no longer write the parameter.
    */
   write(address: string, input: unknown, origin: Origin): Value;
   /** Writes a parameter. Errors: as `write`, except `unknown-parameter`. */
   writeTo(parameter: Parameter, input: unknown, origin: Origin): Value;
   /**
-   * Has another hub write parameters that it owns, in one turn. Never rejects: it resolves to the new value of each, or to its error.
+   * Makes another hub write parameters that it owns, in one turn. Never rejects: it resolves to the new value of each, or to its error.
    * `write` and `writeTo` send such writes as well, but do not report the result.
    */
   writeRemote(remote: Remote, writes: readonly RemoteWrite[], origin: Origin): Promise<readonly (Value | Error)[]>;
-  /** Makes one turn of everything that `work` writes. Errors: those of `work`. */
+  /** Combines all writes of `work` into one turn. Errors: those of `work`. */
   turn(work: () => void): void;
 }
 
 /** The operation of the hub: connections, rules, the log, reloads. */
 export interface Operations {
   connections(): readonly ConnectionStatus[];
-  /** Starts, stops or restarts a connection, until a reload changes it. Errors: `not-found` with the nearest name; `conflict` in its state. */
+  /**
+   * Starts, stops or restarts a connection, until a reload changes it. Errors: `not-found` with the nearest name; `conflict` if it is
+   * already in that state.
+   */
   control(connectionId: string, action: ConnectionAction, by: Origin): ConnectionStatus;
-  /** Writes that a device has yet to confirm. Hot, replays nothing, synchronous, never completes, never errors. */
+  /** Writes that a device has not confirmed yet. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly wanted$: Observable<Change>;
   /**
    * Resolves when the device has confirmed the newest write to a parameter; immediately when no write is pending. Errors: `not-confirmed`
@@ -79,17 +82,23 @@ export interface Operations {
   switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus;
   /** Returns what names a parameter. */
   usagesOf(address: string): Uses;
-  /** Reads the flow files again and swaps what has changed. Errors: `bad-flow` with every error, `cannot-start`; `conflict`: there are none. */
+  /**
+   * Reloads the flow files and applies the differences. Errors: `bad-flow` with every error; `cannot-start`; `conflict` if there are no
+   * flow files.
+   */
   reload(by: Origin): Promise<Reload>;
-  /** Does the same in shadow, also for files that are saved later, until a `reload`. Errors: as `reload`. */
+  /** Does the same in shadow, even for files that are saved later, until a `reload`. Errors: as `reload`. */
   reloadInShadow(by: Origin): Promise<ShadowReport>;
   /** The result of the last load of the flow files. */
   files(): LoadReport;
   /** Returns the log entries after a given one, of at least a given level, among the newest 2,000. */
   log(after: number, least: LogLevel): LogPage;
-  /** Resolves when the log has the entries of earlier runs, which the start of a hub does not wait for; undefined: it has them. */
+  /**
+   * Resolves when the log contains the entries of earlier runs, for which the start of a hub does not wait; undefined: it already contains
+   * them.
+   */
   earlierLog(): Promise<void> | undefined;
-  /** The state of writing the log. */
+  /** Whether the log can be written. */
   logStatus(): LogStatus;
   /** The last runs of the rules with this name. Errors: `not-found`, with the nearest name. */
   runsOf(rule: string): readonly RuleRuns[];
@@ -97,7 +106,10 @@ export interface Operations {
   record(next: (turn: OutsideTurn) => void): Recording;
   /** The deviations of the rules in shadow; undefined: nothing is in shadow. */
   shadow(): ShadowReport | undefined;
-  /** The last change of a parameter in shadow, if it was made there or differs from the live value; undefined: it is the same. */
+  /**
+   * The last change of a parameter in shadow, if it was made there or differs from the live value; undefined: it is the same as the live
+   * one.
+   */
   wouldBe(address: string): Change | undefined;
 }
 
@@ -116,6 +128,6 @@ export interface HubPort extends Parameters, Operations {
   readonly mirroring: MirroringPort;
   /** The flow files, for people who may edit them; undefined: the hub was not started from files. */
   readonly editing: Editing | undefined;
-  /** Whether this hub leads, so that connections and rules run. */
+  /** Whether this hub leads and thus runs connections and rules. */
   readonly leadership: Leadership;
 }

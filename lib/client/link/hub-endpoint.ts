@@ -13,7 +13,7 @@ export interface Endpoint {
   /** `ws://studio.local:17011/ws` */
   readonly url: string;
   readonly protocols: readonly string[];
-  /** The value of the header `Authorization`; empty: none. */
+  /** The value of the `Authorization` header; empty if there is none. */
   readonly authorization: string;
 }
 

@@ -39,7 +39,7 @@ const refusals: ReadonlyMap<number | undefined, string> = new Map([
 
 export class Link {
   readonly #endpoints: readonly Endpoint[];
-  /** The index of the current one. */
+  /** The index of the current endpoint. */
   #at = 0;
   /** The endpoints that refused these credentials at the last attempt. */
   readonly #refusing = new Set<Endpoint>();
@@ -80,7 +80,7 @@ export class Link {
     return this.#state.name === 'live' || this.#state.name === 'resuming';
   }
 
-  /** Bytes that were sent but have not left yet. */
+  /** Bytes that were passed to the socket but not transmitted yet. */
   get unsentBytes(): number {
     return this.#socket?.bufferedAmount ?? 0;
   }
@@ -156,7 +156,7 @@ export class Link {
     this.#become({ name: 'waiting', retryAt: this.#platform.clock() + waitMs, reason });
   }
 
-  /** Requests the reason of a refused handshake over plain HTTP, because a socket does not report the status. */
+  /** Requests the reason for a refused handshake over plain HTTP, because sockets do not report the status. */
   async #askWhyRefused(endpoint: Endpoint): Promise<void> {
     const what = refusals.get(await this.#platform.statusOf(endpoint));
     if (what === undefined) this.#refusing.delete(endpoint);
@@ -186,13 +186,12 @@ export class Link {
   }
 }
 
-// Detects in seconds that the other side is gone, for which TCP takes minutes: pings after a silence, and gives up if nothing comes
-// back.
+// Detects within seconds that the other side is gone, which takes TCP minutes: pings after a silence, and gives up if no answer arrives.
 
 interface HeartbeatTimes {
   /** How long the hub may be silent before the client pings it, ms. */
   readonly pingAfterMs: number;
-  /** How long the hub has for the answer, ms. */
+  /** How long the hub may take to answer, ms. */
   readonly answerWithinMs: number;
 }
 
@@ -234,7 +233,7 @@ class Heartbeat {
     this.#isAsking = true;
     this.#ping();
     const halfMs = this.#times.answerWithinMs / 2;
-    // In two halves: a page that was busy for long receives waiting messages in between.
+    // Waits in two halves: a page that was busy for long receives waiting messages in between.
     this.#after(halfMs, () => this.#after(halfMs, () => (this.#isAsking ? this.#dead() : this.#watch())));
   }
 

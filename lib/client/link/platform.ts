@@ -18,7 +18,7 @@ export type SocketClass = new (url: string, protocols: string[]) => SocketLike;
 
 export interface Platform {
   readonly WebSocket: SocketClass;
-  /** Milliseconds that never go back. They may stand still while the machine sleeps. */
+  /** A clock in milliseconds that never goes back. It may stop while the machine sleeps. */
   now(): number;
   /** Milliseconds since 1970 by the clock of this machine, like `Date.now()`. */
   clock(): number;
@@ -26,7 +26,7 @@ export interface Platform {
   after(delayMs: number, work: () => void): () => void;
   /** Returns a random number in [0, 1). */
   random(): number;
-  /** Returns the HTTP status of a request with these credentials; undefined if it cannot be known. */
+  /** Returns the HTTP status of a request with these credentials; undefined if it cannot be determined. */
   statusOf(endpoint: Endpoint): Promise<number | undefined>;
   /** Calls `wake` when the network is back or the page becomes visible, until the returned function is called. */
   onWake(wake: () => void): () => void;
@@ -43,7 +43,7 @@ interface Page extends Partial<Pick<EventTarget, 'addEventListener' | 'removeEve
 
 const page = globalThis as unknown as Page;
 
-/** Returns the address of the page that runs this; undefined outside of a page. */
+/** Returns the address of the page that runs this; undefined outside a page. */
 export function pageAddress(): string | undefined {
   return page.location?.href;
 }

@@ -4,7 +4,7 @@ import type { About, Access } from '../../model/parameter.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import type { Emitter } from '../stream.ts';
 
-/** The new value of a parameter; undefined: it has none any more. A fire of a trigger is 1. */
+/** The new value of a parameter; undefined: it has become unknown. A fire of a trigger is 1. */
 export interface Change {
   readonly address: string;
   readonly value: Value | undefined;
@@ -24,7 +24,7 @@ export interface Follower {
   notify(): void;
 }
 
-/** The current state of a parameter; the object stays the same while it changes. */
+/** The current state of a parameter; the object remains the same when the state changes. */
 export interface ParameterView {
   readonly address: string;
   /** undefined: the hub has no such parameter, or has not sent its definition yet. */
@@ -35,7 +35,7 @@ export interface ParameterView {
   readonly isKnown: boolean;
   /** When its hub became silent, in milliseconds since 1970 of this machine's clock; undefined: it is not silent. */
   readonly staleSince: number | undefined;
-  /** The value that was written and that the device has not confirmed yet; undefined: none is pending. */
+  /** The written value that the device has not confirmed yet; undefined: none is pending. */
   readonly wanted: Value | undefined;
   /** Label, unit, range, choices and more; undefined: there is none. */
   readonly about: About | undefined;
@@ -51,8 +51,7 @@ export class ReplicaParameter implements ParameterView {
   wanted: Value | undefined;
   about: About | undefined;
   /**
-   * The numbers of the connections, counted from 1, in which it was last defined, reported stale, pending, described, reported and
-   * complete.
+   * The connection, counted from 1, in which it was last defined, reported as stale, pending, described, reported or complete.
    */
   definedIn = 0;
   staleIn = 0;
@@ -60,11 +59,11 @@ export class ReplicaParameter implements ParameterView {
   aboutIn = 0;
   reportedIn = 0;
   completeIn = 0;
-  /** Whether somebody subscribes to its address. */
+  /** Whether its address has a subscriber. */
   isPooled = false;
   /** The queries that it matches. */
   followers: readonly Follower[] = [];
-  /** Emits each new value, undefined when there is none any more, and 1 when a trigger fires. */
+  /** Emits each new value, undefined when it becomes unknown, and 1 when a trigger fires. */
   watchers: Emitter<Value | undefined> | undefined;
   /** Emits when its staleness, pending write or metadata may have changed. */
   ages: Emitter<void> | undefined;

@@ -1,5 +1,5 @@
-// Which addresses a selection matches. The library has to match like the hub, because the hub sends a parameter only once even if several
-// subscriptions match it (docs/protocol.md "Subscribing").
+// Matches addresses against a selection. The library has to match exactly like the hub, because the hub sends a parameter only once even if
+// several subscriptions match it (docs/protocol.md "Subscribing").
 import { globToRegExp } from '../../model/glob.ts';
 import type { Pattern } from '../../wire/pattern.ts';
 

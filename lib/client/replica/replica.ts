@@ -1,5 +1,5 @@
 // This client's replica of the hub's parameters, by address and by id. A message is applied as a whole before observers are notified, so
-// that they see a consistent state.
+// they see a consistent state.
 
 import type { About } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
@@ -25,7 +25,7 @@ export class Replica {
     return this.#byId.get(id);
   }
 
-  /** Returns the parameter of an address that is subscribed to. */
+  /** Returns the parameter of a subscribed address. */
   pool(address: string): ReplicaParameter {
     const parameter = this.#byAddress.get(address) ?? new ReplicaParameter(address);
     this.#byAddress.set(address, parameter);
@@ -38,7 +38,7 @@ export class Replica {
     this.#dropUnused(parameter);
   }
 
-  /** Adds a query, with the known parameters that it matches. */
+  /** Adds a query, with all known parameters that match. */
   addQuery(query: LiveQuery): void {
     this.#queries.add(query);
     for (const parameter of this.#byAddress.values()) if (parameter.type !== undefined) this.#join(parameter, query);
@@ -63,7 +63,7 @@ export class Replica {
     }
   }
 
-  /** Forgets the ids: a new run of the hub uses other ones. */
+  /** Forgets the ids, because a new run of the hub uses other ones. */
   forgetIds(): void {
     for (const parameter of this.#byId.values()) parameter.id = undefined;
     this.#byId.clear();
@@ -100,7 +100,7 @@ export class Replica {
     this.#notify();
   }
 
-  /** Notes that these are complete. After a snapshot, parameters that it lacked are removed, and values that it lacked are unknown. */
+  /** Marks these as complete. After a snapshot, parameters missing from it are removed, and missing values are unknown. */
   complete(parameters: Iterable<ReplicaParameter>, isSnapshot: boolean): void {
     for (const parameter of parameters) {
       parameter.completeIn = this.connection;
@@ -145,7 +145,7 @@ export class Replica {
   }
 
   #change(parameter: ReplicaParameter, value: Value | undefined): void {
-    if (parameter.value === value) return; // a repeated value is no news
+    if (parameter.value === value) return; // a repeated value changes nothing
     parameter.value = value;
     const { address, watchers } = parameter;
     for (const follower of parameter.followers) {
@@ -231,7 +231,7 @@ export class Replica {
     this.#byAddress.delete(parameter.address);
   }
 
-  /** Has a follower emit its batch, once, with the next notifications. */
+  /** Makes a follower emit its batch, once, with the next notifications. */
   touch(follower: Follower): void {
     if (follower.isTouched) return;
     follower.isTouched = true;

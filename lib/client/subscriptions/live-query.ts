@@ -7,9 +7,9 @@ import { Emitter, type Observer } from '../stream.ts';
 
 /** The changes of one message of the hub. Apply the lists in their order, `removed` first. */
 export interface Batch {
-  /** Addresses of removed parameters; `changes` lacks them. An address that is also in `defined` now belongs to another parameter. */
+  /** Addresses of removed parameters; `changes` lacks them. If an address is also in `defined`, a new parameter has it now. */
   readonly removed: readonly string[];
-  /** Parameters that are new, or have another type or access now. */
+  /** Parameters that are new, or whose type or access has changed. */
   readonly defined: readonly ParameterView[];
   readonly changes: readonly Change[];
   /** Addresses whose hub has become silent, and those whose hub is back. */
@@ -17,7 +17,7 @@ export interface Batch {
   readonly fresh: readonly string[];
   /** Addresses of parameters whose `wanted` or `about` has changed. */
   readonly marked: readonly string[];
-  /** Whether everything that matches has arrived. */
+  /** Whether all matching parameters have arrived. */
   readonly isComplete: boolean;
 }
 
@@ -87,7 +87,7 @@ export class LiveQuery implements Follower {
     this.#marked.add(address);
   }
 
-  /** Notes that everything that matches has arrived. The caller emits the batch. */
+  /** Notes that all matching parameters have arrived. The caller emits the batch. */
   complete(): void {
     this.#isComplete = true;
   }

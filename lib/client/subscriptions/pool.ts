@@ -1,5 +1,5 @@
 // Groups parameters with subscribers by address into a few subscriptions of the protocol. Parameters that a page requests in the same
-// microtask form a group; when there are too many groups, all parameters are grouped again.
+// microtask form a group; if there are too many groups, all parameters are regrouped.
 
 import { maxMessageBytes, maxPatternLength, maxPatterns } from '../../wire/limits.ts';
 import type { SubscriptionRequest } from '../../wire/v1/client-messages.ts';
@@ -7,9 +7,9 @@ import type { Replica } from '../replica/replica.ts';
 import type { ReplicaParameter } from '../replica/replica-parameter.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 
-/** The maximum number of groups while all are grouped again; at other times half of that. */
+/** The maximum number of groups during regrouping; at other times, half of it. */
 const maxGroups = 16;
-/** The maximum number of bytes that the rest of a subscription message takes. */
+/** The maximum size, in bytes, of a subscription message without its patterns. */
 const frameBytes = 256;
 
 interface PoolOptions {
@@ -22,7 +22,7 @@ interface PoolOptions {
 class Group implements Subscription {
   readonly request: SubscriptionRequest;
   readonly members: ReadonlySet<ReplicaParameter>;
-  /** Those without a subscriber. */
+  /** The parameters without a subscriber. */
   readonly left = new Set<ReplicaParameter>();
 
   readonly fail: (error: Error) => void;
@@ -60,7 +60,7 @@ export class Pool {
     this.#options = options;
   }
 
-  /** Sets how many patterns of one subscription the hub accepts. Call this before the groups are sent. */
+  /** Sets how many patterns the hub accepts per subscription. Call this before the groups are sent. */
   fit(most: number): void {
     if (most === this.#maxPatterns) return;
     this.#maxPatterns = most;
@@ -80,7 +80,7 @@ export class Pool {
     return parameter;
   }
 
-  /** Notes that a parameter has no subscriber any more. */
+  /** Notes that a parameter no longer has a subscriber. */
   leave(parameter: ReplicaParameter): void {
     const group = this.#groupOf.get(parameter);
     group?.left.add(parameter);

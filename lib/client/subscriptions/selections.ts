@@ -19,13 +19,13 @@ export interface SelectionRequest {
   readonly delivery?: Delivery;
 }
 
-/** As a stream: replays the known values, then emits each change. It is live while somebody subscribes to it or to `batches`. */
+/** As a stream: replays the known values, then emits each change. It is live while it or `batches` has a subscriber. */
 export interface Selection extends Stream<Change> {
-  /** The same as one batch per message of the hub, for long lists. Replays the current state as one batch. */
+  /** The same changes as one batch per message from the hub, for long lists. Replays the current state as one batch. */
   readonly batches: Stream<Batch>;
   /** All matching parameters by address, in their current state. */
   readonly parameters: ReadonlyMap<string, ParameterView>;
-  /** Whether all matching parameters have arrived; `hub.stale` says whether they may be old. */
+  /** Whether all matching parameters have arrived; `hub.stale` shows whether they may be outdated. */
   readonly isComplete: boolean;
 }
 
@@ -42,7 +42,7 @@ interface Shared {
 
 export class Selections {
   readonly #options: SelectionsOptions;
-  /** The subscribed ones, by request. */
+  /** The subscribed selections, by request. */
   readonly #shared = new Map<string, Shared>();
 
   constructor(options: SelectionsOptions) {

@@ -11,7 +11,7 @@ export interface Subscription {
   readonly request: SubscriptionRequest;
   /** Returns its parameters in the replica. */
   parameters(): Iterable<ReplicaParameter>;
-  /** Called when all of it has arrived, before observers are notified. */
+  /** Called when it is complete, before observers are notified. */
   complete(): void;
   /** Called when the hub has refused it. */
   fail(error: Error): void;
@@ -20,7 +20,7 @@ export interface Subscription {
 interface Sent {
   readonly subscription: Subscription;
   mode: ReceivedMessage['mode'];
-  /** Whether its `end` has arrived, in this connection or one that this connection may resume. */
+  /** Whether its `end` has arrived, on this connection or on one that this connection may resume. */
   isWhole: boolean;
 }
 
@@ -35,7 +35,7 @@ export class Subscriptions {
   readonly #options: SubscriptionsOptions;
   /** By number; bounded by the callers (`maxSelections`, `maxGroups`). */
   readonly #all = new Map<number, Sent>();
-  /** Those without an `end` so far. */
+  /** The subscriptions that are still without an `end`. */
   readonly #pending = new Set<Sent>();
   #isUp = false;
   #nextNumber = 1;

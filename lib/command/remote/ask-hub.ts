@@ -21,7 +21,7 @@ export async function request(
   return (await respond(options, path, init, allowed)).text();
 }
 
-/** Requests a resource of one parameter. Errors: as `request`; an unknown address comes with the nearest known one. */
+/** Requests a resource of one parameter. Errors: as `request`; for an unknown address, the error suggests the nearest known one. */
 export async function requestParameter(
   address: string,
   options: RemoteOptions,
@@ -34,11 +34,11 @@ export async function requestParameter(
   if (response.status !== 404) return text;
   const sentence = sentenceOf(text);
   if (sentence.includes('did you mean')) throw new Error(sentence);
-  const nearest = await nearestAddress(address, options).catch(() => undefined); // without permission to read the list, only the sentence
+  const nearest = await nearestAddress(address, options).catch(() => undefined); // without permission to list parameters, no suggestion
   throw new Error(`${sentence}${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`);
 }
 
-/** Searches the visible parameters, first those of the same connection, because a hub may have a million parameters. */
+/** Searches the visible parameters, those of the same connection first, because a hub may have a million parameters. */
 async function nearestAddress(address: string, options: RemoteOptions): Promise<string | undefined> {
   const known = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];
   const addresses = known.map(({ parameter }) => parameter);
@@ -49,7 +49,7 @@ async function nearestAddress(address: string, options: RemoteOptions): Promise<
   return nearestName(address, inIt) ?? nearestName(address, addresses);
 }
 
-/** Sends a request to the hub. Errors: an invalid URL, no running hub, or a status other than 2xx and those allowed. */
+/** Sends a request to the hub. Errors: an invalid URL, no running hub, or a status other than 2xx and the allowed ones. */
 export async function respond(
   options: RemoteOptions,
   path: string,

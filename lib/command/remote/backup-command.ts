@@ -1,4 +1,4 @@
-// `patchbay backup` and `patchbay restore`: everything that a running hub consists of and stores, into one file and back.
+// `patchbay backup` and `patchbay restore`: save the files and data of a running hub in one file, and restore them.
 import { open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Manifest } from '../../backup/manifest.ts';
@@ -28,12 +28,12 @@ export function register(cli: Cli): void {
 
 /** The subfolder that collects the restored files until all are complete. */
 const work = '.restoring';
-/** Backups contain flow files, and thus passwords. */
+/** Backups contain flow files, which may contain passwords. */
 const ownerOnly = 0o600;
 
 /**
  * Writes a backup of the hub into a file. The file appears once it is complete and checked. Errors: the message of the hub, no hub, a
- * lost connection, or a file that cannot be written; then an existing file stays unchanged.
+ * lost connection, or a file that cannot be written; in that case, an existing file remains unchanged.
  */
 export async function backup(file: string, options: RemoteOptions, console: Console): Promise<number> {
   const part = `${file}.part`;
@@ -50,8 +50,8 @@ export async function backup(file: string, options: RemoteOptions, console: Cons
 }
 
 /**
- * Restores a backup into an empty or new folder. Errors: the folder is not empty; the file is not a backup, incomplete or changed; a
- * file cannot be written. Then the folder stays unchanged.
+ * Restores a backup into an empty or new folder. Throws if the folder is not empty, if the file is not a complete, unchanged backup, or if
+ * a file cannot be written; in that case, the folder remains unchanged.
  */
 export async function restore(file: string, folder: string, call: string, console: Console): Promise<number> {
   const isNew = await expectEmpty(folder);
@@ -96,7 +96,7 @@ async function save(source: AsyncIterable<Uint8Array>, file: string): Promise<Ma
   }
 }
 
-/** Whether the folder does not exist yet. Errors: it is not empty. */
+/** Whether the folder does not exist yet. Throws if it is not empty. */
 async function expectEmpty(folder: string): Promise<boolean> {
   const stats = await stat(folder).catch(() => undefined);
   if (stats === undefined) return true;

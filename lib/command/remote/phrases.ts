@@ -7,7 +7,7 @@ import type { IsoTime } from '../../wire/time.ts';
 
 const shownLength = 80;
 
-/** Returns a value in one line. */
+/** Returns a value as text on one line. */
 export function show(value: Value | null | undefined): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > shownLength ? `${text.slice(0, shownLength - 1)}…` : text;
@@ -34,7 +34,7 @@ export function localTime(time: IsoTime): string {
   return local(new Date()).startsWith(day!) ? clock! : `${day} ${clock}`;
 }
 
-/** Reads a time without a zone in the zone of the user, not of the hub. Other texts stay unchanged. */
+/** Interprets a time without a zone in the time zone of the user, not of the hub. Other texts remain unchanged. */
 export function withZone(text: string): string {
   const time = /T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? undefined : readIsoTime(text);
   return time === undefined ? text : new Date(time).toISOString();

@@ -1,5 +1,5 @@
-// `patchbay record`: records all events from outside of a running hub in a file, line by line, so a kill loses nothing that was written.
-// `patchbay replay` runs flows on the recording.
+// `patchbay record`: records all events from outside of a running hub in a file, line by line, so written lines survive if the command is
+// killed. `patchbay replay` runs flows on the recording.
 import { open } from 'node:fs/promises';
 import { counted, fixedText, groupDigits } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
@@ -33,7 +33,9 @@ interface RecordOptions extends RemoteOptions {
   readonly maxBytes: string;
 }
 
-/** Records until it is stopped, the time limit is reached or the file is full. Errors: of the hub or the file, and a lost connection. */
+/**
+ * Records until it is stopped, the time limit is reached or the file is full. Errors: those of the hub and the file, and a lost connection.
+ */
 export async function record(
   file: string,
   options: RecordOptions,
@@ -118,7 +120,7 @@ export async function replay(
   return 0;
 }
 
-/** Errors: the text is not a duration. */
+/** Throws if the text is not a duration. */
 function durationMs(text: string): number {
   try {
     return readDurationMs(text);

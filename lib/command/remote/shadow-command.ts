@@ -1,4 +1,4 @@
-// `patchbay reload` and `patchbay shadow`: apply changed flow files, or first try them in shadow.
+// `patchbay reload` and `patchbay shadow`: apply changed flow files, or try them in shadow first.
 import { counted } from '../../model/digits.ts';
 import { printable } from '../../model/printable.ts';
 import type { Difference } from '../../model/reports/reload-report.ts';
@@ -35,7 +35,7 @@ export async function reload(options: RemoteOptions & { shadow?: boolean }, cons
   return 0;
 }
 
-/** Prints the deviations of rules in shadow, oldest first, a line each. */
+/** Prints the deviations of rules in shadow, oldest first, one per line. */
 export async function shadow(options: RemoteOptions & { json?: boolean }, console: Console): Promise<number> {
   const answer = await request(options, '/hub/shadow', {});
   if (options.json) {

@@ -13,7 +13,7 @@ import type { Console, PacedConsole } from '../console.ts';
 import { credentials, type RemoteOptions, request, requestParameter } from './ask-hub.ts';
 import { localTime } from './phrases.ts';
 
-/** The operand for a parameter on the command line. */
+/** The command-line argument for a parameter. */
 const operand = ['<address>', '<Connection ID>/<Parameter ID>'] as const;
 
 export function register(cli: Cli): void {
@@ -57,8 +57,8 @@ export async function get(
 }
 
 /**
- * Sets a parameter and prints the written value; without a value it fires a trigger, or writes the value of a fire. Errors: the
- * message of the hub, no hub at the URL, or a value that does not suit the type of the parameter.
+ * Sets a parameter and prints the written value; without a value, it fires a trigger, or writes 1 to any other parameter. Errors: the
+ * message of the hub, no hub at the URL, or a value that does not fit the type of the parameter.
  */
 export async function set(
   address: string,
@@ -102,8 +102,8 @@ const likeTrue = ['on', 'yes', 'y', 't'];
 const likeFalse = ['off', 'no', 'n', 'f'];
 
 /**
- * Interprets a typed value strictly: the hub would convert any text to a boolean, and most of them to false (D-02).
- * Errors: text that is neither true nor false, or a number with a comma.
+ * Interprets a typed value strictly, because the hub would convert any text to a boolean, and most texts to false (D-02). Throws for text
+ * that is neither true nor false, or for a number with a comma.
  */
 function readValue(address: string, text: string | undefined, type: ValueType | undefined): Value {
   if (text === undefined) return type === 'S' ? '1' : true;
@@ -177,7 +177,7 @@ interface WireOptions extends RemoteOptions {
 const wireEveryMs = 250;
 
 /**
- * Prints the recent frames of a connection, and each further one until it is stopped. Errors: the sentence of the hub.
+ * Prints the recent frames of a connection, and each further frame until it is stopped. Errors: the message of the hub.
  */
 async function wire(
   connectionId: string,

@@ -21,10 +21,10 @@ export function register(cli: Cli): void {
     .action((rule: string, options: RemoteOptions) => finish(trace(rule, options, console)));
 }
 
-/** The deepest indentation, in links of the chain. */
+/** The maximum indentation, in links of the chain. */
 const deepestIndent = 20;
 
-/** Prints the chain of changes, newest first, a line each. Errors: the message of the hub, or no hub. */
+/** Prints the chain of changes, newest first, one per line. Errors: the message of the hub, or no hub. */
 export async function explain(address: string, options: RemoteOptions, console: Console): Promise<number> {
   const path = `/hub/explain/${pathOf(address)}`;
   const { would, isNotKept, ...causes } = JSON.parse(await requestParameter(address, options, path, {})) as Explanation;
@@ -46,7 +46,7 @@ function printCauses({ chain, forgotten }: Causes, console: Console): void {
   if (forgotten > 0) console.print(`… and ${counted(forgotten, 'earlier change')}, no longer stored`);
 }
 
-/** Prints the last runs of a rule, newest first, a line each. Errors: as `explain`. */
+/** Prints the last runs of a rule, newest first, one per line. Errors: as `explain`. */
 export async function trace(rule: string, options: RemoteOptions, console: Console): Promise<number> {
   const answer = await request(options, `/hub/trace?${new URLSearchParams({ rule })}`, {});
   for (const { rule: name, file, isAlwaysRecorded, runs } of JSON.parse(answer) as RuleTraces) {

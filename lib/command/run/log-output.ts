@@ -15,7 +15,7 @@ const faultRetryMs = 500;
 /** After this time a full pipe counts as unread. */
 const unreadAfterMs = 1000;
 
-/** Writes to a descriptor. A pipe, socket or terminal must be non-blocking. */
+/** Writes to a file descriptor. A pipe, socket or terminal must be non-blocking. */
 export class LogOutput {
   readonly #descriptor: number;
   readonly #waiting = new LineBuffer();
@@ -55,10 +55,10 @@ export class LogOutput {
     await within(idle, limitMs);
   }
 
-  /** Writes synchronously what the system accepts: for the end of the process. */
+  /** Writes as much as the system accepts, synchronously, before the process ends. */
   flushSync(): void {
     try {
-      if (this.#isWriting) this.#chunk = Buffer.alloc(0); // a thread of the pool is writing it, and the process ends after that
+      if (this.#isWriting) this.#chunk = Buffer.alloc(0); // a pool thread is writing it, and the process ends only after that
       while (!this.#isIdle) {
         if (this.#chunk.length === 0) this.#chunk = this.#waiting.take();
         this.#chunk = this.#chunk.subarray(writeSync(this.#descriptor, this.#chunk));
@@ -113,7 +113,7 @@ export class LogOutput {
   }
 }
 
-// The bounded buffer of lines, which are taken out in chunks.
+// The bounded buffer for lines, which are taken out in chunks.
 
 /** Maximum length of the buffer in characters. When it is full, lines are dropped until half of it is free. */
 export const maxWaitingLength = 1024 * 1024;
@@ -155,7 +155,7 @@ class LineBuffer {
 
 // Whether the log can be written, and how many lines were lost.
 
-/** Receives a sentence when the log cannot be written, and when it can be written again; it may write to the log. */
+/** Called with a sentence when the log cannot be written, and when it can be written again; may itself write to the log. */
 type ReportToLog = (sentence: string) => void;
 
 class LogHealth {
@@ -204,7 +204,7 @@ class LogHealth {
   }
 }
 
-// The format of log lines. Texts of clients in them cannot start a new line or control a terminal.
+// The format of log lines. Text from clients cannot start a new line or control a terminal.
 
 const require = createRequire(import.meta.url);
 
@@ -228,7 +228,7 @@ export function createLogFormat(format: LogFormat): (entry: string) => string {
   return (entry) => print(asPrinted(entry));
 }
 
-/** Escapes the characters of an entry that control a terminal: `\n`, `\u001b`. */
+/** Escapes the control characters in an entry: `\n`, `\u001b`. */
 function asPrinted(entry: string): string {
   return printableJson(entry).replace(escapes, (whole, escaped: string | undefined) =>
     escaped === undefined || escaped === '"' || escaped === '\\' || escaped === '/' ? whole : `\\\\${escaped}`,

@@ -8,7 +8,7 @@ const systemField = 12;
 /** The kernel reports hundredths of a second, regardless of its own tick. */
 const tickMs = 10;
 
-/** Returns the processor time of the main thread in ms, or of the whole process if the system does not separate its threads. */
+/** Returns the processor time of the main thread in ms, or of the whole process if the system does not report it per thread. */
 export function mainThreadMs(host: NodeJS.Process): number {
   try {
     const stat = readFileSync(`/proc/self/task/${host.pid}/stat`, 'latin1');

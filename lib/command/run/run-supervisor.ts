@@ -1,10 +1,10 @@
-// Reports the state of the hub to systemd (`Type=notify` of a unit, sd_notify(3)). Its Unix socket takes datagrams, which Node.js cannot
-// send. So one shell next to the hub passes messages to `systemd-notify`. That avoids a fork of the hub for each message, which would be
-// expensive with much memory.
+// Reports the state of the hub to systemd (`Type=notify` of a unit, sd_notify(3)). Its Unix socket accepts datagrams, which Node.js cannot
+// send. So a shell next to the hub passes messages to `systemd-notify`. This avoids forking the hub for each message, which would be
+// expensive because of its memory.
 import { type ChildProcess, spawn } from 'node:child_process';
 
 export interface Supervisor {
-  /** Reports that the hub runs, and from then on regularly that the event loop is alive if the supervisor asks for it. */
+  /** Reports that the hub is running, and then, if the supervisor asks for it, regularly reports that the event loop is alive. */
   ready(): void;
   stopping(): void;
 }

@@ -21,15 +21,15 @@ import type { Supervisor } from './run-supervisor.ts';
 export interface RunOptions {
   readonly logLevel: string;
   readonly logFormat: string;
-  /** The descriptor of the log; a pipe, socket or terminal must be non-blocking. */
+  /** The file descriptor of the log; a pipe, socket or terminal must be non-blocking. */
   readonly logDescriptor: number;
   /** Whether a saved flow file is reloaded immediately. */
   readonly watch: boolean;
-  /** Whether V8 compiles the path of a change as soon as the hub runs. */
+  /** Whether V8 compiles the code path of a change as soon as the hub is running. */
   readonly warmUp: boolean;
-  /** Whether rules stay off. */
+  /** Whether no rules run. */
   readonly safe?: boolean;
-  /** Is notified when the hub runs and when it stops. */
+  /** Notified when the hub is running and when it stops. */
   readonly supervisor: Supervisor;
   /** Creates the guard of TypeScript flows for the process of the hub. */
   createGuard(log: { readonly format: LogFormat; readonly descriptor: number }): FlowGuard;
@@ -42,7 +42,7 @@ export interface RunOptions {
 }
 
 const levels = ['debug', 'info', 'warn', 'error'];
-/** The time that the hub has to stop after the signal, and that its last log lines have to be written. */
+/** How long the hub may take to stop after the signal, and how long writing its last log lines may take. */
 const stopMs = 1900;
 const lastLinesMs = 500;
 
@@ -122,20 +122,20 @@ function createConsole(log: Journal): Console {
 
 const lookMs = 500;
 /**
- * The shares of time from which a thread counts as busy, and below which it counts as calm. Between them is a steady load. Saving memory
- * under it takes a third more time, and V8 soon allocates the returned memory again.
+ * The shares of time above which a thread counts as busy, and below which it counts as calm. Between them, the load is steady. Saving
+ * memory under a steady load takes a third more time, and V8 soon allocates the returned memory again.
  */
 const busyShare = 0.5;
 const calmShare = 0.1;
 /**
- * A burst over a steady load returns its memory once, because with so little garbage V8 would not collect it for hours. That happens when
- * the process holds more than `grownTimes` its former memory, at most once per `steadyEveryMs`.
+ * After a burst during a steady load, memory is returned once, because with so little garbage V8 would not collect it for hours. This
+ * happens if the process holds more than `grownTimes` its former memory, at most once per `steadyEveryMs`.
  */
 const grownTimes = 1.5;
 const steadyEveryMs = 60_000;
-/** Below this heap size, the memory used by startup and warm-up is returned immediately if there has been no load yet. */
+/** Below this heap size, the memory used during startup and warm-up is returned immediately if there has been no load yet. */
 const quickHeapBytes = 48 * 1024 * 1024;
-/** V8 checks every 8 s whether to save memory, and works in small steps; this time covers two rounds. */
+/** V8 checks every 8 s whether to save memory, and works in small steps; this time covers two checks. */
 const savingMs = 20_000;
 
 /** Makes V8 save memory for a while each time this thread has stopped being busy. */
@@ -165,7 +165,7 @@ export function returnMemoryWhenCalm(): void {
       wasBusy = false;
     } else if (savingUntil > 0 && (isBusy || nowMs >= savingUntil)) {
       setFlagsFromString('--no-optimize-for-size'); // saving costs time under load
-      // the flag above has changed this one, too: V8 reads it only at the start, but compares it before it accepts cached code
+      // The flag above has changed this one, too: V8 reads it only at startup, but compares it before it accepts cached code.
       setFlagsFromString('--max-semi-space-size=0');
       if (savingUntil - nowMs < savingMs / 2) steadyAgainMs = nowMs + steadyEveryMs;
       savingUntil = 0;
@@ -193,13 +193,13 @@ function collectGarbage(): void {
   collect({ type: 'major', flavor: 'last-resort' });
 }
 
-// Warms up: makes V8 compile the path of a change, from socket to socket, as soon as the hub runs. Otherwise V8 would compile it in the
-// first ten seconds under load, on cores that the hub and its clients need, and p99 latency would double. Each round of the warm-up is a
-// round of the event loop, which also serves clients.
+// Warms up: makes V8 compile the code path of a change, from socket to socket, as soon as the hub is running. Otherwise V8 would compile it
+// in the first ten seconds under load, on cores that the hub and its clients need, and the p99 latency would double. Each round of the
+// warm-up is a round of the event loop, which also serves clients.
 
 /** Hubs run one after another: code that V8 compiles for the first one assumes that there is no other. */
 const hubs = 3;
-// A hub under load has longer rounds of the event loop: with few changes in each, the warm-up would take seconds from its clients.
+// Under load, rounds of the event loop are longer: with few changes per round, the warm-up would cost clients seconds.
 const rounds = 200;
 const changesPerRound = 50;
 const deadlineMs = 5000;
@@ -214,8 +214,8 @@ const flow = {
 };
 
 /**
- * Runs temporary hubs for a quarter of a second, or about half a second on a busy machine, each with a local client that makes and
- * receives changes; `types`: the connection types whose work with each change they rehearse. Errors: no port can be opened on 127.0.0.1.
+ * Runs temporary hubs for a quarter of a second, or about half a second on a busy machine, each with a local client that makes and receives
+ * changes; `types` are the connection types whose work per change they rehearse. Errors: no port can be opened on 127.0.0.1.
  */
 export async function warmUp(types: ReadonlySet<string> = new Set()): Promise<void> {
   const signal = AbortSignal.timeout(deadlineMs);
@@ -253,7 +253,10 @@ async function runHub(path: string, types: ReadonlySet<string>, signal: AbortSig
   }
 }
 
-/** Makes changes as a plain client, and receives them one by one or in lists. A round starts when all changes of the last one are back. */
+/**
+ * Makes changes as a plain client, and receives them one by one or in lists. A round starts when all changes of the previous one have been
+ * received.
+ */
 async function exchangeChanges(socket: Socket, path: string, signal: AbortSignal): Promise<void> {
   socket.write(
     `GET ${path} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
@@ -272,12 +275,12 @@ async function exchangeChanges(socket: Socket, path: string, signal: AbortSignal
     if (sent < rounds * changesPerRound) sendRound();
     else finished.emit('end');
   });
-  socket.once('close', () => finished.emit('end')); // it broke: enough is compiled by now
+  socket.once('close', () => finished.emit('end')); // the client disconnected: enough is compiled by now
   sendRound();
   await once(finished, 'end', { signal });
 }
 
-/** Builds a text frame of a client (RFC 6455), masked with zeros: mostly numbers, each of them a change. */
+/** Builds a client text frame (RFC 6455), masked with zeros: mostly numbers, each of which is a change. */
 function changeFrame(number: number): Buffer {
   const payload = Buffer.from(JSON.stringify(changeOf(number)));
   return Buffer.concat([Buffer.of(0x81, 0x80 | payload.length, 0, 0, 0, 0), payload]);

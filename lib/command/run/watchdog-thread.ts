@@ -14,19 +14,19 @@ import { mainThreadMs } from './main-thread.ts';
 export interface WatchdogData {
   /** Increases as long as the main thread responds. */
   readonly beats: Int32Array;
-  /** The number of the flow that runs on the main thread; 0: none. */
+  /** The number of the flow that is running on the main thread; 0: none. */
   readonly holder: Int32Array;
   readonly log: { readonly format: LogFormat; readonly descriptor: number };
   readonly pid: number;
 }
 
 const lookMs = 500;
-/** Measured in processor time of the main thread since the last beat: on a busy machine a flow has more wall time. */
+/** Measured in processor time of the main thread since the last beat: on a busy machine, a flow gets more wall time. */
 const suspectMs = 3000;
 const condemnMs = 4000;
-/** The limit of a flow that blocks the thread without using it, for example while it waits for another program. */
+/** The limit for a flow that blocks the thread without using the processor, for example while it waits for another program. */
 const blockedMs = 30_000;
-/** Less processor time counts as idle: a loop uses more, even on a busy machine. */
+/** A thread that uses less processor time counts as idle: a loop uses more, even on a busy machine. */
 const idleMs = 1000;
 const lastMessageMs = 1000;
 

@@ -1,4 +1,5 @@
-// Alarms: an alarm rises when a parameter has had a value for some time, and stays until its cause is over and somebody acknowledges it.
+// Alarms: an alarm is raised when a parameter has had a value for some time, and stays until its cause is over and an operator acknowledges
+// it.
 
 import { Observable } from 'rxjs';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
@@ -50,19 +51,19 @@ const parametersOfAll: readonly ParameterDeclaration[] = [
   { id: `${all}/ack`, type: 'T', access: 'write-only' },
 ];
 
-/** Returns the inputs that a parameter depends on. Each input has the name of its alarm. */
+/** Returns the inputs on which a parameter depends. Each input has the name of its alarm. */
 function followedBy({ alarms }: AlarmsSettings, parameterId: string): readonly string[] {
   if (parameterId.startsWith(`${all}/`)) return Object.keys(alarms);
   const name = Object.hasOwn(alarms, parameterId) ? parameterId : aboveOf(parameterId);
   return Object.hasOwn(alarms, name) ? [name] : [];
 }
 
-/** Returns the part before the last slash; without a slash, the whole text. */
+/** Returns the part before the last slash, or the whole text if there is no slash. */
 function aboveOf(parameterId: string): string {
   return parameterId.replace(/\/[^/]*$/, '');
 }
 
-/** Returns the other alarm that has a parameter with this name; undefined: none has. */
+/** Returns another alarm that has a parameter with this name; undefined: there is none. */
 function ownerOf(alarms: AlarmsSettings['alarms'], name: string): string | undefined {
   const owner = aboveOf(name);
   const has = owner !== name && Object.hasOwn(alarms, owner) && parametersOf(owner).some(({ id }) => id === name);

@@ -35,7 +35,7 @@ export class AlarmBoard {
     this.#lookSoon = context.atSettle(() => this.#lookAtChanged());
   }
 
-  /** Follows the parameters; returns a subscription that ends this. */
+  /** Follows the parameters; returns a subscription that stops this. */
   start(): Subscription {
     const { memory, settings } = this.#context;
     this.#subscriber.next({ state: 'running' });
@@ -75,7 +75,7 @@ export class AlarmBoard {
     this.#running.add(acknowledged$.subscribe(() => this.#handleAll(alarms, 'acknowledged')));
   }
 
-  /** Follows the cause of an alarm. If it is the same as when the connection was left, its delay continues. */
+  /** Follows the cause of an alarm. If the cause is the same as when the previous connection stopped, its delay continues. */
   #follow(alarm: Alarm, left: LeftAlarm | undefined): void {
     const { input, lastChange, scheduler } = this.#context;
     const { name, settings } = alarm;
@@ -147,7 +147,7 @@ export class AlarmBoard {
       this.#subscriber.next({ set: `${all}/${id}`, value });
   }
 
-  /** Leaves the alarms to a connection that replaces this one. */
+  /** Passes the alarms to a connection that replaces this one. */
   #leave(every: readonly Alarm[]): void {
     const { lastChange, leave } = this.#context;
     const left = every.map((alarm): [string, LeftAlarm] => [
@@ -201,9 +201,9 @@ function checkName(name: string, context: z.RefinementCtx): void {
   if (message !== undefined) context.addIssue({ code: 'custom', message });
 }
 
-// The states of an alarm, as in ISA-18.2: an alarm stays until its cause is over and somebody has acknowledged it.
+// The states of an alarm, as in ISA-18.2: an alarm stays until its cause is over and an operator has acknowledged it.
 
-/** `returned`: the cause is over, but nobody has acknowledged the alarm. */
+/** `returned`: the cause is over, but the alarm has not been acknowledged. */
 type AlarmState = 'normal' | 'unacknowledged' | 'acknowledged' | 'returned';
 
 /** `none` changes nothing. */
@@ -234,7 +234,7 @@ function isKeptState(data: unknown): data is AlarmState {
   return typeof data === 'string' && data !== 'normal' && Object.hasOwn(next, data);
 }
 
-// The state that alarms leave when a reload changes the settings of their connection. Alarms with the same cause continue from it.
+// The state that alarms save when a reload changes the settings of their connection. Alarms with the same cause continue from it.
 
 /** The last saved state of an alarm. */
 interface LeftAlarm extends Readonly<Pick<Alarm, 'settings' | 'state' | 'isReported' | 'isMet' | 'metAtMs'>> {
@@ -242,13 +242,13 @@ interface LeftAlarm extends Readonly<Pick<Alarm, 'settings' | 'state' | 'isRepor
   readonly revision: number | undefined;
 }
 
-/** Returns the state that an alarm with the same cause has left; undefined: none. */
+/** Returns the state that an alarm with the same cause has saved; undefined: there is none. */
 function leftOf(left: unknown, name: string, { when, is }: AlarmSettings): LeftAlarm | undefined {
   const alarm = left instanceof Map ? (left.get(name) as LeftAlarm | undefined) : undefined;
   return alarm?.settings.when === when && alarm.settings.is === is ? alarm : undefined;
 }
 
-// The totals of all alarms. A change of one alarm costs the same, no matter how many there are.
+// The totals of all alarms. The cost of a change in one alarm does not depend on the number of alarms.
 
 interface CountedAlarm {
   readonly name: string;

@@ -46,7 +46,10 @@ const firstWords = new Set(
   [...keyByName.keys()].filter((name) => name.includes('-')).map((name) => name.split('-')[0]),
 );
 
-/** Reads a combination for a side. Errors: `bad-flow` for an unknown key, with the nearest one, and for a key of the other side only. */
+/**
+ * Reads a combination for a side. Errors: `bad-flow` for an unknown key, with the nearest one, and for a key that only the other side
+ * supports.
+ */
 export function readCombination(written: string, side: Side): Combination {
   const keys = splitNames(written.toLowerCase()).map((name) => findKey(name, written, side).name);
   if (keys.length > maxKeys)

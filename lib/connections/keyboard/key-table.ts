@@ -1,13 +1,13 @@
-// All keys. Each has one name, which flow files use. On Windows and macOS uiohook-napi detects a key and nut-js presses it, by codes of their
-// own; under X11 both go by its keysym. Names follow the codes of W3C UI Events, in small letters. A hyphen joins keys, so only the names of
-// media and volume keys contain one.
+// All keys. Each has one name, which flow files use. On Windows and macOS, uiohook-napi detects a key and nut-js presses it, each with its
+// own codes; under X11, the keysym serves both purposes. Names follow the codes of W3C UI Events, in lower case. A hyphen joins keys, so
+// only the names of media and volume keys contain one.
 
 import { isKnownToX11 } from './process/x11/keysyms.ts';
 
 /** Whether a key is detected or pressed. */
 export type Side = 'input' | 'output';
 
-/** A key. If a library does not know it, it has no code there: without X11 it can then only be detected, or only be pressed. */
+/** A key. A library that does not know it has no code for it: without X11, the key can then only be detected, or only be pressed. */
 export interface Key {
   readonly name: string;
   /** The codes that uiohook-napi reports: a numpad key has two, with and without NumLock. */
@@ -16,7 +16,7 @@ export interface Key {
   readonly pressedAs: string | undefined;
 }
 
-/** The modifiers that match either side, each with its left and its right key. */
+/** The modifiers that match either side, each with its left and right keys. */
 export const eitherSide: ReadonlyMap<string, readonly string[]> = new Map(
   ['ctrl', 'shift', 'alt', 'meta'].map((name): [string, string[]] => [name, [`l${name}`, `r${name}`]]),
 );

@@ -45,7 +45,7 @@ function declareParameters({ inputKeys, outputKeys }: KeyboardSettings): Paramet
   ];
 }
 
-/** Logs lost presses with their count, at most once a second. */
+/** Logs the number of lost presses, at most once per second. */
 function logLosses(lost$: Observable<LostPresses>, scheduler: SchedulerLike, log: Log): Observable<unknown> {
   const second$ = lost$.pipe(throttleTime(lossLogMs, scheduler, { leading: true, trailing: true }));
   return lost$.pipe(

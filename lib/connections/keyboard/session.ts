@@ -1,4 +1,5 @@
-// One run of the keyboard process, from start to end. Its messages become events, presses go to it one by one, and a missing answer ends it.
+// One run of the keyboard process, from start to end. Its messages become events, presses are sent to it one by one, and a missing answer
+// ends it.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
@@ -34,16 +35,16 @@ import type { Combination } from './combination.ts';
 import { type FromProcess, fromProcess, type ToProcess, type Unusable } from './keyboard-messages.ts';
 import type { KeyboardSettings } from './settings.ts';
 
-/** The process is ready within this time, unless its X server hangs. */
+/** The process is ready within this time unless its X server hangs. */
 const startDeadlineMs = 8000;
-/** A press is made within this time. It takes 80 ms at most. */
+/** The time limit for a press, which takes at most 80 ms. */
 const pressDeadlineMs = 3000;
 const listening = 'listening';
 const pressing = 'pressing';
 const orderly = 'exit code 0';
 
 /**
- * Runs the process once. Cold, never completes. Errors when the keyboard cannot be used any more, with the reason for the operator;
+ * Runs the process once. Cold, never completes. Errors when the keyboard can no longer be used, with the reason for the operator;
  * `Interrupted` if keys may be down.
  */
 export function runSession(
@@ -105,7 +106,7 @@ class Session {
     return [];
   }
 
-  /** Logs each unusable combination once, and once more when it is usable again. */
+  /** Logs each unusable combination once, and again when it is usable. */
   #logUnusable(unusable: readonly Unusable[]): void {
     const { settings, log } = this.#context;
     const reasons = new Map<string, string>();
@@ -165,7 +166,7 @@ class Session {
 
 const backoffTimes = { firstMs: 1000, longestMs: 10_000, provenMs: 60_000 };
 
-/** A session ended in the middle of a press, and only the next one can release the keys. */
+/** A session ended during a press, and only the next one can release the keys. */
 class Interrupted extends Error {}
 
 /**
@@ -196,7 +197,7 @@ export function restartWithBackoff(
   });
 }
 
-// A process that is killed in the middle of a press leaves keys down. If its connection is stopped at that time, they are released here.
+// A process that is killed during a press leaves keys down. If its connection is stopped at that time, the keys are released here.
 
 /** Starts another process that releases the keys, if there are any; resolves when it has ended. Never rejects. */
 export async function releaseHeld(
@@ -224,13 +225,13 @@ const maxLastOutput = 300;
 /** The program of the process: `.ts` where Node.js strips types, `.js` in the package. */
 const program = new URL(`./process/main${extname(import.meta.filename)}`, import.meta.url);
 
-/** The process has ended; the message has the signal or exit code and its last output: `SIGABRT: XOpenDisplay failure!`. */
+/** The process has ended; the message contains the signal or exit code and the last output: `SIGABRT: XOpenDisplay failure!`. */
 export class ProcessEnded extends Error {}
 
 /**
  * Runs the process. Cold, emits its messages, never completes. Errors: `ProcessEnded`; or the error of `toProcess$`, once the process has
- * been killed. Unsubscribing lets the process finish the current press and end; after a second it is killed. `finish` gets its end, with the
- * signal or exit code.
+ * been killed. Unsubscribing lets the process finish the current press and end; after a second it is killed. `finish` receives its end,
+ * with the signal or exit code.
  */
 export function runProcess(
   toProcess$: Observable<ToProcess>,
@@ -258,7 +259,7 @@ export function runProcess(
     });
     subscriber.add(
       toProcess$.subscribe({
-        // a process that is gone reports its end; one that could not start has no channel
+        // a process that has ended reports this; one that could not start has no channel
         next: (message) => void child.send?.(message, () => {}),
         error: (error) => {
           reason = error;
@@ -286,7 +287,7 @@ function collectLastOutput(child: ChildProcess): () => string {
 }
 
 /**
- * Resolves with the signal or exit code, once all messages and output have been read. It does not wait for `close`, which does not come
+ * Resolves with the signal or exit code, once all messages and output have been read. It does not wait for `close`, which is not emitted
  * after a disconnect from this side.
  */
 async function endOf(child: ChildProcess): Promise<string> {
@@ -298,15 +299,15 @@ async function endOf(child: ChildProcess): Promise<string> {
   return how;
 }
 
-// Presses on their way to the keyboard, made one at a time, first in, first out. Their number is bounded, and none is kept while there is no
-// keyboard.
+// Presses that wait for the keyboard, made one at a time, first in, first out. Their number is bounded, and none is kept while no keyboard
+// is available.
 
 /** How many presses may wait; at about 20 ms each, this is 20 seconds of typing. */
 export const maxPendingPresses = 1000;
 
 const nothing: readonly number[] = [];
 
-/** Presses that will not be made, and why. */
+/** Presses that will not be made, with the reason. */
 export interface LostPresses {
   readonly count: number;
   readonly reason: string;
@@ -355,7 +356,7 @@ export class PressQueue {
     this.#pressNext();
   }
 
-  /** Notes that the keyboard is gone: drops all presses, and remembers which keys may be down. */
+  /** Handles the loss of the keyboard: drops all presses, and remembers which keys may be down. */
   close(): void {
     const count = this.#pending.length + (this.#current === undefined ? 0 : 1);
     this.#pending = [];

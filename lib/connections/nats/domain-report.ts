@@ -1,4 +1,4 @@
-// Reports the status of the domain to operators, as this hub sees it.
+// Reports the status of the domain, as seen by this hub, to operators.
 
 import { Subscription } from 'rxjs';
 import type { DomainHub, DomainStatus, LinkStatus, MirrorStatus } from '../../model/reports/domain-status.ts';

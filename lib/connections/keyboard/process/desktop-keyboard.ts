@@ -8,13 +8,13 @@ import { listenToRawKeys, openXTest } from './x11/raw-keys.ts';
 import { XServer } from './x11/x-server.ts';
 
 export interface Keyboard {
-  /** Errors: one sentence, if keys cannot be pressed. */
+  /** Errors: one sentence if keys cannot be pressed. */
   openPresser(): Promise<Presser>;
-  /** Errors: one sentence, if keys cannot be detected. */
+  /** Errors: one sentence if keys cannot be detected. */
   listen(listener: KeyListener): Promise<void>;
-  /** Returns why a combination cannot be detected or pressed now; empty: it can. */
+  /** Returns the reason why a combination cannot currently be detected or pressed; empty: it can. */
   whyNot(names: readonly string[], side: Side): string;
-  /** Calls `changed` whenever names may have moved to other keys. */
+  /** Calls `changed` whenever names may refer to other keys. */
   onChange(changed: () => void): void;
   /** Resolves when the keyboard is gone, with the reason. */
   readonly ended: Promise<Error>;
@@ -50,7 +50,7 @@ const byLibraries: Keyboard = {
   ended: new Promise(() => {}),
 };
 
-/** A hotkey accepts either side of a modifier. Two names on one key can be neither detected nor pressed as two. */
+/** A hotkey accepts either side of a modifier. Two names for the same key can be neither detected nor pressed as two keys. */
 function whyNotIn(layout: Layout, names: readonly string[], side: Side): string {
   const owners = new Map<number, string>();
   for (const name of names) {
@@ -75,11 +75,11 @@ function missing(library: string): (error: unknown) => never {
   };
 }
 
-// Presses keys on Windows and macOS, where a code of nut-js is the same key in every layout.
+// Presses keys on Windows and macOS, where a nut-js code is the same key in every layout.
 
 const library = '@nut-tree-fork/nut-js';
 
-/** Errors: one sentence, if the optional package is missing. */
+/** Errors: one sentence if the optional package is missing. */
 export async function openNutJs(): Promise<Presser> {
   const { keyboard, Key, providerRegistry } = await import('@nut-tree-fork/nut-js').catch(missing(library));
   keyboard.config.autoDelayMs = 0;
@@ -87,14 +87,14 @@ export async function openNutJs(): Promise<Presser> {
   return {
     find: async (names) => names.map((name) => Key[keyByName.get(name)?.pressedAs as keyof typeof Key]),
     press: async (code) => void (await keyboard.pressKey(code)),
-    // It rejects for an unknown key, which it has not pressed.
+    // It rejects for an unknown key, without pressing it.
     release: async (code) => void (await keyboard.releaseKey(code).catch(() => {})),
   };
 }
 
-// Detects keys on Windows and macOS with uiohook-napi, which has one code for each key, and one name for each code.
+// Detects keys on Windows and macOS with uiohook-napi, which has one code per key and one name per code.
 
-/** Errors: one sentence, if the optional package is missing. */
+/** Errors: one sentence if the optional package is missing. */
 async function listenByLibrary(listener: KeyListener): Promise<void> {
   const { uIOhook } = await import('uiohook-napi').catch(missing('uiohook-napi'));
   const rows = keys.filter(({ name }) => !eitherSide.has(name));

@@ -1,11 +1,11 @@
-// Decides when a hotkey fires (D-10): once, when the first of its keys is released after all of them were down together, with exactly its
-// modifiers. It is pure: key downs and key ups go in, hotkeys come out.
+// Decides when a hotkey fires (D-10): once, when the first of its keys is released after all of them were held down together, with exactly
+// its modifiers. It is pure: it turns key events into hotkeys.
 
 import { setTimeout } from 'node:timers/promises';
 import { messageOf } from '../../../model/error.ts';
 import { modifiers, physicalKeys } from '../key-table.ts';
 
-/** Receives keys by code; `names` are all names of the key when it goes down, of modifiers with their side. */
+/** Receives keys by code; `names` are all names of the key when it goes down, including the side of modifiers. */
 export interface KeyListener {
   down(code: number, names: readonly string[]): void;
   up(code: number): void;
@@ -21,7 +21,7 @@ interface Hotkey {
 /**
  * Follows a keyboard. Keys have the names of the key table, left and right distinguished (`lctrl`), and keep the names that they had when
  * they went down. A hotkey is armed when the last of its keys goes down while no other modifier is held. Another modifier disarms it:
- * releasing shift first does not turn ctrl+shift+F1 into ctrl+F1. A hotkey of only modifiers is disarmed by any other key.
+ * releasing shift first does not turn ctrl+shift+F1 into ctrl+F1. A hotkey that consists only of modifiers is disarmed by any other key.
  */
 export class Hotkeys {
   readonly #hotkeys: readonly Hotkey[];
@@ -70,13 +70,13 @@ function isOf({ keys }: Hotkey, names: readonly string[]): boolean {
   return names.some((name) => keys.has(name));
 }
 
-// Presses and releases keys by code, and whole combinations, after which no key stays down.
+// Presses and releases single keys by code, and whole combinations that leave no key down.
 
 /** The pause between two key events. A combination of two keys takes about 20 ms, long enough for programs that poll. */
 const keyDelayMs = 5;
 
 export interface Presser {
-  /** Returns the codes of keys; a code stays the same when the layout changes. Errors: one sentence, for a missing key. */
+  /** Returns the codes of keys; a code stays the same when the layout changes. Errors: one sentence for a missing key. */
   find(names: readonly string[]): Promise<readonly number[]>;
   press(code: number): Promise<void>;
   /** Releases a key; does nothing if it is not down. */
@@ -84,8 +84,8 @@ export interface Presser {
 }
 
 /**
- * Presses the keys first to last and releases them in reverse. Resolves when no key is down, with the reason if one of them could not be
- * pressed, or with empty text. Errors: a key could not be released.
+ * Presses the keys in order and releases them in reverse. Resolves when no key is down, with the reason if one of them could not be
+ * pressed, or else with empty text. Rejects if a key could not be released.
  */
 export async function pressCombination(presser: Presser, codes: readonly number[]): Promise<string> {
   const down: number[] = [];

@@ -14,12 +14,12 @@ process.on('message', (message: ToProcess) => {
   work = work.then(() => ('listen' in message ? start(message) : press(message.press))).catch(giveUp);
 });
 process.on('disconnect', () => void work.then(() => process.exit()));
-// These signals end the hub. This process ends after it, because it has to release keys.
+// These signals end the hub. This process ends after the hub, because it has to release keys.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => {});
 
 async function start({ listen, press: toPress, release }: Extract<ToProcess, { listen: unknown }>): Promise<void> {
   const keyboard = await openKeyboard((opening) => sendToHub({ opening }));
-  keyboard.ended.then(giveUp); // needed even without hotkeys: it detects when the display goes away
+  keyboard.ended.then(giveUp); // needed even without hotkeys, to detect when the display disappears
   if (toPress.length > 0 || release.length > 0) presser = await keyboard.openPresser();
   for (const code of release) await presser?.release(code);
   const hotkeys = new Hotkeys(listen);

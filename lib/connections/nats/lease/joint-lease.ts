@@ -1,7 +1,7 @@
 // The lease on the name of a hub, on one register or on several. To begin, a hub must hold all of them at the same time, or the one in
-// which the last holder left the whole lease. To continue, it needs only one that it has held since, or that a hub returned which did not
-// begin. So a hub that begins knows that no other continues. A register that servers cannot write for some seconds, for lack of a leader,
-// ends no term.
+// which the last holder left the whole lease. To continue, it needs only one that it has held ever since, or that was returned by a hub
+// that did not begin. So a hub that begins knows that no other hub continues. A register that servers cannot write for some seconds because
+// it has no leader does not end a term.
 
 import { BehaviorSubject, combineLatest, type Observable, type SchedulerLike } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
@@ -12,12 +12,12 @@ import type { Holder, Rivals, Terms, Whole } from './parties.ts';
 import type { ForeignRegister, Register } from './register.ts';
 
 /**
- * Up to a hundred confirmations a second are possible. Each renews this many parts, and all others if none has succeeded after
+ * Up to a hundred confirmations per second are possible. Each renews this many parts, and all others if none has succeeded after
  * `allAfterMs`.
  */
 const confirmedFirst = 3;
 const allAfterMs = 200;
-/** The minimum interval between looks at the registers that notifications cause. */
+/** The minimum interval between reads of the registers caused by notifications. */
 const hurryEveryMs = 20;
 
 export class JointLease {
@@ -27,7 +27,7 @@ export class JointLease {
   readonly #parts: readonly Lease[];
   readonly #state = new BehaviorSubject<LeaseState>({ is: 'unknown' });
   /**
-   * The parts by which this hub continues, each with the term in which it was taken: those held since it began, those taken later, and
+   * The parts with which this hub continues, each with the term in which it was taken: those held since it began, those taken later, and
    * those returned to it.
    */
   readonly #kept = new Map<Lease, number>();
@@ -72,19 +72,19 @@ export class JointLease {
     for (const part of this.#parts) part.start();
   }
 
-  /** Checks by the clock whether the lease is held at this moment. After the fence the state becomes *fenced* first. */
+  /** Checks by the clock whether the lease is held at this moment. After the fence, it first changes the state to *fenced*. */
   isHeld(): boolean {
     if (this.state.is !== 'held') return false;
     for (const part of this.#parts) if (part.isHeld()) return true;
     return false;
   }
 
-  /** Whether every part is held, so the loss of any one would end nothing. */
+  /** Whether every part is held, so the loss of any one part would not end the term. */
   get isHeldByAll(): boolean {
     return this.isHeld() && this.#parts.every((part) => part.isHeld());
   }
 
-  /** Looks at the registers without a pause, after something has happened to the lease. */
+  /** Reads the registers immediately, after a change to the lease. */
   hurry(): void {
     for (const part of this.#parts) part.hurry();
   }
@@ -110,14 +110,14 @@ export class JointLease {
     this.#parts[0]!.noteTerm(term);
   }
 
-  /** Requests nothing from now on; what is held expires. */
+  /** Requests nothing from now on; held parts expire. */
   stop(): void {
     for (const part of this.#parts) part.stop();
   }
 
   /**
    * Releases the lease to any hub that wants it. Connections and rules must have ended before. Never rejects. The whole lease is left in
-   * one part, so other hubs need not wait for parts that cannot be written at the moment; no other part is marked as the whole.
+   * one part, so other hubs do not have to wait for parts that currently cannot be written; no other part is marked as the whole.
    */
   async release(): Promise<void> {
     this.stop();
@@ -133,7 +133,7 @@ export class JointLease {
   }
 
   /**
-   * The reason why the servers have not answered for any part for a while; empty: they do. Hot, replays last, never completes, never
+   * The reason why the servers have not answered for any part for a while; empty: they answer. Hot, replays last, never completes, never
    * errors.
    */
   get problem$(): Observable<string> {
@@ -153,12 +153,12 @@ export class JointLease {
     return this.#parts.some((part) => part.isRenewed);
   }
 
-  /** Clears the problem, for example because other servers are asked from now on. */
+  /** Clears the problem, for example because other servers are used from now on. */
   clearProblem(): void {
     for (const part of this.#parts) part.clearProblem();
   }
 
-  /** Returns the parts by which this hub continues, the most recently renewed first: it can most likely be written. */
+  /** Returns the parts with which this hub continues, most recently renewed first, because that one is most likely to be writable. */
   #byLastRenewal(): Lease[] {
     const kept = this.#parts.filter((part) => part.isHeld() && this.#isKept(part));
     return kept.sort((one, other) => other.fenceMs - one.fenceMs);
@@ -199,7 +199,7 @@ export class JointLease {
     return (state.is === 'held' || state.is === 'fenced') && this.#kept.get(part) === state.term;
   }
 
-  /** Whether another hub, which did not begin, has returned a part by which this hub continued. */
+  /** Whether another hub, which did not begin, has returned a part with which this hub continued. */
   #isReturned(part: Lease): boolean {
     return part.returnedTerm !== undefined && this.#kept.get(part) === part.returnedTerm;
   }
@@ -229,7 +229,7 @@ export class JointLease {
   }
 }
 
-/** Reads the lease of another hub: its first register, and the others only if the first says that they exist. */
+/** Reads the lease of another hub: its first register, and the others only if the first one shows that they exist. */
 export function readJointly(registers: readonly ForeignRegister<LeaseRecord>[]): Pick<Register<LeaseRecord>, 'read'> {
   return {
     async read() {
@@ -244,8 +244,8 @@ export function readJointly(registers: readonly ForeignRegister<LeaseRecord>[]):
 }
 
 /**
- * Returns the terms in which the lease of another hub is held, by its readable registers, of which there are several only if the first says
- * so. Errors: none of them can be read.
+ * Returns the terms in which the lease of another hub is held, according to its readable registers, of which there are several only if the
+ * first one shows this. Rejects if none of them can be read.
  */
 export async function readTerms(registers: readonly ForeignRegister<LeaseRecord>[]): Promise<ReadonlySet<number>> {
   const [first, ...others] = registers;

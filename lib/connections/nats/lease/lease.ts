@@ -1,4 +1,4 @@
-// A lease that at most one of several hubs holds at a time, even if hubs, servers or links fail. A holder renews its lease each second.
+// A lease that at most one of several hubs holds at a time, even if hubs, servers or links fail. A holder renews its lease every second.
 // Another hub takes it after it has seen no renewal for 4 s by its own clock, which no change of the system time affects. The holder stops
 // at its fence, 3 s after it requested the last successful renewal, so it ends before any other begins.
 
@@ -14,7 +14,7 @@ import { Sighting, Succession } from './succession.ts';
  * - *unknown*: the servers have not answered yet.
  * - *held*: this hub holds it.
  * - *fenced*: this hub held it; the current holder is not known.
- * - *taken*: another hub holds it. `isThere`: that hub has answered; omitted, it may have ended, or was not asked.
+ * - *taken*: another hub holds it. `isThere`: that hub has answered; omitted: it may have ended, or was not asked.
  */
 export type LeaseState =
   | { readonly is: 'unknown' }
@@ -34,11 +34,11 @@ export class Lease {
   readonly #problem = new BehaviorSubject('');
   readonly #sighting = new Sighting();
   readonly #succession: Succession;
-  /** The term of this hub's own record, as far as it knows. */
+  /** The term of this hub's own record, as far as this hub knows. */
   #ownTerm: number | undefined;
   /** Whether the next hub that takes the newest record, or this hub that has taken it, has the whole lease. */
   #isWhole = false;
-  /** As in the record, as long as this hub has not begun since it took the part. */
+  /** As in the record, while this hub has not begun since it took the part. */
   #before: LeaseRecord['before'];
   /** The term of this hub's own record after which another hub took the part without beginning, and returned it. */
   #returnedTerm: number | undefined;
@@ -81,7 +81,7 @@ export class Lease {
     this.#working ??= this.#work();
   }
 
-  /** Checks by the clock whether the lease is held at this moment. After the fence the state becomes *fenced* first. */
+  /** Checks by the clock whether the lease is held at this moment. After the fence, it first changes the state to *fenced*. */
   isHeld(): boolean {
     if (this.state.is !== 'held') return false;
     if (this.#clock.now() < this.#fenceMs) return true;
@@ -89,7 +89,7 @@ export class Lease {
     return false;
   }
 
-  /** The end of the lease without a renewal, by the clock. */
+  /** When the lease ends without a renewal, by the clock. */
   get fenceMs(): number {
     return this.#fenceMs;
   }
@@ -110,7 +110,7 @@ export class Lease {
     return this.#isWhole;
   }
 
-  /** Looks at the register without a pause, after something has happened to the lease. */
+  /** Reads the register immediately, after a change to the lease. */
   hurry(): void {
     if (this.#ownTerm === undefined) this.#pause.wake();
   }
@@ -125,7 +125,7 @@ export class Lease {
     this.#before = undefined;
   }
 
-  /** Renews the lease immediately if this hub holds it. Resolves to whether that succeeded. Never rejects. */
+  /** Renews the lease immediately if this hub holds it. Resolves to whether this succeeded. Never rejects. */
   confirm(): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     if (this.#ownTerm === undefined || this.#hasEnded) resolve(false);
@@ -147,7 +147,7 @@ export class Lease {
     terms.greatest = Math.max(terms.greatest, term);
   }
 
-  /** Requests nothing from now on; what is held expires. */
+  /** Requests nothing from now on; a held lease expires. */
   stop(): void {
     this.#hasEnded = true;
     this.#fenceTimer.unsubscribe();
@@ -180,8 +180,8 @@ export class Lease {
   }
 
   /**
-   * The reason why the servers have not answered for a while; empty: they do. Emits with each answer. Hot, replays last, never completes,
-   * never errors.
+   * The reason why the servers have not answered for a while; empty: they answer. Emits with each answer. Hot, replays last, never
+   * completes, never errors.
    */
   get problem$(): Observable<string> {
     return this.#problem.asObservable();
@@ -192,7 +192,7 @@ export class Lease {
     return this.#sighting.silentMs(this.#clock.now()) <= leaseTimes.problemAfterMs;
   }
 
-  /** Clears the problem: the state of the next servers is not known yet. */
+  /** Clears the problem, because the state of the next servers is not known yet. */
   clearProblem(): void {
     if (this.#problem.value !== '') this.#problem.next('');
   }
@@ -232,7 +232,7 @@ export class Lease {
     return (await this.#succession.isAwaited(this.#before)) && this.#before !== undefined;
   }
 
-  /** Returns the part to other hubs; returns the pause until the next look. */
+  /** Returns the part to other hubs; returns the pause until the next read. */
   async #giveUp(term: number): Promise<number> {
     this.#fenceMs = Number.NEGATIVE_INFINITY;
     this.isHeld();
@@ -241,7 +241,7 @@ export class Lease {
     return leaseTimes.lookMs;
   }
 
-  /** Determines the holder of the lease, and takes it if there is none; returns the pause until the next look. */
+  /** Determines the holder of the lease, and takes it if there is none; returns the pause until the next read. */
   async #look(): Promise<number> {
     const held = await this.#register.read();
     const { value } = held;
@@ -293,7 +293,7 @@ export class Lease {
     this.#enter({ is: 'held', term });
   }
 
-  /** Enters *fenced* when the time limit is reached. A timer may be a little early: then it waits again. */
+  /** Enters *fenced* when the time limit is reached. If the timer fires slightly early, waits again. */
   #stopAtFence(): void {
     this.#fenceTimer.unsubscribe();
     const leftMs = Math.ceil(this.#fenceMs - this.#clock.now());

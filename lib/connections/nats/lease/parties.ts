@@ -1,18 +1,19 @@
-// The parties of a lease: the holder, the other hubs and whether they are still connected, and the whole lease that a part belongs to.
+// The parties of a lease: the holder, the other hubs and whether they are still connected, and the whole lease of which a register is a
+// part.
 
 import { withinTicks } from '../../../model/time/wall-clock.ts';
 import type { Session } from '../link/nats-link.ts';
 import type { HubName } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
 
-/** A hub that requests the lease. `id` identifies this run of the program, `name` is for people. */
+/** A hub that requests the lease. `id` identifies this run of the program; `name` is for people. */
 export interface Holder {
   readonly id: string;
   readonly name: string;
   readonly parts?: number;
 }
 
-/** The greatest known term, of all parts of a lease. */
+/** The greatest known term among all parts of a lease. */
 export interface Terms {
   greatest: number;
 }
@@ -20,19 +21,19 @@ export interface Terms {
 /** Information about other hubs apart from their renewals. */
 export interface Rivals {
   lifeOf(holder: string): Promise<Life>;
-  /** false: both hubs may run for a while, so this hub does not wait for a holder that seems to be gone. */
+  /** false: both hubs may run at the same time for a while, so this hub does not wait for a holder that seems to be gone. */
   readonly isExclusive: boolean;
-  /** Whether another hub should get the lease first. `answeredMs`: for how long the servers have answered. Omitted: none should. */
+  /** Whether another hub should get the lease first. `answeredMs` is how long the servers have been answering. Omitted: none should. */
   goesFirst?(answeredMs: number): boolean;
 }
 
-/** The lease that a register is a part of. */
+/** The lease of which a register is a part. */
 export interface Whole {
   readonly terms: Terms;
-  /** Whether this hub wants the lease at this moment. Called before taking it, and before each renewal. */
+  /** Whether this hub currently wants the lease. Called before taking it, and before each renewal. */
   isWanted(): boolean;
   /**
-   * Whether this hub holds another part, or another part has expired: then no hub continues that could renew this one. Omitted: there is
+   * Whether this hub holds another part, or another part has expired: then no hub that could renew this one continues. Omitted: there is
    * no other part.
    */
   hasRunOut?(): boolean;
@@ -40,7 +41,7 @@ export interface Whole {
   hasBegun?(): boolean;
   /** The term in which this hub has begun; omitted or undefined: it has not. */
   begunIn?(): number | undefined;
-  /** The term for taking it, or a greater one; if omitted, one greater than all known terms. */
+  /** The minimum term with which to take it; omitted: one greater than all known terms. */
   nextTerm?(): number | undefined;
 }
 
@@ -49,14 +50,14 @@ export const ofOneRegister = (): Whole => ({ terms: { greatest: 0 }, isWanted: (
 
 /** A hub that does not answer within this time is silent. */
 const answerMs = 500;
-/** The timeout of a request. It is longer because answers that arrived in time may still be unread after this thread was busy. */
+/** The timeout of a request. It is longer because, if this thread was busy, answers that arrived in time may still be unread. */
 const requestMs = 2000;
 
 function subjectOfLife({ domain, hub }: HubName, id: string): string {
   return `patchbay.${domain}.${hub}.life.${id}`;
 }
 
-/** Answers while this hub runs; returns a function that ends this. */
+/** Answers while this hub runs; returns a function that stops this. */
 export function answerForLife(transport: Transport, name: HubName, id: string): () => void {
   return transport.subscribe(subjectOfLife(name, id), (message) => {
     message.reply('');
@@ -64,7 +65,7 @@ export function answerForLife(transport: Transport, name: HubName, id: string): 
   });
 }
 
-/** *there*: it answers; *gone*: nobody listens; *silent*: it is stopped for a while, cut off, or too busy. */
+/** *there*: it answers; *gone*: nobody listens; *silent*: it is suspended, cut off, or too busy. */
 export type Life = 'there' | 'gone' | 'silent';
 
 /** Determines whether a run of a hub is still connected: servers report immediately when nobody listens. */

@@ -1,7 +1,8 @@
-// Spreads the leaders of a lease's streams over the servers of a cluster. Servers elect leaders anywhere. If one led all streams, its end
-// would stop a pair, and two servers that are cut off from each other disturb every stream that either of them leads. If the holder dies
-// together with the server that it uses, because both are on one machine, its successor waits for a new leader of each stream that this
-// server led. So the holder requests another leader of a stream until each server leads one, and its own server leads no more than one.
+// Distributes the leaders of a lease's streams over the servers of a cluster. Any server may be elected as leader. If one led all streams,
+// its failure would stop a pair, and two servers that are cut off from each other disturb every stream that either of them leads. If the
+// holder dies together with the server that it uses, because both are on one machine, its successor waits for a new leader of each stream
+// that this server led. So the holder requests another leader of a stream until each server leads one, and its own server leads no more
+// than one.
 
 import type { StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -15,7 +16,7 @@ const refusedMs = 30_000;
 const answerMs = 1000;
 
 export interface SpreadOptions {
-  /** Returns the present connection; undefined: there is none. */
+  /** Returns the current connection; undefined: there is none. */
   readonly connection: () => NatsConnection | undefined;
   readonly streams: readonly string[];
   /** Whether a stream may be without a leader for a moment. */
@@ -23,7 +24,7 @@ export interface SpreadOptions {
   readonly clock: SchedulerLike;
 }
 
-/** The servers of a stream: its leader and its followers, all of them connected and up to date. */
+/** The servers of a stream: its leader and its followers, all connected and up to date. */
 export interface Placed {
   readonly leader: string;
   readonly followers: readonly string[];

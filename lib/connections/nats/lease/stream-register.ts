@@ -1,5 +1,5 @@
 // A register in NATS: a small stream with one message. Writes expect the last sequence of the whole stream, because servers before 2.9.21
-// let two writers win that expect the last one of a subject. Reads use STREAM.MSG.GET, because direct gets may be stale.
+// accept two concurrent writes that expect the last sequence of a subject. Reads use STREAM.MSG.GET, because direct gets may be stale.
 
 import { setTimeout as after } from 'node:timers/promises';
 import type {
@@ -18,20 +18,20 @@ import { type ForeignRegister, type Held, NotReplaced, type Register } from './r
 
 /** A server that takes longer than this counts as silent. */
 const answerMs = 1000;
-/** The interval of further attempts while one has no answer, so a stream with a new leader is written, or read, immediately. */
+/** The interval of further attempts while one is unanswered, so a stream with a new leader is written or read immediately. */
 const retryMs = 100;
 /** The number of servers in a cluster that store a register. */
 const replicas = 3;
-/** The error codes for a stream that does not exist, and for another last message than expected. */
+/** The error codes for a stream that does not exist, and for an unexpected last message. */
 const isNotThere = 10_059;
 const hasOtherSequence = 10_071;
 /** The error code for a stream that exists with other settings, for example one created before there was a cluster. */
 const hasOtherSettings = 10_058;
-/** The error code for another stream with the subject; also while another client is creating this one. */
+/** The error code if another stream has the subject, or while another client is creating this one. */
 const overlaps = 10_065;
 const overlapAttempts = 5;
 const overlapMs = 50;
-/** Stored values have no more keys: they are parsed again and again. */
+/** Stored values have no more keys than this, because they are parsed repeatedly. */
 const maxKeys = 6000;
 const nothing = { sequence: 0, value: undefined };
 
@@ -51,14 +51,14 @@ export class Creations {
 }
 
 interface StreamRegisterOptions<T> {
-  /** Returns the present connection; undefined: there is none. */
+  /** Returns the current connection; undefined: there is none. */
   readonly connection: () => NatsConnection | undefined;
   readonly stream: string;
   readonly subject: string;
   readonly creations: Creations;
   /** Parses a stored value. Errors: the expected content. */
   readonly parse: (data: unknown) => T;
-  /** Called if the stored value is invalid. It counts as none, and the next value replaces it. */
+  /** Called if the stored value is invalid. It counts as missing, and the next value replaces it. */
   readonly warnOfInvalid: (reason: string) => void;
 }
 

@@ -1,5 +1,5 @@
-// The keyboard layout of an X server, in the names of the key table: which key has which name in the active layout (X Keyboard Extension,
-// protocol 1.0). Hotkeys and presses both use it, so a name means the same key for both.
+// The keyboard layout of an X server: which key has which name of the key table in the active layout (X Keyboard Extension, protocol 1.0).
+// Hotkeys and presses both use it, so a name means the same key for both.
 import { functionKeycodes, intlBackslash, keysyms } from './keysyms.ts';
 import type { XServer } from './x-server.ts';
 
@@ -19,14 +19,14 @@ const otherLayout = 1000;
 interface KeySyms {
   readonly keycode: number;
   readonly layouts: readonly (readonly number[])[];
-  /** The choice of a layout for a key with fewer layouts than the keyboard. */
+  /** How the layout is chosen for a key with fewer layouts than the keyboard. */
   readonly outOfRange: number;
 }
 
 export class Layout {
   readonly #server: XServer;
   readonly #opcode: number;
-  /** Called when names may have moved to other keys. */
+  /** Called when names may refer to other keys. */
   changed: () => void = () => {};
   #keys: readonly KeySyms[] = [];
   #active = 0;
@@ -41,7 +41,7 @@ export class Layout {
     this.#opcode = opcode;
   }
 
-  /** Reads the layout of a server, and follows its changes. Errors: one sentence, if the server has no XKEYBOARD. */
+  /** Reads the layout of a server, and follows its changes. Errors: one sentence if the server has no XKEYBOARD. */
   static async open(server: XServer): Promise<Layout> {
     const { opcode, firstEvent } = await server.extension('XKEYBOARD', without);
     await server.ask(Buffer.from([opcode, request.use, 0, 0, 1, 0, 0, 0]));
@@ -64,10 +64,10 @@ export class Layout {
 
   /** Resolves immediately, or when a changed layout has been read. */
   async ready(): Promise<void> {
-    await this.#reading?.catch(() => {}); // the server reports its end elsewhere
+    await this.#reading?.catch(() => {}); // the end of the server is reported elsewhere
   }
 
-  /** Returns the key to press for a name; undefined: the layout has none. */
+  /** Returns the key to press for a name; undefined: the layout has no such key. */
   pressedFor(name: string): number | undefined {
     return this.#keycodes.get(name)?.[0];
   }
@@ -119,7 +119,7 @@ export class Layout {
     this.#name();
   }
 
-  /** Finds the keys of each name: those that have it at the lowest shift level, in the active layout if possible. */
+  /** Finds the keys of each name: those with the name at the lowest shift level, in the active layout if possible. */
   #name(): void {
     const places = new Map<number, { cost: number; keycode: number }[]>();
     const count = Math.max(1, ...this.#keys.map(({ layouts }) => layouts.length));

@@ -1,5 +1,5 @@
-// The keysyms of the key table, by which an X11 layout names its keys (X Window System Protocol, appendix A; those of media keys are from
-// XFree86). If a name has several, each of them is the key, and the first one is pressed.
+// The keysyms of the key table, with which an X11 layout names its keys (X Window System Protocol, appendix A; those of media keys are from
+// XFree86). If a name has several keysyms, each of them is detected, and the first one is pressed.
 
 const latin = (character: string) => character.charCodeAt(0);
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];
@@ -82,7 +82,7 @@ export const keysyms: ReadonlyMap<string, readonly number[]> = new Map([
   row('volume-mute', 0x1008ff12),
 ]);
 
-/** The key next to the left Shift is named by its position, because each layout has another character there. */
+/** The key next to the left Shift is named by its position, because its character differs between layouts. */
 export const intlBackslash = { name: 'intlbackslash', keycode: 94 } as const;
 
 /** The positions of F13 to F24. Most layouts have other keysyms there, or none: the key can be detected, but no program sees F13. */

@@ -10,7 +10,7 @@ const allMasterDevices = 1;
 const genericEvent = 35;
 const rawKey = { press: 13, release: 14 } as const;
 
-/** Begins to listen. Errors: one sentence, if the server has no XInputExtension. */
+/** Begins to listen. Errors: one sentence if the server has no XInputExtension. */
 export async function listenToRawKeys(server: XServer, layout: Layout, listener: KeyListener): Promise<void> {
   const { opcode } = await server.extension('XInputExtension', 'no key can be detected');
   const version = Buffer.alloc(8);
@@ -38,8 +38,8 @@ export async function listenToRawKeys(server: XServer, layout: Layout, listener:
   server.send(select);
 }
 
-// Presses keys under X11 by keycode (XTEST Extension Protocol, version 2.2). The keycode of a name is looked up in the layout once per press.
-// So the key that was pressed is the key that is released, even if the layout changes in between.
+// Presses keys under X11 by keycode (XTEST Extension Protocol, version 2.2). The keycode of a name is looked up in the layout once per
+// press, so the pressed key is also the one that is released, even if the layout changes in between.
 
 const getInputFocus = 43;
 const fakeInput = 2;
@@ -47,7 +47,7 @@ const fakeInputBytes = 36;
 const keyPress = 2;
 const keyRelease = 3;
 
-/** Errors: one sentence, if the server has no XTEST. */
+/** Errors: one sentence if the server has no XTEST. */
 export async function openXTest(server: XServer, layout: Layout): Promise<Presser> {
   const { opcode } = await server.extension('XTEST', 'no key can be pressed');
   const send = async (event: number, keycode: number) => {

@@ -1,5 +1,5 @@
-// A connection to an X server in its own protocol (X Window System Protocol, version 11, sections 1 and 8), as far as pressing keys needs it.
-// It is plain JavaScript, so no data from a server can crash the process.
+// A connection to an X server in its own protocol (X Window System Protocol, version 11, sections 1 and 8), as far as needed for pressing
+// keys. It is plain JavaScript, so no data from a server can crash the process.
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ interface Extension {
   readonly firstEvent: number;
 }
 
-/** The keycodes of a server, inclusive. */
+/** The range of keycodes of a server, inclusive. */
 interface KeycodeRange {
   readonly first: number;
   readonly last: number;
@@ -37,7 +37,7 @@ export class XServer {
   readonly keycodes: KeycodeRange;
   /** The root window of the first screen. */
   readonly root: number;
-  /** Resolves when the connection has ended, with the reason. */
+  /** Resolves with the reason when the connection has ended. */
   readonly ended: Promise<Error>;
   readonly #socket: Socket;
   readonly #questions: Question[] = [];
@@ -71,7 +71,7 @@ export class XServer {
     return new XServer(socket, welcome, rest);
   }
 
-  /** Sends a request without an answer, and fills in its length. An error in reply ends the connection. */
+  /** Sends a request without an answer, and fills in its length. If the server replies with an error, the connection ends. */
   send(request: Buffer): void {
     if (this.#end !== undefined) throw this.#end;
     request.writeUInt16LE(request.length / 4, 2);
@@ -85,7 +85,7 @@ export class XServer {
     return new Promise((resolve, reject) => this.#questions.push({ sequence: this.#sequence, resolve, reject }));
   }
 
-  /** Queries an extension. Errors: the server lacks it; the message says what is impossible `without` it. */
+  /** Queries an extension. Throws if the server lacks it; the message states what is impossible `without` it. */
   async extension(name: string, without: string): Promise<Extension> {
     const head = Buffer.from([queryExtension, 0, 0, 0, name.length, 0, 0, 0]);
     const answer = await this.ask(Buffer.concat([head, padded(Buffer.from(name))]));
@@ -187,7 +187,7 @@ function padded(bytes: Buffer): Buffer {
 
 // The proof with which a client connects to an X server: a cookie in the authority file (Xau, Xsecurity(7)).
 
-/** A server, as the file names it. */
+/** A server, as named in the file. */
 interface Party {
   readonly family: number;
   readonly address: Buffer;
@@ -245,7 +245,7 @@ function* readEntries(bytes: Buffer): Iterable<{ party: Party; proof: Proof }> {
   }
 }
 
-// Connects to the X server of DISPLAY, before the library for hotkeys does: without a server that library aborts the process, and sometimes it
+// Connects to the X server of DISPLAY, before the hotkey library does: without a server, that library aborts the process or sometimes
 // hangs.
 
 const deadlineMs = 3000;
@@ -254,7 +254,7 @@ const firstPort = 6000;
 /** Address families in an authority file (Xauth.h). */
 const family = { internet: 0, internet6: 6, local: 256 } as const;
 
-/** A connected socket, and the server at its other end as an authority file names it. */
+/** A connected socket, and the server at its other end, as named in an authority file. */
 interface Reached {
   readonly socket: Socket;
   readonly server: Party;
