@@ -17,7 +17,7 @@ export interface KeptValue {
   readonly readCause: () => Change | undefined;
 }
 
-/** An item of work in progress of a connection, by a name that it chose, as data for JSON. */
+/** An item of a connection's work in progress, under a name chosen by the connection, as JSON data. */
 export interface KeptMemory {
   readonly connection: string;
   readonly name: string;
@@ -28,7 +28,7 @@ export interface KeptMemory {
 export interface KeptLog {
   /** Identifies the numbering of the entries. */
   readonly count: string;
-  /** The newest ones, oldest first. */
+  /** The newest entries, oldest first. */
   readonly entries: readonly LogEntry[];
   /** The time at which the last run ended, if known. */
   readonly endedAt: number;
@@ -39,13 +39,13 @@ export interface KeptLog {
 export interface Kept {
   readonly values: readonly KeptValue[];
   readonly memories: readonly KeptMemory[];
-  /** Nobody waits for it at the start. Resolves to undefined if there is none, or it could not be read in time; never rejects. */
+  /** The start does not wait for it. Resolves to undefined if there is no log, or if it could not be read in time; never rejects. */
   readonly log?: Promise<KeptLog | undefined>;
   /** The value of `left` for the running connection, such as an open database. */
   readonly left?: unknown;
 }
 
-/** An action on the hub itself, as opposed to a change of parameters: a rule was switched, flow files were reloaded, its clock was set. */
+/** An action on the hub itself, as opposed to a change of parameters: a rule was switched, flow files were reloaded, the clock was set. */
 export interface AuditEvent {
   readonly kind: 'rule' | 'connection' | 'reload' | 'sign-in' | 'clock' | 'lost' | 'stop';
   /** The actor, such as the client `api 10.0.0.3`. */
@@ -56,7 +56,7 @@ export interface AuditEvent {
   readonly after?: Value | undefined;
   /** A sentence with details. */
   readonly cause: string;
-  /** The number of events that this one represents; if omitted, one. */
+  /** The number of events that this one represents; omitted: one. */
   readonly count?: number | undefined;
 }
 
@@ -64,7 +64,9 @@ export interface AuditEvent {
 export interface Memory {
   /** The work that was in progress when the hub ended, by name; empty unless the connection starts with the hub. */
   readonly recalled: ReadonlyMap<string, unknown>;
-  /** Reports that something has changed. `read` is called later, when it is stored: it returns data for JSON; undefined: forget it. */
+  /**
+   * Reports that an item has changed. `read` is called later, when the item is stored, and returns JSON data; undefined: forget the item.
+   */
   changed(name: string, read: () => unknown): void;
   /** Converts a moment of the connection's clock to the time of day, in milliseconds since 1970. */
   timeOf(clockMs: number): number;
@@ -72,12 +74,12 @@ export interface Memory {
   clockOf(timeMs: number): number;
 }
 
-/** The hub as seen by a store, besides its parameters. */
+/** The hub as seen by a store, apart from its parameters. */
 export interface PersistencePort {
-  /** Whether a value of the parameter may be kept: others write it, and nothing outside of the hub has a better value. */
+  /** Whether a value of the parameter may be kept: others write it, and nothing outside the hub has a better value. */
   isKept(parameter: Parameter): boolean;
   /**
-   * Whether a change came from outside of the hub: from a client, from a connection such as a keyboard, or from another hub, including its
+   * Whether a change came from outside the hub: from a client, from a connection such as a keyboard, or from another hub, including its
    * rules. The first report of a device, default, computed and restored values, and changes by timers are not from outside.
    */
   isFromOutside(change: Change): boolean;
@@ -91,7 +93,7 @@ export interface PersistencePort {
   renewMemories(): void;
   /**
    * Restores the data of a store that another hub had open before. Call it whenever the store has been opened. Values that are newer than
-   * those of this hub become changes while no rule runs. false: nobody waits for it, and it is dropped.
+   * those of this hub become changes while no rule runs. false: no gateway waits for the data, and it is dropped.
    */
   giveBack(kept: Pick<Kept, 'values' | 'memories'>, store: string): boolean;
   /** The files that make up the installation. */
@@ -102,9 +104,9 @@ export interface PersistencePort {
   offer(part: Archive): () => void;
 }
 
-// The queries that a running store answers about earlier times. Gateways use them to answer their clients.
+// The queries about the past that a running store answers. Gateways use them to answer their clients.
 
-/** Each part of a store provides its queries; if no part that runs provides one, it is left out. */
+/** Each part of a store provides its queries; a query is omitted if no running part provides it. */
 export interface Archive {
   readonly storage?: StorageArchive;
   readonly values?: ValuesArchive;
@@ -117,7 +119,7 @@ export interface Archive {
 /** The files of a store as a whole. */
 interface StorageArchive {
   readonly folder: string;
-  /** The folder as it is shown: `***` if the setting is a secret. */
+  /** The folder as displayed: `***` if the setting is a secret. */
   readonly shownFolder: string;
   /** The maximum disk space of the databases. */
   readonly maxBytes: number;
@@ -152,7 +154,7 @@ export interface WritingStatus {
 }
 
 export interface ValuesArchive extends WritingArchive {
-  /** The time until writes were on disk, for each transaction, including failed ones. */
+  /** How long it took until writes were on disk, per transaction, including failed ones. */
   readonly flushDurations: Durations;
   /** Resolves when all changes up to now are on disk, or after two seconds. */
   flush(): Promise<void>;
@@ -164,7 +166,9 @@ export interface ValuesArchive extends WritingArchive {
 export interface RecordedArchive extends WritingArchive {
   /** Resolves when all changes up to now can be read, or after two seconds. */
   flush(): Promise<void>;
-  /** Checks a database that a reader has found damaged. If it is, it is set aside and replaced with a new one. */
+  /**
+   * Checks a database that a reader has reported as damaged. If this is confirmed, the database is set aside and replaced with a new one.
+   */
   check(): Promise<void>;
 }
 
@@ -180,8 +184,9 @@ export interface SnapshotArchive {
 /** Answers queries about the past, ready to send. */
 export interface PastArchive {
   /**
-   * `asker` identifies the client: clients take turns. A query that is no longer wanted at its turn is refused. Errors: `unknown-parameter`
-   * with the nearest address; `unavailable` if there are too many queries, it takes too long, or the database cannot be read.
+   * `asker` identifies the client: clients take turns. A query that is no longer wanted when its turn comes is refused. Errors:
+   * `unknown-parameter` with the nearest address; `unavailable` if there are too many queries, the query takes too long, or the database
+   * cannot be read.
    */
   ask(question: PastQuestion, asker: string, isWanted: () => boolean): Promise<ReadyAnswer>;
 }
@@ -194,11 +199,11 @@ export interface ReadyAnswer {
 
 export type PastQuestion = HistoryQuestion | EventsQuestion | AuditQuestion;
 
-/** The hub knows the type; undefined: the parameter is from an earlier time. */
+/** The type known to the hub; undefined: the parameter no longer exists. */
 export interface AskedParameter {
   readonly address: string;
   readonly type: ValueType | undefined;
-  /** true: the client may not see it, and gets the answer for an unknown parameter. */
+  /** true: the client may not see it, and gets the same answer as for an unknown parameter. */
   readonly isHidden?: boolean;
 }
 
@@ -213,7 +218,7 @@ export interface HistoryQuestion {
   readonly ask: 'history';
   /** undefined: the client may see everything. */
   readonly sight?: Sight | undefined;
-  /** Unknown parameters are skipped; if the only one is unknown, that is an error. */
+  /** Unknown parameters are skipped; a query whose only parameter is unknown is an error. */
   readonly parameters: readonly AskedParameter[];
   /** Whether the answer is a list; with `hasMore`, `parameters` is only the first part of it. */
   readonly list: { readonly hasMore: boolean } | undefined;
@@ -249,10 +254,10 @@ export interface AuditQuestion {
   readonly to: number;
   /** A glob of addresses. */
   readonly address?: string | undefined;
-  /** A part of the user's name, ignoring case. */
+  /** Part of the user's name, ignoring case. */
   readonly user?: string | undefined;
   readonly kind?: AuditKind | undefined;
-  /** A part of the address, the user, a value or the cause, ignoring case. */
+  /** Part of the address, the user, a value or the cause, ignoring case. */
   readonly text?: string | undefined;
   /** Only entries with a lower number. */
   readonly before?: number | undefined;
@@ -282,6 +287,6 @@ export interface PrivateFiles {
 /** A file, or a folder that stands for its files; it may not exist. */
 export interface NamedFile {
   readonly path: string;
-  /** Whether a setting names it by an absolute path, so that a copy of the installation would use it too. */
+  /** Whether a setting names it by an absolute path, so a copy of the installation would use the same file. */
   readonly isAbsolute: boolean;
 }

@@ -1,4 +1,4 @@
-// The connection types of the hub, a line each: all lists of types are derived from this file. A type is loaded when a flow file uses it.
+// The connection types of the hub, one per line: all lists of types are derived from this file. A type is loaded when a flow file uses it.
 
 export const registry = {
   alarms: () => import('./alarms/alarms.ts').then(({ alarms }) => alarms),
@@ -16,7 +16,7 @@ export const registry = {
   'xml-file-output': () => import('./xml-file-output/xml-file-output.ts').then(({ xmlFileOutput }) => xmlFileOutput),
 };
 
-/** By name of a type that works with each change: a type that does the same without threads and files, for the warm-up. */
+/** By the name of a type that works with each change: a type that does the same without threads and files, for the warm-up. */
 export const rehearsals = {
   store: () => import('./store/store.ts').then(({ storeRehearsal }) => storeRehearsal),
 };

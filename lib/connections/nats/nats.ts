@@ -95,7 +95,7 @@ export const nats = defineGatewayType({
       return () => {
         if (hub.mirroring.domain === status) hub.mirroring.domain = undefined;
         report.stop();
-        const closed = ownership.close(); // the values that connections set last are sent before
+        const closed = ownership.close(); // the last values set by connections are sent before that
         sharer.flush();
         following.unsubscribe();
         sharer.stop();
@@ -111,7 +111,7 @@ function selectBy(globs: readonly string[]): (address: string) => boolean {
   return (address) => patterns.some((pattern) => pattern.test(address));
 }
 
-// The parameters of other hubs in a file that `patchbay types --remote` writes, so that flow files can be checked against them.
+// The parameters of other hubs in a file written by `patchbay types --remote`, so that flow files can be checked against them.
 
 /** For example `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`. */
 const fileSchema = record(
@@ -143,19 +143,19 @@ function readRemotes(path: string, resolvePath: ResolvePath): Remotes {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof SyntaxError) return 'it is not JSON'; // its message quotes the file, which may contain secrets
+  if (error instanceof SyntaxError) return 'it is not JSON'; // the error message quotes the file, which may contain secrets
   if (error instanceof FileError) return error.message === nothing ? 'it does not exist' : error.message;
   if (!(error instanceof z.ZodError)) return messageOf(error);
   const [issue] = error.issues;
   return `${issue!.path.join('.') || 'it'}: ${issue!.message}`;
 }
 
-// The minimal permissions of a hub, as a part of the configuration of a NATS server. The password is a variable that the server reads from
+// The minimal permissions of a hub, as part of the configuration of a NATS server. The password is a variable that the server reads from
 // its environment.
 
 /**
- * A hub sends under its own name, requests from others in its own name, and answers them. A stream name is one token of a subject: the hub
- * may create the streams that it writes, and read all.
+ * A hub sends under its own name, sends requests to others in its own name, and answers theirs. A stream name is one token of a subject:
+ * the hub may create the streams that it writes, and read all streams.
  */
 function permissionsOf(settings: NatsSettings): string {
   const { domain, hub, credentials, pair } = settings;

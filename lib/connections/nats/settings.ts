@@ -27,7 +27,7 @@ export const settingsSchema = z.strictObject({
         .string()
         .refine((server) => !server.includes('@'), {
           error: 'expected a server without user and password (use the setting credentials), got them in its address',
-          abort: true, // so no later check shows it
+          abort: true, // so that no later check shows it
         })
         .regex(new RegExp(serverShape), { error: serverError, abort: true })
         .refine((server) => URL.canParse(server), {

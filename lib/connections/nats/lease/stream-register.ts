@@ -66,16 +66,16 @@ interface Opened {
   readonly connection: NatsConnection;
   readonly client: JetStreamClient;
   readonly streams: StreamAPI;
-  /** Returns the error code of a server; undefined: the error is not from a server. */
+  /** Returns the error code sent by a server; undefined: the error did not come from a server. */
   readonly codeOf: (error: unknown) => number | undefined;
   /** Whether the stream is known to have a message: then no other client is creating it. */
   isThere: boolean;
 }
 
 /**
- * In a cluster it creates its stream when a server reports that there is none, and requests no more than it needs: a stream may have a
- * leader while the cluster, which creates streams, has none. A single server is asked to create it first: the one in Debian 12 crashes on a
- * request for a message of a stream that another client is creating at this moment.
+ * In a cluster, it creates its stream only when a server reports that there is none, because a stream may have a leader while the cluster,
+ * which creates streams, has none. On a single server, it always creates the stream first, because the server in Debian 12 crashes on a
+ * request for a message of a stream that another client is just creating.
  */
 export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
   readonly #options: StreamRegisterOptions<T>;
@@ -117,7 +117,7 @@ export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
     return message === null ? nothing : { sequence: message.seq, value: this.#parse(message) };
   }
 
-  /** Returns undefined for an invalid value: the hub can continue, even if others write nonsense there. */
+  /** Returns undefined for an invalid value: the hub can continue even if other clients write invalid data there. */
   #parse(message: StoredMsg): T | undefined {
     try {
       expectShallow(message.data, maxKeys);
@@ -171,7 +171,7 @@ export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
     if (this.#isCreating) return;
     this.#isCreating = true;
     await this.#createInTurn(session)
-      .catch(() => {}) // the next write tries again, and so does this
+      .catch(() => {}) // the next write tries again, and so does this read
       .finally(() => {
         this.#isCreating = false;
       });
@@ -196,13 +196,13 @@ async function open(connection: NatsConnection): Promise<Opened> {
   return { connection, streams, client: jetstream(connection, { timeout: answerMs }), codeOf, isThere: false };
 }
 
-/** Whether nobody listens: the stream is gone, or has no leader at the moment. */
+/** Whether nobody listens: the stream is gone, or currently has no leader. */
 async function hasNoResponder(error: unknown): Promise<boolean> {
   const { RequestError } = await import('@nats-io/transport-node');
   return error instanceof Error && error.cause instanceof RequestError && error.cause.isNoResponders();
 }
 
-/** Creates the stream, or leaves an existing one as it is. Returns the sequence of its last message; undefined: unknown. */
+/** Creates the stream, or leaves an existing one unchanged. Returns the sequence of its last message; undefined: unknown. */
 async function create(
   session: Opened,
   stream: string,
@@ -232,17 +232,17 @@ async function create(
 }
 
 interface AskAgainOptions<T> {
-  /** Sends a request; rejects without an answer in time. */
+  /** Sends a request; rejects if no answer arrives in time. */
   ask(withinMs: number): Promise<T>;
   readonly everyMs: number;
-  /** The time at which all attempts end. */
+  /** The deadline of all attempts. */
   readonly limitMs: number;
-  /** Whether an error is an answer. After one, no further attempt begins. */
+  /** Whether an error is an answer. After an answer, no further attempt begins. */
   isAnswer(error: unknown): boolean;
 }
 
 /**
- * Repeats a request next to the earlier attempts as long as nobody answers: a request to a stream without a leader is lost, while its next
+ * Repeats a request in parallel with earlier attempts until one is answered: a request to a stream without a leader is lost, while its next
  * leader would answer immediately. Resolves to the first answer. Errors: an AggregateError of all attempts, in the order in which they
  * began.
  */

@@ -9,10 +9,10 @@ type Before = LeaseRecord['before'];
 
 interface Finding {
   readonly mayTake: boolean;
-  /** Whether the hub that may still continue with this lease answers: its holder, or the hub that it was returned to. */
+  /** Whether the hub that may still continue with this lease answers: its holder, or the hub to which it was returned. */
   readonly isThere: boolean;
   /**
-   * The value of `before` in the record of the next holder. Also undefined if that hub answers, because nobody waits for it a second time,
+   * The value of `before` in the record of the next holder. Also undefined if that hub answers, because it is not waited for a second time,
    * and if it is this hub.
    */
   readonly before: Before;
@@ -31,7 +31,7 @@ export class Succession {
     this.#whole = whole;
   }
 
-  /** Decides on the content of a register and its observation. `isHeld`: this hub holds it. Errors: as of `Rivals.lifeOf`. */
+  /** Decides from the content of a register and its observation. `isHeld`: this hub holds it. Errors: as of `Rivals.lifeOf`. */
   async find(value: LeaseRecord | undefined, nowMs: number, isHeld: boolean): Promise<Finding> {
     let life: Life | undefined;
     const lifeOf = async (holder: string) => (life = await this.#rivals.lifeOf(holder));
@@ -53,7 +53,8 @@ export class Succession {
   }
 
   /**
-   * Whether no hub can hold a lease that does not exist. Servers that have lost the lease do not end its holder, which may take it again.
+   * Whether it is certain that no hub holds a missing lease. If servers have lost the lease, its holder may still run, and may take it
+   * again.
    */
   #mayTakeLost(nowMs: number, isHeld: boolean): boolean {
     return !this.#sighting.isTaken || !this.#rivals.isExclusive || isHeld || this.#sighting.isOver(nowMs);
@@ -65,7 +66,7 @@ export class Succession {
     return this.#sighting.unseenMs(nowMs) >= leaseTimes.graceMs;
   }
 
-  /** Whether the lease has expired. A holder that answers, and that its fence has stopped, has some time to continue. */
+  /** Whether the lease has expired. A holder that answers, but was stopped by its fence, has some time to continue. */
   async #mayTakeHeld(holder: string, lifeOf: Rivals['lifeOf'], nowMs: number): Promise<boolean> {
     const isOver = this.#sighting.isOver(nowMs, this.#whole.hasRunOut?.() ? 0 : leaseTimes.graceMs);
     if (!this.#rivals.isExclusive) return isOver || (await lifeOf(holder)) === 'gone';
@@ -74,24 +75,24 @@ export class Succession {
   }
 }
 
-/** Returns the hub that may still continue with a taken record: its holder, or the hub that it was returned to. */
+/** Returns the hub that may still continue with a taken record: its holder, or the hub to which it was returned. */
 function beforeOf(taken: LeaseRecord | undefined): Before {
   return taken?.isReleased === false ? { holder: taken.holder, term: taken.term } : taken?.before;
 }
 
 /**
- * The observation of a register from outside: whether a hub holds and renews it, and for how long the servers have answered. All times are
- * of one monotonic clock.
+ * The observation of a register from outside: whether a hub holds and renews it, and how long the servers have been answering. All times
+ * are on one monotonic clock.
  */
 export class Sighting {
   /** The newest known sequence, and when the newest record was seen. */
   #sequence = 0;
   #seenMs = 0;
-  /** Whether the newest known record is that of a holder. */
+  /** Whether the newest known record has a holder. */
   #isTaken = false;
-  /** The greatest renewal that was requested, and when. */
+  /** The greatest requested renewal, and the time of the request. */
   #requested: { readonly holder: string; readonly renewal: number; readonly atMs: number } | undefined;
-  /** The start of the period in which every request was answered; undefined: the last one was not. */
+  /** The start of the period in which every request was answered; undefined: the last request was not. */
   #answeredSinceMs: number | undefined;
   #answeredMs = Number.NEGATIVE_INFINITY;
 
@@ -109,7 +110,7 @@ export class Sighting {
     this.#requested = { holder, renewal, atMs: nowMs };
   }
 
-  /** Notes the content of the register. If its request was noticed, it counts from then. */
+  /** Notes the content of the register. If the request to write it was observed, it counts from that moment. */
   note({ sequence, value }: Held<LeaseRecord>, nowMs: number): void {
     if (value !== undefined && sequence !== this.#sequence) this.#seenMs = this.#requestedMs(value) ?? nowMs;
     if (value !== undefined) this.#isTaken = !value.isReleased;
@@ -127,7 +128,7 @@ export class Sighting {
     this.#isTaken = true;
   }
 
-  /** Notes an answer of the servers. A process that was stopped has seen nothing in between: its observation restarts. */
+  /** Notes an answer of the servers. A process that was suspended has seen nothing in between, so its observation restarts. */
   answered(nowMs: number): void {
     if (nowMs - this.#answeredMs > leaseTimes.graceMs) this.#answeredSinceMs = undefined;
     this.#answeredMs = nowMs;
@@ -138,22 +139,22 @@ export class Sighting {
     this.#answeredSinceMs = undefined;
   }
 
-  /** Returns for how long the servers have not answered. */
+  /** Returns how long the servers have not answered. */
   silentMs(nowMs: number): number {
     return nowMs - this.#answeredMs;
   }
 
-  /** Returns for how long every request was answered. */
+  /** Returns for how long every request has been answered. */
   answeredForMs(nowMs: number): number {
     return this.#answeredSinceMs === undefined ? 0 : nowMs - this.#answeredSinceMs;
   }
 
-  /** Returns for how long no renewal was seen. */
+  /** Returns how long no renewal has been seen. */
   unseenMs(nowMs: number): number {
     return nowMs - this.#seenMs;
   }
 
-  /** Whether the lease has expired, as observed while the servers answered for at least this time. */
+  /** Whether the lease has expired, as observed while the servers answered for at least this long. */
   isOver(nowMs: number, graceMs: number = leaseTimes.graceMs): boolean {
     return this.unseenMs(nowMs) >= leaseTimes.expiryMs && this.answeredForMs(nowMs) >= graceMs;
   }

@@ -20,7 +20,7 @@ interface TlsTexts {
   readonly key?: string;
 }
 
-/** Reads the files. Errors: the invalid file, and the expected content. */
+/** Reads the files. Errors name the invalid file and the expected content. */
 export async function readTlsFiles(files: Files, resolvePath: ResolvePath): Promise<TlsTexts> {
   const read = async (setting: keyof Files) => {
     if (files[setting] === '') return undefined;
@@ -38,7 +38,7 @@ export async function readTlsFiles(files: Files, resolvePath: ResolvePath): Prom
   return { ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
 }
 
-/** Returns the reason why a file was not read: the message of the system, or the kind of object at the path. */
+/** Returns the reason why a file was not read: the system's error message, or the kind of object at the path. */
 function whyUnread(error: unknown): string {
   return messageOf((error as Error).cause ?? error);
 }
@@ -54,8 +54,8 @@ function check(expected: string, texts: { [Name in keyof TlsTexts]: string | und
 }
 
 /**
- * Reads a credentials file as `nsc` writes it: a JWT that names the user, and the seed that proves it. Errors: the kind of the file, never
- * its content.
+ * Reads a credentials file as written by `nsc`: a JWT that names the user, and the seed that proves it. Errors name the kind of the file,
+ * never its content.
  */
 export async function readCredentials(path: string, resolvePath: ResolvePath): Promise<Authenticator> {
   const { credsAuthenticator, nkeys } = await import('@nats-io/transport-node');

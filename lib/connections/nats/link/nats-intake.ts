@@ -1,17 +1,23 @@
-// Reads and processes the messages of other hubs in turns. In between, the hub does all other work, no matter how much a hub sends, and no
-// hub delays the messages of another. Messages beyond a bound are rejected; the mirror of the hub detects the gap and repairs it.
+// Reads and processes the messages of other hubs in turns. In between, the hub does all other work, no matter how much other hubs send, and
+// no hub delays the messages of another. Messages beyond a bound are rejected; the mirror of the hub detects the gap and repairs it.
 
 import { messageOf } from '../../../model/error.ts';
 import type { Log } from '../../connection.ts';
 
-/** Work in steps of some milliseconds at most. */
+/** Work in steps of at most a few milliseconds. */
 export type Steps = Iterator<undefined, void, undefined>;
-/** The same, created by a generator. */
+/** Work created by a generator. */
 export type MadeSteps = Generator<undefined, void, undefined>;
 
-/** How long all of it may take in one round of the event loop, reading included. The step that is running at the limit still finishes. */
+/**
+ * How long all of this work, including reading, may take in one round of the event loop. A step that is running at the limit still
+ * finishes.
+ */
 const roundMs = 5;
-/** The share of waiting messages. Reading continues even with many waiting messages, because the next one may be from a hub without any. */
+/**
+ * The share of waiting messages. Reading continues even with many waiting messages, because the next one may be from a hub that has none
+ * waiting.
+ */
 const waitingMs = 2.5;
 /** How many bytes of one hub, and of all hubs together, may wait. A message takes some memory besides its bytes. */
 export const maxWaitingBytes = 8 * 1024 * 1024;
@@ -21,9 +27,9 @@ const messageBytes = 256;
 const maxMessages = 4096;
 /** How often rejections of a hub are logged. */
 const reportEveryMs = 1000;
-/** A long queue drops its processed entries in batches of this size. */
+/** Processed entries are removed from a long queue in batches of this size. */
 const forgottenJobs = 1024;
-/** How many hubs have their own turns; all others share one. */
+/** How many hubs get separate turns; all others share one. */
 const maxSenders = 300;
 const sharedQueue = '';
 
@@ -35,9 +41,9 @@ interface Job {
 /** The waiting work of one hub, oldest first. */
 interface Queue {
   readonly jobs: Job[];
-  /** How many of the jobs were begun. */
+  /** The number of jobs that have begun. */
   begun: number;
-  /** The remaining steps of the last job begun. */
+  /** The remaining steps of the most recent job. */
   steps: Steps | undefined;
 }
 
@@ -65,7 +71,7 @@ export class Intake {
   /** The number of rejected messages, by hub. */
   readonly #refused = new Map<string, number>();
   #reportedMs = Number.NEGATIVE_INFINITY;
-  /** Known hubs. Each has its own turns, no matter how many others there are. */
+  /** Known hubs. Each gets separate turns, no matter how many others there are. */
   readonly #known = new Set<string>();
 
   constructor({ soon, log, now = () => performance.now() }: IntakeContext) {
@@ -85,7 +91,7 @@ export class Intake {
     else this.#known.delete(hub);
   }
 
-  /** Receives a message of a hub. Processes it immediately if there is time and no message of that hub is waiting. */
+  /** Receives a message from a hub. Processes it immediately if there is time and no message from that hub is waiting. */
   take(hub: string, bytes: number, begin: () => Steps | undefined): void {
     const key = this.#known.has(hub) || this.#queues.has(hub) || this.#queues.size < maxSenders ? hub : sharedQueue;
     const waiting = this.#queues.get(key);
@@ -178,7 +184,7 @@ export class Intake {
     end();
   };
 
-  /** Does the next work of a hub; returns whether more waits. */
+  /** Does the next work for a hub; returns whether more is waiting. */
   #advance(hub: string, queue: Queue): boolean {
     const { steps, jobs } = queue;
     if (steps !== undefined) {
@@ -210,7 +216,7 @@ export class Intake {
     return undefined;
   }
 
-  /** Runs a step; returns whether there are more. */
+  /** Runs a step; returns whether more steps remain. */
   #step(steps: Steps): boolean {
     try {
       return !steps.next().done;
@@ -238,8 +244,8 @@ function* both(first: Steps, second: Steps): MadeSteps {
   for (const steps of [first, second]) while (!steps.next().done) yield;
 }
 
-// A bound for each of several users, and one for all of them together. Once the common bound is reached, each user may still have an even
-// share, so earlier users shut nobody out.
+// A bound for each of several users, and one for all of them together. Once the common bound is reached, each user may still have an equal
+// share, so earlier users do not lock out others.
 
 export class Shares {
   readonly #most: number;
@@ -257,7 +263,7 @@ export class Shares {
     return this.#taken.get(user) ?? 0;
   }
 
-  /** Takes an amount for a user, all of it or nothing; returns whether it succeeded. */
+  /** Takes an amount for a user, either completely or not; returns whether this succeeded. */
   take(user: string, amount: number): boolean {
     const taken = this.of(user) + amount;
     const isEven = taken <= this.#mostInAll / (this.#taken.size + 1);
@@ -267,7 +273,7 @@ export class Shares {
     return true;
   }
 
-  /** Returns an amount that a user has taken. */
+  /** Gives back an amount that a user has taken. */
   give(user: string, amount: number): void {
     const left = this.of(user) - amount;
     if (left > 0) this.#taken.set(user, left);

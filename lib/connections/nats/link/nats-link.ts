@@ -1,5 +1,5 @@
-// The link to the servers. It connects, detects a broken link within some seconds, and reconnects forever. Each connection is a session,
-// and everything that belongs to a session ends with it.
+// The link to the servers. It connects, detects a broken link within seconds, and always reconnects. Each connection is a session, and
+// everything that depends on a session ends with it.
 
 import { connect as openSocket, type Socket } from 'node:net';
 import { nextTick } from 'node:process';
@@ -16,7 +16,7 @@ import type { Intake } from './nats-intake.ts';
 import { hubOf, hubOfInbox, inboxPrefixOf, requesterOf } from './subjects.ts';
 import type { Transport } from './transport.ts';
 
-/** A session with a server. `connection` is for JetStream, everything else uses `transport`. */
+/** A session with a server. `connection` is for JetStream; everything else uses `transport`. */
 export interface Session {
   readonly connection: NatsConnection;
   readonly transport: Transport;
@@ -26,7 +26,7 @@ export interface Session {
   readonly isOpen: boolean;
 }
 
-/** The current session, or the reason why there is none; an empty reason: not yet known. */
+/** The current session, or the reason why there is none; an empty reason means that it is not known yet. */
 export type LinkState = { readonly session: Session } | { readonly session: undefined; readonly reason: string };
 
 export interface Link {
@@ -45,7 +45,7 @@ interface LinkContext {
   readonly resolvePath: ResolvePath;
 }
 
-/** A server that is silent for this long has not answered. */
+/** A server that is silent for this long counts as not answering. */
 const connectMs = 3000;
 /** The pause before reconnecting a broken link. */
 const retryMs = 250;
@@ -56,7 +56,7 @@ const maxPingsOut = 2;
 export function openLink(context: LinkContext): Link {
   const { settings, scheduler, log, intake } = context;
   const state$ = new BehaviorSubject<LinkState>({ session: undefined, reason: '' });
-  let place = Math.floor(Math.random() * settings.servers.length); // spreads hubs over the servers
+  let place = Math.floor(Math.random() * settings.servers.length); // distributes hubs over the servers
   let attempts = Subscription.EMPTY;
   let connection: NatsConnection | undefined;
   let isClosed = false;
@@ -111,7 +111,7 @@ export function openLink(context: LinkContext): Link {
   };
 }
 
-/** Connects to one server. Errors: the reason of the failure. */
+/** Connects to one server. Rejects with the reason of the failure. */
 async function dial(
   { settings, scheduler, resolvePath }: LinkContext,
   server: string,
@@ -139,13 +139,13 @@ async function dial(
     ...(token !== '' && { token }),
     ...(nkey !== '' && { authenticator: nkeyAuthenticator(new TextEncoder().encode(nkey)) }),
     ...(file !== '' && { authenticator: await readCredentials(file, resolvePath) }),
-    // the client compares the certificate of an IP address with the server only if it gets the address
+    // the client checks a certificate for an IP address only if it gets the address
     ...(isTls && { tls: { ...files, host: hostname.replace(/^\[|\]$/g, '') } as TlsOptions }),
   };
   return connect(options);
 }
 
-/** Whether a server requires no credentials, so any client could do the same as this hub. */
+/** Whether a server requires no credentials, so any client could act like this hub. */
 function acceptsAnybody(info: ServerInfo | undefined, { credentials, tls }: NatsSettings): boolean {
   const hasCredentials = Object.values(credentials).some((one) => one !== '') || (tls?.certFile ?? '') !== '';
   return !hasCredentials || (info?.auth_required !== true && info?.tls_verify !== true);
@@ -157,7 +157,7 @@ function openDomain(domain: string, server: string): string {
   return `domain "${domain}" is open: ${server} requires no credentials, so ${danger}; ${remedy}`;
 }
 
-/** Logs errors of the server, such as a missing permission for a subject. */
+/** Logs errors from the server, such as a missing permission for a subject. */
 function watch(connection: NatsConnection, log: Log): void {
   void (async () => {
     for await (const status of connection.status())
@@ -169,8 +169,8 @@ function watch(connection: NatsConnection, log: Log): void {
 const defaultPort = 4222;
 
 /**
- * Waits for the greeting that a server sends to each client. A separate socket can be closed at any time; the client library would keep one
- * that hangs. Errors: the reason of the silence, *timeout*, or the abort by the signal.
+ * Waits for the greeting that a server sends to each client. A separate socket can be closed at any time, whereas the client library would
+ * keep one that hangs. Rejects with the reason of the silence, *timeout*, or the abort by the signal.
  */
 export async function awaitGreeting(server: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
   const { hostname, port } = new URL(server.replace(/^(\w+:\/\/)?/, 'http://'));
@@ -191,18 +191,18 @@ function reasonOf(error: unknown): string {
   return code === 'ECONNREFUSED' ? 'connection refused' : messageOf(error) || code;
 }
 
-/** How many bytes the client library gets at a time: some dozens of the shortest messages. */
+/** How many bytes the client library gets at a time: a few dozen of the shortest messages. */
 const sliceBytes = 8192;
 
-/** Returns the socket of the client library, which is not public; the library has no other way to be slowed down. */
+/** Returns the socket of the client library, which is not public, because there is no other way to slow the library down. */
 function socketOf(connection: NatsConnection): Socket | undefined {
   const { protocol } = connection as { protocol?: { transport?: { socket?: Socket } } };
   return protocol?.transport?.socket;
 }
 
 /**
- * Limits reading to the time that each round of the event loop has for it. The client library would read everything that a socket has,
- * message by message, before anything else runs. So it gets a slice at a time.
+ * Limits reading to the time reserved for it in each round of the event loop. The client library would read everything available on a
+ * socket, message by message, before anything else runs, so it gets one slice at a time.
  */
 function readInTurns(connection: NatsConnection, intake: Intake): void {
   const socket = socketOf(connection);
@@ -229,7 +229,7 @@ function readInTurns(connection: NatsConnection, intake: Intake): void {
 
 // The transport over a session with a NATS server.
 
-/** How many bytes may be on their way to the server. Beyond that, nothing is sent. */
+/** How many bytes may be in transit to the server. Beyond that, nothing is sent. */
 const maxUnsentBytes = 32 * 1024 * 1024;
 /** How often to ask the server whether it has received everything. */
 const askedEveryBytes = 1024 * 1024;
@@ -241,8 +241,8 @@ interface TransportContext {
 }
 
 /**
- * Takes incoming messages in turns, by their sender. Answers only to inboxes: any other reply subject could be one of this hub, where only
- * this hub may send.
+ * Processes incoming messages in turns, by sender. Answers only to inboxes: any other reply subject could be a subject of this hub, to
+ * which only this hub may send.
  */
 function createTransport(connection: NatsConnection, { domain, intake, log }: TransportContext): Transport {
   let sent = 0;
@@ -301,12 +301,14 @@ function createTransport(connection: NatsConnection, { domain, intake, log }: Tr
   };
 }
 
-// Attempts to reach one of several servers, until one answers. An attempt that hangs delays no other: a link that drops packets may recover
-// while the attempt still waits, so the next attempt runs next to it.
+// Tries several servers until one answers. An attempt that hangs does not delay others: a link that drops packets may recover while the
+// attempt is still waiting, so the next attempt runs in parallel.
 
 /** The pauses after all servers have failed. */
 const pauses = { firstMs: 250, longestMs: 400 };
-/** When the next attempt begins next to one that has not ended. Each attempt has its own deadline, so only a few run at the same time. */
+/**
+ * When the next attempt begins in parallel with one that has not ended. Each attempt has a deadline, so only a few run at the same time.
+ */
 const nextAttemptMs = 400;
 
 /** An open connection. */
@@ -327,7 +329,7 @@ interface AttemptsOptions<T extends Opened> {
   readonly report: (reason: string) => void;
 }
 
-/** Begins after a pause. Ends when a server has answered, or with the returned Subscription. */
+/** Begins after a pause. Ends when a server has answered, or when the returned Subscription is unsubscribed. */
 export function attemptAll<T extends Opened>(options: AttemptsOptions<T>, firstPauseMs: number): Subscription {
   const { servers, next, clock, dial, enter, report } = options;
   const backoff = new Backoff(pauses);

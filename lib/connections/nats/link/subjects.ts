@@ -1,6 +1,6 @@
-// The subjects of a domain: `patchbay.<domain>.<hub>.<what>`. A hub sends below its own name and receives requests there. A write request
-// adds the name of the requesting hub. So the permissions of a hub are a few patterns, and where a server enforces them, the subject proves
-// the sender of turns and writes: the content of a message proves nothing.
+// The subjects of a domain: `patchbay.<domain>.<hub>.<what>`. A hub sends under its own name and receives requests there. A write request
+// adds the name of the requesting hub. So the permissions of a hub are a few patterns, and if a server enforces them, the subject proves
+// the sender of turns and writes, which the content of a message cannot do.
 
 export interface HubName {
   readonly domain: string;
@@ -8,7 +8,7 @@ export interface HubName {
 }
 
 /**
- * The subjects below the name of a hub: its turns and heartbeats, requests to it, and the receipts of its standby. Hubs of version 0.1
+ * The subjects under the name of a hub: its turns and heartbeats, requests to it, and the receipts of its standby. Hubs of version 0.1
  * request writes without their own name. Servers that enforce the permissions of later versions reject those.
  */
 export type SubjectKind = 'turns' | 'walk' | 'write' | 'receipt';
@@ -22,7 +22,7 @@ export function subjectOfAll(domain: string, what: SubjectKind): string {
   return subjectOf({ domain, hub: '*' }, what);
 }
 
-/** Returns the subject for writes of one hub to another: `patchbay.house.west.write.east`. */
+/** Returns the subject for writes from one hub to another: `patchbay.house.west.write.east`. */
 export function subjectOfWrites(owner: HubName, requester: string): string {
   return `${subjectOf(owner, 'write')}.${requester}`;
 }
@@ -46,7 +46,7 @@ export function inboxPrefixOf({ domain, hub }: HubName): string {
   return `patchbay.${domain}.${hub}.inbox`;
 }
 
-/** Returns the hub of an inbox; empty for an inbox of another client, such as a tool; undefined if it is not an inbox. */
+/** Returns the hub that owns an inbox; empty if another client owns it, such as a tool; undefined if it is not an inbox. */
 export function hubOfInbox(domain: string, subject: string): string | undefined {
   if (subject.startsWith('_INBOX.')) return '';
   const prefix = `patchbay.${domain}.`;

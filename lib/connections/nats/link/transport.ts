@@ -10,14 +10,14 @@ export interface Message {
   reply(data: Uint8Array | string): void;
 }
 
-/** A network for as long as it exists. Nothing here throws. Messages may be lost without notice. */
+/** The network of a session. Its methods do not throw. Messages may be lost without notice. */
 export interface Transport {
   publish(subject: string, data: Uint8Array | string): void;
   /**
-   * Receives the messages of a subject, which may have wildcards; returns a function that ends it. For longer work `take` returns steps,
-   * which run before the next message of the same hub. Neither must throw.
+   * Receives the messages of a subject, which may have wildcards; returns a function that stops this. For longer work, `take` returns
+   * steps, which run before the next message from the same hub. Neither must throw.
    */
   subscribe(subject: string, take: (message: Message) => Steps | undefined): () => void;
-  /** Errors: no answer in time. */
+  /** Rejects if no answer arrives in time. */
   request(subject: string, data: Uint8Array | string, timeoutMs: number): Promise<Uint8Array>;
 }

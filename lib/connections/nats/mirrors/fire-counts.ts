@@ -1,4 +1,4 @@
-// Counts the fires of another hub's triggers that this hub has shown. A walk reports the total: the difference was lost.
+// Counts the fires of another hub's triggers that this hub has shown. A walk reports the total; the difference is the number of lost fires.
 
 import type { Parameter } from '../../../model/parameter.ts';
 
@@ -7,7 +7,7 @@ type Fires = readonly number[];
 
 export class FireCounts {
   readonly #parameterOf: (number: number) => Parameter | undefined;
-  /** By the number of a trigger, in one epoch of its owner. */
+  /** By the number of the trigger, in one epoch of its owner. */
   readonly #counts = new Map<number, number>();
   #epoch: string | undefined;
 
@@ -28,7 +28,7 @@ export class FireCounts {
     return new Set(fires.filter((number, index) => isKnown && index % 2 === 0 && this.#parameterOf(number)));
   }
 
-  /** Adopts the counts of a walk. Returns the number of lost fires for each trigger that was shown before and still is. */
+  /** Adopts the counts from a walk. Returns the number of lost fires for each trigger that was shown before and is still shown. */
   takeOver(fires: Fires, shown: ReadonlySet<number>): ReadonlyMap<Parameter, number> {
     const lost = new Map<Parameter, number>();
     for (let index = 0; index + 1 < fires.length; index += 2) {

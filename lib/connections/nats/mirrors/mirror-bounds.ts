@@ -1,13 +1,13 @@
-// The bounds of the data that a hub stores of other hubs. Data beyond them is not shown, and the log names the hub.
+// The bounds on the data that a hub stores from other hubs. Data beyond them is not shown, and the log names the hub.
 
 import { Shares } from '../link/nats-intake.ts';
 
-/** The maximum of the setting `maxParameters`, and of the parameters of all hubs together. */
+/** The maximum of the setting `maxParameters`, and of the number of parameters from all hubs together. */
 export const maxMirroredInAll = 1_000_000;
-/** The characters of addresses and texts stored for one hub: this many, or this many for each of its possible parameters. */
+/** How many characters of addresses and texts are stored for one hub: in total, or per possible parameter. */
 const mostCharacters = 32 * 1024 * 1024;
 const charactersPerParameter = 64;
-/** The characters of causes and of the names of writers. */
+/** How many characters of causes and writer names are stored. */
 const mostCauses = 16 * 1024 * 1024;
 /** The bound for all hubs together, as a multiple of the bound for one hub. */
 const hubsInAll = 4;
@@ -18,7 +18,7 @@ export class Bounds {
   readonly characters: Shares;
   readonly causes: Shares;
 
-  /** `maxParameters` of each hub are shown. */
+  /** Up to `maxParameters` of each hub are shown. */
   constructor(maxParameters: number) {
     const characters = Math.max(mostCharacters, charactersPerParameter * maxParameters);
     this.maxParameters = maxParameters;
@@ -28,7 +28,7 @@ export class Bounds {
   }
 }
 
-/** The share of one hub in the bounds, by the numbers of its parameters. */
+/** How much of the bounds one hub uses, by the numbers of its parameters. */
 export class Holding {
   readonly #bounds: Bounds;
   readonly #hub: string;
@@ -44,7 +44,7 @@ export class Holding {
     this.#causes = new Amounts(bounds.causes, hub);
   }
 
-  /** Reserves space for a parameter, its address and its text. Returns which bound is exceeded, and then reserves nothing. */
+  /** Reserves space for a parameter, its address and its text. If a bound is exceeded, returns it and reserves nothing. */
   add(number: number, address: string, textLength: number): string | undefined {
     const { parameters, characters, maxParameters } = this.#bounds;
     if (!parameters.take(this.#hub, 1))

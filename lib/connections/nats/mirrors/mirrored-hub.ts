@@ -1,5 +1,5 @@
-// Mirrors one other hub. Takes over reports that continue its state. If something is missing, it requests that from the owner, keeps the
-// reports that arrive in between, and continues there.
+// Mirrors one other hub. Applies reports that continue its state. If data is missing, it requests this data from the owner, keeps the
+// reports that arrive in between, and continues from there.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { counted } from '../../../model/digits.ts';
@@ -21,23 +21,23 @@ import { MirroredParameters, type MirrorPort } from './mirrored-parameters.ts';
 import { OwnerClock, type RemoteWrites } from './remote-writes.ts';
 import { InvalidAnswer, type Position, type Repaired, repair } from './repair.ts';
 
-/** A mirror without messages of its owner for this long is stale. */
+/** A mirror without messages from its owner for this long is stale. */
 const staleAfterMs = 3000;
 /** The maximum amount of data that is kept while a request is open. Beyond that, everything is dropped and requested again. */
 const maxKeptMessages = 4096;
 const maxKeptBytes = 8 * 1024 * 1024;
-/** A gap is requested immediately. While requests yield nothing, the pauses grow from the first to the longest. */
+/** Missing data is requested immediately. While requests yield nothing, the pauses grow from the first to the longest. */
 const gapPauses = { firstMs: 20, longestMs: 1000 };
-/** The pauses between looks at the lease while it contradicts the reported term. */
+/** The pauses between reads of the lease while it contradicts the reported term. */
 const leasePauses = { firstMs: 100, longestMs: 1000 };
 /**
  * The pauses before a request after an invalid message, until all messages have been valid for a minute. Answers come from the owner
- * itself. Reports may come from others where servers permit that, so the longest pause after one is so short that the mirror is fresh again
- * before it is stale.
+ * itself. Reports may come from other clients if servers permit this, so the longest pause after an invalid report is short enough that the
+ * mirror does not become stale.
  */
 const invalidPauses = { firstMs: 100, longestMs: 30_000, provenMs: 60_000 };
 const longestReportPauseMs = 1000;
-/** How often the log reports that something is not shown. */
+/** How often the log reports that parameters are not shown. */
 const refusedEveryMs = 1000;
 
 export interface MirroredHubContext {
@@ -45,7 +45,7 @@ export interface MirroredHubContext {
   readonly owner: HubName;
   readonly isOwn: boolean;
   readonly isSelected: (address: string) => boolean;
-  /** Whether to show its report of a connection as its own. */
+  /** Whether to show a connection that this hub reports as its own. */
   readonly mayShow: (connectionId: string) => boolean;
   /** Resolves to the terms in which the lease of a hub is held; undefined: unknown at the moment. Never rejects. */
   readonly termsOf: (hub: string) => Promise<ReadonlySet<number> | undefined>;
@@ -64,7 +64,7 @@ export class MirroredHub implements Remote {
   #staleSince: (() => number) | undefined;
   /** The last heartbeat, which names the machine of its sender. */
   heartbeat: Pick<HubReport, 'term' | 'machine'> | undefined;
-  /** Whether everything from its owner has been received once. */
+  /** Whether the complete state of its owner has been received once. */
   hasMirrored = false;
   readonly #context: MirroredHubContext;
   readonly #parameters: MirroredParameters;
@@ -79,28 +79,28 @@ export class MirroredHub implements Remote {
   /** The terms of the owner's lease when last read. */
   #termsOfLease: ReadonlySet<number> = new Set();
   #isLooking = false;
-  /** The earliest times of the next look at the lease, and of the next request for a gap. */
+  /** The earliest times of the next read of the lease, and of the next request for missing data. */
   #lookAfterMs = Number.NEGATIVE_INFINITY;
   #repairAfterMs = Number.NEGATIVE_INFINITY;
   readonly #lookBackoff = new Backoff(leasePauses);
   readonly #gapBackoff = new Backoff(gapPauses);
-  /** The time at which this hub last had everything from its owner, on the monotonic clock. */
+  /** The time at which this hub last had the complete state of its owner, on the monotonic clock. */
   #freshAtMs: number;
   /** The start of the period without an accepted report, although one could have arrived. */
   #listensSinceMs: number;
   /** Reports that arrived since the open request. */
   #kept: { readonly report: HubReport; readonly bytes: number }[] = [];
   readonly #account: Account;
-  /** Counts requests, so an answer to an earlier one is recognized. */
+  /** Counts requests, so an answer to an earlier one can be recognized. */
   #asking = 0;
   #isRepairing = false;
   /** Whether an answer is awaited; otherwise a pause before the next request. */
   #isAsked = false;
   /** Whether the owner has sent anything in this session: before that, no answer was possible. */
   #hasReceived = false;
-  /** Whether a report was taken over since the last snapshot: a report behind it then comes from another sender. */
+  /** Whether a report was applied since the last snapshot: an older report then comes from another sender. */
   #hasFollowed = false;
-  /** Whether this mirror is changing parameters at this moment. */
+  /** Whether this mirror is currently changing parameters. */
   #isStepping = false;
   /** Whether the set of parameters to show has changed since the open request. */
   #isOutdated = false;
@@ -108,7 +108,7 @@ export class MirroredHub implements Remote {
   /** The stale connections of a report that waits for values. */
   #staleDue: HubReport['stale'];
   readonly #fires: FireCounts;
-  /** Counts since the start of the hub, for operators. */
+  /** Counts since the hub started, for operators. */
   readonly counts = { turns: 0, gaps: 0, snapshots: 0, lostFires: 0, refused: 0 };
 
   constructor(context: MirroredHubContext) {
@@ -143,7 +143,7 @@ export class MirroredHub implements Remote {
     return this.#term;
   }
 
-  /** The present network; undefined: there is none. */
+  /** The current network; undefined: there is none. */
   get transport(): Transport | undefined {
     return this.#transport;
   }
@@ -179,7 +179,7 @@ export class MirroredHub implements Remote {
     return this.#context.writes.send(this, writes, by);
   }
 
-  /** Takes over a report of the owner; returns the remaining steps. */
+  /** Applies a report of the owner; returns the remaining steps. */
   take(report: HubReport, bytes: number): Steps | undefined {
     if (!this.#accepts(report)) {
       if (report.term < this.#term) this.counts.refused++;
@@ -207,8 +207,8 @@ export class MirroredHub implements Remote {
   }
 
   /**
-   * Whether a report in a term is from the active hub. A message may contain any term; the lease names the true one. While that cannot be
-   * read, only the previous term is accepted.
+   * Whether a report in a term is from the active hub. A message may contain any term; the lease contains the true one. While the lease
+   * cannot be read, only the previous term is accepted.
    */
   #accepts({ term, epoch }: Pick<HubReport, 'term' | 'epoch'>): boolean {
     if (term === this.#term || (term < this.#term && this.#isRestarted(epoch))) return true;
@@ -217,7 +217,10 @@ export class MirroredHub implements Remote {
     return false;
   }
 
-  /** Whether a lesser term belongs to a new run, without messages of any other: the servers have lost the leases, or cannot read them. */
+  /**
+   * Whether a lower term comes from a new run while no other run sends messages, because the servers have lost the leases or cannot read
+   * them.
+   */
   #isRestarted(epoch: string): boolean {
     return epoch !== this.epoch && this.#context.scheduler.now() - this.#listensSinceMs >= staleAfterMs;
   }
@@ -231,7 +234,7 @@ export class MirroredHub implements Remote {
     if (terms !== undefined) this.#termsOfLease = terms;
     if (terms?.has(report)) {
       this.#lookBackoff.reset();
-      if (!this.#isRepairing || !this.#isAsked) this.#repair(); // the current holder knows the present state
+      if (!this.#isRepairing || !this.#isAsked) this.#repair(); // the current holder knows the current state
       return;
     }
     this.#lookAfterMs = scheduler.now() + (this.hasMirrored ? this.#lookBackoff : this.#unknownBackoff).next();
@@ -241,12 +244,14 @@ export class MirroredHub implements Remote {
     log.warn({ hub: owner.hub, term: report }, message, 'not its term');
   }
 
-  /** When it becomes stale without messages of its owner, on the monotonic clock; infinite: it is stale. */
+  /** When it becomes stale without messages from its owner, on the monotonic clock; infinite: it is stale. */
   get staleAtMs(): number {
     return this.staleSince === undefined ? this.#freshAtMs + staleAfterMs : Number.POSITIVE_INFINITY;
   }
 
-  /** Checks whether messages of the owner still arrive. Call it when the mirror may be stale. Returns whether it has become stale now. */
+  /**
+   * Checks whether messages from the owner still arrive. Call it when the mirror may be stale. Returns whether it has just become stale.
+   */
   look(): boolean {
     if (this.#context.scheduler.now() < this.staleAtMs) return false;
     const { hub, timeOfDay, log } = this.#context;
@@ -263,7 +268,7 @@ export class MirroredHub implements Remote {
     return false;
   }
 
-  /** Returns the IDs of the connections of which its owner shares something. */
+  /** Returns the IDs of the connections with parameters that its owner shares. */
   connections(): ReadonlySet<string> {
     return this.#parameters.connections();
   }
@@ -272,7 +277,7 @@ export class MirroredHub implements Remote {
     return this.#parameters.hides(address);
   }
 
-  /** Handles an invalid report: everything is requested again. */
+  /** Handles an invalid report: requests everything again. */
   #handleInvalid(reason: string, longestMs: number): void {
     this.#context.log.warn({ hub: this.hub }, `invalid message of hub "${this.hub}": ${reason}`, 'invalid message');
     this.#position = undefined;
@@ -284,7 +289,7 @@ export class MirroredHub implements Remote {
     this.#repairAfter(Math.min(this.#invalidBackoff.next(), longestMs));
   }
 
-  /** Applies changed claims: hides parameters that belong to another hub by now, and shows those that may be shown. */
+  /** Applies changed claims: hides parameters that another hub owns by now, and shows those that may be shown. */
   applyClaims(): void {
     const parameters = this.#parameters;
     if (parameters.lacksAny()) this.lookAgain();
@@ -295,10 +300,10 @@ export class MirroredHub implements Remote {
 
   /** Notes that one of its parameters was removed, because this hub or a third one now has it. */
   noteRemoved({ address }: Parameter): void {
-    if (!this.#isStepping) this.#parameters.noteGone(address); // otherwise this mirror itself removes it
+    if (!this.#isStepping) this.#parameters.noteGone(address); // otherwise this mirror removes it itself
   }
 
-  /** Requests everything again, because more parameters may be shown: with the next message, or after the present answer. */
+  /** Requests everything again, because more parameters may be shown: with the next message, or after the current answer. */
   lookAgain(): void {
     if (this.#isRepairing && this.#isAsked) this.#isOutdated = true;
     else this.#position = undefined;
@@ -418,7 +423,7 @@ export class MirroredHub implements Remote {
     const ways = { run: <T>(hub: string, work: () => T) => intake.run(hub, work), goThrough };
     const from = this.#position;
     const begin = () => {
-      this.#position = undefined; // from now on the old numbers belong to other parameters
+      this.#position = undefined; // from now on the old numbers are reused for other parameters
     };
     repair({ transport, owner, intake: ways, parameters, accepts, isWanted, begin }, from).then(
       (repaired) => {
@@ -494,13 +499,13 @@ export class MirroredHub implements Remote {
   }
 }
 
-/** Whether a report continues exactly at the state of a mirror, in steps that are not too long. */
+/** Whether a report continues exactly from the state of a mirror, in steps that are not too long. */
 function follows({ prev, turns, structure }: HubReport, position: Position): boolean {
   if (prev !== position.rev || turns.length === 0 || turns.some((turn) => sizeOf(turn) > maxStep)) return false;
   return position.structure + turns.filter((turn) => !Array.isArray(turn)).length === structure;
 }
 
-/** Whether a mirror already has everything in a report, and more. */
+/** Whether a mirror is already ahead of a report. */
 function isBehind({ rev, structure, turns }: HubReport, position: Position): boolean {
   if (rev !== position.rev) return rev < position.rev;
   return structure < position.structure || (structure === position.structure && turns.length > 0);

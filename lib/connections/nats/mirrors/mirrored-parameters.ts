@@ -1,4 +1,4 @@
-// The parameters of one other hub as this hub shows them, by the numbers of their owner. Everything received is checked, and long work is
+// The parameters of one other hub, as shown by this hub, by the numbers of their owner. Everything received is checked, and long work is
 // done in steps.
 
 import { connectionIdOf } from '../../../model/address.ts';
@@ -19,9 +19,9 @@ import {
 } from '../wire/domain-messages.ts';
 import { type Bounds, Holding, maxMirroredInAll, moreTexts } from './mirror-bounds.ts';
 
-/** Numbers of an owner are lower: it renumbers its parameters when half of the numbers are unused. */
+/** The numbers of an owner stay below this: it renumbers its parameters when half of the numbers are unused. */
 const maxNumber = 2 * maxMirroredInAll;
-/** How many connections of a hub without selected parameters are remembered. */
+/** How many connections without selected parameters are remembered per hub. */
 const maxUnselected = 10_000;
 /** How far the clocks of two hubs may differ; a later time counts as now. */
 const maxAheadMs = 86_400_000;
@@ -40,14 +40,14 @@ export interface MirroredContext {
   readonly owner: string;
   readonly remote: Remote;
   readonly isSelected: (address: string) => boolean;
-  /** Whether to show the hub's report of a connection: no other hub has that connection, as far as is known. */
+  /** Whether to show the hub's report of a connection: no other hub is known to have that connection. */
   readonly mayShow: (connectionId: string) => boolean;
-  /** Whether this hub declares the same parameters, and stands by. */
+  /** Whether this hub declares the same parameters and is the standby. */
   readonly isOwn: boolean;
   readonly bounds: Bounds;
   /** Returns milliseconds since 1970. */
   readonly timeOfDay: () => number;
-  /** Called with the amount that is left out because it exceeds a bound. */
+  /** Called with the number of parameters that are omitted because they exceed a bound. */
   readonly refuse: (what: string) => void;
 }
 
@@ -56,26 +56,26 @@ export class MirroredParameters {
   /** By the number of the owner; undefined: not shown here. */
   #byNumber: (Parameter | undefined)[] = [];
   #size = 0;
-  /** The parameters shown before a new snapshot, by address. Definitions decide which stay before values arrive. */
+  /** The parameters shown before a new snapshot, by address. Definitions decide which of them stay before values arrive. */
   #before = new Map<string, Parameter>();
   /** The definitions of the new snapshot. */
   #next = new Map<string, Definition>();
   #numbers = new Set<number>();
-  /** The numbers of parameters whose address another hub or this one has, by address. */
+  /** The numbers of parameters whose address is used by another hub or by this one, by address. */
   readonly #hidden = new Map<string, number>();
   /** The IDs of connections without selected parameters, including those withdrawn since the last snapshot. */
   readonly #unselected = new Set<string>();
   readonly #origins: KnownOrigins;
-  /** The addresses of parameters that others have removed since the last check. */
+  /** The addresses of parameters removed by others since the last check. */
   readonly #gone = new Set<string>();
   readonly #connections = new Map<string, Origin>();
   /** The connections of the owner with an offline device. */
   readonly #away = new Map<string, DeviceState>();
-  /** Its share of the bounds, for shown and hidden parameters. */
+  /** Its usage of the bounds, for shown and hidden parameters. */
   readonly #holding: Holding;
   /** The numbers of parameters that exceed a bound. They are removed after the turn. */
   readonly #excess: number[] = [];
-  /** The writer and time of changes, until a context changes them. */
+  /** The writer and time of the following changes, until the next context. */
   #by: KnownOrigin;
   #at = 0;
 
@@ -91,7 +91,7 @@ export class MirroredParameters {
     return this.#size;
   }
 
-  /** Whether its owner has this address, and another parameter is shown there. */
+  /** Whether its owner has this address, but another parameter is shown there. */
   hides(address: string): boolean {
     return this.#hidden.has(address) || this.#gone.has(address);
   }
@@ -103,8 +103,8 @@ export class MirroredParameters {
   }
 
   /**
-   * Returns the IDs of all connections of the owner, shown or not. A connection without selected parameters stays even after all of it is
-   * withdrawn.
+   * Returns the IDs of all connections of the owner, shown or not. A connection without selected parameters stays in the list even after
+   * all of its parameters are withdrawn.
    */
   connections(): ReadonlySet<string> {
     const ids = new Set(this.#unselected);
@@ -113,7 +113,7 @@ export class MirroredParameters {
     return ids;
   }
 
-  /** Notes that a parameter was removed, so nothing is written to it any more. */
+  /** Notes that a parameter was removed, so it is no longer written. */
   noteGone(address: string): void {
     this.#gone.add(address);
   }
@@ -127,13 +127,13 @@ export class MirroredParameters {
     return false;
   }
 
-  /** Whether a shown parameter may belong to another hub by now. */
+  /** Whether another hub may own a shown parameter by now. */
   hasMisplaced(): boolean {
     for (const id of this.#connections.keys()) if (!this.#context.mayShow(id)) return true;
     return false;
   }
 
-  /** Hides the parameters that belong to another hub by now. */
+  /** Hides the parameters that another hub owns by now. */
   *hideMisplaced(): MadeSteps {
     const { hub, mayShow } = this.#context;
     const byNumber = this.#byNumber;
@@ -156,7 +156,7 @@ export class MirroredParameters {
     this.#numbers.clear();
   }
 
-  /** Takes further definitions. Errors: they are invalid. */
+  /** Adds further definitions. Throws if they are invalid. */
   *define(definitions: readonly Definition[]): MadeSteps {
     const { isSelected, bounds, refuse } = this.#context;
     yield* each(definitions, stepNumbers, (definition) => {
@@ -178,7 +178,7 @@ export class MirroredParameters {
     const { hub } = this.#context;
     this.#numbers.clear();
     yield* each(shown(this.#byNumber), stepNumbers, (parameter) => this.#before.set(parameter.address, parameter));
-    this.#empty(); // there are no numbers any more; the shown parameters stay for now
+    this.#empty(); // the numbers are no longer valid; the shown parameters stay for now
     this.#unselected.clear();
     const leaving: Parameter[] = [];
     yield* each(this.#before, stepNumbers, ([address, parameter]) => {
@@ -199,7 +199,7 @@ export class MirroredParameters {
     hub.mirroring.notify();
   }
 
-  /** Takes over changes, in turns of limited size. Adds the numbers of parameters with a value to `valued`. Errors: they are invalid. */
+  /** Applies changes, in turns of limited size. Adds the numbers of parameters with a value to `valued`. Throws if they are invalid. */
   *takeAll(changes: WireTurn, valued?: Set<number>): MadeSteps {
     for (let place = 0; place < changes.length; ) {
       this.#context.hub.turn(() => {
@@ -210,7 +210,10 @@ export class MirroredParameters {
     }
   }
 
-  /** Replaces the parameters that no longer have a value, once all values have arrived: a known value never becomes unknown in place. */
+  /**
+   * Replaces the parameters that no longer have a value, once all values have arrived, because a known value never becomes unknown in
+   * place.
+   */
   *settle(valued: ReadonlySet<number>): MadeSteps {
     const unknown: Definition[] = [];
     const byNumber = this.#byNumber;
@@ -224,7 +227,7 @@ export class MirroredParameters {
     if (unknown.length > 0) this.#context.hub.mirroring.notify();
   }
 
-  /** Takes over turns, each as one turn of this hub; calls `fired` for each fire. Errors: the report is invalid. */
+  /** Applies turns, each as one turn of this hub; calls `fired` for each fire. Throws if the report is invalid. */
   *take(turns: HubReport['turns'], fired: (number: number) => void): MadeSteps {
     for (const turn of turns) {
       if (Array.isArray(turn)) this.#takeTurn(turn, fired);
@@ -233,7 +236,7 @@ export class MirroredParameters {
     }
   }
 
-  /** Returns the parameter of a number of the owner. */
+  /** Returns the parameter with this number of the owner. */
   at(number: number): Parameter | undefined {
     return this.#byNumber[number];
   }
@@ -261,7 +264,7 @@ export class MirroredParameters {
     hub.mirroring.reportStale(marked);
   }
 
-  /** Removes all parameters; those that this hub declares are its own again. */
+  /** Removes all parameters; this hub owns those again that it declares. */
   clear(): void {
     const all = [...shown(this.#byNumber), ...this.#before.values()];
     this.#empty();
@@ -286,7 +289,7 @@ export class MirroredParameters {
     this.#dropExcess();
   }
 
-  /** Takes over a number of changes from a position on; returns the position of the next one. */
+  /** Applies some changes from a position on; returns the position of the next one. */
   #takeChanges(
     turn: WireTurn,
     from: number,
@@ -297,7 +300,7 @@ export class MirroredParameters {
     this.#dropGone();
     const { mirroring } = this.#context.hub;
     const changes: (Change | undefined)[] = [];
-    /** The lengths of longer changes with their causes, by their places. */
+    /** The lengths of longer changes with their causes, by position. */
     const lengths: number[] = [];
     let why: Change | undefined;
     let whyLength = 0;
@@ -339,7 +342,7 @@ export class MirroredParameters {
     return index;
   }
 
-  /** Returns a change without its causes and without a long name, because the causes of this hub exceed the bound. */
+  /** Returns a change without its causes and without a long name, because the causes from this hub exceed the bound. */
   #withoutCauses(number: number, value: Value, hop: number) {
     const { owner, refuse } = this.#context;
     const { origin, extra } = this.#by;
@@ -361,7 +364,7 @@ export class MirroredParameters {
     return [readLinks(why, this.#context.owner, (address) => this.#context.hub.find(address)), lengthOfLinks(why)];
   }
 
-  /** Limits a time: no correct clock is a day ahead, and retention depends on the times of changes. */
+  /** Limits a time, because no correct clock is a day ahead, and retention depends on the times of changes. */
   #timeOf(at: number): number {
     const now = this.#context.timeOfDay();
     return at > now + maxAheadMs ? now : Math.max(0, at);
@@ -386,7 +389,7 @@ export class MirroredParameters {
     this.#takeTurn(structure.changes);
   }
 
-  /** Shows a parameter, new or already shown, unless this hub or another connected one has its address. */
+  /** Shows a parameter, new or already shown, unless this hub or another connected hub has its address. */
   #add(definition: Definition, known: Parameter | undefined): void {
     const [number, address, type, access] = definition;
     const { hub, remote, isSelected, mayShow, refuse } = this.#context;
@@ -426,7 +429,7 @@ export class MirroredParameters {
     this.#size++;
   }
 
-  /** Returns a parameter that this hub declares and stands by for. A parameter of a stale hub makes room. */
+  /** Returns a parameter that this hub declares and stands by for. Removes a parameter of a stale hub to make room. */
   #ownOf(address: string, type: Parameter['type'], access: Parameter['access']): Parameter | undefined {
     const { hub, remote, mayShow } = this.#context;
     const found = hub.find(address);
@@ -507,7 +510,7 @@ export class MirroredParameters {
   }
 }
 
-/** Processes items, a number of them in each step. */
+/** Processes items, several in each step. */
 function* each<T>(items: Iterable<T>, inStep: number, work: (item: T) => void): MadeSteps {
   let done = 0;
   for (const item of items) {
@@ -516,7 +519,7 @@ function* each<T>(items: Iterable<T>, inStep: number, work: (item: T) => void): 
   }
 }
 
-/** Slices items for steps that add or remove parameters. */
+/** Divides items into steps that add or remove parameters. */
 function* slicesOf<T>(items: readonly T[]): Generator<readonly T[], void, void> {
   for (let place = 0; place < items.length; place += stepParameters) yield items.slice(place, place + stepParameters);
 }

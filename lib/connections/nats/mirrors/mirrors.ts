@@ -1,4 +1,4 @@
-// All other hubs of the domain, as this hub mirrors them.
+// All other hubs of the domain, as mirrored by this hub.
 
 import { type SchedulerLike, type Subject, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
@@ -15,7 +15,7 @@ import { Bounds } from './mirror-bounds.ts';
 import { MirroredHub } from './mirrored-hub.ts';
 import { RemoteWrites } from './remote-writes.ts';
 
-/** How many hubs are mirrored. Beyond that, the one that has been stale for longest is dropped; if none is stale, the new one is. */
+/** How many hubs are mirrored. Beyond that, the hub that has been stale for longest is dropped, or the new one if none is stale. */
 const maxHubs = 256;
 /** A subscription without messages for this long, although the link is up, is renewed. */
 const silentMs = 2000;
@@ -23,7 +23,7 @@ const silentMs = 2000;
 const newHubsPerSecond = 50;
 /** How many leases of hubs that were never mirrored, and may not exist, are read at the same time. */
 const maxLeaseReads = 8;
-/** How often the log reports invalid messages: creating a sentence takes longer than dropping a message. */
+/** How often the log reports invalid messages: composing a sentence takes longer than dropping a message. */
 const reportEveryMs = 1000;
 
 interface MirrorsContext {
@@ -31,7 +31,7 @@ interface MirrorsContext {
   readonly name: HubName;
   readonly ownership: Ownership;
   readonly isSelected: (address: string) => boolean;
-  /** How many parameters of each other hub are shown. */
+  /** How many parameters are shown per other hub. */
   readonly maxParameters: number;
   readonly intake: Intake;
   /** Receives the reports of another hub with the name of this one, even if this hub does not mirror it. */
@@ -51,7 +51,7 @@ export class Mirrors {
   #unsubscribe = () => {};
   #endReceipts = () => {};
   #receivedAtMs = 0;
-  /** The number of added hubs, and the start of the count. */
+  /** The number of added hubs, and when the count started. */
   #newHubs = 0;
   #newHubsSinceMs = Number.NEGATIVE_INFINITY;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
@@ -80,7 +80,7 @@ export class Mirrors {
     return this.#hubs.values();
   }
 
-  /** Returns the hub of each connection, by Connection ID, for other hubs that have sent something in the last `withinMs`. */
+  /** Returns the hub of each connection, by Connection ID, for other hubs that have sent a message within the last `withinMs`. */
   owners(withinMs: number): ReadonlyMap<string, string> {
     const others = [...this.#hubs.values()].filter(
       ({ hub, lagMs }) => lagMs < withinMs && hub !== this.#context.name.hub,
@@ -88,7 +88,7 @@ export class Mirrors {
     return new Map(others.flatMap((one) => [...one.connections()].map((id) => [id, one.hub] as const)));
   }
 
-  /** Whether a hub without a term has sent something in the last `withinMs`. */
+  /** Whether a hub without a term has sent a message within the last `withinMs`. */
   hasNoTerm(hub: string, withinMs: number): boolean {
     return [...this.#hubs.values()].some((one) => one.hub === hub && one.term === 0 && one.lagMs < withinMs);
   }
@@ -128,7 +128,7 @@ export class Mirrors {
     let report: HubReport;
     try {
       report = readHubReport(data);
-      // servers permit a hub only its own subject: nothing else proves the sender
+      // servers let a hub use only its own subject: nothing else proves the sender
       if (report.hub !== sender) throw new Error(`the message names hub "${report.hub}"`);
     } catch (error) {
       this.#refuse(sender, messageOf(error));
@@ -140,7 +140,7 @@ export class Mirrors {
     return this.#hubOf(sender)?.take(report, data.length);
   }
 
-  /** Drops an invalid message. If a valid one is missing now, the next one reveals the gap, and the mirror repairs it. */
+  /** Drops an invalid message. If a valid message is lost this way, the next one reveals the gap, and the mirror repairs it. */
   #refuse(sender: string, reason: string): void {
     const known = this.#hubs.get(sender);
     if (known !== undefined) known.counts.refused++;
@@ -205,8 +205,8 @@ export class Mirrors {
   }
 
   /**
-   * Whether to show a hub's report of a connection: the claims give the connection to no other hub, and this hub has none of that ID unless
-   * the claims give it away.
+   * Whether to show a hub's report of a connection: the claims give the connection to no other hub, and this hub has none with this ID
+   * unless the claims give it to another hub.
    */
   #mayShow(connectionId: string, sender: string): boolean {
     const { hub, ownership } = this.#context;
@@ -216,12 +216,12 @@ export class Mirrors {
     return owner === undefined ? !isOwn || sender === this.#context.name.hub : owner === sender;
   }
 
-  /** Applies changed claims: parameters that are shown may belong to another hub by now. */
+  /** Applies changed claims: another hub may own shown parameters by now. */
   #applyClaims(): void {
     for (const hub of this.#hubs.values()) hub.applyClaims();
   }
 
-  /** Drops the hub that has been stale for longest; first those that never sent everything, and may not exist. */
+  /** Drops the hub that has been stale for longest; first those that never sent their complete state, and may not exist. */
   #forgetStalest(): boolean {
     const [stalest] = [...this.#hubs.values()]
       .filter(({ staleSince }) => staleSince !== undefined)
@@ -237,7 +237,7 @@ export class Mirrors {
     this.#context.intake.know(mirrored.hub, false);
   }
 
-  /** Drops the mirror of the own name once this hub holds that name. */
+  /** Drops the mirror of this hub's own name once this hub holds that name. */
   #own(): void {
     const { ownership, name } = this.#context;
     const own = this.#hubs.get(name.hub);
@@ -245,8 +245,8 @@ export class Mirrors {
   }
 
   /**
-   * Handles a removed parameter: one of another hub may be shown in its place. The mirror that has shown it must not show it any more,
-   * because this hub or a third one now has it.
+   * Handles a removed parameter: one of another hub may be shown in its place. The mirror that has shown it must no longer show it, because
+   * this hub or a third one now has it.
    */
   #makeRoom(parameter: Parameter): void {
     const { address, remote } = parameter;
@@ -259,13 +259,14 @@ export class Mirrors {
     for (const hub of this.#hubs.values()) if (hub !== stale && hub.isHiddenBy(stale)) hub.lookAgain();
   }
 
-  /** Handles a parameter that this hub has declared: while this hub stands by, the parameter belongs to the active hub. */
+  /** Handles a parameter that this hub has declared: while this hub is the standby, the active hub owns the parameter. */
   #entrust({ remote }: Parameter): void {
     if (remote === undefined) this.#hubs.get(this.#context.name.hub)?.lookAgain();
   }
 
   /**
-   * Checks which hubs have become stale. Returns in how many milliseconds the next one may, which is the only timer of an idle hub here.
+   * Checks which hubs have become stale. Returns how many milliseconds later the next one may become stale; this is the only timer of an
+   * idle hub here.
    */
   #look(): number {
     const transport = this.#transport;
@@ -283,7 +284,7 @@ export class Mirrors {
   }
 }
 
-/** Makes a standby answer the active hub with its received position. Returns a function that ends that. */
+/** Makes a standby answer the active hub with its received position. Returns a function that stops this. */
 function sendReceipts(
   transport: Transport,
   name: HubName,

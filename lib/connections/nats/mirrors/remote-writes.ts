@@ -1,5 +1,5 @@
 // Sends writes to the hub that owns the parameters. A request that may be lost is repeated with the same number, so the owner writes it
-// once. Nothing is queued for later: without an answer in time a write is refused.
+// once. Nothing is queued for later: without an answer in time, a write is refused.
 
 import { randomUUID } from 'node:crypto';
 import type { SchedulerLike } from 'rxjs';
@@ -26,16 +26,16 @@ import {
 const attemptMs = 650;
 /** The minimum pause after an attempt that fails early. */
 const leastAttemptMs = 100;
-/** How many requests may wait for their answers at a time. */
+/** How many requests may wait for an answer at the same time. */
 const maxWaiting = 10_000;
 /** The total length of these requests. */
 const maxWaitingLength = 32 * 1024 * 1024;
 
 /** The hub that receives requests. */
 export interface TargetHub extends Pick<Remote, 'hub'> {
-  /** Whether it has recently sent something. It may receive writes before all of its parameters are mirrored. */
+  /** Whether it has recently sent a message. It may receive writes before all of its parameters are mirrored. */
   readonly isThere: boolean;
-  /** The network at this moment; undefined: there is none. */
+  /** The current network; undefined: there is none. */
   readonly transport: Transport | undefined;
   readonly clock: Pick<OwnerClock, 'epoch' | 'now'>;
 }
@@ -67,7 +67,7 @@ export class RemoteWrites {
     return this.#sendRequest(remote, parameters, request);
   }
 
-  /** Keeps only the request and its parameters while it waits, and none of the causes. */
+  /** While it waits, keeps only the request and its parameters, but no causes. */
   async #sendRequest(
     remote: TargetHub,
     parameters: readonly Parameter[],
@@ -111,8 +111,8 @@ export class RemoteWrites {
   }
 
   /**
-   * Errors: no attempt was answered. An attempt that fails immediately, because nobody listens, is repeated too: the owner may be back
-   * soon.
+   * Rejects if no attempt was answered. An attempt that fails immediately, because nobody listens, is repeated as well: the owner may be
+   * back soon.
    */
   async #ask(remote: TargetHub, request: string) {
     const subject = subjectOfWrites({ ...this.#name, hub: remote.hub }, this.#name.hub);
@@ -133,7 +133,7 @@ export class RemoteWrites {
   }
 }
 
-/** Returns the result of a write as the owner reports it, or an error if the parameter cannot have that value. */
+/** Returns the result of a write as reported by the owner, or an error if the parameter cannot have that value. */
 function resultOf(result: WireResult, { address, type, remote }: Parameter): Value | Error {
   if (!('v' in result)) return new HubError(result.code, printable(result.message));
   if (isValueOf(type, result.v)) return result.v;
@@ -150,17 +150,17 @@ function unavailable(message: string): HubError {
   return new HubError('unavailable', message);
 }
 
-// The clock of an owner, as far as known: every report contains its time. So an owner knows how long ago it received a request first,
-// although no two hubs have the same time.
+// An estimate of an owner's clock: every report contains its time. So the owner can tell how long ago a request was first sent, although
+// the clocks of two hubs differ.
 
-/** No report takes this long to arrive. */
+/** Every report arrives within this time. */
 const implausibleMs = 10_000;
 
 export class OwnerClock {
   readonly #scheduler: SchedulerLike;
   #epoch = '';
   #shownMs = 0;
-  /** When that was received, on the clock of this hub. */
+  /** When that report was received, on the clock of this hub. */
   #receivedAtMs = 0;
 
   constructor(scheduler: SchedulerLike) {
@@ -178,8 +178,8 @@ export class OwnerClock {
   }
 
   /**
-   * Notes the clock of a report. Ignores repeated or delayed reports. Accepts a time far from the expected one, so a wrong one does not
-   * last.
+   * Notes the clock of a report. Ignores repeated or delayed reports. Accepts a time far from the expected one, so a wrong estimate does
+   * not last.
    */
   note({ epoch, clock }: Pick<HubReport, 'epoch' | 'clock'>): void {
     const isExpected = epoch === this.#epoch && Math.abs(clock - this.now()) < implausibleMs;

@@ -1,5 +1,5 @@
-// Requests the data that this hub has missed from an owner, page by page: everything, or the changes since a revision. Each page is taken
-// over, in turns with other work, before the next one is requested.
+// Requests from an owner the data that this hub has missed, page by page: everything, or the changes since a revision. Each page is
+// applied, alternating with other work, before the next one is requested.
 
 import type { Intake, Steps } from '../link/nats-intake.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
@@ -11,7 +11,7 @@ const pageTimeoutMs = 1000;
 /** The maximum number of triggers for which an owner reports fires. */
 const maxFires = 20_000;
 
-/** The state of a mirror, in the counts of its owner. */
+/** The state of a mirror, as counted by its owner. */
 export interface Position {
   readonly epoch: string;
   readonly structure: number;
@@ -23,9 +23,9 @@ export interface RepairContext {
   readonly owner: HubName;
   readonly intake: Pick<Intake, 'run' | 'goThrough'>;
   readonly parameters: MirroredParameters;
-  /** Accepts an answer in a valid term; returns whether it has. */
+  /** Accepts an answer with a valid term; returns whether it was accepted. */
   readonly accepts: (answer: WalkAnswer) => boolean;
-  /** Whether the repair is still wanted; otherwise nothing more is taken over. */
+  /** Whether the repair is still wanted; otherwise nothing more is applied. */
   readonly isWanted: () => boolean;
   /** Called before all parameters are replaced. */
   readonly begin: () => void;
@@ -45,8 +45,8 @@ export class InvalidAnswer extends Error {}
 class Unwanted extends Error {}
 
 /**
- * Runs a repair. Errors: the owner does not answer, or its answers do not fit together; then it may be tried again. `SenselessAnswer` for
- * an invalid answer.
+ * Runs a repair. Rejects if the owner does not answer, or its answers are inconsistent, in which case it may be retried; and with
+ * `SenselessAnswer` for an invalid answer.
  */
 export async function repair(context: RepairContext, from: Position | undefined): Promise<Repaired> {
   const repairing = new Repairing(context);
@@ -68,7 +68,7 @@ class Repairing {
   }
 
   /**
-   * Takes over all definitions. Pages of different structures do not fit together: the later one may lack parameters of the earlier one.
+   * Applies all definitions. Pages of different structures are inconsistent: the later one may lack parameters of the earlier one.
    */
   async define(): Promise<Omit<Position, 'rev'>> {
     const { parameters } = this.#context;
@@ -92,7 +92,7 @@ class Repairing {
     }
   }
 
-  /** Takes over values since a revision. Undefined: the owner has renumbered. */
+  /** Applies values since a revision. Undefined: the owner has renumbered its parameters. */
   async walk(
     { epoch, structure, rev }: Position,
     valued?: Set<number>,

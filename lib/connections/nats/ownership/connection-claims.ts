@@ -1,6 +1,6 @@
 // The claims on Connection IDs: one list for all hubs of a domain. A hub that wants an ID of another hub retries, and gets it when that hub
-// has given it up, has ended, or is no longer connected. While the list cannot be read, a hub uses its last state; it owns an ID that is
-// not in it if no other hub reports that ID. If servers lose the list, the hubs that know it restore it.
+// has released it, has shut down, or is no longer connected. While the list cannot be read, a hub uses its last state; it owns an ID that
+// is not listed if no other hub reports that ID. If servers lose the list, the hubs that know it restore it.
 
 import { BehaviorSubject, merge, type Observable, type SchedulerLike, Subject, Subscription } from 'rxjs';
 import { connectionIdMistake, connectionIdOf } from '../../../model/address.ts';
@@ -12,20 +12,20 @@ import { type LeaseRecord, leaseTimes } from '../lease/lease-record.ts';
 import type { Held, Register } from '../lease/register.ts';
 import { isHubName } from '../wire/causes.ts';
 
-/** The interval of looks while a hub wants IDs that it does not have, or whose state is unknown. */
+/** The read interval while a hub wants IDs that it does not have, or whose state is unknown. */
 const lookMs = 1000;
-/** The interval of any other hub: it is notified of changes, and no hub takes its IDs within `goneMs`. */
+/** The read interval of any other hub: it is notified of changes, and no hub takes its IDs within `goneMs`. */
 const calmLookMs = 5000;
-/** The interval while a hub knows nothing yet. */
+/** The read interval while a hub knows nothing yet. */
 const retryMs = 200;
-/** How many change notifications per second make the hub look immediately; further ones wait for a pause. */
+/** How many change notifications per second make the hub read immediately; further ones wait for a pause. */
 const freeHurries = 20;
 const hurryPauseMs = 50;
 /** How long a hub waits for a list that cannot be read. */
 export const longestWaitMs = 2000;
-/** A hub whose lease nobody has renewed for this long has lost its IDs; a standby has taken the lease by then. */
+/** A hub whose lease has not been renewed for this long has lost its IDs; a standby has taken the lease by then. */
 export const goneMs = 2 * leaseTimes.expiryMs;
-/** The time after an empty list within which a hub that had an ID may return; by then each hub has looked a few times. */
+/** How long after an empty list a hub that had an ID may return; by then, each hub has read the list a few times. */
 const newMs = 4 * calmLookMs;
 /** How long a hub may take to report that it has an ID. */
 const disputeMs = 4000;
@@ -33,10 +33,10 @@ const disputeMs = 4000;
 const maxClaims = 5000;
 const tooManyClaims = `expected at most ${maxClaims} connections in the domain, got one more`;
 
-/** The content of the claims register: hub by Connection ID. */
+/** The content of the claims register: hubs by Connection ID. */
 export type ClaimList = Readonly<Record<string, string>>;
 
-/** Parses the content of the register. Errors: it is not a list of claims. */
+/** Parses the content of the register. Throws if it is not a list of claims. */
 export function parseClaims(data: unknown): ClaimList {
   if (!isJsonObject(data)) throw new Error('expected an object of hubs by Connection ID');
   const claims = Object.entries(data);
@@ -64,17 +64,17 @@ interface ClaimsOptions {
   /** Returns the lease of a hub, which is only read. */
   readonly leaseOf: (hub: string) => LeaseReader;
   readonly clock: SchedulerLike;
-  /** Returns the Connection IDs that this hub wants at this moment. */
+  /** Returns the Connection IDs that this hub currently wants. */
   readonly wanted: () => Iterable<string>;
-  /** Whether this hub may claim anything at this moment; a standby only reads. */
+  /** Whether this hub may currently claim IDs; a standby only reads. */
   readonly mayClaim: () => boolean;
   /** Returns the other hub that reports each Connection ID. */
   readonly reportedOwners: () => ReadonlyMap<string, string>;
   /** Whether a hub sends messages under its name without a term: its lease record is from an earlier run. */
   readonly hasNoTerm: (hub: string) => boolean;
-  /** Whether this hub holds the lease on its name at this moment: then no other hub may have taken its IDs. */
+  /** Whether this hub currently holds the lease on its name: then no other hub may have taken its IDs. */
   readonly holdsLease: () => boolean;
-  /** Whether any client can write the list: then this hub trusts no claim of another hub on its own IDs. */
+  /** Whether any client can write the list: then this hub trusts no claim of another hub to its own IDs. */
   readonly isOpen: () => boolean;
 }
 
@@ -88,20 +88,20 @@ interface Sighting {
 export class Claims {
   readonly #options: ClaimsOptions;
   readonly #refusals = new BehaviorSubject<Refusals | undefined>(undefined);
-  /** The hubs that have an ID which this hub wants. */
+  /** The hubs that have an ID wanted by this hub. */
   readonly #sightings = new Map<string, Sighting>();
   #askedMs = 0;
   /** The list as last read or written. */
   #list: ReadonlyMap<string, string> | undefined;
   /** The stored value at that time. */
   #stored: Held<ClaimList> = { sequence: 0, value: undefined };
-  /** Until then another hub may have had the IDs of this one, because nothing was stored. */
+  /** Until this time, another hub may have had the IDs of this one, because nothing was stored. */
   #newUntilMs = Number.NEGATIVE_INFINITY;
   /** The time at which another hub began to claim an ID of this hub. */
   readonly #disputedSinceMs = new Map<string, number>();
-  /** The time at which this hub last knew its IDs, or could first have asked. */
+  /** The time at which this hub last knew its IDs, or could first have read them. */
   #knownMs: number;
-  /** The reason why this hub may not have the IDs that the list gives it; undefined: it may. */
+  /** The reason why this hub may not use the IDs that the list assigns to it; undefined: it may. */
   #yieldReason: string | undefined;
   #owners: ReadonlyMap<string, string> = new Map();
   readonly #claimed = new Subject<void>();
@@ -110,7 +110,7 @@ export class Claims {
   readonly #pause: Pause;
   #working: Promise<void> | undefined;
   #hasEnded = false;
-  /** The number of looks without a pause, and the start of the count. */
+  /** The number of reads without a pause, and when the count started. */
   #hurries = 0;
   #hurriesSinceMs = Number.NEGATIVE_INFINITY;
 
@@ -120,7 +120,7 @@ export class Claims {
     this.#knownMs = options.clock.now();
   }
 
-  /** The owner of each Connection ID as last read, and of IDs that are not in the list as far as this hub knows. */
+  /** The owner of each Connection ID as last read, and, as far as this hub knows, of IDs that are not in the list. */
   get owners(): ReadonlyMap<string, string> {
     return this.#owners;
   }
@@ -180,8 +180,8 @@ export class Claims {
   }
 
   /**
-   * Leaves the IDs in the list to another hub of the same name, and claims nothing until `start`. Resolves when the list was read, or
-   * cannot be. Never rejects.
+   * Leaves the IDs in the list to another hub with the same name, and claims nothing until `start`. Resolves when the list has been read,
+   * or cannot be read. Never rejects.
    */
   async yield(reason: string): Promise<void> {
     this.#yieldReason = reason;
@@ -192,31 +192,31 @@ export class Claims {
     } catch {} // then the connections of the other hub are unknown
   }
 
-  /** Claims the wanted IDs as soon as that is allowed. */
+  /** Claims the wanted IDs as soon as this is allowed. */
   start(): void {
     this.#yieldReason = undefined;
     this.hurry();
     this.#presume();
   }
 
-  /** Adopts the list as last read or written: the IDs of another hub with this name now belong to this one. */
+  /** Adopts the list as last read or written: this hub now owns the IDs of another hub with its name. */
   inherit(): void {
     if (this.#list !== undefined) this.#refusals.next(this.#wantedBy((id) => this.#takenOf(id)));
   }
 
-  /** Begins or continues to read the list, because there is a network from now on. */
+  /** Begins or continues to read the list, because the network is available from now on. */
   read(): void {
     this.#knownMs = this.#options.clock.now();
     this.hurry();
     this.#working ??= this.#work();
   }
 
-  /** Looks without a pause, and once more if it is looking at the moment. */
+  /** Reads the list immediately, or once more if a read is in progress. */
   hurry(): void {
     this.#pause.wake();
   }
 
-  /** Requests nothing from now on. The hub keeps its IDs for as long as its lease. */
+  /** Requests nothing from now on. The hub keeps its IDs as long as its lease. */
   stop(): void {
     this.#hasEnded = true;
     this.#pause.wake();
@@ -238,7 +238,7 @@ export class Claims {
     }
   }
 
-  /** Pauses if changes follow too fast, so a hub that changes the list all the time causes only so many looks. */
+  /** Pauses if changes arrive too fast, so a hub that changes the list all the time causes only a limited number of reads. */
   async #pauseIfBusy(): Promise<void> {
     const { clock } = this.#options;
     const nowMs = clock.now();
@@ -254,7 +254,7 @@ export class Claims {
   }
 
   /**
-   * Uses the last known list after nobody has answered for too long. An ID that is not in it belongs to this hub if it did before, or if no
+   * Uses the last known list if no server has answered for too long. This hub owns an ID that is not listed if it owned it before, or if no
    * other hub reports it.
    */
   #presume(): void {
@@ -320,7 +320,7 @@ export class Claims {
       const list = Object.fromEntries(owners);
       const written = await register.replace(list, sequence);
       if (written === undefined) {
-        this.#list = before; // otherwise the second look would trust a list that another hub keeps writing
+        this.#list = before; // otherwise the second read would trust a list that another hub keeps writing
         return 'outrun';
       }
       this.#stored = { sequence: written, value: list };
@@ -334,17 +334,17 @@ export class Claims {
   }
 
   /**
-   * Returns the IDs that this hub had when it last knew, if no other hub may have taken them: it has renewed its lease since, and at the
-   * time of the request was not silent for as long as others wait. A late answer counts as long as the lease is held. A list that says
-   * otherwise is not trusted.
+   * Returns the last known IDs of this hub, if no other hub may have taken them: it has renewed its lease since, and at the time of the
+   * request had not been silent for as long as others wait. A late answer counts while the lease is held. A list that contradicts this is
+   * not trusted.
    */
   #ownOf(askedMs: number): string[] {
     return this.#options.holdsLease() && askedMs - this.#knownMs < goneMs ? this.#listed() : [];
   }
 
   /**
-   * Decides which of its own IDs this hub keeps. Shortly after an empty list, another hub that claims some of them may have had them before
-   * the servers lost the list: it gets those that it reports within some time, and this hub takes back the rest.
+   * Decides which of its IDs this hub keeps. Shortly after an empty list, another hub that claims some of them may have had them before the
+   * servers lost the list: that hub gets those that it reports within some time, and this hub takes back the rest.
    */
   #settle(own: readonly string[], owners: ReadonlyMap<string, string>) {
     const { hub, reportedOwners, clock } = this.#options;
@@ -364,15 +364,15 @@ export class Claims {
     return { kept, disputed };
   }
 
-  /** Returns the IDs that the list gave to this hub. */
+  /** Returns the IDs that the list assigned to this hub. */
   #listed(): string[] {
     return [...(this.#list ?? [])].flatMap(([id, owner]) => (owner === this.#options.hub ? id : []));
   }
 
-  /** Returns the hubs that have ended, or are no longer connected. */
+  /** Returns the hubs that have shut down or are no longer connected. */
   async #goneOf(hubs: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     const { leaseOf, hasNoTerm, clock } = this.#options;
-    const hasMissed = clock.now() - this.#askedMs > 3 * lookMs; // no answers, or this hub was stopped: its observations are too old
+    const hasMissed = clock.now() - this.#askedMs > 3 * lookMs; // no answers, or this hub was suspended: its observations are too old
     this.#askedMs = clock.now();
     if (hasMissed) this.#sightings.clear();
     for (const hub of this.#sightings.keys()) if (!hubs.has(hub)) this.#sightings.delete(hub);
@@ -396,7 +396,7 @@ export class Claims {
   }
 }
 
-/** Whether one stored value cannot be later than another, so the servers have lost the other. */
+/** Whether one stored value cannot be later than another, which means that the servers have lost the other. */
 function isOlder(one: Held<ClaimList>, other: Held<ClaimList>): boolean {
   if (one.sequence !== other.sequence) return one.sequence < other.sequence;
   return JSON.stringify(one.value) !== JSON.stringify(other.value);
@@ -414,9 +414,9 @@ function areSame(one: Refusals, other: Refusals | undefined): boolean {
   );
 }
 
-/** The Connection IDs that a hub wants: those of its connections that share a parameter. */
+/** The Connection IDs wanted by a hub: those of its connections that share a parameter. */
 export interface Wanted {
-  /** Returns the IDs at this moment. */
+  /** Returns the current IDs. */
   ids(): ReadonlySet<string>;
   /** Whether a connection that is not a gateway shares a parameter, even while it is being started. */
   isShared(id: string): boolean;

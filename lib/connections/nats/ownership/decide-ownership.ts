@@ -1,5 +1,5 @@
-// Decides on the ownership of a hub in its domain: a lease on its name makes it the active hub, claims make connections its own. Starts and
-// stops connections and rules accordingly.
+// Decides what a hub owns in its domain: a lease on its name makes it the active hub, and claims make it the owner of connections. Starts
+// and stops connections and rules accordingly.
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -97,7 +97,7 @@ export function decideOwnership(deciding: OwnershipContext): DecidedOwnership {
   };
 }
 
-/** Creates the parts: the lease on the name of this hub, the claims, and the state that they lead to. */
+/** Creates the parts: the lease on the name of this hub, the claims, and the resulting state. */
 function createParts(
   { context, hub, link, isShared, reportedOwners, hasNoTerm }: OwnershipContext,
   me: Holder,
@@ -119,7 +119,7 @@ function createParts(
   const lease = new JointLease(registers, me, clock, {
     async lifeOf(id) {
       const life = await lifeOf(link.state.session, settings, id);
-      return life === 'gone' && hasMetRival(hub) ? 'silent' : life; // like this hub, it may come back after an outage of the servers
+      return life === 'gone' && hasMetRival(hub) ? 'silent' : life; // like this hub, it may return after an outage of the servers
     },
     isExclusive: isPair,
     goesFirst: (answeredMs) =>
@@ -151,7 +151,7 @@ function createParts(
   return { lease, namesake, wanted, claims, standing, changed$, termsOf };
 }
 
-/** Requests the lease and the claims in each session of the link, and listens for their changes. The subscription ends that. */
+/** Requests the lease and the claims in each session of the link, and listens for their changes. Unsubscribing stops this. */
 function followSessions(
   link: Link,
   settings: NatsSettings,
@@ -175,7 +175,7 @@ function followSessions(
   return following;
 }
 
-/** Listens for changes of the lease and the claims, which otherwise the next look would find. */
+/** Listens for changes to the lease and the claims, which would otherwise be noticed only at the next read. */
 function listen(
   { transport }: Session,
   settings: NatsSettings,
@@ -190,7 +190,7 @@ function listen(
         try {
           expectShallow(data);
           lease.noteRequest(parseLease(JSON.parse(new TextDecoder().decode(data))), index);
-        } catch {} // the next look finds it
+        } catch {} // the next read finds it
       }),
     );
   session.add(
@@ -207,18 +207,21 @@ function listen(
 
 /** The minimum interval between confirmations. */
 const everyMs = 10;
-/** The same as for a write to another hub. */
+/** The same timeout as for a write to another hub. */
 const limitMs = 2000;
 
 export class Confirmation {
   readonly #lease: Pick<JointLease, 'confirm'>;
   readonly #notifyAll: (endMs: number) => Promise<boolean>;
   readonly #clock: SchedulerLike;
-  /** The confirmation that has not begun yet, and the end of the last one that has. */
+  /** The confirmation that has not begun yet, and the end of the last one that has begun. */
   #next: Promise<boolean> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `notifyAll` sends the writes so far. It resolves to whether the standby has it, to false past a time, and never rejects. */
+  /**
+   * `notifyAll` sends the writes so far. It resolves to whether the standby has received them, or to false after a time limit, and never
+   * rejects.
+   */
   constructor(
     lease: Pick<JointLease, 'confirm'>,
     notifyAll: (endMs: number) => Promise<boolean>,
@@ -229,7 +232,7 @@ export class Confirmation {
     this.#clock = clock;
   }
 
-  /** Resolves to whether everything written before is confirmed, within 2 s; false: unknown. Never rejects. */
+  /** Resolves within 2 s to whether everything written before is confirmed; false: unknown. Never rejects. */
   confirm(): Promise<boolean> {
     this.#next ??= inTime(this.#confirmAfter(this.#last));
     return this.#next;

@@ -1,5 +1,5 @@
-// A hub without a pair. It runs regardless of the servers; its lease only detects another hub of the same name (`Rival`). While the lease
-// cannot be read, the hub relies on the messages of such a hub.
+// A hub without a pair. It runs regardless of the servers; its lease only serves to detect another hub with the same name (`Rival`). While
+// the lease cannot be read, the hub relies on the messages of such a hub.
 
 import { combineLatest, NEVER, type Observable, Subscription, timer } from 'rxjs';
 import { switchMap, takeWhile } from 'rxjs/operators';
@@ -67,7 +67,10 @@ class LoneHub {
     standing.notify();
   }
 
-  /** Resolves a conflict of two hubs that wait for the lease: the name goes to the one that holds it, otherwise to the lesser epoch. */
+  /**
+   * Resolves a conflict between two hubs that wait for the lease: the hub that holds the lease uses the name, otherwise the one with the
+   * lower epoch.
+   */
   #receiveNamesake({ term, epoch }: NamesakeReport): void {
     const { hub, standing } = this.#all;
     if (standing.term > 0 || !standing.hasName || (term === 0 && epoch > hub.epoch)) return;
@@ -85,7 +88,7 @@ class LoneHub {
     return this.#all.standing.term === 0 && !this.#rival.isMet;
   }
 
-  /** Emits while the hub waits for the lease without success, beginning 2 s after the start of each session. */
+  /** Emits while the hub waits for the lease without success, from 2 s after the start of each session. */
   #waited(): Observable<unknown> {
     const { context, link } = this.#all;
     const isWaiting = () => this.#isWaiting;
@@ -97,7 +100,7 @@ class LoneHub {
     const { lease, namesake, standing, problem$ } = this.#all;
     namesake.look();
     if (problem$.value === undefined) problem$.next('');
-    /** Also true while the lease can be read and not written, as without the permission. */
+    /** Also true while the lease can be read but not written, for example without the permission. */
     const isUnclear = this.#isWaiting && (lease.state.is === 'unknown' || !lease.isAnswered || !lease.isRenewed);
     if (isUnclear && !standing.hasName && !namesake.isPresent) this.#haveName();
   }
@@ -107,22 +110,22 @@ function isCutOff(state: LinkState): boolean {
   return state.session === undefined && state.reason !== '';
 }
 
-/** An earlier run of this hub, whose lease nobody renews, has expired by then. */
+/** The lease of an earlier run of this hub, which is no longer renewed, has expired by then. */
 const rivalMs = leaseTimes.expiryMs + leaseTimes.graceMs;
-/** How long another hub of the same name may take to end. */
+/** How long another hub with the same name may take to shut down. */
 const endingMs = 1000;
 
-/** Hubs that found another one of their name at their last look: when they start again, that is nothing new. */
+/** Hubs that have already found another hub with their name, so that this is no news when they start again. */
 const hubsWithRival = new WeakSet<object>();
 
-/** Whether a hub found another one of its name at its last look. */
+/** Whether a hub has already found another one with its name. */
 export function hasMetRival(hub: object): boolean {
   return hubsWithRival.has(hub);
 }
 
 /**
- * Another hub with the name of this one, which holds the lease. It may be an earlier run of this hub, so this hub first waits for a
- * renewal. Then it leaves the name to the other hub.
+ * Another hub with the name of this one that holds the lease. It may be an earlier run of this hub, so this hub first waits for a renewal,
+ * and then leaves the name to the other hub.
  */
 class Rival {
   readonly #all: LeaseContext;
@@ -142,7 +145,7 @@ class Rival {
     return this.#isMet;
   }
 
-  /** The other hub exists: this hub leaves it the name, and the connection fails. */
+  /** Handles the existence of the other hub: leaves it the name, and fails the connection. */
   meet(name: string): void {
     if (this.#isMet) return;
     this.#isMet = true;
@@ -174,12 +177,12 @@ class Rival {
     this.#next = context.scheduler.schedule(look, rivalMs);
   }
 
-  /** Stops waiting: nobody holds the lease, this hub holds it, or this hub ends. */
+  /** Stops waiting, because no hub holds the lease, this hub holds it, or this hub shuts down. */
   stopWaiting(): void {
     this.#next.unsubscribe();
   }
 
-  /** This hub holds the lease. */
+  /** Notes that this hub holds the lease. */
   forget(): void {
     this.#isMet = false;
     hubsWithRival.delete(this.#all.hub);

@@ -1,4 +1,4 @@
-// One hub of a pair: it runs connections and rules while it holds the lease, and stands by otherwise.
+// A hub in a pair: it runs connections and rules while it holds the lease, and is the standby otherwise.
 
 import { merge, type Observable, Subscription } from 'rxjs';
 import { audit, filter } from 'rxjs/operators';
@@ -83,15 +83,15 @@ class PairedHub {
   }
 
   /**
-   * Handles a message of the active hub, which arrives even while nobody can read the lease: the values that this hub had at its end are
-   * outdated.
+   * Handles a message of the active hub, which arrives even while the lease cannot be read: the values that this hub had when it stopped
+   * are outdated.
    */
   #receive({ term }: NamesakeReport): void {
     const { standing } = this.#all;
     if (!this.#isRunning && term > standing.term) standing.answers = false;
   }
 
-  /** Emits for parameters added while this hub stands by; a reload adds them one by one. */
+  /** Emits for parameters added while this hub is the standby; a reload adds them one by one. */
   #added(): Observable<unknown> {
     return this.#all.hub.declared$.pipe(
       filter(({ remote }) => !this.#isRunning && remote === undefined),
@@ -99,7 +99,7 @@ class PairedHub {
     );
   }
 
-  /** Parameters added by a reload of a standby are not its own, nor are those that the active hub has withdrawn. */
+  /** A standby owns neither parameters added by a reload nor those that the active hub has withdrawn. */
   #standIn(): void {
     if (!this.#isRunning) this.#beginVacancy();
   }

@@ -1,4 +1,4 @@
-// Detects another hub of the same name by its messages, independently of leases.
+// Detects another hub with the same name by its messages, independently of leases.
 
 import type { SchedulerLike } from 'rxjs';
 import type { HubReport } from '../wire/domain-messages.ts';
@@ -8,7 +8,7 @@ import { longestWaitMs } from './connection-claims.ts';
 export const lookMs = 500;
 /** After more silent checks than this, the other hub counts as gone. */
 const silentLooks = longestWaitMs / lookMs;
-/** How long a hub that waits for the lease may take to get it once servers answer; after that it counts as unable. */
+/** How long a hub that waits for the lease may take to get it once servers answer; after that, it counts as unable to. */
 const patienceMs = 10_000;
 
 /** The evaluated part of its messages. */
@@ -19,7 +19,7 @@ export class Namesake {
   #last: NamesakeReport | undefined;
   /** The number of checks since its last message. */
   #looks = 0;
-  /** The time of the first one without a term. */
+  /** The time of the first message without a term. */
   #waitsSinceMs = 0;
 
   constructor(clock: SchedulerLike) {
@@ -34,20 +34,20 @@ export class Namesake {
   }
 
   /**
-   * Counts a check. Call it each half a second while there is a link. It counts checks, not time: a process that was stopped has received
-   * nothing in between, and runs one check before it reads its messages.
+   * Counts a check. Call it every half a second while there is a link. It counts checks, not time: a process that was suspended has
+   * received nothing in between, and runs one check before it reads its messages.
    */
   look(): void {
     this.#looks++;
   }
 
-  /** Whether there is one: hubs send something each half a second. */
+  /** Whether there is such a hub: hubs send a message every half a second. */
   get isPresent(): boolean {
     return this.#last !== undefined && this.#looks <= silentLooks;
   }
 
   /**
-   * Whether it uses the name although nobody knows the holder of the lease: then it should get the lease first. It has some time after
+   * Whether it uses the name although the holder of the lease is unknown: then it should get the lease first. It has some time after
    * servers begin to answer; `answeredMs` is how long they have answered this hub. Without answers it cannot take the lease.
    */
   waitsForLease(answeredMs: number): boolean {

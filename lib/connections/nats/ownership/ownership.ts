@@ -1,4 +1,4 @@
-// The current ownership of this hub in its domain: the interface between leases, which decide on it, and sharing and mirroring.
+// What this hub currently owns in its domain: the interface between leases, which decide this, and sharing and mirroring.
 
 import type { Observable } from 'rxjs';
 
@@ -8,31 +8,31 @@ export interface Ownership {
    * the holder of its lease is unknown has term 0.
    */
   readonly term: number;
-  /** false: another hub of the same name is active, and this one mirrors it. */
+  /** false: another hub with the same name is active, and this one mirrors it. */
   readonly isHolder: boolean;
   /**
-   * Whether this hub reports its parameters and accepts writes of other hubs: it is active, and knows its own connections. Until
-   * then, other hubs keep their mirror of its name.
+   * Whether this hub reports its parameters and accepts writes from other hubs: it is active, and knows which connections are its own.
+   * Until then, other hubs keep their mirror of its name.
    */
   readonly reports: boolean;
   /**
    * Whether this hub answers requests for its parameters: it reports them, or it was the last one to do so and has stopped. Its values do
-   * not change until it receives messages of another hub that has begun.
+   * not change until it receives messages from another hub that has begun.
    */
   readonly answers: boolean;
   /**
-   * Confirms that this hub was active after everything written so far and has sent it; resolves to false if that is unknown. undefined: no
-   * other hub takes over.
+   * Confirms that this hub was active after everything written so far and has sent it; resolves to false if that is uncertain. undefined:
+   * no other hub takes over.
    */
   readonly confirm: (() => Promise<boolean>) | undefined;
   /** Whether this hub holds the claim on a Connection ID, so its parameters may be shared. */
   owns(connectionId: string): boolean;
-  /** Returns the owner of a Connection ID by the claims as last read; undefined: none. */
+  /** Returns the owner of a Connection ID according to the claims as last read; undefined: there is none. */
   ownerOf(connectionId: string): string | undefined;
   /** Emits after claims have changed, including those of other hubs. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly claimed$: Observable<void>;
-  /** Resolves to the terms in which the lease of a hub is held; undefined: no server answers at the moment. Never rejects. */
+  /** Resolves to the terms in which the lease of a hub is held; undefined: no server currently answers. Never rejects. */
   termsOf(hub: string): Promise<ReadonlySet<number> | undefined>;
-  /** Emits after any of it has changed. Hot, replays nothing, synchronous, never completes, never errors. */
+  /** Emits after any of these has changed. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly changed$: Observable<void>;
 }

@@ -1,4 +1,4 @@
-// The current state of a hub in its domain, and the inputs of those parts that decide on it.
+// The current state of a hub in its domain, and the inputs of the parts that decide it.
 
 import type { BehaviorSubject, Observable } from 'rxjs';
 import type { ConnectionContext } from '../../connection.ts';
@@ -16,16 +16,17 @@ export interface OwnershipContext {
   readonly hub: HubPort;
   readonly link: Link;
   readonly isShared: (address: string) => boolean;
-  /** Whether this hub has received everything from another hub of its name. */
+  /** Whether this hub has received the complete state of another hub with its name. */
   readonly hasMirrored: () => boolean;
-  /** Emits the messages of another hub with the name of this one. Hot, replays nothing, never errors. */
+  /** Emits messages from another hub with the name of this one. Hot, replays nothing, never errors. */
   readonly namesake$: Observable<NamesakeReport>;
-  /** Returns the other hub that reports each Connection ID at this moment. */
+  /** Returns the other hub that currently reports each Connection ID. */
   readonly reportedOwners: () => ReadonlyMap<string, string>;
   /** As `ClaimsOptions.hasNoTerm`. */
   readonly hasNoTerm: (hub: string) => boolean;
   /**
-   * Sends everything that other hubs have not received yet. Resolves to whether the standby has it, to false past a time. Never rejects.
+   * Sends everything that other hubs have not received yet. Resolves to whether the standby has received it, or to false after a time
+   * limit. Never rejects.
    */
   readonly notifyAll: (endMs: number) => Promise<boolean>;
   /** Ends the connection as *failed*. */
@@ -36,7 +37,7 @@ export interface OwnershipContext {
 export interface Standing {
   isHolder: boolean;
   /**
-   * Whether this hub may use its name: it holds the lease on it, or the holder is unknown and there are no messages of another hub with
+   * Whether this hub may use its name: it holds the lease on it, or the holder is unknown and there are no messages from another hub with
    * this name.
    */
   hasName: boolean;

@@ -1,5 +1,5 @@
-// Stands in for the owner of parameters while this hub may not run their connections: the values stay, and writes are refused. Used for the
-// standby of a pair, and for connections that another hub has.
+// Acts as the owner of parameters while this hub may not run their connections: the values remain, and writes are refused. Used for the
+// standby of a pair, and for connections owned by another hub.
 
 import { asapScheduler, type Observable, type Subject, Subscription } from 'rxjs';
 import { auditTime, filter } from 'rxjs/operators';
@@ -12,11 +12,11 @@ import type { Claims, Refusals, Wanted } from './connection-claims.ts';
 
 interface VacancyOptions {
   readonly port: Pick<HubPort, 'parameters' | 'mirroring'>;
-  /** The hub that has them, or would have them. */
+  /** The hub that owns them, or would own them. */
   readonly hub: string;
-  /** The reason of refused writes. */
+  /** The reason given for refused writes. */
   readonly reason: string;
-  /** Selects the connections whose parameters it stands in for. */
+  /** Selects the connections for whose parameters it acts as the owner. */
   readonly isFor: (connectionId: string) => boolean;
 }
 
@@ -40,7 +40,7 @@ export class Vacancy implements Remote {
     return writes.map(({ parameter }) => new HubError('unavailable', `${parameter.address}: ${this.reason}`));
   }
 
-  /** Takes over the parameters that no other hub has. */
+  /** Takes over the parameters that no other hub owns. */
   begin(timeMs: number): void {
     const { port, isFor } = this.#options;
     const added: Parameter[] = [];
@@ -68,7 +68,7 @@ interface RefusalOptions {
   readonly hub: HubPort;
   readonly claims: Claims;
   readonly wanted: Pick<Wanted, 'isShared'>;
-  /** Emits when this hub owns other connections; also used to report that. */
+  /** Emits when the set of connections owned by this hub changes; call `next` to report a change. */
   readonly changed$: Subject<void>;
   timeOfDay(): number;
 }
@@ -76,7 +76,7 @@ interface RefusalOptions {
 export interface Refused {
   /** Ends everything. */
   readonly running: Subscription;
-  /** Holds back the connections that other hubs report, because the claims are not known yet. Call it before anything begins. */
+  /** Holds back the connections reported by other hubs while the claims are not known yet. Call it before any connection starts. */
   holdBack(): void;
 }
 
@@ -86,7 +86,7 @@ export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: 
   const running = new Subscription();
   const follow = <T>(stream$: Observable<T>, next: (one: T) => void) =>
     running.add(stream$.subscribe({ next, error: () => {} })); // none of them ever fails
-  /** The hub asks for a connection that a reload adds before it is claimed, so it never starts one of another hub. */
+  /** The hub checks a connection added by a reload before claiming it, so it never starts one that another hub owns. */
   const refusalOf = (id: string) => {
     const refusal = claims.refusalOf(id);
     return refusal !== undefined && wanted.isShared(id) ? refusal : undefined;
@@ -99,7 +99,7 @@ export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: 
     changed$.next();
   });
   follow(changed$, () => refused.follow(claims.refusals ?? new Map()));
-  const added$ = hub.declared$.pipe(filter(isOfAnother), auditTime(0, asapScheduler)); // by then the hub has all of them
+  const added$ = hub.declared$.pipe(filter(isOfAnother), auditTime(0, asapScheduler)); // by then the hub has declared all of them
   follow(added$, () => refused.follow(claims.expectedRefusals()));
   running.add(() => refused.follow(new Map()));
   const holdBack = () => {
@@ -110,7 +110,7 @@ export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: 
   return { running, holdBack };
 }
 
-/** The connections of this hub that another hub has. They do not run, and writes to their parameters are refused here. */
+/** The connections of this hub that another hub owns. They do not run, and writes to their parameters are refused here. */
 class RefusedConnections {
   readonly #port: Pick<HubPort, 'parameters' | 'mirroring'>;
   readonly #timeOfDay: () => number;
@@ -122,7 +122,7 @@ class RefusedConnections {
     this.#timeOfDay = timeOfDay;
   }
 
-  /** Stops exactly the refused connections. Also call it when parameters were added. */
+  /** Stops exactly the refused connections. Call it again when parameters have been added. */
   follow(refusals: Refusals): void {
     for (const [id, vacancy] of this.#vacancies) {
       const { reason, holder } = refusals.get(id) ?? {};

@@ -9,11 +9,11 @@ import { type Receipt, read, receipt } from '../wire/domain-messages.ts';
 /** A standby that does not answer within this time is skipped until it answers again. */
 const answerMs = 300;
 /**
- * The timeout of a request. It is longer because answers that arrived in time may still be unread after this thread was busy. A
- * confirmation (`Confirmation`) never waits longer.
+ * The timeout of a request. It is longer because, if this thread was busy, answers that arrived in time may still be unread. A confirmation
+ * (`Confirmation`) never waits longer than this.
  */
 const requestMs = 2000;
-/** The pause before a standby that is behind is asked again. */
+/** The pause before a lagging standby is asked again. */
 const retryMs = 10;
 
 export class Receipts {
@@ -28,8 +28,8 @@ export class Receipts {
   }
 
   /**
-   * Resolves to true if the standby has everything up to a revision, or if no standby can be reached; to false if it has not by `endMs`.
-   * Calls `remind` if something has not arrived. Never rejects.
+   * Resolves to true if the standby has received everything up to a revision, or if no standby can be reached; to false if it has not by
+   * `endMs`. Calls `remind` if data has not arrived. Never rejects.
    */
   async expect(
     transport: Transport,
@@ -51,7 +51,7 @@ export class Receipts {
     }
   }
 
-  /** Returns `null` if there is no standby, or it has nothing yet, or does not answer. */
+  /** Returns `null` if there is no standby, or if it has received nothing yet or does not answer. */
   async #ask(transport: Transport): Promise<Receipt> {
     this.#isAsking = true;
     const state = await withinTicks(this.#answer(transport), (ms) => ms > answerMs, this.#clock);
@@ -60,7 +60,7 @@ export class Receipts {
     return state ?? null;
   }
 
-  /** Returns `null` also if the server reports that nobody listens, or if nothing arrives. */
+  /** Also returns `null` if the server reports that nobody listens, or if no answer arrives. */
   async #answer(transport: Transport): Promise<Receipt> {
     try {
       return read(receipt, await transport.request(this.#subject, '', requestMs));

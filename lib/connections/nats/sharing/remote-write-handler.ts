@@ -1,6 +1,6 @@
 // Writes on behalf of other hubs. Each hub numbers its requests. A request that is repeated within a minute gets the same answer, and is
-// written once. A request that a later one of its hub has overtaken does not overwrite the later one. A request that arrives after its hub
-// has stopped waiting writes nothing.
+// written once. A request that was overtaken by a later one from its hub does not overwrite it. A request that arrives after its hub has
+// stopped waiting writes nothing.
 
 import type { SchedulerLike } from 'rxjs';
 import { HubError, messageOf } from '../../../model/error.ts';
@@ -26,8 +26,8 @@ const maxKnown = 100_000;
 /** How far the sender's estimate of the owner's clock may be ahead. */
 const implausibleMs = 1000;
 /**
- * The total length of the stored answers. Beyond that, the oldest are forgotten, and a repeated request gets the answer that it may have
- * taken effect.
+ * The total length of the stored answers. Beyond that, the oldest are forgotten, and a repeated request is answered that it may have taken
+ * effect.
  */
 export const maxAnswerLength = 32 * 1024 * 1024;
 
@@ -45,10 +45,10 @@ interface Known {
 export interface RemoteWriteContext {
   readonly hub: Pick<HubPort, 'find' | 'turn' | 'mirroring'>;
   readonly isShared: (parameter: Parameter) => boolean;
-  /** Whether an epoch belongs to this handler, which knows the requests in it. */
+  /** Whether this handler knows the requests of an epoch. */
   readonly isOwn: (epoch: string) => boolean;
   readonly scheduler: SchedulerLike;
-  /** Sends the written values to mirrors before the answer, so acknowledged writes are on their way to the standby. */
+  /** Sends the written values to mirrors before the answer, so acknowledged writes have already been sent to the standby. */
   readonly notify: () => void;
   /** As `Ownership.confirm`. */
   readonly confirm: (() => Promise<boolean>) | undefined;
@@ -65,7 +65,7 @@ export class RemoteWriteHandler {
   readonly #context: RemoteWriteContext;
   /** By run and number, oldest first. */
   readonly #known = new Map<string, Known>();
-  /** The requests with stored answers, oldest first, and the total length of these. */
+  /** The requests with stored answers, oldest first, and the total length of the answers. */
   readonly #answered = new Set<Known>();
   #answerLength = 0;
   readonly #writers = new WeakMap<Parameter, Writer>();
@@ -117,7 +117,7 @@ export class RemoteWriteHandler {
     return known;
   }
 
-  /** Writes with the origin in the request. `sender` is the hub that has sent it. */
+  /** Makes the writes, with the origin from the request. `sender` is the hub that sent it. */
   #write({ run, number, by, why, hop, items }: WriteRequest, sender: string): WriteAnswer {
     const { hub } = this.#context;
     const origin = readOrigin(by, sender);
@@ -147,7 +147,7 @@ export class RemoteWriteHandler {
     return { results };
   }
 
-  /** Checks the order of requests. A late fire still counts. Errors: a later request of the hub has already written the parameter. */
+  /** Checks the order of requests. A late fire still counts. Throws if a later request from the hub has already written the parameter. */
   #expectInOrder(parameter: Parameter, { hub, run, number }: Writer): void {
     if (parameter.type === 'T') return;
     const last = this.#writers.get(parameter);
@@ -177,7 +177,7 @@ export class RemoteWriteHandler {
   }
 }
 
-/** Returns the answer for a request that may have been written, if that is no longer known. */
+/** Returns the answer to a request for which it is no longer known whether it was written. */
 function answerUnknown(request: WriteRequest, why: string): WriteAnswer {
   return refuse(request, `not confirmed, ${why}; it may have taken effect`);
 }

@@ -1,5 +1,5 @@
-// The numbered parameters that this hub shares, and their pages for hubs that have missed something. Numbers are never reused; when
-// half of them are unused, all parameters are renumbered under another epoch.
+// The numbered parameters that this hub shares, and pages of them for hubs that have missed changes. Numbers are never reused; when half of
+// them are unused, all parameters are renumbered in a new epoch.
 
 import { randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../model/parameter.ts';
@@ -14,7 +14,7 @@ import {
   walkRequest,
 } from '../wire/domain-messages.ts';
 
-/** At least this many unused numbers cause a renumbering. */
+/** Parameters are renumbered only with at least this many unused numbers. */
 const leastUnused = 10_000;
 
 export class SharedParameters {
@@ -25,7 +25,7 @@ export class SharedParameters {
   /** How often parameters were added or removed in this epoch. */
   structure = 0;
 
-  /** `hub` identifies this run of the hub, which may share more than once, each time with its own numbers. */
+  /** `hub` identifies this run of the hub, which may begin to share several times, each time with new numbers. */
   constructor(hub: string) {
     this.#run = `${hub}.${randomUUID()}`;
   }
@@ -35,7 +35,7 @@ export class SharedParameters {
     return `${this.#run}.${this.#generation}`;
   }
 
-  /** Whether an epoch belongs to these parameters, now or before a renumbering. */
+  /** Whether these parameters have or had this epoch, before a renumbering. */
   isOwn(epoch: string): boolean {
     return epoch.startsWith(`${this.#run}.`);
   }
@@ -82,7 +82,7 @@ export class SharedParameters {
     return true;
   }
 
-  /** Returns definitions from a number on, at least this many bytes, and the number at which the next ones begin. */
+  /** Returns at least this many bytes of definitions from a number on, and the number at which the next ones begin. */
   page(from: number, bytes: number): { definitions: Definition[]; next: number | undefined } {
     const definitions: Definition[] = [];
     let length = 0;
@@ -105,9 +105,9 @@ function definitionOf(number: number, { address, type, access }: Parameter): Def
 const maxFires = 20_000;
 
 /**
- * Answers a hub that has missed data, with definitions or with the newest values since a revision. Each answer is a page. The hub
- * requests the next one with the end of the last one, so the owner keeps no state in between. Returns the text of a `WalkAnswer`;
- * undefined: this was not a request.
+ * Answers a hub that has missed data, with definitions or with the newest values since a revision. Each answer is a page. The hub requests
+ * the next page with the end of the previous one, so the owner keeps no state in between. Returns the text of a `WalkAnswer`; undefined:
+ * this was not a request.
  */
 export function answerWalk(
   data: Uint8Array,
@@ -129,7 +129,7 @@ export function answerWalk(
   return `${text.slice(0, -1)},${changesSince(request.since, shared, hub, fires)}}`;
 }
 
-/** Encodes the present value of a parameter with its context; nothing while it is unknown. */
+/** Encodes the current value of a parameter with its context; nothing while it is unknown. */
 export function reportState({ lastChange, value }: Parameter, number: number): readonly unknown[] {
   if (lastChange === undefined || value === undefined) return [];
   const { origin, time, cause } = lastChange;

@@ -1,5 +1,5 @@
-// Shares the parameters of this hub: sends their changes in whole turns, immediately or with those of the next milliseconds, and reports
-// its revision every half a second.
+// Shares the parameters of this hub: sends their changes in whole turns, immediately or together with those of the next milliseconds, and
+// reports its revision every half a second.
 
 import { hostname } from 'node:os';
 import { type SchedulerLike, Subscription } from 'rxjs';
@@ -18,11 +18,11 @@ import { TurnWriter, type Written } from './turn-writer.ts';
 
 const machineText = JSON.stringify(hostname());
 const heartbeatMs = 500;
-/** How often a heartbeat names all offline devices, in case another hub has missed a change. */
+/** How often a heartbeat lists all offline devices, in case another hub has missed a change. */
 const staleEveryMs = 5000;
 /** The minimum interval between messages, because each one wakes every mirror. Later changes wait for the next one. */
 const messageEveryMs = 1;
-/** Above this many changes per millisecond the interval is longer, because then the number of messages dominates the cost. */
+/** Above this many changes per millisecond, the interval is longer, because the number of messages then dominates the cost. */
 const busyPerMs = 5;
 const busyMessageEveryMs = 8;
 /** How often to check whether pending changes can be sent. */
@@ -54,13 +54,13 @@ export class Sharer {
   #pauseMs = messageEveryMs;
   /** Added parameters that have not been checked yet. */
   #added: Parameter[] = [];
-  /** Other hubs have received everything up to this revision. */
+  /** Everything up to this revision has been sent to other hubs. */
   #reported = 0;
   /** How often each trigger has fired. */
   readonly #fires = new Map<Parameter, number>();
   /** The connections with an offline device, each with one of its parameters. */
   readonly #away = new Map<string, Parameter>();
-  /** The time when a heartbeat next has to name them. */
+  /** When a heartbeat next has to list them. */
   #staleDueMs = 0;
   #isBeatDue = false;
 
@@ -85,7 +85,7 @@ export class Sharer {
     follow(ownership.changed$, () => {
       this.#compare();
       this.#staleDueMs = 0;
-      context.soon(() => this.#beat()); // hubs that consider this one stale need not wait for the next heartbeat
+      context.soon(() => this.#beat()); // hubs that consider this one stale do not have to wait for the next heartbeat
     });
   }
 
@@ -130,8 +130,8 @@ export class Sharer {
   }
 
   /**
-   * Sends everything as soon as this hub may and there is a network. Resolves to whether the standby has it, if it can be reached; to false
-   * if that is unknown by then, or if this hub is no longer active. Never rejects.
+   * Sends everything as soon as this hub may send and there is a network. Resolves to whether the standby, if reachable, has received it;
+   * to false if this is not known in time, or if this hub is no longer active. Never rejects.
    */
   async notifyAll(endMs: number): Promise<boolean> {
     const { ownership, scheduler } = this.#context;
@@ -168,7 +168,7 @@ export class Sharer {
     if (!this.#writer.isEmpty) this.#send(this.#writer.take());
   }
 
-  /** Sends everything that has not been sent, and the revision. */
+  /** Sends everything that has not been sent yet, and the revision. */
   #beat(): void {
     this.flush();
     if (this.#context.ownership.reports) this.#publish(this.#reported, '');
@@ -242,11 +242,11 @@ export class Sharer {
     });
   }
 
-  /** Returns the part of a heartbeat that names all offline devices; empty: it is not due. */
+  /** Returns the part of a heartbeat that lists all offline devices; empty: it is not due. */
   #staleText(nowMs: number): string {
     if (nowMs < this.#staleDueMs) return '';
     if ([...this.#away.values()].some((parameter) => this.#shared.numberOf(parameter) === undefined)) {
-      this.#away.clear(); // a reload has removed the parameter, or another hub has the connection
+      this.#away.clear(); // a reload has removed the parameter, or another hub owns the connection
       this.#look(this.#shared.parameters());
     }
     this.#staleDueMs = nowMs + staleEveryMs;
@@ -283,7 +283,7 @@ export class Sharer {
     this.#flushSoon();
   }
 
-  /** Shares the added parameters once the hub has their whole connection, with their current values. */
+  /** Shares the added parameters, with their current values, once the hub has declared all parameters of their connection. */
   #shareAdded(): void {
     if (this.#added.length === 0) return;
     const { hub } = this.#context;
@@ -322,7 +322,7 @@ export class Sharer {
     this.#flushSoon();
   }
 
-  /** Compares the shared parameters with those that this hub owns by now. */
+  /** Compares the shared parameters with those that this hub now owns. */
   #compare(): void {
     this.#withdraw([...this.#shared.parameters()].filter((parameter) => !this.#isShared(parameter)));
     const added = [...this.#context.hub.parameters()].filter(

@@ -1,4 +1,4 @@
-// Encodes turns as text, each immediately when it ends, which is faster than change by change. A turn ends with the first change of another
+// Encodes turns as text, each as soon as it ends, which is faster than encoding each change. A turn ends with the first change of another
 // one, or when everything is taken.
 
 import type { Change, Origin } from '../../../model/parameter.ts';
@@ -11,7 +11,7 @@ export interface Written {
   readonly rev: number;
 }
 
-/** The context of a change; `why`: the place of its cause in the turn, or earlier changes. */
+/** The context of a change; `why` is the position of its cause in the turn, or earlier changes. */
 interface ChangeContext {
   readonly why?: number | WireLinks;
 }
@@ -23,7 +23,7 @@ export class TurnWriter {
   #turns = '';
   /** A number and a value for each change of this turn, and contexts. */
   #turn: unknown[] = [];
-  /** The minimum of its length in characters. */
+  /** Its minimum length in characters. */
   #turnLength = 0;
   #turnNumber = -1;
   /** The revisions of the changes in this turn, in ascending order. */
@@ -58,7 +58,7 @@ export class TurnWriter {
     return written;
   }
 
-  /** Adds a change of the structure, such as `{"withdrawn":[7]}`. */
+  /** Adds a structural change, such as `{"withdrawn":[7]}`. */
   addStructure(text: string, revision: number): void {
     this.#endTurn();
     this.#append(text);
@@ -67,7 +67,7 @@ export class TurnWriter {
     this.#time = -1;
   }
 
-  /** Takes everything that was added. Call it between turns. */
+  /** Takes everything that has been added. Call it between turns. */
   take(): Written {
     this.#endTurn();
     const turns = this.#isTooLong || isTooLong(this.#turns) ? undefined : this.#turns;
@@ -122,7 +122,7 @@ export class TurnWriter {
     };
   }
 
-  /** Returns the place of a change in this turn; undefined: it belongs to another. */
+  /** Returns the position of a change in this turn; undefined: it is part of another turn. */
   #placeOf({ revision }: Change): number | undefined {
     let [low, high] = [0, this.#revisions.length];
     while (low < high) {

@@ -1,5 +1,5 @@
-// The causes of a change as hubs exchange them: the newest links of the chain, each with its writer and the writer's hub. Lists are checked
-// by hand up to their first error: a schema would report each of a hundred thousand.
+// The causes of a change as exchanged between hubs: the newest links of the chain, each with its writer and the writer's hub. Lists are
+// checked by hand up to their first error, because a schema would report every one of a hundred thousand errors.
 
 import { z } from 'zod';
 import { isAddress } from '../../../model/address.ts';
@@ -8,11 +8,11 @@ import { cutText } from '../../../model/printable.ts';
 import { isTime } from '../../../model/time/iso-time.ts';
 import { maxTextLength, type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 
-/** How many causes of a change are sent. */
+/** How many causes are sent with a change. */
 const maxLinks = 16;
 const maxNameLength = 1000;
 /**
- * The maximum length of text in a cause. Longer text is cut and ends with `…`: it only explains a change, and is not a value of a
+ * The maximum length of text in a cause. Longer text is cut and ends with `…`: it only explains a change, and is never the value of a
  * parameter.
  */
 const maxCauseText = 1000;
@@ -21,7 +21,7 @@ const traceShape = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const unprintable = /\p{Cc}/gu;
 
 /**
- * For example `["rule","lamp follows","flows/a.json5","east"]`: kind, name, file, hub, traceparent. Unknown parts at the end are left out.
+ * For example `["rule","lamp follows","flows/a.json5","east"]`: kind, name, file, hub, traceparent. Unknown parts at the end are omitted.
  */
 export type WireOrigin = readonly [Origin['kind'], string, ...string[]];
 const mostOfOrigin = 5;
@@ -31,7 +31,7 @@ export type WireLinks = readonly (readonly [string, Parameter['type'], Value, Wi
 
 export const wireLinks = z.custom<WireLinks>(isWireLinks);
 
-/** Whether text can be the name of a run, an epoch or a machine, as hubs create them. */
+/** Whether text can be the name of a run, an epoch or a machine, as created by hubs. */
 export function isName(text: unknown): text is string {
   return typeof text === 'string' && text.length <= maxNameLength;
 }
@@ -66,7 +66,7 @@ function isWireLink(link: unknown): boolean {
   return isAddress(address) && isValueType(type) && isScalar(value) && isWireOrigin(by) && isTime(at) && isCount(hop);
 }
 
-/** Whether something is a value of any type: a cause is only shown. */
+/** Whether this is a value of any type, because a cause is only shown. */
 function isScalar(value: unknown): value is Value {
   if (typeof value === 'string') return value.length <= maxTextLength;
   return typeof value === 'boolean' || Number.isFinite(value);
@@ -82,8 +82,8 @@ export function encodeOrigin({ kind, name, file, hub, traceparent }: Origin): Wi
 }
 
 /**
- * Reads an origin. It is on the sending hub unless it names another, and only the sending hub vouches for it. Control characters are
- * replaced: they could move a cursor or begin a new line wherever the name is shown.
+ * Reads an origin. The writer is on the sending hub unless the origin names another hub, and only the sending hub vouches for it. Control
+ * characters are replaced: they could move the cursor or begin a new line where the name is shown.
  */
 export function readOrigin([kind, name, file = '', hub, traceparent]: WireOrigin, sender: string): Origin {
   return {
@@ -99,16 +99,16 @@ export function readOrigin([kind, name, file = '', hub, traceparent]: WireOrigin
 /** How many writers of a hub are cached, and their total length. Beyond that, the cache is cleared. */
 const maxOrigins = 1000;
 const maxOriginsLength = 200_000;
-/** The excess of a longer name counts as a cause. */
+/** The excess length of a longer name counts as a cause. */
 const usualOriginLength = 100;
 
-/** A writer, and how much longer its name is than usual. */
+/** A writer, and by how much its name exceeds the usual length. */
 export interface KnownOrigin {
   readonly origin: Origin;
   readonly extra: number;
 }
 
-/** Caches the writers that one hub has reported: thousands of changes have the same writer. */
+/** Caches the writers reported by one hub, because thousands of changes have the same writer. */
 export class KnownOrigins {
   readonly #sender: string;
   readonly #known = new Map<string, KnownOrigin>();
@@ -176,7 +176,7 @@ export function readLinks(
   }, undefined);
 }
 
-/** Returns about how many characters stored causes take. */
+/** Returns the approximate number of characters in stored causes. */
 export function lengthOfLinks(links: WireLinks): number {
   return links.reduce(
     (sum, [address, , value, by]) => sum + linkLength + address.length + lengthOf(value) + lengthOf(...by),

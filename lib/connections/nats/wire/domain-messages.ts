@@ -1,4 +1,4 @@
-// The messages between hubs, JSON in every direction. Everything received is checked before use.
+// The messages between hubs, always in JSON. All received data is checked before use.
 
 import { z } from 'zod';
 import { connectionIdMistake, isAddress } from '../../../model/address.ts';
@@ -20,15 +20,15 @@ import {
 } from './causes.ts';
 import { expectShallow } from './shallow.ts';
 
-/** A message that reaches this length is ended: after a turn, or after a value in a page of a walk. */
+/** A message that reaches this length ends after the current turn, or after the current value in a page of a walk. */
 export const messageBytes = 200_000;
 /** Longer messages are neither sent nor read: NATS accepts a megabyte. Other hubs then request a walk. */
 export const maxMessageBytes = 900_000;
-/** A character is three bytes at most, so text within this length needs no count of its bytes. */
+/** A character takes at most three bytes, so the bytes of shorter text do not have to be counted. */
 const maxCharacters = maxMessageBytes / 3;
 /**
- * The maximum size of one turn, or of parameters that are added or removed together. A mirror does not take over a larger one as sent, but
- * requests a walk and takes it in parts, so nothing else waits for all of it.
+ * The maximum size of one turn, or of parameters that are added or removed together. A mirror does not apply a larger one as sent, but
+ * requests a walk and processes it in parts, so that nothing else has to wait for all of it.
  */
 export const maxStep = 5000;
 /** The maximum number of writes in a request. The owner makes them in one turn. */
@@ -38,7 +38,7 @@ export function isTooLong(text: string): boolean {
   return text.length > maxMessageBytes || (text.length > maxCharacters && Buffer.byteLength(text) > maxMessageBytes);
 }
 
-/** How long a write waits for its answer. The owner does not write requests that are older. */
+/** How long a write waits for its answer. The owner does not execute older requests. */
 export const writeTimeoutMs = 2000;
 
 const count = z.custom<number>(isCount);
@@ -49,14 +49,14 @@ const term = z.custom<number>(isTerm);
 /** The sender of an answer: the run of a hub, its term, revision and clock, as in `HubReport`. */
 const head = { hub, epoch: name, term, rev: count, clock: count };
 
-/** The owner's number of a parameter, its address, type and access. */
+/** The owner's number for a parameter, its address, type and access. */
 export type Definition = readonly [number: number, address: string, type: ValueType, access: Access];
 
-/** The context of changes: `by` and `at` hold for all following changes, `why` and `hop` only for the next one. */
+/** The context of changes: `by` and `at` apply to all following changes, `why` and `hop` only to the next one. */
 export interface Context {
   readonly by?: WireOrigin;
   readonly at?: number;
-  /** The cause: the place of a change in this turn, or earlier changes. */
+  /** The cause: the position of a change in this turn, or earlier changes. */
   readonly why?: number | WireLinks;
   readonly hop?: number;
 }
@@ -71,7 +71,7 @@ type WireStructure =
 
 /**
  * For example `{"hub":"west","epoch":"…","term":1,"structure":2,"clock":5000,"prev":3,"rev":9,"turns":[…]}`. A heartbeat has no turns, and
- * `prev` equals `rev`. That also holds for messages that only add or remove parameters; `structure` counts those.
+ * `prev` equals `rev`. This also applies to messages that only add or remove parameters, which `structure` counts.
  */
 export interface HubReport {
   readonly hub: string;
@@ -83,9 +83,9 @@ export interface HubReport {
   readonly prev: number;
   readonly rev: number;
   readonly turns: readonly (WireTurn | WireStructure)[];
-  /** The machine of the sender; heartbeats have it. */
+  /** The machine of the sender; included in heartbeats. */
   readonly machine?: string | undefined;
-  /** All connections with an offline device, and for how long; omitted: unchanged. */
+  /** All connections with an offline device, and how long it has been offline; omitted: unchanged. */
   readonly stale?: readonly StaleConnection[] | undefined;
 }
 
@@ -103,8 +103,8 @@ export const walkRequest = z.union([
 export type WalkRequest = z.output<typeof walkRequest>;
 
 /**
- * The answer: a page of definitions, and where the next one begins; or a page of values, the newest of each parameter, the revision up to
- * which it goes (`to`), and how often triggers have fired. Without any of these, the owner cannot answer: request definitions.
+ * The answer: a page of definitions, and where the next one begins; or a page with the newest value of each parameter, the revision up to
+ * which it extends (`to`), and how often triggers have fired. If all of these are missing, the owner cannot answer: request definitions.
  */
 export const walkAnswer = z.strictObject({
   ...head,
@@ -117,13 +117,13 @@ export const walkAnswer = z.strictObject({
 });
 export type WalkAnswer = z.output<typeof walkAnswer>;
 
-/** The position up to which a standby has received the messages of the active hub; `null`: it has nothing yet. */
+/** The position up to which a standby has received the messages of the active hub; `null`: it has received nothing yet. */
 export const receipt = z.strictObject({ epoch: name, rev: count }).nullable();
 export type Receipt = z.output<typeof receipt>;
 
 /**
- * Requests that the owner writes values, as one turn. Each run of a hub numbers its requests. The same number is the same request, as long
- * as the owner has not rejoined.
+ * Requests that the owner writes values, as one turn. Each run of a hub numbers its requests. The same number identifies the same request,
+ * as long as the owner has not rejoined.
  */
 export const writeRequest = z.strictObject({
   /** The requesting hub, for subjects that do not contain it; the subject takes precedence. */
@@ -146,7 +146,7 @@ export type WriteRequest = z.output<typeof writeRequest>;
 
 const errorCodes = Object.keys(errorCatalogue) as ErrorCode[];
 
-/** For each item the converted value, or the code and message of its error. */
+/** For each item, the converted value or the code and message of its error. */
 export type WireResult = { readonly v: Value } | { readonly code: ErrorCode; readonly message: string };
 export const writeAnswer = z.strictObject({ results: z.custom<readonly WireResult[]>(isListOf(isResult)) });
 export type WriteAnswer = z.output<typeof writeAnswer>;
@@ -162,7 +162,7 @@ export function read<Schema extends z.ZodType>(schema: Schema, data: Uint8Array)
 }
 
 /**
- * Reads the report of an owner. Its turns are checked when they are taken over. Checked by hand, because there are many. Errors: it is
+ * Reads the report of an owner. Its turns are checked when they are applied. Checked by hand, because there are many. Throws if it is
  * invalid.
  */
 export function readHubReport(data: Uint8Array): HubReport {
@@ -180,7 +180,7 @@ export function readHubReport(data: Uint8Array): HubReport {
   return report;
 }
 
-/** Parses a message. Rejects one that is longer than hubs send without parsing it, because that would delay everything else. */
+/** Parses a message. Rejects a message longer than hubs send without parsing it, because parsing would delay everything else. */
 function parse(data: Uint8Array): unknown {
   if (data.length > maxMessageBytes) throw new Error(`expected at most ${maxMessageBytes} bytes, got ${data.length}`);
   expectShallow(data);
@@ -189,7 +189,7 @@ function parse(data: Uint8Array): unknown {
 
 const keysOfContext: ReadonlySet<string> = new Set(['by', 'at', 'why', 'hop'] satisfies (keyof Context)[]);
 
-/** Reads the context of changes. Errors: it is invalid. */
+/** Reads the context of changes. Throws if it is invalid. */
 export function readContext(item: object | null): Context {
   for (const key in item)
     if (!keysOfContext.has(key)) throw new Error('expected only by, at, why and hop in a context');
@@ -204,7 +204,7 @@ export function readContext(item: object | null): Context {
   return item as Context;
 }
 
-/** Reads added or removed parameters. Errors: they are invalid. */
+/** Reads added or removed parameters. Throws if they are invalid. */
 export function readStructure(item: object): WireStructure {
   const { declared, changes, withdrawn, ...others } = item as Record<string, unknown>;
   const isStructure =
@@ -272,14 +272,16 @@ function isScalar(value: unknown): boolean {
 type WireInput = readonly [address: string, input: unknown, shown?: string | undefined];
 
 /**
- * Encodes the input of a write. A value is sent as it is. For any other input the owner gets the description that it needs to reject it,
- * because the input may not be JSON, or be too deep or too long for a message.
+ * Encodes the input of a write. A value is sent unchanged. For any other input, the owner gets the description that it needs to reject it,
+ * because the input may not be JSON, or may be too deep or too long for a message.
  */
 export function encodeInput(address: string, input: unknown): WireInput {
   return isReportedAsItIs(input) ? [address, input] : [address, null, describe(input)];
 }
 
-/** Returns what the owner converts in place of the input: it rejects it with the same message. Infinite numbers and NaN are restored. */
+/**
+ * Returns the value that the owner converts instead of the input, and rejects with the same message. Infinite numbers and NaN are restored.
+ */
 export function readInput([, input, shown]: WireInput): unknown {
   if (shown === undefined) return input;
   return shown.endsWith(' (number)') ? Number.parseFloat(shown) : new Described(shown);

@@ -1,5 +1,5 @@
-// Checks that JSON is no harder to parse than the messages of hubs. Parsing a megabyte of brackets, of different keys or of short texts
-// would delay everything else many times longer than a scan of its bytes.
+// Checks that JSON is no harder to parse than the messages of hubs. Parsing a megabyte of brackets, different keys or short texts would
+// block everything else many times longer than a scan of its bytes.
 
 /** Shorter messages parse within some milliseconds, regardless of their content. */
 const shortBytes = 32_768;
@@ -7,13 +7,13 @@ const shortBytes = 32_768;
 const maxDepth = 32;
 const maxKeys = 64;
 const longestKey = 64;
-/** The number of texts in the longest turn that is taken as one, where each change has a writer, a time and a cause. */
+/** The number of texts in the longest turn that is applied as one, if each change has a writer, a time and a cause. */
 const maxTexts = 30_000;
-/** Values and ends of lists: twice as many as in such a turn. */
+/** The number of values and list ends: twice as many as in such a turn. */
 const maxValues = 120_000;
 
 const [quote, backslash] = [0x22, 0x5c];
-/** The role of each byte outside of texts; most have none. */
+/** The role of each byte outside texts; most have none. */
 const kind = { nothing: 0, opening: 1, closing: 2, colon: 3, quote: 4, comma: 5 } as const;
 const kinds = new Uint8Array(256);
 for (const [character, what] of [
@@ -27,7 +27,7 @@ for (const [character, what] of [
 ] as const)
   kinds[character.charCodeAt(0)] = what;
 
-/** Errors: the JSON is too deep, or has too many keys, texts or values. Does not check whether it is valid JSON. */
+/** Throws if the JSON is too deep, or has too many keys, texts or values. Does not check whether it is valid JSON. */
 export function expectShallow(data: Uint8Array, mostKeys = maxKeys): void {
   if (data.length <= shortBytes) return;
   const keys = new Keys(data, mostKeys);
@@ -48,14 +48,14 @@ export function expectShallow(data: Uint8Array, mostKeys = maxKeys): void {
   }
 }
 
-/** Returns the place of the quote that ends the text. */
+/** Returns the index of the closing quote. */
 function endOfText(data: Uint8Array, start: number): number {
   let place = start;
   while (place < data.length && data[place] !== quote) place += data[place] === backslash ? 2 : 1;
   return place;
 }
 
-/** Random, so nobody can construct keys with the same hash. */
+/** Random, so keys with the same hash cannot be constructed. */
 const seed = Math.floor(Math.random() * 2 ** 31);
 
 /** The distinct keys, each stored by its first occurrence. */
@@ -63,7 +63,7 @@ class Keys {
   readonly #data: Uint8Array;
   readonly #most: number;
   #count = 0;
-  /** By hash: the place behind the opening quote, or 0. */
+  /** By hash: the index after the opening quote, or 0. */
   readonly #starts: Int32Array;
 
   constructor(data: Uint8Array, most: number) {
@@ -72,7 +72,7 @@ class Keys {
     this.#starts = new Int32Array(2 ** Math.ceil(Math.log2(4 * most)));
   }
 
-  /** Adds a key; `end` is behind its closing quote. Errors: there are too many. */
+  /** Adds a key; `end` is the index after its closing quote. Throws if there are too many. */
   add(start: number, end: number): void {
     const data = this.#data;
     const starts = this.#starts;

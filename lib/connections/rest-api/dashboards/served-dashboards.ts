@@ -14,12 +14,12 @@ import type { JsonText } from '../http/answer/reply.ts';
 import type { Principal } from '../users/principal.ts';
 import { checkDashboard, DashboardChecker } from './dashboard-checker.ts';
 
-/** How many characters of JSON and errors the cache holds. The files that were requested last stay. */
+/** How many characters of JSON and errors the cache holds. The most recently requested files are kept. */
 const maxKeptLength = 16 * 1024 * 1024;
-/** A shorter file is checked in this thread: that takes less time than a message to the worker. */
+/** A shorter file is checked in this thread, because that takes less time than a message to the worker. */
 const shortBytes = 512;
 
-/** The result of the last reading of a file. */
+/** The result of the last time a file was read. */
 interface Kept {
   /** The stamp of the file; undefined: the file may have changed since without a new stamp. */
   readonly stamp: string | undefined;
@@ -32,7 +32,7 @@ export class Dashboards {
   readonly #disk: Disk;
   readonly #checker = new DashboardChecker();
   #names: { readonly stamp: string | undefined; readonly all: readonly string[] } | undefined;
-  /** By name. The one that was requested last is the last. */
+  /** By name, the most recently requested one last. */
   readonly #kept = new Map<string, Kept>();
   #keptLength = 0;
   /** The checks in progress, by name and content. */
@@ -135,7 +135,7 @@ function lengthOf({ result }: Kept): number {
   return result instanceof HubError ? result.message.length : result.text.length;
 }
 
-/** Continues with a value now, or when its promise resolves. */
+/** Continues with a value immediately, or when its promise resolves. */
 function then<From, To>(value: From | Promise<From>, next: (value: From) => To | Promise<To>): To | Promise<To> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
@@ -185,7 +185,7 @@ function textOfDashboard(bytes: Uint8Array, shown: string): string {
   }
 }
 
-/** Yields the errors of all dashboards, a line each. `whyUnknown` returns the error of an address. */
+/** Yields the errors of all dashboards, one per line. `whyUnknown` returns the error for an address. */
 export function* mistakesInDashboards(
   folder: string,
   whyUnknown: (address: string) => string | undefined,
@@ -214,7 +214,7 @@ export function* mistakesInDashboards(
   return lines;
 }
 
-/** Yields a hint if the folder of dashboards is missing or unreadable. */
+/** Yields a hint if the folder for dashboards is missing or unreadable. */
 export function* hintsAboutFolder(folder: string): Reading<SettingHint[]> {
   try {
     yield* entriesOf(folder);

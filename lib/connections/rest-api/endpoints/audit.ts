@@ -18,7 +18,7 @@ const before = z
   .optional()
   .describe('Only entries before this number: `next` of an answer');
 
-/** Query parameters that may be missing. An empty one counts as missing. */
+/** Optional query parameters. An empty one counts as missing. */
 const sought = {
   address: shortText.optional().describe('A glob of addresses, such as desk/*'),
   user: shortText.optional().describe('Part of the username, in any case'),

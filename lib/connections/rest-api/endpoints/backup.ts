@@ -1,4 +1,4 @@
-// GET /hub/backup: an archive of everything that the hub consists of and stores, sent as fast as the client reads.
+// GET /hub/backup: an archive of the hub's files and data, sent as fast as the client reads.
 
 import { z } from 'zod';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';

@@ -16,7 +16,7 @@ import { send } from '../http/answer/send.ts';
 import type { Route } from '../http/router.ts';
 import { badPath, type Context, type Endpoint, isNeeded, later } from './endpoint.ts';
 
-/** The folder of the built console. Its path relative to lib in a clone equals that relative to dist in a package. */
+/** The folder of the built console. Its path relative to `lib` in a clone is the same as relative to `dist` in a package. */
 export const builtConsole = fileURLToPath(new URL('../../../../dist/web', import.meta.url));
 const clientScript = fileURLToPath(new URL('../../../../dist/web/client.js', import.meta.url));
 const consolePath = '/hub/console/';
@@ -120,7 +120,7 @@ function redirectToHub(response: HttpResponse): void {
   begin(response, '302 Found').writeHeader('Location', '/hub/').end();
 }
 
-/** Answers with the page of the console, or with the contents as text if the console is not built. */
+/** Answers with the page of the console, or with the list of requests as text if the console is not built. */
 async function serveConsolePage(
   context: Context,
   service: FileService,
@@ -143,7 +143,7 @@ function* locateClientScript(path: string): Reading<Place> {
   }
 }
 
-/** Answers with a list of all requests, a line each, for users of a browser or curl. */
+/** Answers with a list of all requests, one per line, for users of a browser or curl. */
 function replyContents({ hub, settings, endpoints }: Context, response: HttpResponse): void {
   const lines = endpoints
     .filter(({ isThere, tag }) => (isThere?.(settings) ?? true) && tag !== 'pages')

@@ -22,7 +22,7 @@ export const endpoints = [
 
 const maxLength = 1024 * 1024;
 
-/** Returns the clients, slow ones first, at most 1 MiB of them. */
+/** Returns the clients, slow ones first, at most 1 MiB of data. */
 export function clientsOf(connected: Iterable<ConnectedClient>): ClientList {
   const nowMs = performance.now();
   const clients = [...connected].map((client) => ({ client, status: client.session.status(nowMs) }));

@@ -1,4 +1,5 @@
-// An endpoint is one value: path, right, request, answer and handler. Its route and its part of the OpenAPI document follow from that.
+// An endpoint is one value: path, right, request, answer and handler. Its route and its part of the OpenAPI document are derived from this
+// value.
 import type { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
@@ -53,7 +54,7 @@ export interface Context extends ServerParts {
 
 /** The public description of an endpoint. */
 export interface About {
-  /** The path in the form of OpenAPI. Braces, with one name or several, stand for the rest of the path: `/hub/explain/{address}`. */
+  /** The path in the form of OpenAPI. Braces, with one or more names, stand for the rest of the path: `/hub/explain/{address}`. */
   readonly path: `/${string}`;
   /** The right that a client needs. `entry`: the answer contains only what the principal may see. */
   readonly need: Need;
@@ -66,7 +67,7 @@ export interface About {
   /** The descriptions of the names in braces. */
   readonly names?: Readonly<Record<string, string>>;
   readonly query?: z.ZodObject;
-  /** The errors by status, with their reasons. Errors that any request may cause are left out. */
+  /** The errors by status, with their reasons. Errors that any request may cause are omitted. */
   readonly errors?: Readonly<Record<number, string>>;
 }
 
@@ -80,7 +81,7 @@ export interface Endpoint extends About {
   readonly isTraced?: true;
   /** The successful answers by status. */
   readonly answers: Readonly<Record<number, AnswerInfo>>;
-  /** Whether the endpoint exists under these settings; if omitted, always. */
+  /** Whether the endpoint exists with these settings; omitted: always. */
   readonly isThere?: (settings: Settings) => boolean;
   /** Creates the handler, once for each server. */
   readonly serve: (context: Context) => Handler;
@@ -104,7 +105,7 @@ interface AnswerInfo {
   readonly content?: Readonly<Record<string, z.ZodType | undefined>>;
 }
 
-/** The content of a page: data, of which a list may be produced item by item, or its JSON. */
+/** The content of a page: data, in which a list may be produced item by item, or its JSON. */
 type Made<Data> =
   | Immutable<Data>
   | JsonText
@@ -121,7 +122,7 @@ interface JsonPage<Data> extends About {
   ) => Made<NoInfer<Data>> | Promise<Made<NoInfer<Data>>>;
 }
 
-/** Describes a `GET` of JSON with an ETag: it is produced in slices, and answered 304 while nothing has changed. */
+/** Describes a `GET` of JSON with an ETag: it is produced in slices, and answered with 304 while nothing has changed. */
 export function page<Data>({ answer, read, ...about }: JsonPage<Data>): Endpoint {
   const start = startOf(about.path).length;
   return {
@@ -221,7 +222,10 @@ export function isNeeded(shape: z.ZodType): boolean {
 /** Answers before it returns, or later. */
 type Serve = (response: HttpResponse, request: HttpRequest, paced: Paced) => Promise<void>;
 
-/** Creates a handler that answers in a slice and may send for a long time. It cuts the answer if the principal loses access meanwhile. */
+/**
+ * Creates a handler that answers in a slice and may send for a long time. It cuts off the answer if the principal loses access in the
+ * meantime.
+ */
 export function later(serve: Serve, { queue, log }: Pick<Context, 'queue' | 'log'>): Handler {
   return (response, request, principal) => {
     const share = shareOf(principal, remoteAddressOf(response));
@@ -249,7 +253,7 @@ export function later(serve: Serve, { queue, log }: Pick<Context, 'queue' | 'log
   };
 }
 
-/** The description of a path that is not percent-encoded UTF-8. */
+/** The description of the error for a path that is not percent-encoded UTF-8. */
 export const badPath = 'The path is not percent-encoded UTF-8';
 
 /** Wraps a handler for principals who may read everything. Others are `forbidden`. */
@@ -261,7 +265,7 @@ export function ownersOnly(settings: Settings, serve: Handler): Handler {
   };
 }
 
-/** Returns a part of the store. Errors: `not-found` if the hub runs no store, or none with this part. */
+/** Returns a part of the store. Errors: `not-found` if the hub runs no store, or no store with this part. */
 export function archived<Part extends keyof Archive>(
   { persistence: { archive } }: Pick<HubPort, 'persistence'>,
   part: Part,
@@ -274,7 +278,7 @@ export function archived<Part extends keyof Archive>(
 
 // The answer to a POST of a JSON object.
 
-/** A POST and its sender. */
+/** A POST request and its sender. */
 interface Post extends Pick<Paced, 'queue'> {
   readonly response: HttpResponse;
   readonly request: HttpRequest;
@@ -283,7 +287,8 @@ interface Post extends Pick<Paced, 'queue'> {
 }
 
 /**
- * Answers a POST of a JSON object. Errors: `body-type`; later those of `act`, and `unauthorized` if the principal lost access meanwhile.
+ * Answers a POST of a JSON object. Errors: `body-type`; later those of `act`, and `unauthorized` if the principal has lost access in the
+ * meantime.
  */
 function answerPost<Schema extends z.ZodObject>(
   { response, request, principal, queue, log }: Post,

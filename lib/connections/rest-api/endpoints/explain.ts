@@ -26,7 +26,7 @@ export const endpoints = [
   }),
 ];
 
-/** The largest hub in which addresses are compared: finding the nearest one takes some milliseconds at most. */
+/** The largest number of parameters at which addresses are compared: finding the nearest one takes at most a few milliseconds. */
 const mostCompared = 10_000;
 
 /** Explains a parameter. Errors: `bad-address`; `unknown-parameter` with the nearest address; `state-unknown`, also before a trigger has fired. */
@@ -46,7 +46,7 @@ function explainParameter(hub: Pick<HubPort, 'wouldBe' | 'persistence'>, view: V
   return { parameter: address, ...causesOf(parameter, lastChange, view), would, isNotKept: isLeftOut || undefined };
 }
 
-/** Returns the nearest readable address, first within the same connection; undefined: none is near. */
+/** Returns the nearest readable address, preferably within the same connection; undefined: no address is similar. */
 function nearestAddress(address: string, view: View): string | undefined {
   const known: string[] = [];
   for (const parameter of view.parameters()) if (known.push(parameter.address) > mostCompared) return undefined;
@@ -84,7 +84,7 @@ function describeChange(change: Change, view: View): CausedChange {
   };
 }
 
-/** Hides a change that the principal may not see but keeps its place in the chain. `time` is that of the change that followed. */
+/** Hides a change that the principal may not see, but keeps its position in the chain. `time` is the time of the following change. */
 function hide({ time }: CausedChange): CausedChange {
   return { parameter: something, type: 'T', value: 1, origin: { kind: 'connection', name: something }, time };
 }

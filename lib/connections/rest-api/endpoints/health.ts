@@ -1,4 +1,4 @@
-// GET /hub/health: the state of the hub and its connections, for people and monitoring; and the probes of supervisors and load balancers.
+// GET /hub/health: the state of the hub and its connections, for people and monitoring; and the probes for supervisors and load balancers.
 
 import { HubError } from '../../../model/error.ts';
 import { type Health, health, type Probe, probe } from '../../../wire/http/operation.ts';
@@ -41,7 +41,7 @@ export const endpoints = [
   }),
 ];
 
-/** Returns `degraded` unless the log and all enabled connections are well. Only a principal who may manage learns which are not. */
+/** Returns `degraded` unless the log and all enabled connections work. Only a principal who may manage learns which are not. */
 export function healthOf(hub: HubPort, { rights }: Principal): Health {
   const connections = hub.connections();
   const log = hub.logStatus();

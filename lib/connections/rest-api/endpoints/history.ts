@@ -1,4 +1,4 @@
-// GET /hub/history/<address>: past values of a parameter. GET /hub/history?filter=<regex>: those of several.
+// GET /hub/history/<address>: past values of a parameter. GET /hub/history?filter=<regex>: those of several parameters.
 
 import { z } from 'zod';
 import { history, historyList } from '../../../wire/http/past-shapes.ts';
@@ -51,7 +51,7 @@ export const endpoints = [
   }),
 ];
 
-/** Maximum number of histories of a list. */
+/** Maximum number of histories in a list. */
 const maxHistories = 10_000;
 
 /** Parses the query. Errors: `bad-address`, `bad-request`. */
@@ -69,7 +69,7 @@ function readHistoryQuestion(_: PastContext, { rest, query, accept, principal }:
 
 /**
  * Parses the query of a list. `?address=<address>` selects parameters by name, `?filter=<regex>` by pattern. `?after=<address>` continues
- * behind the last one of an answer that had more. Errors: `bad-request`.
+ * after the last one of an incomplete answer. Errors: `bad-request`.
  */
 export async function readHistoriesQuestion(context: PastContext, request: PastRequest): Promise<HistoryQuestion> {
   const query = readQuery(listed, request.query);
@@ -86,7 +86,7 @@ function courseOf({ points, format, ...range }: z.output<typeof course>, accept:
   return { ...readRange(range), points, format: format ?? accepted } as const;
 }
 
-/** Searches for the parameters of a list, one after the other. Errors: `bad-request`. */
+/** Finds the parameters of a list, one after the other. Errors: `bad-request`. */
 function* searchFor(
   { address: names, filter = [], after }: z.output<typeof listed>,
   { view }: Principal,

@@ -1,4 +1,4 @@
-// All endpoints, by file. To add one, write it in a file next to this one and add a line here.
+// All endpoints, by file. To add one, write it in a file in this folder and add a line here.
 
 export { endpoints as audit } from './audit.ts';
 export { endpoints as backup } from './backup.ts';

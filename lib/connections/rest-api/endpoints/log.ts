@@ -30,7 +30,7 @@ export const endpoints = [
     query: shape,
     answer: logPage,
     errors: { 400: 'The query is not valid' },
-    // The entries of earlier runs may have to load first.
+    // The entries of earlier runs may have to be loaded first.
     read: ({ hub }, { query }) => hub.earlierLog()?.then(() => logOf(hub, query)) ?? logOf(hub, query),
   }),
 ];

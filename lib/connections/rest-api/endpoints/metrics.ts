@@ -22,8 +22,8 @@ export const endpoints: Endpoint[] = [
 const loadAfterMs = 1000;
 
 /**
- * Creates the page and loads the metrics library soon after the start. Loading takes ten times as long as an answer, so it happens before the
- * first request, and not at all in commands without a REST API. It reads no counts. Requests that arrive during the work share one page.
+ * Creates the page and loads the metrics library soon after the start. Loading takes ten times as long as an answer, so it happens before
+ * the first request, but never in commands without a REST API. It reads no counts. Requests that arrive while a page is created share it.
  */
 export function createMetricsPage(context: MetricsContext): ReadPage {
   let loading: ReturnType<typeof load> | undefined;

@@ -39,7 +39,7 @@ export const endpoints: Endpoint[] = [
   },
 ];
 
-/** Maximum number of cached paths of a principal. */
+/** Maximum number of cached paths per principal. */
 const maxKnownPaths = 10_000;
 const maxBodies = 1000;
 /** Longer paths and bodies are not cached. */
@@ -47,7 +47,7 @@ const maxKeptLength = 64;
 
 type Body = ArrayBuffer | string;
 
-/** A path that leads to a parameter, and the last form of its value. */
+/** The path of a parameter, and the last encoded form of its value. */
 interface KnownPath {
   readonly parameter: Parameter;
   value: Value | undefined;
@@ -55,7 +55,7 @@ interface KnownPath {
   asJson: Body | undefined;
 }
 
-/** Answers with values. Clients read the same ones again and again, so it caches their paths and short bodies. */
+/** Answers with values. Clients read the same values repeatedly, so it caches their paths and short bodies. */
 export class ParameterReader {
   /** By principal. */
   #paths = new WeakMap<Principal, Map<string, KnownPath>>();

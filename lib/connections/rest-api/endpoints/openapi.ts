@@ -21,10 +21,10 @@ export const endpoints = [
   }),
 ];
 
-/** The documents, by what they depend on. */
+/** The documents, by the properties on which they depend. */
 const texts = new KeptResults<JsonText>(16);
 
-/** Returns the document of a hub. It is generated once for the credentials that users have now. */
+/** Returns the document of a hub. It is generated once for the current kinds of credentials. */
 function openApiTextOf({ hub: { version }, settings, entry, endpoints }: Context): JsonText {
   const { hasPasswords, hasTokens, hasUsers, everybody, anonymous } = entry.directory;
   const needsNone = everybody !== undefined || anonymous !== undefined;
@@ -102,7 +102,7 @@ function operationOf({ id, tag, summary, need, names = {}, query, isTraced, body
 const followsTrace = 'The trace that the request follows (W3C Trace Context)';
 const passwords = 'Too many passwords are waiting for comparison; see Retry-After';
 
-/** The errors that any request may cause: a client error, wrong credentials, a foreign Host or Origin. */
+/** The errors that any request may cause: a malformed request, wrong credentials, a foreign Host or Origin. */
 const mayMeet = {
   401: 'The credentials are missing or wrong',
   403: 'A foreign Host, a page of another site, a read-only parameter, or a missing right',

@@ -33,13 +33,13 @@ export const endpoints = [
   }),
 ];
 
-/** The work of a filter after which the list checks the clock, and the maximum number of parameters for a quick filter. */
+/** The amount of filter work after which the list checks the clock, and the maximum number of parameters for a quick filter. */
 const stepWork = 200;
 const mostAtOnce = 32;
 
 /**
- * Yields the requested parameters; undefined: time has passed. `?address=<address>` selects by name and ignores names that do not exist,
- * `?filter=<regex>` selects by pattern, `?limit=<count>` ends the list. Errors: `bad-request`.
+ * Yields the requested parameters, and undefined whenever it is time to check the clock. `?address=<address>` selects by name and ignores
+ * names that do not exist, `?filter=<regex>` selects by pattern, `?limit=<count>` limits the list. Errors: `bad-request`.
  */
 function* listParameters(
   { settings }: Context,

@@ -23,18 +23,18 @@ import { type About, type Context, type Endpoint, fresh, startOf } from './endpo
 
 export type PastContext = Pick<Context, 'hub' | 'queue' | 'log' | 'pastShares' | 'settings'>;
 
-/** A request for the past. */
+/** A request for past values or events. */
 export interface PastRequest {
   /** The text in place of the braces, percent-encoded. */
   readonly rest: string;
   readonly query: URLSearchParams;
   readonly accept: string;
-  /** The share of the hub's work that the request is charged to. */
+  /** The share of the hub's work to which the request is charged. */
   readonly share: string;
   readonly principal: Principal;
 }
 
-/** Parses the question; a promise if that takes a while. Errors: those of the request. */
+/** Parses the query; returns a promise if this takes a while. Errors: those of the request. */
 export type ReadQuestion = (context: PastContext, request: PastRequest) => PastQuestion | Promise<PastQuestion>;
 
 const csvType = 'text/csv; charset=utf-8; header=present';
@@ -49,7 +49,7 @@ interface PastPage extends About {
   readonly read: ReadQuestion;
 }
 
-/** Describes a `GET` that the store answers. */
+/** Describes a `GET` answered by the store. */
 export function pastPage({ answer, isTable, read, ...about }: PastPage): Endpoint {
   const json = { 'application/json': answer };
   return {
@@ -65,7 +65,7 @@ export function pastPage({ answer, isTable, read, ...about }: PastPage): Endpoin
   };
 }
 
-/** The query parameters of a range of time. */
+/** The query parameters of a time range. */
 export const rangeShape = (defaultFrom: string) => ({
   from: text.default(defaultFrom).describe('ISO 8601, milliseconds since 1970, or a time before now: -1h, -7d, -1y'),
   to: text.default('now').describe('Same forms as from'),
@@ -87,7 +87,7 @@ export function servePast(context: PastContext, read: ReadQuestion, start: strin
     const exchange = keepResponse(response);
     const stay = cutWith(principal, response);
     const answer = async () => {
-      const asked = await read(context, asking); // awaited at its creation, so that a rejection is handled
+      const asked = await read(context, asking); // a handler is attached at once, so that a rejection is handled
       const ready = await past
         .ask(asked, share, () => !exchange.isAborted)
         .finally(holdQuestion(exchange, asked, share));
@@ -104,7 +104,7 @@ export function servePast(context: PastContext, read: ReadQuestion, start: strin
   };
 }
 
-/** Counts a question while it waits; returns a function that ends that. */
+/** Counts a query while it waits; returns a function that stops this. */
 function holdQuestion({ isAborted, response }: Exchange, asked: PastQuestion, share: string): () => void {
   if (isAborted || asked.ask !== 'history' || asked.list === undefined) return () => {};
   const account = holdFor(response, 'requests', share);
@@ -133,12 +133,12 @@ async function reply(
   await sendParts(exchange, paced, { totalBytes: body.byteLength, heldBytes: body.byteLength, next });
 }
 
-/** Sends the first part; a short body goes out with the head. */
+/** Sends the first part; a short body is sent together with the headers. */
 function sendFirst(response: HttpResponse, body: Uint8Array): void {
   if (response.isHead || body.byteLength <= partBytes) response.end(body);
 }
 
-/** The end of all time. The clock may have been ahead while the store recorded. */
+/** The maximum time, because the clock may have been ahead while the store recorded. */
 export const endOfTime = 8.64e15;
 
 /** Parses the query parameters of `rangeShape`. `latest` is the default of `to`. Errors: `bad-request`. */
@@ -164,7 +164,7 @@ export function askedOf(address: string, { view }: Principal): AskedParameter {
   return { address, type: view.find(address)?.type, ...(!view.mayAskFor(address) && { isHidden: true }) };
 }
 
-/** Returns the parameters of an answer that the principal may see; undefined: all. */
+/** Returns those parameters of an answer that the principal may see; undefined: all of them. */
 export function sightOf({ rights }: Principal): Sight | undefined {
   if (rights === undefined || rights.readsAll) return undefined;
   const { read, deny } = rights.settings;

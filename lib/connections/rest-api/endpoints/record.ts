@@ -39,11 +39,12 @@ export const endpoints: Endpoint[] = [
 
 /** Maximum number of bytes that may wait for a client that records. */
 export const maxUnsentBytes = 16 * 1024 * 1024;
-/** The period of the line that shows that the hub is alive while nothing comes from outside. */
+/** How often a line shows that the hub is alive while no events arrive from outside. */
 const everyMs = 1000;
 
 /**
- * Streams a recording. A client that does not read loses it, because a gap would make it worthless. Errors: `conflict` if too many record.
+ * Streams a recording. A client that does not read loses it, because a gap would make it worthless. Errors: `conflict` if too many clients
+ * record.
  */
 function serveRecording(
   hub: HubPort,
@@ -112,7 +113,7 @@ class Lines {
     this.#exchange.response.close();
   }
 
-  /** Sends lines as they come; resolves when the client has disconnected. */
+  /** Sends lines as they arrive; resolves when the client has disconnected. */
   async send(): Promise<void> {
     this.#exchange.reply((response) => {
       begin(response).writeHeader('Content-Type', 'application/octet-stream').writeHeader('Cache-Control', 'no-store');

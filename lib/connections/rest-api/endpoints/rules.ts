@@ -1,4 +1,4 @@
-// The state of rules, the switch of a rule, and its last runs.
+// The state of rules, switching a rule on or off, and its last runs.
 
 import { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
@@ -56,7 +56,7 @@ export const endpoints = [
   }),
 ];
 
-/** Returns the only `rule` of a query. Errors: `bad-request`. */
+/** Returns the single `rule` parameter of a query. Errors: `bad-request`. */
 function onlyRule(query: string): string {
   const [rule, ...more] = new URLSearchParams(query).getAll('rule');
   if (rule !== undefined && more.length === 0) return rule;

@@ -1,5 +1,5 @@
-// POST /hub/sign-in and /hub/sign-out: a browser gets its own token in a cookie, for the password of a user or the code of a kiosk link. GET
-// /hub/sign-in: the page for that. GET /hub/me: the principal of the request.
+// POST /hub/sign-in and /hub/sign-out: a browser gets a token of its own in a cookie, in exchange for the password of a user or the code of
+// a kiosk link. GET /hub/sign-in: the page for this. GET /hub/me: the principal of the request.
 import { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
@@ -119,14 +119,14 @@ async function signIn(
   return { ...signedInAs(entry.admit(invited, 'kiosk', name, sender)), ...(dashboard !== undefined && { dashboard }) };
 }
 
-/** Names a browser for people: `Firefox on Linux`. */
+/** Returns a readable name of a browser: `Firefox on Linux`. */
 function nameOf(userAgent: string): string {
   const browser = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(userAgent)?.[1] ?? 'a browser';
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(userAgent)?.[1];
   return system === undefined ? browser : `${browser} on ${system}`;
 }
 
-/** Serves the script or the style of the page. Errors: `not-found`. */
+/** Serves the script or the style sheet of the page. Errors: `not-found`. */
 function serveFile(response: HttpResponse, url: string): void {
   if (url === `${path}/page.js`) reply(response, 'text/javascript; charset=utf-8', script);
   else if (url === `${path}/page.css`) reply(response, 'text/css; charset=utf-8', style);

@@ -1,4 +1,4 @@
-// GET /hub/snapshots: the snapshots of a store. GET /hub/snapshots/<selection>/<name>: one of them next to the current values.
+// GET /hub/snapshots: the snapshots of a store. GET /hub/snapshots/<selection>/<name>: one of them, compared with the current values.
 
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
@@ -34,8 +34,8 @@ export const endpoints = [
 ];
 
 /**
- * Returns all snapshots, by selection, that the principal may know of. Only a principal who may read everything learns how many parameters
- * they have: for others the hub would have to parse each snapshot. Errors: `not-found`.
+ * Returns all snapshots that the principal may know about, by selection. Only a principal who may read everything learns how many
+ * parameters they have, because for others the hub would have to parse each snapshot. Errors: `not-found`.
  */
 function snapshotsOf(hub: HubPort, principal: Principal): SnapshotList {
   const snapshots = archived(hub, 'snapshots');
@@ -75,7 +75,7 @@ function compareSnapshot(hub: HubPort, rest: string, principal: Principal): Snap
   };
 }
 
-/** Whether a principal may know of a selection: it may read the parameters of the store about it, or recall it. */
+/** Whether a principal may know about a selection: it may read its parameters of the store, or recall it. */
 function mayKnow({ rights }: Principal, store: string, selection: string): boolean {
   if (rights === undefined) return true;
   return rights.mayRead(`${store}/${selection}/matches`) || rights.mayWrite(`${store}/${selection}/recall`);

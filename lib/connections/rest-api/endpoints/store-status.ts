@@ -45,7 +45,7 @@ function oldestOf(archive: Archive, part: 'history' | 'audit') {
   return oldest === undefined ? undefined : toIsoTime(oldest);
 }
 
-/** Lists the files of a folder, by name; empty if the folder does not exist. Omits files that disappear meanwhile. */
+/** Lists the files of a folder, by name; empty if the folder does not exist. Omits files that disappear in the meantime. */
 async function filesIn(folder: string): Promise<StoreFile[]> {
   const names = await readdir(folder).catch(() => []);
   const found = await Promise.all(

@@ -1,4 +1,4 @@
-// GET and POST /update (S-08): `parameter` and `value` come in the query, a form or a JSON object.
+// GET and POST /update (S-08): `parameter` and `value` are in the query, a form or a JSON object.
 
 import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
@@ -130,7 +130,7 @@ interface UpdateContext {
 
 /** The client that sets a parameter. */
 interface Updater {
-  /** The share that the work is charged to. */
+  /** The share to which the work is charged. */
   readonly share: string;
   readonly view: View;
   readonly origin: Origin;
@@ -140,7 +140,7 @@ interface Updater {
   readonly expectRate: (() => void) | undefined;
 }
 
-/** Sets a parameter from the query. Errors: those of the query and of the write. */
+/** Sets a parameter from the query. Errors: those of the query and the write. */
 function updateByGet(context: UpdateContext, updater: Updater, response: HttpResponse, request: HttpRequest): void {
   expectNoTag(request);
   const asJson = acceptsJson(acceptOf(request));
@@ -179,7 +179,10 @@ const readers: ReadonlyMap<string, (body: string) => UncheckedUpdate> = new Map(
   [jsonType, readJson],
 ]);
 
-/** Writes and counts the write; a promise if another hub owns the parameter. Errors: those of `read` and of the write, also as rejections. */
+/**
+ * Makes and counts the write; returns a promise if another hub owns the parameter. Errors: those of `read` and of the write, thrown or as
+ * rejections.
+ */
 function update(context: UpdateContext, updater: Updater, read: () => UncheckedUpdate): Updated | Promise<Updated> {
   const { origin } = updater;
   if (origin.traceparent === undefined) return write(context, updater, read);
@@ -248,7 +251,7 @@ function replyUpdated(response: HttpResponse, updated: Updated, asJson: boolean)
   send(beginValue(response, asJson), asJson ? JSON.stringify(updated) : 'OK');
 }
 
-/** Parses `parameter=desk%2Flamp&value=true`. Each of the two must occur once; other names are ignored. */
+/** Parses `parameter=desk%2Flamp&value=true`. Each of the two must occur exactly once; other names are ignored. */
 function readForm(text: string, where: string): UncheckedUpdate {
   const found = new Map<string, string>();
   for (const pair of text.split('&')) {

@@ -1,4 +1,4 @@
-// GET and POST /hub/users: the users, their devices and links to kiosks, and the actions of managers.
+// GET and POST /hub/users: the users, their devices and kiosk links, and the actions of managers.
 
 import { HubError } from '../../../model/error.ts';
 import {

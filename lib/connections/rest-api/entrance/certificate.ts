@@ -1,4 +1,5 @@
-// Checks the certificate of HTTPS and its key. The library that serves them has one error for everything; here each has its own sentence.
+// Checks the HTTPS certificate and its key. The library that serves them reports the same error for everything; here, each error has its
+// own message.
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { asFileError, nothing, readRegularFileSync } from '../../../files/regular-file.ts';
@@ -31,7 +32,7 @@ interface Certificate {
 const maxPemBytes = 1024 * 1024;
 
 const dayMs = 86_400_000;
-/** How long before its end the log warns of a certificate. Programs that renew certificates have done so by then. */
+/** How long before a certificate expires the log warns about it. Programs that renew certificates have done so by then. */
 const noticeMs = 30 * dayMs;
 const leastRsaBits = 2048;
 const curves = ['prime256v1', 'secp384r1', 'secp521r1'];
@@ -54,7 +55,7 @@ function checkCertificate(files: CertificateFiles, { certificate: text, key }: C
   };
 }
 
-/** Returns the reason why clients refuse a certificate at a time; undefined: they accept it. */
+/** Returns the reason why clients refuse a certificate at a given time; undefined: they accept it. */
 export function whyInvalid(files: CertificateFiles, { validFrom, validTo }: Certificate, now: number) {
   const expected = `tls.certFile: ${files.certFile}: expected a certificate that is valid today`;
   if (now < validFrom) return `${expected}, got one that is valid from ${dateOf(validFrom)}`;
@@ -99,7 +100,7 @@ function readKey(where: string, text: string): KeyObject {
   }
 }
 
-/** Returns the error in the kind of a key; undefined: there is none. */
+/** Returns the reason why a kind of key is not supported; undefined: it is supported. */
 function kindOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject): string | undefined {
   if (type === 'rsa') {
     const bits = details.modulusLength ?? 0;
@@ -110,7 +111,7 @@ function kindOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }:
   return type === 'ed25519' ? undefined : `a key of type ${type}`;
 }
 
-/** Returns the content of a file that is not the expected PEM block. */
+/** Describes the content of a file that is not the expected PEM block. */
 function contentOf(text: string): string {
   if (text.trim() === '') return 'an empty file';
   const [, label] = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(text) ?? [];
@@ -125,7 +126,7 @@ function wrong(where: string, expected: string, got: string): HubError {
   return new HubError('cannot-start', `${where}: expected ${expected}, got ${got}`);
 }
 
-// Reads the files of a certificate and its key. It follows links, because programs that renew a certificate swap them.
+// Reads the files of a certificate and its key. It follows symbolic links, because programs that renew a certificate replace them.
 
 /** Reads both files. Errors: `cannot-start`, with the file. */
 export function readTexts({ certFile, keyFile }: CertificateFiles): CertificateTexts {
@@ -154,9 +155,10 @@ function readPem(setting: keyof CertificateFiles, file: string): string {
   }
 }
 
-// Renews the certificate when its files change. The hub presents the old one to new clients until the new one is complete and its key fits.
+// Renews the certificate when its files change. The hub presents the old one to new clients until the new one is complete and its key
+// matches.
 
-/** How often the log warns of a certificate that is about to expire. */
+/** How often the log warns about a certificate that is about to expire. */
 const noticeEveryMs = 86_400_000;
 
 export class Renewal {
@@ -171,7 +173,7 @@ export class Renewal {
   #lastStamp: string | undefined = undefined;
   #noticedAt = Number.NEGATIVE_INFINITY;
 
-  /** Loads the certificate of the files; `open` presents it to clients. Errors: `cannot-start`, and those of `open`. */
+  /** Loads the certificate from the files; `open` presents it to clients. Errors: `cannot-start`, and those of `open`. */
   constructor(files: CertificateFiles, log: Log, open: () => void) {
     this.#files = files;
     this.#log = log;
@@ -188,7 +190,7 @@ export class Renewal {
     return stampOf(this.#files);
   }
 
-  /** Loads the certificate of the files if it has changed, and returns the state. */
+  /** Loads the certificate from the files if it has changed, and returns the state. */
   take(stamp: string): ConnectionEvent {
     if (stamp !== this.#lastStamp || this.#fault !== undefined)
       try {
@@ -202,7 +204,7 @@ export class Renewal {
     return this.state();
   }
 
-  /** Returns degraded while the files have an error, and while clients refuse the certificate because of its dates. */
+  /** Returns *degraded* while the files have an error, or while clients refuse the certificate because of its dates. */
   state(): ConnectionEvent {
     const reason = this.#fault ?? whyInvalid(this.#files, this.#certificate, Date.now());
     return reason === undefined ? { state: 'running' } : { state: 'degraded', reason };

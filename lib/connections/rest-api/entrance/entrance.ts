@@ -1,5 +1,5 @@
-// The entrance is a port and the uWebSockets.js app behind it. An app presents the same certificate all its life, so a renewed certificate
-// gets a new app, which takes over the port.
+// The entrance is a port and the uWebSockets.js app behind it. An app always presents the same certificate, so a renewed certificate gets a
+// new app, which takes over the port.
 import { platform } from 'node:os';
 import { concat, NEVER, type Observable, of, type SchedulerLike, timer } from 'rxjs';
 import { exhaustMap, map, startWith, tap } from 'rxjs/operators';
@@ -10,12 +10,12 @@ import { type CertificateFiles, Renewal } from './certificate.ts';
 
 /** How often the entrance checks the files of the certificate. */
 const lookEveryMs = 2000;
-/** How long a replaced app still serves clients without a WebSocket. */
+/** How long a replaced app continues to serve clients without a WebSocket. */
 const restMs = 3_600_000;
 
 interface Entrance {
   readonly port: number;
-  /** The state, immediately and every two seconds. While subscribed, the entrance checks for a renewed certificate. Never errors. */
+  /** Emits the state, immediately and every two seconds. While subscribed, the entrance checks for a renewed certificate. Never errors. */
   readonly state$: Observable<ConnectionEvent>;
   /** Stops accepting connections; open ones stay. */
   shut(): void;
@@ -31,7 +31,7 @@ interface EntranceOptions {
   readonly scheduler: SchedulerLike;
   /** Receives each app that serves clients. */
   readonly apps: Apps;
-  /** Adds routes and sockets to an app; returns a function that says whether a WebSocket of the app is open. */
+  /** Adds routes and sockets to an app; returns a function that returns whether a WebSocket of the app is open. */
   readonly furnish: (app: TemplatedApp) => () => boolean;
 }
 
@@ -88,17 +88,17 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
   };
 }
 
-/** Listens again on the port that the system chose, by its number: another app can only take over such a port. */
+/** Listens again, by number, on the port that the system chose, because another app can take over only such a port. */
 function listenAgain(app: TemplatedApp, bindIp: string, listener: ListenSocket): ListenSocket {
   const { port } = listener;
   listener.close();
   return listen(app, bindIp, port);
 }
 
-// The uWebSockets.js apps that serve the clients of a port. After a certificate was renewed there are several: new clients go to the newest
-// app, and the older apps keep their clients.
+// The uWebSockets.js apps that serve the clients of a port. After a certificate was renewed, there are several: new clients go to the
+// newest app, and the older apps keep their clients.
 
-/** Maximum number of apps. Beyond that, the hub cuts the clients of the oldest. */
+/** Maximum number of apps. Beyond that, the hub disconnects the clients of the oldest app. */
 const maxApps = 8;
 
 interface ServingApp {
@@ -109,7 +109,7 @@ interface ServingApp {
 }
 
 export class Apps {
-  /** The newest first. */
+  /** The newest app first. */
   #apps: ServingApp[] = [];
 
   /** Adds the newest app; the one before it counts as replaced from now on. */

@@ -1,5 +1,5 @@
-// The files below the Document Root (S-12, D-16): index.html for a folder. Never a file whose name starts with a dot, a file outside the root
-// (not even through a symbolic link), or a file of the installation itself.
+// The files below the Document Root (S-12, D-16): index.html for a folder. Files whose name starts with a dot, files outside the root (even
+// through a symbolic link) and files of the installation are never served.
 
 import { join, sep } from 'node:path';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
@@ -26,7 +26,7 @@ export function serveFile(
 }
 
 /**
- * Finds the real file of a path `below` a root; the client requested it as `path`. A folder, whose path ends with a slash, stands for its
+ * Finds the real file for a path `below` a root; the client requested it as `path`. A folder, whose path ends with a slash, stands for its
  * index.html. Errors: `not-found`, `bad-address`.
  */
 export function* findFile(
@@ -57,7 +57,7 @@ export function* findFile(
   return placeBelow(realRoot, index, path, hidden);
 }
 
-/** Returns a file found below a root. Once it is open, it must still be there and must not be hidden. */
+/** Returns a file found below a root. Once open, it must still be there and must not be hidden. */
 function placeBelow(root: string, file: string, path: string, hidden: PrivateFileCheck | undefined): Place {
   return {
     file,

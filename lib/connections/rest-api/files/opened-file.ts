@@ -1,6 +1,6 @@
-// Checks the real location of an open file, regardless of where its path leads before and after. Otherwise a folder that is swapped for a
-// link between check and open would lead out of the Document Root. Also checks whether it is a file of the installation, which the hub
-// never serves.
+// Checks the real location of an open file, regardless of where its path leads before and after that. Otherwise a folder that is replaced
+// with a link between check and open would lead out of the Document Root. Also checks whether it is a file of the installation, which the
+// hub never serves.
 
 import type { Stats } from 'node:fs';
 import { basename, dirname, join, parse, sep } from 'node:path';
@@ -10,9 +10,9 @@ import { entriesOf, linkOf, type Reading, realPathOf, statsOf } from './reading.
 /** Linux shows the location of an open file here. It appends a word to the path of a deleted file. */
 const descriptors = '/proc/self/fd';
 const deleted = / \(deleted\)$/;
-/** How long the list of the installation's files is valid. Names are compared immediately, including the name of a new file. */
+/** How long the list of the installation's files is valid. Names, including those of new files, are compared immediately. */
 const knownMs = 1000;
-/** The names that programs give to copies of a file: `token.txt~`, `token.bak`, `token (1).txt`, `Copy of token.txt`, `token.txt.gz`. */
+/** The names that programs use for copies of a file: `token.txt~`, `token.bak`, `token (1).txt`, `Copy of token.txt`, `token.txt.gz`. */
 const copyWords = 'backup|bak|copy|kopie|copie|copia|new|old|orig|original|part|rej|save|saved|swp|tmp';
 const copyMark = `~|[ ._-]*(?:\\((?:${copyWords}|\\d+)\\)|(?:${copyWords})(?: ?\\d+)?(?![a-z])|\\d{4}-?\\d\\d-?\\d\\d)`;
 const copyMarks = new RegExp(`^(?:${copyMark})*$`, 'i');
@@ -21,7 +21,7 @@ const copyBegin = /^(?:(?:copy|backup) of|kopie von|copie de|copia d[ei]) /i;
 
 /**
  * Returns the real path of an open file; undefined: unknown, for example because its path leads to another file by now. Only Linux reports
- * the path of the file itself; elsewhere the path must still lead to that file, without a link on the way.
+ * the path of an open file; elsewhere, the original path must still lead to this file, without a link.
  */
 export function* placeOfOpened(
   descriptor: number,
@@ -66,7 +66,7 @@ export class PrivateFileCheck {
     this.#now = now;
   }
 
-  /** Whether an open file at a real path belongs to the installation. */
+  /** Whether an open file at a real path is part of the installation. */
   *holds(real: string, stats: Stats): Reading<boolean> {
     const { ids, names, folders } = yield* this.#knownFiles();
     if (ids.has(idOf(stats))) return true;
@@ -100,7 +100,7 @@ export class PrivateFileCheck {
 
 interface Found {
   readonly ids: readonly string[];
-  /** The full and the real path of a file. */
+  /** The absolute path and the real path of a file. */
   readonly paths: readonly string[];
   readonly folder: KnownFolder | undefined;
 }
@@ -153,7 +153,7 @@ function withSeparator(folder: string): string {
   return folder.endsWith(sep) ? folder : folder + sep;
 }
 
-/** Whether a name is that of a file, or of a copy of it. */
+/** Whether a name is the name of a file or of a copy of it. */
 function isNamedAs(name: string, file: string): boolean {
   if (name === file || name === `#${file}#`) return true;
   const copied = name.replace(copyBegin, '');

@@ -27,7 +27,7 @@ interface Step {
   later(): Promise<unknown>;
 }
 
-/** A sequence of steps that ends with a result. The error of a step is thrown where the reading yielded the step. */
+/** A sequence of steps that ends with a result. The error of a step is thrown at the point where the step was yielded. */
 export type Reading<T> = Generator<Step, T, unknown>;
 
 /** Runs all steps synchronously. Errors: those of the reading. */
@@ -78,15 +78,15 @@ export const linkOf = (path: string) =>
     () => readlink(path),
   );
 
-/** Returns the stamp of a file or folder. An equal stamp means that it is unchanged, if it was settled. */
+/** Returns the stamp of a file or folder. If the stamp was settled, an equal stamp means that the file is unchanged. */
 export function stampOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 }
 
-/** File systems give two changes of the same moment the same time; the clocks of some count seconds. */
+/** File systems give two changes at the same moment the same time; some count only seconds. */
 const momentMs = 2000;
 
-/** Whether the next change of a file or folder is sure to change its stamp. */
+/** Whether the next change of a file or folder will certainly change its stamp. */
 export function isSettled({ ctimeMs }: Stats): boolean {
   return Date.now() - ctimeMs > momentMs;
 }
@@ -137,7 +137,7 @@ export function closeDescriptor(descriptor: number): Reading<void> {
   );
 }
 
-/** Fills a buffer with bytes of a file from a position on; returns their number, which is lower at the end of the file. */
+/** Fills a buffer with bytes from a position in a file; returns their number, which is lower at the end of the file. */
 export function* readBytes(descriptor: number, buffer: Buffer, position: number): Reading<number> {
   let filled = 0;
   while (filled < buffer.length) {
@@ -156,14 +156,14 @@ function* step<T>(now: () => T, later: () => Promise<T>): Reading<T> {
   return (yield { now, later }) as T;
 }
 
-// Decides whether a file is read before its request handler returns. Then its answer can be pipelined, but the event loop waits for the disk.
-// So the hub only reads a local disk like that, and only while it is fast.
+// Decides whether a file is read before its request handler returns. If so, its answer can be pipelined, but the event loop waits for the
+// disk. So the hub does this only on a local disk, and only while the disk is fast.
 
 /** A reading that takes longer than this is slow: the disk is spinning up, or the file system is stuck. */
 const slowMs = 50;
 /** After this many slow readings within a minute, the hub reads asynchronously until the minute is over. */
 const maxSlow = 3;
-/** How long a verdict on a disk holds. */
+/** How long the assessment of a disk remains valid. */
 const verdictMs = 60_000;
 
 export interface Disk {
@@ -171,11 +171,14 @@ export interface Disk {
   read<T>(reading: Reading<T>): T | Promise<T>;
 }
 
-/** The gauges by which a disk is judged. */
+/** The measurements by which a disk is assessed. */
 interface Gauges {
   /** Milliseconds of a monotonic clock. */
   now(): number;
-  /** How often this process has read from a disk. If that does not grow, the disk was not slow: the processor was busy with other programs. */
+  /**
+   * How often this process has read from a disk. If this does not grow, the disk was not slow, but the processor was busy with other
+   * programs.
+   */
   diskReads(): number;
   /** The mount table of Linux; empty elsewhere. */
   mountInfo(): string;
@@ -215,14 +218,14 @@ export function createDisk(folder: string, { now, diskReads, mountInfo }: Gauges
 
 // Determines from the mount table of Linux whether files are on a disk of this machine.
 
-/** These file systems wait neither for another machine nor for another program. */
+/** These file systems depend on no other machine and no other program. */
 const localTypes = new Set(
   'apfs bcachefs btrfs erofs exfat ext2 ext3 ext4 f2fs iso9660 jfs ntfs3 overlay ramfs rootfs squashfs tmpfs vfat xfs zfs'.split(
     ' ',
   ),
 );
 
-/** Whether a folder, and everything mounted below it, is on disks of this machine. It reads no other disk for that. */
+/** Whether a folder, and everything mounted below it, is on disks of this machine. It accesses no other disk for this. */
 export function isOnLocalDisk(folder: string, mountInfo = readMountInfo): boolean {
   const mounts = mountInfo()
     .split('\n')
@@ -232,7 +235,7 @@ export function isOnLocalDisk(folder: string, mountInfo = readMountInfo): boolea
         ? []
         : [{ path: unescapeOctal(path), isLocal: localTypes.has(type) }];
     });
-  if (mounts.length === 0) return !resolve(folder).startsWith('\\\\'); // without Linux, only the network paths of Windows are known to be remote
+  if (mounts.length === 0) return !resolve(folder).startsWith('\\\\'); // elsewhere, only the network paths of Windows are known to be remote
   const isLocal = (path: string) => {
     const above = mounts.filter((mount) => isInside(path, mount.path));
     const longest = Math.max(...above.map((mount) => mount.path.length));

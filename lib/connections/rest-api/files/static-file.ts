@@ -1,5 +1,5 @@
-// A file as an answer, with conditional and range requests (RFC 9110 sections 13 and 14). A short part is read and sent in one piece, before
-// the handler returns if the disk allows it. A long part is sent as fast as the client reads.
+// A file as an answer, with conditional and range requests (RFC 9110 sections 13 and 14). A short part is read and sent at once, before the
+// handler returns if the disk is fast enough. A long part is sent as fast as the client reads.
 import { close, type Stats } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename } from 'node:path';
@@ -30,16 +30,16 @@ import { LimitError } from '../limits/limit-hits.ts';
 import { closeDescriptor, type Disk, descriptorStats, openDescriptor, type Reading, readBytes } from './reading.ts';
 
 const require = createRequire(import.meta.url);
-/** The library has a table of thousands of types, so it loads with the first file. */
+/** The library contains a table of thousands of types, so it is loaded with the first file. */
 const contentTypeOf: typeof contentType = (name) =>
   (require('mime-types') as typeof import('mime-types')).contentType(name);
 
-/** Maximum length of a part that is read in one piece. */
+/** Maximum length of a part that is read at once. */
 const atOnceBytes = 256 * 1024;
 /** The error codes of the file system for a file that does not exist or that the hub may not read. */
 const missingCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM', 'ENXIO']);
 
-/** The place that answers a path: a file, or another path. `check` examines the file once it is open. Errors: `not-found`. */
+/** The target of a path: a file, or another path. `check` examines the file once it is open. Errors: `not-found`. */
 export type Place =
   | { readonly file: string; check?(descriptor: number, stats: Stats): Reading<void> }
   | { readonly location: string };
@@ -69,7 +69,7 @@ export function noSuchFile(path: string): HubError {
   return new HubError('not-found', `${path}: there is no such file`);
 }
 
-/** The disk of the files, and the queue and share that the work is charged to. */
+/** The disk with the files, and the queue and share to which the work is charged. */
 export interface FileService extends Paced {
   readonly disk: Disk;
   readonly log: Log;
@@ -88,7 +88,7 @@ export async function replyFile(
   const isHead = request.getMethod() === 'head';
   const asJson = acceptsJson(acceptOf(request));
   const headers = {
-    range: isHead ? '' : request.getHeader('range'), // ranges are for GET alone (RFC 9110 section 14.2)
+    range: isHead ? '' : request.getHeader('range'), // ranges apply only to GET (RFC 9110 section 14.2)
     ifRange: request.getHeader('if-range'),
     ...preconditionsOf(request),
   };
@@ -152,7 +152,7 @@ function reply(exchange: Exchange, answer: Answer, asJson: boolean, service: Fil
     else if (answer.kind === 'unsatisfiable') replyUnsatisfiable(response, answer.file, asJson);
     else if (answer.kind === 'head') endWithLength(beginFile(response, answer.file, answer.part), answer.part.length);
     else if (answer.content.length < answer.part.length)
-      response.close(); // the file has become shorter meanwhile
+      response.close(); // the file has become shorter in the meantime
     else send(beginFile(response, answer.file, answer.part), answer.content);
   });
   return undefined;

@@ -1,12 +1,12 @@
-// Globs of addresses: `*` matches any text within a segment, `**` any text at all, and `**/` between slashes also no segment. A filter
-// follows all possible matches at once, a bit per place in the glob. So it takes at most the length of the address times that of the glob.
+// Globs of addresses: `*` matches any text within a segment, `**` any text, and `**/` after a slash also no segment. A filter follows all
+// possible matches at once, with one bit per position in the glob, so it takes at most the length of the address times that of the glob.
 
 import type { Pattern } from '../../../wire/pattern.ts';
 import { anyOf, createFilter, type Filter, filterOf, textWork } from './filter.ts';
 
 const slash = 0x2f;
 const bitsPerWord = 32;
-/** The work of 32 places, in the unit of filters. */
+/** The cost of 32 positions, in the unit of filters. */
 const wordWork = 0.25;
 
 /** Creates the filter of a glob. */
@@ -37,13 +37,13 @@ function tokensOf(glob: string): string[] {
 
 const isStar = (token: string): boolean => token.startsWith('*');
 
-// The rows of the table of a glob; the rows of its characters follow. The first row is empty.
+// The first rows in the table of a glob; the rows of its characters follow. The first row is empty.
 const folderRow = 1;
 const textRow = 2;
 const segmentRow = 3;
 const firstCharacterRow = 4;
 
-/** Creates the filter of any glob. A place is the number of the token that comes next. */
+/** Creates the filter of any glob. A position is the number of the next token. */
 function createPlacesFilter(tokens: readonly string[]): Filter {
   const start = tokens.slice(0, tokens.findIndex(isStar)).join('');
   const rest = tokens.slice(start.length);
@@ -55,7 +55,7 @@ function createPlacesFilter(tokens: readonly string[]): Filter {
   const places = new Int32Array(words);
   const added = new Int32Array(words);
 
-  /** Lets stars match nothing: adds the places behind them. `added` contains the new places. */
+  /** Lets stars match nothing: adds the positions after them. `added` contains the new positions. */
   const skip = () => {
     for (let times = 0; times < 2; times++) {
       let carry = 0; // at most two in a row: `**/` and then `*` or `**`
@@ -98,7 +98,9 @@ function createPlacesFilter(tokens: readonly string[]): Filter {
   });
 }
 
-/** Builds the table: a row of bits per kind of star and per character, with a bit per place; `characters` maps a character to its row. */
+/**
+ * Builds the table: a row of bits per kind of star and per character, with one bit per position; `characters` maps a character to its row.
+ */
 function tableOf(tokens: readonly string[], words: number) {
   const characters = new Map<number, number>();
   const rowOf = (token: string) => {
@@ -123,11 +125,11 @@ function tableOf(tokens: readonly string[], words: number) {
   return { table, characters };
 }
 
-// Patterns of addresses that clients send: globs and regular expressions. All match in linear time, so no pattern can block the hub.
+// Address patterns sent by clients: globs and regular expressions. All match in linear time, so no pattern can block the hub.
 
 /**
- * Creates the filter of patterns, one of which has to match; their regular expressions together have at most `maxSteps` steps. Without
- * patterns it matches nothing. Errors: `bad-request` for a bad regex.
+ * Creates the filter of patterns, one of which has to match; their regular expressions have at most `maxSteps` steps in total. Without
+ * patterns, it matches nothing. Errors: `bad-request` for a bad regex.
  */
 export function createPatternFilter(patterns: readonly Pattern[], maxSteps: number): Filter {
   const addresses = new Set(patterns.filter(isAddress));

@@ -1,5 +1,5 @@
-// Filters of addresses (D-05): regular expressions that are searched, case-sensitive. One match is enough; without filters everything passes.
-// Patterns of clients run on a linear-time engine and their programs are bounded, so no pattern can block the hub.
+// Address filters (D-05): case-sensitive regular expressions that may match anywhere. One match is enough; without filters, everything
+// passes. Patterns from clients run on a linear-time engine with bounded programs, so no pattern can block the hub.
 
 import { HubError } from '../../../model/error.ts';
 import { compileOwnRegex, compileRegex, ownPatternSteps, type Regex, type RegexMistake } from '../../../regex/regex.ts';
@@ -9,21 +9,21 @@ import { LimitError } from '../limits/limit-hits.ts';
 /** Returns whether an address passes. */
 export interface Filter {
   (address: string): boolean;
-  /** How long a test may take, in steps of a regular expression. A text comparison takes about 0.1. */
+  /** The cost of a test, in steps of a regular expression. A text comparison costs about 0.1. */
   readonly work: number;
 }
 
 const maxPatterns = limits.filters.default;
 /** Enough for the longest address (D-01) with every character escaped. */
 const maxPatternLength = limits.patternLength.default;
-/** The work of a text comparison. */
+/** The cost of a text comparison. */
 export const textWork = 0.1;
 
 export function filterOf(work: number, matches: (address: string) => boolean): Filter {
   return Object.assign(matches, { work });
 }
 
-/** Creates the filter of patterns that a client sent as `name`, of at most `maxSteps` steps together. Errors: `bad-request`. */
+/** Creates the filter of patterns that a client sent as `name`, with at most `maxSteps` steps in total. Errors: `bad-request`. */
 export function createFilter(patterns: readonly string[], maxSteps: number, name = 'filter'): Filter {
   if (patterns.length === 0) return filterOf(textWork, () => true);
   if (patterns.length > maxPatterns)
@@ -42,13 +42,13 @@ export function createFilter(patterns: readonly string[], maxSteps: number, name
   return anyOf(filters);
 }
 
-/** Creates the filter of patterns in the settings, which were checked at load. */
+/** Creates the filter of patterns in the settings, which were checked when the file was loaded. */
 export function createConfiguredFilter(patterns: readonly string[]): Filter {
   if (patterns.length === 0) return filterOf(0, () => true);
   return anyOf(patterns.map((pattern) => toFilter(pattern, compileOwnRegex(pattern))));
 }
 
-/** Creates a filter that passes addresses that any of the filters passes. */
+/** Creates a filter that passes every address that at least one of the filters passes. */
 export function anyOf(filters: readonly Filter[]): Filter {
   const [first] = filters;
   if (filters.length === 1) return first!;
@@ -56,7 +56,7 @@ export function anyOf(filters: readonly Filter[]): Filter {
   return filterOf(work, (address) => filters.some((filter) => filter(address)));
 }
 
-/** Creates a filter that passes addresses that both filters pass. */
+/** Creates a filter that passes every address that both filters pass. */
 export function bothOf(one: Filter, other: Filter): Filter {
   if (one.work === 0) return other;
   if (other.work === 0) return one;
@@ -94,7 +94,7 @@ function tooManySteps(name: string, maxSteps: number, steps: number): LimitError
   );
 }
 
-/** Texts that need no engine: at the start, at the end, or anywhere. */
+/** Texts that need no engine: matched at the start, at the end, or anywhere. */
 const plainText = /^(\^?)((?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])*)(\$?)$/;
 
 function isText(pattern: string): boolean {

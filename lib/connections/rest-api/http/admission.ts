@@ -37,8 +37,8 @@ export class Admission {
   }
 
   /**
-   * Refuses a request that could be two requests. It runs before a request is postponed, because a postponed request has each header only
-   * once.
+   * Refuses a request that could be interpreted as two. It runs before a request is postponed, because a postponed request keeps each
+   * header only once.
    */
   isRefused(response: HttpResponse, request: HttpRequest, act: Act): boolean {
     const ambiguity = ambiguityOf(request, act);
@@ -49,8 +49,8 @@ export class Admission {
   }
 
   /**
-   * Runs a handler if the guard admits the request, and answers the errors of both. A handshake beyond a limit also closes the connection:
-   * otherwise thousands of useless connections would stay until they are idle for too long, all at once.
+   * Runs a handler if the guard admits the request, and answers the errors of both. A handshake beyond a limit also closes the connection;
+   * otherwise thousands of useless connections would remain open until they all time out at once.
    */
   answer(response: HttpResponse, request: HttpRequest, purpose: Purpose, handler: Handler, isHandshake = false): void {
     const { guard, openAnswer, hits } = this.#context;
@@ -91,7 +91,7 @@ export class Admission {
     handler(response, request, principal);
   }
 
-  /** Answers after a password was compared. The body that arrives meanwhile is kept. */
+  /** Answers after a password was compared. The body that arrives in the meantime is kept. */
   #answerLater(
     response: HttpResponse,
     request: HttpRequest,
@@ -141,7 +141,7 @@ export class Admission {
   }
 }
 
-/** Whether a path is opened by people. Then the hub redirects them to the sign-in page. */
+/** Whether a path is opened by people, whom the hub redirects to the sign-in page. */
 function isPage(path: string): boolean {
   return path === '/' || path === '/hub' || path === '/hub/';
 }
