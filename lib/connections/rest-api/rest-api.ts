@@ -182,13 +182,13 @@ function startServer(context: ConnectionContext<Settings>, hub: HubPort, console
 
 interface ReceptionOptions {
   readonly hits: LimitHits;
-  /** Closes the sockets of principals that have left. */
+  /** Closes the sockets of principals that no longer have access. */
   readonly dismiss: (departures: readonly Departure[]) => void;
-  /** Returns the port of the entrance, once that is open. */
+  /** Returns the port of the entrance once it is open. */
   readonly portOf: () => number;
 }
 
-/** Creates the parts that decide about access. Errors: `cannot-start`. */
+/** Creates the parts that control access. Errors: `cannot-start`. */
 function createReception(
   { id, settings, log, withoutSecrets, resolvePath }: ConnectionContext<Settings>,
   hub: HubPort,

@@ -235,7 +235,7 @@ export function isOnLocalDisk(folder: string, mountInfo = readMountInfo): boolea
         ? []
         : [{ path: unescapeOctal(path), isLocal: localTypes.has(type) }];
     });
-  if (mounts.length === 0) return !resolve(folder).startsWith('\\\\'); // elsewhere, only the network paths of Windows are known to be remote
+  if (mounts.length === 0) return !resolve(folder).startsWith('\\\\'); // elsewhere, only network paths of Windows are known to be remote
   const isLocal = (path: string) => {
     const above = mounts.filter((mount) => isInside(path, mount.path));
     const longest = Math.max(...above.map((mount) => mount.path.length));

@@ -146,7 +146,7 @@ function isPage(path: string): boolean {
   return path === '/' || path === '/hub' || path === '/hub/';
 }
 
-// Two readers can see the end of an ambiguous request in different places. Then a proxy and the hub behind it disagree on where the next
+// Two parsers may disagree about where an ambiguous request ends. A proxy and the hub behind it would then disagree on where the next
 // request begins and who sent it (RFC 9112 sections 6.3 and 11.2). So the hub refuses such requests.
 
 const lengthHeader = encodeText('content-length');
@@ -176,8 +176,8 @@ function count(name: string, value: string): void {
 }
 
 /**
- * Returns the ambiguity in the length or host of a request, or after a body that nobody reads; undefined: there is none. Visiting all
- * headers takes a tenth of the time of an answer. So a request that only reads and shows no length is not searched for a second one.
+ * Describes the ambiguity in the length or host of a request, or after a body that is never read; undefined: there is none. Visiting all
+ * headers takes a tenth of the time of an answer. So a request that only reads, and has no length, is not searched for a second length.
  */
 function ambiguityOf(request: HttpRequest, act: Act): string | undefined {
   if (act === 'read' && request.getHeader(lengthHeader) === '' && request.getHeader(codingHeader) === '')
@@ -197,8 +197,8 @@ function ambiguityOf(request: HttpRequest, act: Act): string | undefined {
 }
 
 /**
- * Answers 400 and closes the connection, in the next round of the event loop. While an answer is due, the library takes nothing more from a
- * connection, so it ignores the bytes behind the request.
+ * Answers 400 and closes the connection, in the next round of the event loop. While an answer is due, the library reads nothing more from
+ * the connection, so it ignores the bytes after the request.
  */
 function refuseAndClose(response: HttpResponse, request: HttpRequest, message: string): void {
   const asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));

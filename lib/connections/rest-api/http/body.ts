@@ -30,15 +30,15 @@ export function wrongBodyType(request: HttpRequest, expected: string): HubError 
   return new HubError('body-type', `Content-Type: expected ${expected} in UTF-8, got "${actual}"`);
 }
 
-/** The share that reading a body is charged to, and the queue of slices. */
+/** The share to which reading a body is charged, and the queue of slices. */
 export interface Paced {
   readonly share: string;
   readonly queue: Pick<FairQueue, 'do' | 'add'>;
 }
 
 /**
- * Reads a whole body and calls `done` once, unless the client has disconnected, with the text or an error: `body-too-large`, or `bad-request`
- * for bad UTF-8. The work of `done` on a complete body takes a slice.
+ * Reads a whole body and calls `done` once, unless the client has disconnected, with the text or an error: `body-too-large`, or
+ * `bad-request` for invalid UTF-8. The work of `done` on a complete body takes a slice.
  */
 export function readBody(
   exchange: Exchange,
@@ -103,7 +103,7 @@ export function readBody(
     refuse();
     return;
   }
-  if (length === '') watch(); // behind the head of a chunked body nothing needs to follow; otherwise a piece does, possibly empty
+  if (length === '') watch(); // after the headers of a chunked body, nothing may follow; otherwise a piece follows, possibly empty
   response.onData((chunk, isLast) => {
     if (isRefused) return;
     bodyBytes += chunk.byteLength;
@@ -119,7 +119,7 @@ export function readBody(
     chunks.push(Buffer.from(copyOf(chunk)));
     isWhole = isLast;
     account?.add(chunk.byteLength);
-    // The library takes a trailer for a malformed request and ends the connection. By then nothing may have been done.
+    // The library mistakes a trailer for a malformed request and ends the connection. Nothing may have been executed by then.
     if (isLast && isChunked) setImmediate(finish);
     else if (isLast) finish();
     else if (!isWatched) {
@@ -142,12 +142,15 @@ function decodeText(chunks: readonly Buffer[]): string | HubError {
   }
 }
 
-// Counts bodies that are not complete in time. uWebSockets.js cuts the connection without a reason, so the hub judges by the time.
+// Counts bodies that are not complete in time. uWebSockets.js cuts the connection without giving a reason, so the hub infers it from the
+// time.
 
-/** The library cuts after 8 to 12 s. A client that leaves after this time was late, too. */
+/** The library cuts connections after 8 to 12 s. A client that disconnects after this time was late, too. */
 const lateMs = limits.bodyMs.default - 3000;
 
-/** Counts a client whose connection ends late while the hub waits for more of its body. To be called as soon as the head has arrived. */
+/**
+ * Counts a client whose connection ends late while the hub waits for more of its body. To be called as soon as the headers have arrived.
+ */
 function countLateBody(exchange: Exchange, hits: LimitHits | undefined, isAwaited: () => boolean): void {
   const sinceMs = performance.now();
   const client = remoteAddressOf(exchange.response); // the library does not report the address of a client that has disconnected

@@ -18,7 +18,7 @@ import { JsonText, jsonAnswerOf, replyJson, taggedText } from './answer/reply.ts
 import { holdFor, send } from './answer/send.ts';
 import { type Exchange, keepResponse } from './exchange.ts';
 
-/** A page that is not JSON and that caches do not store. */
+/** A page that is not JSON and must not be stored by caches. */
 export class PlainText {
   readonly type: string;
   readonly text: string;
@@ -29,7 +29,7 @@ export class PlainText {
   }
 }
 
-/** A page that is a list with an item per line. An undefined item means that finding the next one takes a while. */
+/** A page that is a list with one item per line. An undefined item means that finding the next one takes a while. */
 export class Lines<Item> {
   readonly items: Iterable<Item | undefined>;
 
@@ -49,18 +49,18 @@ export interface PageRequest {
   readonly principal: Principal;
 }
 
-/** Reads a page; a promise if the data arrives later. */
+/** Reads a page; returns a promise if the data arrives later. */
 export type ReadPage = (request: PageRequest) => Page | Promise<Page>;
 
-/** The length that is produced before any of a page is sent. A longer page has no ETag. */
+/** How much of a page is produced before any of it is sent. A longer page has no ETag. */
 const mostWithTag = 1024 * 1024;
 const chunkLength = 16 * 1024;
-/** Maximum number of pages with several slices that are in progress at once. The pages of one user or network leave as many for others. */
+/** Maximum number of pages with several slices that are in progress at once. One user or network may use at most half of the free ones. */
 const mostInProgress = 16;
 /** The number of characters after which the clock is checked. */
 const lookEvery = 4096;
 
-/** Answers with JSON, or 304; immediately if the page is short, unless others have used up the time of this round. */
+/** Answers with JSON, or 304; immediately if the page is short, unless others have used up the time in this round. */
 export function servePage(read: ReadPage, queue: FairQueue, log: Log): Handler {
   return (response, request, principal) => queue.do(new PageAnswer(read, queue, log, response, request, principal));
 }
@@ -77,12 +77,12 @@ class PageAnswer implements Task {
   readonly #exchange: Exchange;
   #page: Page | undefined = undefined;
   #pieces: Iterator<string> | undefined = undefined;
-  /** The text that was produced and not sent yet. */
+  /** The text that was produced but not sent yet. */
   #text = '';
   #hasBegun = false;
   #isWaiting = false;
   #isInProgress = false;
-  /** Of text that was produced and not read. */
+  /** The length of text that was produced but not read. */
   #account: Account | undefined = undefined;
 
   constructor(
@@ -116,7 +116,7 @@ class PageAnswer implements Task {
   #advance(endMs: number): boolean {
     if (this.#exchange.isAborted) return false;
     try {
-      expectPresent(this.#request.principal); // also if the page arrives late
+      expectPresent(this.#request.principal); // even if the page arrives late
       if (this.#page === undefined) {
         if (!pagesInProgress.mayBegin(this.share)) return this.#wait();
         const page = this.#read(this.#request);
@@ -156,7 +156,7 @@ class PageAnswer implements Task {
       return false;
     }
     this.#pieces ??= page instanceof Lines ? linesOf(page) : jsonPieces(page);
-    let untilLook = lookEvery; // a short page is produced in one slice, even if the machine is busy with other programs meanwhile
+    let untilLook = lookEvery; // a short page is produced in one slice, even if the machine is busy with other programs
     for (;;) {
       const { done, value } = this.#pieces.next();
       if (done) return this.#end();
@@ -173,7 +173,7 @@ class PageAnswer implements Task {
     }
   }
 
-  /** Releases the memory and the place of the page. */
+  /** Releases the memory and the slot of the page. */
   #release(): void {
     this.#account?.set(0);
     if (!this.#isInProgress) return;
@@ -242,7 +242,7 @@ class PagesInProgress {
     this.goOn();
   }
 
-  /** Lets one waiting page continue, if it may. That page calls this again when it is complete or has begun. */
+  /** Lets a waiting page continue, if permitted. That page calls this again when it is complete or has begun. */
   goOn(): void {
     for (const [share, all] of this.#waiting) {
       if (!this.mayBegin(share)) continue;
@@ -269,7 +269,7 @@ function replyText(response: HttpResponse, { type, text }: PlainText): void {
   send(response, text);
 }
 
-// For a hundred thousand items, JSON.stringify takes longer than others may have to wait. Each item of a list is one piece.
+// For a hundred thousand items, JSON.stringify takes longer than others may have to wait. So each item of a list is encoded separately.
 
 /** Yields the JSON of plain data. An iterable is a list, whose items are read as needed. */
 export function* jsonPieces(data: unknown): Generator<string, void, void> {

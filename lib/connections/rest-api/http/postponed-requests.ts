@@ -1,6 +1,6 @@
-// Postpones requests that arrive when a round of the event loop has lasted long: they are answered when it is the turn of their network. The
-// server cuts a connection that sends another request meanwhile, so a client that pipelines endlessly loses its connection. For some requests
-// the round continues, so a client that waits for answers does not.
+// Postpones requests that arrive late in a long round of the event loop: they are answered when it is their network's turn. The server cuts
+// a connection that sends another request in the meantime, so a client that pipelines endlessly loses its connection. Some requests extend
+// the round, so a client that waits for answers does not lose its connection.
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
 import { limits } from '../limits/client-limits.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
@@ -12,16 +12,17 @@ import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
 import { hasRoomForBody, holdFor, noRoomMs } from './answer/send.ts';
 
 /**
- * How long requests are still answered immediately when the round has lasted long, so that a client that pipelines only a little is not
- * cut. It is restored slowly: otherwise a client that pipelines endlessly, and reconnects when it is cut, would make each round as long.
+ * How long requests are still answered immediately when the round has lasted long, so that a client that pipelines only a little is not cut
+ * off. It is restored slowly: otherwise a client that pipelines endlessly, and reconnects when it is cut off, would make every round that
+ * long.
  */
 const longerMs = 75;
 const regainedMsPerSecond = 8;
-/** The part of it for one round: otherwise clients that start to pipeline together would use all of it in one. */
+/** The part of this time for one round: otherwise clients that start to pipeline at the same time would use all of it in a single round. */
 const longerMsOfRound = 25;
 /** The key of the only bucket. */
 const everybody = '';
-/** In a longer round, many answers go to the same connection, rather than one to each of many. */
+/** In a longer round, many answers probably go to the same connection, rather than one to each of many. */
 const longMs = 2;
 /** The cost of a request, in bytes of messages. */
 const requestWork = 1024;
@@ -32,7 +33,7 @@ export class PostponedRequests {
   readonly #queue: FairQueue;
   readonly #hits: LimitHits;
   readonly #longer = new TokenBuckets(longerMs, regainedMsPerSecond);
-  /** How long the round with the number `#allowedRound` may last, without the extra time that has not been taken yet. */
+  /** How long the round with the number `#allowedRound` may last, without the extra time that has not been used yet. */
   #allowedMs = atOnceMs;
   #allowedRound = 0;
 
@@ -61,7 +62,7 @@ export class PostponedRequests {
     return this.#round.spentMs > longMs;
   }
 
-  /** Keeps a request and answers it later, or `refuse`s it if there is no space for its body. */
+  /** Keeps a request and answers it later, or calls `refuse` if there is no space for its body. */
   put(
     response: HttpResponse,
     request: HttpRequest,
@@ -95,16 +96,16 @@ export class PostponedRequests {
   }
 }
 
-// Keeps a request that is answered later: its headers, and the parts of its body that arrive meanwhile.
+// Keeps a request that is answered later: its headers, and the parts of its body that arrive in the meantime.
 
 /** Maximum number of bytes of a body that are kept: more than any request may have. */
 const maxKeptBytes = 2 * limits.bodyBytes.default;
 
-/** Copies the data that the server lends only during the call of a handler. */
+/** Copies the data that is valid only during the call of a handler. */
 export function keepRequest(request: HttpRequest): HttpRequest {
   const all: [name: string, value: string][] = [];
   request.forEach((name, value) => void all.push([name, value]));
-  const headers = new Map(all.toReversed()); // of several with the same name, the server also reports the first one
+  const headers = new Map(all.toReversed()); // of several headers with the same name, the server also returns the first one
   const caseSensitiveMethod = request.getCaseSensitiveMethod();
   const method = request.getMethod(); // the server converts it to lower case in place
   const url = request.getUrl();
@@ -125,10 +126,12 @@ function textOf(name: ArrayBuffer): string {
   return Buffer.from(name).toString('latin1');
 }
 
-/** The chunks that the server does not take back, because they are copies. */
+/** The chunks that remain valid, because they are copies. */
 const copies = new WeakSet<ArrayBuffer>();
 
-/** Copies a chunk that the server takes back; returns a copy as it is. Filling it with zeros first would take as long as copying. */
+/**
+ * Copies a chunk that is valid only during the call; returns a copy unchanged. Filling it with zeros first would take as long as copying.
+ */
 export function copyOf(chunk: ArrayBuffer): ArrayBuffer {
   if (copies.has(chunk)) return chunk;
   const copy = Buffer.allocUnsafeSlow(chunk.byteLength);
@@ -139,7 +142,7 @@ export function copyOf(chunk: ArrayBuffer): ArrayBuffer {
 type Reader = Parameters<HttpResponse['onData']>[0];
 
 /**
- * Keeps the parts of a body for a reader that registers later; returns a function that ends this, also to be called when the client has
+ * Keeps the parts of a body for a reader that registers later; returns a function that stops this, also to be called when the client has
  * disconnected.
  */
 export function keepBody(response: HttpResponse): () => void {

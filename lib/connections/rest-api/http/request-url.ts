@@ -14,7 +14,7 @@ export function decodePath(path: string): string {
   }
 }
 
-// Query parameters that are points in time or counts.
+// Query parameters that are times or counts.
 
 /**
  * Parses the parameter `name` of a query as milliseconds since 1970: `2026-11-22T03:00Z`, `1795316400000`, or before now, `-1h`, `-1y`.

@@ -13,7 +13,7 @@ import { endWithLength, replyError } from './answer/reply.ts';
 import type { Act, Purpose } from './guard/site-check.ts';
 import type { PostponedRequests } from './postponed-requests.ts';
 
-/** The handlers of a path; with `/*` at its end also of all paths below it. Where GET only reads, HEAD is answered as well. */
+/** The handlers of a path and, if it ends with `/*`, of all paths below it. Where GET only reads, HEAD is answered as well. */
 export interface Route {
   readonly path: string;
   readonly get?: Served;
@@ -42,7 +42,7 @@ export function methodsOf({ get, post }: Pick<Route, 'get' | 'post'>): string[] 
   return [...(get ? ['GET'] : []), ...(get && !get.writes ? ['HEAD'] : []), ...(post ? ['POST'] : [])];
 }
 
-/** A handler as the library calls it. */
+/** A handler in the form called by the library. */
 type PlainHandler = (response: HttpResponse, request: HttpRequest) => void;
 
 interface RouterContext extends AdmissionContext {
@@ -84,7 +84,7 @@ export function createRouter({ app, postponed, proxies, ...context }: RouterCont
       const methods = methodsOf(route).join(', ');
       const serve = ({ handler, need, isUnmetered }: Served, act: Act) => guarded(handler, { act, need, isUnmetered });
       const refuse = serve({ ...(get ?? post)!, handler: refuseMethod(methods) }, 'read');
-      // Also set without `get`: otherwise a route of a parent path would answer.
+      // Also set without `get`; otherwise a route of a parent path would answer.
       app.get(path, get === undefined ? refuse : serve(get, get.writes ? 'write by GET' : 'read'));
       app.head(path, withoutBody(get === undefined || get.writes ? refuse : serve(get, 'read')));
       if (post !== undefined) app.post(path, withBody(serve(post, 'write')));
@@ -103,9 +103,9 @@ export function createRouter({ app, postponed, proxies, ...context }: RouterCont
 const nothing = () => {};
 
 /**
- * Keeps the process alive when the library drops a body: inside a cork, `end` does so if the connection takes nothing just then. When the
- * handler returns, the library would find an unanswered request and end the process. With this listener it cuts the connection after 10 s or
- * with the next request.
+ * Keeps the process alive when the library drops a body, as `end` does within a cork if the connection currently accepts no data. When the
+ * handler returns, the library would find an unanswered request and end the process. With this listener, it cuts the connection after 10 s
+ * or with the next request.
  */
 function outliveDroppedBody(response: HttpResponse): void {
   response.onAborted(nothing);
@@ -128,7 +128,7 @@ function withoutBody(handler: PlainHandler): PlainHandler {
   };
 }
 
-/** Wraps the handler of requests that may have a body, and whose clients may wait for permission to send it. */
+/** Wraps the handler for requests that may have a body, and whose clients may wait for permission to send it. */
 function withBody(handler: PlainHandler): PlainHandler {
   return (response, request) => {
     noteExpectation(response, request);

@@ -1,4 +1,4 @@
-// Sends a long body part by part, as fast as the client reads, in slices. Nothing of it is copied into the server.
+// Sends a long body part by part, as fast as the client reads, in slices. No part is copied into the server.
 
 import type { Account } from '../../../model/held-bytes.ts';
 import type { Task } from '../pacing/fair-queue.ts';
@@ -6,7 +6,9 @@ import { holdFor } from './answer/send.ts';
 import type { Paced } from './body.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Returns the part of a body that begins after `sentBytes`, which is not empty; undefined: it is missing, and the connection is cut. */
+/**
+ * Returns the part of a body that begins after `sentBytes`, which must not be empty; undefined: it is missing, and the connection is cut.
+ */
 export type NextPart = (sentBytes: number) => Uint8Array | undefined | Promise<Uint8Array | undefined>;
 
 export interface LongBody {
@@ -16,7 +18,7 @@ export interface LongBody {
   readonly next: NextPart;
 }
 
-/** Sends a body whose head has been sent. Resolves when it is complete, or the client has disconnected. Errors: those of `next`. */
+/** Sends a body whose headers have been sent. Resolves when it is complete, or the client has disconnected. Errors: those of `next`. */
 export function sendParts(exchange: Exchange, { queue, share }: Paced, body: LongBody): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const parts = new Parts(exchange, { queue, share }, body, { resolve, reject });

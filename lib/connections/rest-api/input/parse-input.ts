@@ -4,7 +4,7 @@ import { describe, HubError, messageOf } from '../../../model/error.ts';
 import type { HttpRequest } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
 
-/** Returns the message of a client as its schema defines it. Errors: `bad-request` with the first error. */
+/** Parses the message of a client by its schema. Errors: `bad-request` with the first error. */
 export function parse<Schema extends z.ZodType>(shape: Schema, message: unknown): z.output<Schema> {
   const result = shape.safeParse(message, { reportInput: true });
   if (result.success) return result.data;
@@ -20,7 +20,7 @@ export function parse<Schema extends z.ZodType>(shape: Schema, message: unknown)
   throw new HubError('bad-request', path === '' ? expected : `${path}: ${expected}`);
 }
 
-/** Parses a query: the first text of a name, or all texts of a list. Ignores names that the shape does not have. Errors: `bad-request`. */
+/** Parses a query: the first text of a name, or all texts of a list. Ignores names that are not in the shape. Errors: `bad-request`. */
 export function readQuery<Query extends z.ZodObject>(shape: Query, query: URLSearchParams): z.output<Query> {
   const given = Object.entries(shape.shape)
     .filter(([name]) => query.has(name))
@@ -40,26 +40,29 @@ function inputOf(shape: z.core.$ZodType, texts: readonly string[]): unknown {
   return shape instanceof z.ZodNumber && /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
-/** The error of a write that may have taken effect or not: another hub may have taken over meanwhile. */
+/** The error of a write that may or may not have taken effect, because another hub may have taken over in the meantime. */
 export const unconfirmed = 'not confirmed, another hub may run it by now; it may have taken effect';
 
-// Every error passes here on its way to a client. Clients learn their own errors; of the hub's faults they only learn that there was one.
+// Every error passes through here before it is sent to a client. Clients see their own errors; of faults in the hub, they only see that
+// there was one.
 
-/** Returns an error of the catalogue. For any other error, a fault of the hub, the log has the reason and the client is referred to it. */
+/**
+ * Returns an error of the catalogue. Any other error is a fault of the hub: its reason is logged, and the client is referred to the log.
+ */
 export function asHubError(error: unknown, log: Log): HubError {
   if (error instanceof HubError) return error;
   log.error({ err: error }, `a request failed: ${messageOf(error)}`, 'request');
   return new HubError('internal', 'the request failed; the log of the hub has the reason', { cause: error });
 }
 
-// A header that is a list may occur in several lines (RFC 9110 section 5.3). The library returns only the first.
+// A list header may span several lines (RFC 9110 section 5.3). The library returns only the first.
 
 /** Whether a list of words, such as `keep-alive, Upgrade`, contains one of them, in any case. */
 export function lists(list: string, word: string): boolean {
   return list.split(',').some((item) => item.trim().toLowerCase() === word);
 }
 
-/** Returns all lines of each header, joined by commas; empty: there is none. It visits every header of the request. */
+/** Returns all lines of each header, joined by commas; empty if there are none. Visits every header of the request. */
 export function joinedHeaders(request: HttpRequest, ...names: readonly string[]): string[] {
   const joined = names.map(() => '');
   request.forEach((name, value) => {

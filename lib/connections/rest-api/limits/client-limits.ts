@@ -1,5 +1,5 @@
-// The limits on the resources of clients, one row per limit. The settings of a REST API connection follow from this table. docs/limits.md
-// shows the same table, and a spec compares the two.
+// The limits on the resources of clients, one row per limit. The settings of a REST API connection are derived from this table.
+// docs/limits.md contains the same table, and a spec compares the two.
 import { mostHeldBytes } from '../../../model/held-bytes.ts';
 import {
   maxBodyBytes,
@@ -16,13 +16,13 @@ import { closeCodes } from '../../../wire/protocol.ts';
 export interface Limit {
   readonly default: number;
   readonly unit: string;
-  /** The range of its setting below `limits`; a name: the setting of the connection; fixed: there is no setting. */
+  /** The range of its setting in `limits`; a name: a setting of the connection; fixed: there is no setting. */
   readonly setting: 'fixed' | 'maxClients' | 'stallTimeout' | readonly [least: number, most: number];
   /** The bounded quantity. */
   readonly about: string;
   /** The consequence for a client beyond the limit. */
   readonly answer: string;
-  /** true: the client loses its connection, or gets none; false: it gets an answer and stays connected. */
+  /** true: the client is disconnected or not admitted; false: it gets an answer and stays connected. */
   readonly isFatal: boolean;
   /** false: the hub cannot see such clients, so it counts none. */
   readonly isSeen?: false;
@@ -33,11 +33,11 @@ export const wrongInARow = 20;
 
 /**
  * The bounds of `backlogBytes` while a round of the event loop has lasted for `lateMs`: the maximum number of messages of a client that
- * wait, and their size, because storing both costs time. All clients together may exceed this by `graceMessages`, of which some come back
- * each second. After the machine has stood still, everything that clients sent meanwhile arrives at once, so `stillMessages` may wait, a
- * second of a fast client. A long message counts once for each of its KiB. If more than `floods` clients of a user or network were closed
- * lately, or any while more than `floodsOfAll` were closed in total, the hub closes further clients that are more than `floodBytes` ahead
- * once the round has lasted for `floodLateMs`: with so many floods at once, 64 KiB of each would take long.
+ * wait, and their size, because storing both costs time. All clients together may exceed this by `graceMessages`, some of which are
+ * restored each second. After the machine was suspended, everything that clients sent in the meantime arrives at once, so `stillMessages`
+ * may wait, as many as a fast client sends in a second. A long message counts once per KiB. If more than `floods` clients of a user or
+ * network were closed recently, or at least one while more than `floodsOfAll` were closed in total, the hub closes further clients that are
+ * more than `floodBytes` ahead once the round has lasted for `floodLateMs`: with so many floods at once, 64 KiB of each would take long.
  */
 export const lateBacklog = {
   lateMs: 10,

@@ -35,7 +35,7 @@ export function createConnectionCount(
     filter(response, step) {
       count(Number(step));
       if (Number(step) < 0) return;
-      const client = peerOf(response); // no request has arrived that says more
+      const client = peerOf(response); // no request has arrived yet that shows more
       const isTooMany = open > most || openOfAll > mostOfAll;
       const mayConnect = () => proxies.has(client) || census.mayConnect(client, open);
       const exceeded = isTooMany ? 'connections' : mayConnect() ? undefined : 'connectionsPerAddress';
@@ -49,11 +49,11 @@ export function createConnectionCount(
   };
 }
 
-// Whether an address has too many connections. uWebSockets.js does not report the address of a closed connection, so all that have opened
-// count until the system lists the open ones. That takes some 30 ms, so the hub asks only when it matters, once a second at most.
+// Whether an address has too many connections. uWebSockets.js does not report the address of a closed connection, so all opened connections
+// count until the system lists the open ones. This takes some 30 ms, so the hub does it only when it matters, at most once per second.
 
 const everyMs = 1000;
-/** After this many connections the hub asks in any case, to forget closed ones. */
+/** After this many connections, the hub requests the list in any case, to forget closed ones. */
 const manyConnected = 1000;
 
 class AddressCensus {
@@ -61,11 +61,11 @@ class AddressCensus {
   readonly #portOf: () => number;
   /** An upper bound for each address. */
   #atMost = new NetworkCounts();
-  /** The connections that opened after the last question to the system. */
+  /** The connections opened since the last list was requested. */
   #since = new NetworkCounts();
   #connected = 0;
   #askedAtMs = Number.NEGATIVE_INFINITY;
-  /** true: the system gives no answer, so nobody is refused. */
+  /** true: the system cannot list connections, so no client is refused. */
   #isBlind = false;
 
   constructor(most: number, portOf: () => number) {
@@ -100,7 +100,7 @@ class AddressCensus {
     );
   }
 
-  /** The answer of the system may or may not contain connections that opened meanwhile, so both bounds hold. */
+  /** The list may or may not contain connections opened in the meantime, so both bounds apply. */
   #listen(peers: ReadonlyMap<string, number>): void {
     const answer = new NetworkCounts();
     for (const [address, count] of peers) answer.add(address, count);
@@ -130,7 +130,7 @@ function maxConnections(): number {
   return Math.floor(freeDescriptors() * share);
 }
 
-/** Takes a descriptor for a file that is sent as slowly as its client reads; false: too many are taken. */
+/** Reserves a descriptor for a file that is sent as slowly as its client reads; false: too many are reserved. */
 export function takeFile(): boolean {
   if (openFiles >= freeDescriptors() * (1 - share) * fileShare) return false;
   openFiles++;

@@ -1,5 +1,5 @@
-// A hit is one instance of a client that exceeds a limit. Each hit is counted and logged. The gate of the log lets each client and limit
-// through once a second, and at most a hundred of them together.
+// A hit is one event in which a client exceeds a limit. Each hit is counted and logged. The log gate admits each client and limit once per
+// second, and at most a hundred of them in total.
 
 import { type ErrorCode, HubError } from '../../../model/error.ts';
 import type { Log } from '../../connection.ts';
@@ -7,9 +7,9 @@ import { shownAddress } from '../proxies/ip-address.ts';
 import { type Limit, type LimitName, limits, limitTable } from './client-limits.ts';
 
 export interface LimitHits {
-  /** The hits of each limit for which the hub can see them. */
+  /** The hits per limit, for limits whose hits the hub can see. */
   readonly counts: Readonly<Partial<Record<LimitName, number>>>;
-  /** Counts a hit of a client, which is named by its address. */
+  /** Counts a hit of a client, identified by its address. */
   add(limit: LimitName, address: string): void;
   /** Counts a hit if an error comes from a limit. */
   addError(error: unknown, client: string): void;
@@ -35,7 +35,7 @@ export function createLimitHits(log: Log): LimitHits {
   };
 }
 
-// The error that answers a client beyond a limit.
+// The error that is sent to a client beyond a limit.
 
 /** Reports to a client that it has exceeded a limit. */
 export class LimitError extends HubError {

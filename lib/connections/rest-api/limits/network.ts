@@ -1,4 +1,5 @@
-// The networks of clients. Limits per address count an IPv4 address, or the /64 of an IPv6 address, because one host has all of that.
+// The networks of clients. Limits per address count an IPv4 address, or the /64 of an IPv6 address, because a single host may have a whole
+// /64.
 
 /** Returns the network of an address: `2001:0db8:0000:0000:…` → `2001:0db8:0000:0000::/64`. */
 export function networkOf(address: string): string {
@@ -26,7 +27,7 @@ export class NetworkCounts {
     return sum;
   }
 
-  /** Returns the lesser count of both, network by network. */
+  /** Returns the lower of both counts, network by network. */
   leastOf(others: NetworkCounts): NetworkCounts {
     const least = new NetworkCounts();
     for (const [network, count] of this.#counts) {

@@ -1,9 +1,9 @@
-// The cost of questions about the past while they wait and while their answers are read, per user, or per address without a user.
+// The cost of queries about the past while they wait and while their answers are read, per user, or per address without a user.
 
 import { limits } from './client-limits.ts';
 import { LimitError } from './limit-hits.ts';
 
-/** The bound of all together, as a multiple of the bound of one. */
+/** The bound for all together, as a multiple of the bound for one. */
 const together = 4;
 
 interface Share {
@@ -16,7 +16,7 @@ export class PastShares {
   readonly #shares = new Map<string, Share>();
   #bytes = 0;
 
-  /** Admits a question; returns a function that ends it. Errors: `unavailable`. */
+  /** Admits a query; returns a function that ends it. Errors: `unavailable`. */
   enter(owner: string): () => void {
     const share = this.#shares.get(owner) ?? { questions: 0, bytes: 0 };
     if (share.questions >= limits.pastQuestions.default)
@@ -36,7 +36,7 @@ export class PastShares {
     };
   }
 
-  /** Counts an answer to an admitted question; returns a function that ends that. */
+  /** Counts an answer to an admitted query; returns a function that stops this. */
   hold(owner: string, bytes: number): () => void {
     const share = this.#shares.get(owner)!;
     share.bytes += bytes;

@@ -1,4 +1,4 @@
-// Limits on requests and writes per second, of a user and of a WebSocket client. They count only if a setting asks for it.
+// Limits on requests and writes per second, per user and per WebSocket client. They apply only if they are set.
 
 import { type ErrorCode, HubError } from '../../../model/error.ts';
 import type { LimitName } from './client-limits.ts';
@@ -11,7 +11,7 @@ interface RateSettings {
   readonly writesPerClient: number;
 }
 
-/** The client that writes: `id` distinguishes WebSocket clients; undefined: it writes by HTTP. */
+/** The client that writes: `id` distinguishes WebSocket clients; undefined: it writes over HTTP. */
 interface Writer {
   readonly share: string;
   readonly id: number | undefined;
@@ -65,7 +65,7 @@ export function createRates(settings: RateSettings, now?: () => number): Rates {
 
 // Token buckets: each key has a number of tokens, some of which are restored each second.
 
-/** Maximum number of keys. The key that took a token longest ago is forgotten first and has all its tokens again. */
+/** Maximum number of keys. The key that took a token longest ago is forgotten first, which restores all of its tokens. */
 const maxRemembered = 10_000;
 
 interface Bucket {
@@ -78,7 +78,7 @@ export class TokenBuckets {
   readonly #perSecond: number;
   readonly #now: () => number;
   readonly #buckets = new Map<string | number, Bucket>();
-  /** The time at which all buckets are full again if nobody takes more. */
+  /** The time at which all buckets are full again if no more tokens are taken. */
   #fullAtMs = Number.NEGATIVE_INFINITY;
 
   /** `now` is in milliseconds of a monotonic clock. */
@@ -94,7 +94,7 @@ export class TokenBuckets {
     return this.#buckets.size === 0;
   }
 
-  /** Whether a bucket has that many tokens. More than it can hold require a full one. */
+  /** Whether a bucket has this many tokens. If it cannot hold as many, it has to be full. */
   has(key: string | number, count = 1): boolean {
     const bucket = this.#buckets.get(key);
     if (bucket === undefined) return true;
@@ -103,14 +103,14 @@ export class TokenBuckets {
     return tokens >= Math.min(count, this.#size);
   }
 
-  /** Takes tokens, also future ones. */
+  /** Takes tokens, if necessary future ones. */
   take(key: string | number, count = 1): void {
     const bucket = this.#buckets.get(key);
     this.#buckets.delete(key);
     if (this.#buckets.size >= maxRemembered) this.#buckets.delete(this.#buckets.keys().next().value!);
     const tokens = (bucket === undefined ? this.#size : this.#tokensOf(bucket)) - count;
     const atMs = this.#now();
-    this.#buckets.set(key, { tokens, atMs }); // the key that took last comes last
+    this.#buckets.set(key, { tokens, atMs }); // the key that took tokens last is the last one
     this.#fullAtMs = Math.max(this.#fullAtMs, atMs + this.#msUntil(this.#size - tokens));
   }
 
@@ -120,7 +120,7 @@ export class TokenBuckets {
     return bucket === undefined ? this.#size : this.#tokensOf(bucket);
   }
 
-  /** Returns the milliseconds until `has` returns true; 0: it does now. */
+  /** Returns the milliseconds until `has` returns true; 0: it does so now. */
   waitMs(key: string | number, count = 1): number {
     return this.#msUntil(Math.max(0, Math.min(count, this.#size) - this.left(key)));
   }
@@ -134,14 +134,14 @@ export class TokenBuckets {
   }
 }
 
-// The share of the hub's work that a client belongs to: the share of its user, from any address; without a user, the share of its network.
+// A client's share of the hub's work: the share of its user, from any address, or of its network without a user.
 
 /** Returns the name of a share: `user desk2`, `10.0.0.3`. */
 export function shareOf({ name }: { readonly name: string }, address: string): string {
   return name === '' ? networkOf(address) : `user ${name}`;
 }
 
-// The writes of clients that a connection accepted and refused.
+// The client writes that a connection has accepted and refused.
 
 export class WriteCounts {
   taken = 0;

@@ -1,5 +1,5 @@
-// The metrics of a hub, under Prometheus names. No label is a parameter, rule or client, so there are as many series with 100,000 parameters
-// as with ten. Values are read at each scrape.
+// The metrics of a hub, under Prometheus names. No label names a parameter, rule or client, so there are as many series with 100,000
+// parameters as with ten. Values are read at each scrape.
 import { statSync } from 'node:fs';
 import { cpuUsage, memoryUsage, uptime, versions } from 'node:process';
 import { Counter, Gauge, type Metric, Registry } from 'prom-client';
@@ -247,7 +247,7 @@ function openFiles(): number {
   return statSync('/proc/self/fd', { throwIfNoEntry: false })?.size ?? 0;
 }
 
-// The delay of the event loop: the minimum time that a client waits.
+// The delay of the event loop, which is the minimum wait of a client.
 
 /** Each check wakes an idle hub. */
 const everyMs = 100;
@@ -342,8 +342,8 @@ export class Families {
   }
 
   /**
-   * Adds a histogram and feeds the counts of the hub into it, because histograms of the library count themselves; undefined: there are none
-   * now.
+   * Adds a histogram and feeds the counts of the hub into it, because the library's histograms do their own counting; undefined: there are
+   * currently none.
    */
   histogram(name: string, help: string, read: () => Durations | undefined): void {
     const metric = { name, get: async () => ({ name, help, type: 'histogram', values: valuesOf(name, read()) }) };

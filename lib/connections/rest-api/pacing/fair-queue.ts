@@ -1,35 +1,36 @@
-// Clients can request much work: lists of all parameters, subscriptions, messages faster than the hub processes them. Work that is not done
-// immediately waits here, and is done between rounds of the event loop, some milliseconds each time. Users, and networks of clients without
-// a user, take turns: the one with the least time so far is next. So do the lines of each of them, such as its sockets.
+// Clients can request a lot of work: lists of all parameters, subscriptions, messages faster than the hub processes them. Work that is not
+// done immediately waits here, and is done between rounds of the event loop, for some milliseconds each time. Users, and networks of
+// clients without a user, take turns: the one that has used the least time is next. Within each of them, its lines, such as its sockets,
+// take turns in the same way.
 
 import { Heap } from '../../../model/heap.ts';
 import { processorMs, type Round } from './round.ts';
 
 /** Maximum length of a slice, if the work can be divided. */
 const sliceMs = 0.5;
-/** For how long, within one round, work is done as it arrives. */
+/** How long work is done on arrival within one round. */
 export const atOnceMs = 5;
 /** How long the hub works on waiting tasks between two rounds. */
 export const betweenMs = 5;
-/** A sender whose changes take longer than `longMs` to publish may do nothing immediately for `waitsMs`: the others come first. */
+/** A sender whose changes take longer than `longMs` to publish may do nothing immediately for `waitsMs`, because others have precedence. */
 const longMs = 5;
 const waitsMs = 1000;
 
 /** Work that a client has requested. */
 export interface Task {
-  /** The share that it is charged to: a user or a network. */
+  /** The share to which it is charged: a user or a network. */
   readonly share: string;
-  /** The part of the share with its own slices, such as a socket; undefined: all such tasks of the share form one line. */
+  /** The part of the share with separate slices, such as a socket; undefined: all such tasks of the share form one line. */
   readonly line: object | undefined;
-  /** Works until `endMs`, and returns whether there is more to do immediately. It must not throw. */
+  /** Works until `endMs`; returns whether there is more to do immediately. It must not throw. */
   advance(endMs: number): boolean;
 }
 
-/** A share, or a line of one, that waits. */
+/** A waiting share, or a waiting line of a share. */
 interface Waiting {
   /** The total length of its slices. A newcomer begins with the least total among those that wait. */
   usedMs: number;
-  /** The order of arrival: of equal ones the first is next. */
+  /** The order of arrival: among equal ones, the first is next. */
   number: number;
 }
 
@@ -44,16 +45,16 @@ interface Share extends Waiting {
   readonly lines: Queue<object | undefined, Line>;
 }
 
-/** The number of leavers at which the queue drops those with no more than the total of a newcomer. */
+/** The number of departed ones at which the queue forgets those whose total does not exceed that of a newcomer. */
 const mostRemembered = 1024;
 
-/** The waiting shares or lines, by key. The one with the least time is the first. */
+/** The waiting shares or lines, the one with the least time first. */
 class Queue<Key, One extends Waiting> {
   readonly #byKey = new Map<Key, One>();
   readonly #order = new Heap<One>(isBefore);
   /** The total of the one whose slice was last. */
   #usedMs = 0;
-  /** The totals of those that left while others waited: leaving after each slice and returning makes no newcomer. */
+  /** The totals of those that left while others waited, so that none becomes a newcomer by leaving after each slice. */
   readonly #left = new Map<Key, number>();
   #sweepAt = mostRemembered;
   #arrivals = 0;
@@ -74,26 +75,26 @@ class Queue<Key, One extends Waiting> {
     return one;
   }
 
-  /** The one that is next. */
+  /** The next share or line. */
   get first(): One | undefined {
     return this.#order.first;
   }
 
-  /** Takes the first one from its place; its key stays until `leave`. */
+  /** Takes out the first one; its key remains until `leave`. */
   take(): One {
     const first = this.#order.take()!;
     this.#usedMs = first.usedMs;
     return first;
   }
 
-  /** Lets the taken one wait for its next slice. */
+  /** Puts the one taken out back to wait for its next slice. */
   putBack(one: One, usedMs: number): void {
     one.usedMs += usedMs;
     one.number = this.#arrivals++;
     this.#order.add(one);
   }
 
-  /** Removes the taken one. Its total is remembered as long as it exceeds that of a newcomer. */
+  /** Removes the one taken out. Its total is remembered as long as it exceeds that of a newcomer. */
   leave(key: Key, one: One, usedMs: number): void {
     this.#byKey.delete(key);
     if (this.#byKey.size === 0) {
@@ -114,9 +115,9 @@ function isBefore(one: Waiting, other: Waiting): boolean {
 
 export class FairQueue {
   readonly #round: Round;
-  /** At most as many lines as connections. Lines without tasks stay until their slice. */
+  /** There are at most as many lines as connections. Lines without tasks remain until their slice. */
   readonly #shares = new Queue<string, Share>();
-  /** The number of the last round in which something was done immediately. */
+  /** The number of the last round in which work was done immediately. */
   #lastRound = 0;
   #isRequested = false;
   #isWorking = false;
@@ -134,8 +135,8 @@ export class FairQueue {
   }
 
   /**
-   * Works immediately if nothing of the share waits, and this round has time left or has done nothing so far. The rest waits for its slice.
-   * `keep` runs if all of it is done later, to copy data that is only valid during this call.
+   * Works immediately if nothing of the share is waiting, and this round has time left or has done nothing so far. The rest waits for its
+   * slice. `keep` runs if all of the work is done later, to copy data that is valid only during this call.
    */
   do(task: Task, keep?: () => void): void {
     const { share, line } = task;
@@ -151,7 +152,7 @@ export class FairQueue {
     if (hasMore) this.add(task);
   }
 
-  /** Does the work of a share step by step; resolves to its result. Rejects with the error of the work. */
+  /** Does work for a share step by step; resolves to its result. Rejects with the error of the work. */
   run<Result>(share: string, work: Iterator<unknown, Result>): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const advance = (endMs: number) => {
@@ -172,7 +173,10 @@ export class FairQueue {
     return promise;
   }
 
-  /** Whether the changes of a line, or of the requests of a share, took long to publish lately: then its tasks wait for their slice. */
+  /**
+   * Whether the changes of a line, or of the requests of a share, recently took long to publish, in which case its tasks wait for their
+   * slice.
+   */
   mustWait(sender: object | string): boolean {
     if (this.#publishers.size === 0) return false;
     const untilMs = this.#publishers.get(sender);
@@ -182,7 +186,7 @@ export class FairQueue {
     return false;
   }
 
-  /** Notes a sender that has done something immediately. Before that, publishing took `beforeMs`; returns how much longer it takes now. */
+  /** Notes a sender that has worked immediately. Before that, publishing took `beforeMs`; returns how much longer it takes now. */
   notePublishing(sender: object | string, beforeMs: number): number {
     const ms = this.#round.publishingMs - beforeMs;
     if (ms <= longMs) return Math.max(0, ms);
@@ -217,12 +221,12 @@ export class FairQueue {
     this.#shares.find(task.share)?.lines.find(task.line)?.tasks.delete(task);
   }
 
-  /** Whether there is time until `endMs`, also for publishing the result. */
+  /** Whether there is time until `endMs`, including the time to publish the result. */
   hasTime(endMs: number): boolean {
     return performance.now() < endMs && this.#round.mayPublish;
   }
 
-  /** Runs something when all work that this round has time for is done. */
+  /** Runs a function when all work for which this round has time is done. */
   atEnd(work: () => void): void {
     this.#atEnd.push(work);
     if (!this.#isWorking) this.#request();
@@ -237,7 +241,8 @@ export class FairQueue {
   #work(): void {
     this.#isRequested = false;
     this.#isWorking = true;
-    // Changes that take long to publish leave first. Then come the lines that have none of these: others would double the time of this round.
+    // Changes that take long to publish are published first, and then only lines without such changes get slices: others would double the
+    // time of this round.
     const isLate = !this.#round.mayPublish;
     if (isLate) this.#publish();
     if (this.#shares.size > 0) this.#giveSlices(isLate);
@@ -246,7 +251,7 @@ export class FairQueue {
     if (this.#shares.size > 0) this.#request();
   }
 
-  /** Gives slices, at least one. When the round is late, a line whose changes take long to publish gets one only every other time. */
+  /** Assigns slices, at least one. When the round is late, a line whose changes take long to publish gets one only every other time. */
   #giveSlices(isLate: boolean): void {
     const endMs = performance.now() + betweenMs;
     this.#processorMs = processorMs();
@@ -294,7 +299,7 @@ export class FairQueue {
       const ownMs = this.#usedSince(startMs) + this.notePublishing(line.key ?? share.name, beforeMs);
       if (line.tasks.size > 0) share.lines.putBack(line, ownMs);
       else share.lines.leave(line.key, line, ownMs);
-      // late publishing delays nobody, so other lines of the share need not pay for it
+      // late publishing delays no client, so other lines of the share are not charged for it
       const usedMs = Math.max(0, ownMs - Math.max(0, this.#round.lateMs - lateMs));
       if (share.lines.size > 0) this.#shares.putBack(share, usedMs);
       else this.#shares.leave(share.name, share, usedMs);

@@ -1,24 +1,24 @@
 // Measures the work for clients in this round of the event loop. uWebSockets.js continues to read a socket as long as each read
-// fills its buffer of 512 KB. So one client could extend a round forever, and nothing else would run: no other client, timer or signal.
-// Messages that arrive when the time of a round is over wait in the fair queue.
+// fills its buffer of 512 KB. So one client could extend a round forever, and no other client, timer or signal would be served.
+// Messages that arrive after the time of a round is up wait in the fair queue.
 import { cpuUsage } from 'node:process';
 
-/** The work, in bytes of messages, after which the round checks the clock again. */
+/** The amount of work, in message bytes, after which the round checks the clock again. */
 const lookEvery = 4096;
 /** The cost of a message in addition to its length, in bytes. */
 const messageWork = 128;
-/** After this time the round counts CPU time, because clients are not responsible for other programs on the machine. */
+/** After this time, the round counts CPU time, because clients are not responsible for other programs on the machine. */
 const wallMs = 2;
-/** Asking the system for that time takes some microseconds, so this is the shortest interval. */
+/** Reading the CPU time takes some microseconds, so this is the shortest interval. */
 const askEveryMs = 1;
-/** At least this share of the elapsed time counts, because other clients wait meanwhile. */
+/** At least this share of the elapsed time counts, because other clients are waiting. */
 const leastShare = 1 / 3;
-/** How long publishing at the end of the round may take. Then the round takes no more messages. */
+/** How long publishing at the end of the round may take. Beyond that, the round accepts no more messages. */
 const longestPublishingMs = 8;
-/** uWebSockets.js sends 32 frames in one piece: a run of 32 is completed if it takes no longer than this in total. */
+/** uWebSockets.js sends 32 frames at once: a run of 32 is completed if it takes no longer than this in total. */
 const runFrames = 32;
 const longestRunsMs = 13;
-/** The approximate time to publish a frame for one socket, and each character of it. */
+/** The approximate time to publish a frame to one socket, and the time per character. */
 const publishingOneMs = 0.0002;
 const publishingCharacterMs = 0.001 / 1024;
 
@@ -38,7 +38,7 @@ export class Round {
   #askedMs = 0;
   #publishingMs = 0;
   #lateMs = 0;
-  /** How many frames wait. */
+  /** How many frames are waiting. */
   #frames = 0;
   /** Changes with each round in which the clock was checked. */
   number = 0;
@@ -68,14 +68,14 @@ export class Round {
     return ms;
   }
 
-  /** Counts that a waiting frame gets longer by that many characters. Returns the approximate additional time. */
+  /** Adds that many characters to a waiting frame. Returns the approximate additional time. */
   willPublishMore(sockets: number, characters: number): number {
     const ms = sockets * characters * publishingCharacterMs;
     this.#publishingMs += ms;
     return ms;
   }
 
-  /** Counts time of publishing that is spread over the next rounds. */
+  /** Counts publishing time that is spread over the next rounds. */
   willPublishLate(ms: number): void {
     this.#lateMs += ms;
   }
@@ -87,17 +87,17 @@ export class Round {
     this.#frames = 0;
   }
 
-  /** The time of publishing that falls into later rounds. */
+  /** The publishing time in later rounds. */
   get lateMs(): number {
     return this.#lateMs;
   }
 
-  /** The approximate time to publish everything that waits, including later rounds. */
+  /** The approximate time to publish all waiting frames, including later rounds. */
   get publishingMs(): number {
     return this.#publishingMs;
   }
 
-  /** Whether everything that waits is published soon enough to accept more. */
+  /** Whether all waiting frames are published soon enough to accept more. */
   get mayPublish(): boolean {
     if (this.#publishingMs < longestPublishingMs) return true;
     const frames = this.#frames;
@@ -132,13 +132,13 @@ export class Round {
   };
 }
 
-// Detects that the machine or the process stood still lately. Then everything that clients sent meanwhile arrives at once, which is not their
-// fault. Time in which the process worked does not count: a flood may have caused it.
+// Detects whether the machine or the process was recently suspended. If so, everything that clients sent in the meantime arrives at once,
+// which is not their fault. Time in which the process worked does not count, because a flood may have caused it.
 
 const lookEveryMs = 100;
-/** A shorter time is that of a machine with other work. */
+/** A shorter pause is normal on a machine with other work. */
 const stillMs = 250;
-/** How long afterwards counts as lately: reading everything takes a while. */
+/** How long afterwards it counts as recent, because reading everything takes a while. */
 const latelyMs = 1000;
 
 export class StandStill {
@@ -165,7 +165,7 @@ export class StandStill {
   }
 }
 
-// Measures the work of this process. Clients are not responsible for the time that other programs on the machine take meanwhile.
+// Measures the work of this process. Clients are not responsible for the time that other programs on the machine take.
 
 /** Returns the CPU time that the process has used since its start, in milliseconds. */
 export function processorMs(): number {

@@ -1,5 +1,5 @@
-// Parses IP addresses as proxies and settings write them, and checks whether networks contain them. Each address has one form, no matter
-// who wrote it: `192.168.0.7`, also where IPv6 carries it; IPv6 in full, eight groups of four digits (RFC 4291 sections 2.2 and 2.5.5.2).
+// Parses IP addresses from proxies and settings, and checks whether networks contain them. Each address has one form, regardless of its
+// source: `192.168.0.7`, even if mapped to IPv6; IPv6 in full, with eight groups of four digits (RFC 4291 sections 2.2 and 2.5.5.2).
 import { BlockList, isIP, SocketAddress } from 'node:net';
 
 /** Normalizes an address: `::ffff:192.168.0.7` → `192.168.0.7`; `2001:db8::1` → `2001:0db8:0000:…:0001`; undefined: it is not an address. */
@@ -18,7 +18,7 @@ let lastShown = '';
 
 /**
  * Formats an address, or a network of one, for people: `2001:0db8:0000:…:0001` → `2001:db8::1` (RFC 5952), `2001:0db8:0000:0000::/64` →
- * `2001:db8::/64`. `::1` is `localhost`, because browsers reach localhost by it.
+ * `2001:db8::/64`. `::1` is `localhost`, because browsers use it for localhost.
  */
 export function shownAddress(address: string): string {
   if (!address.includes(':')) return address;
@@ -35,7 +35,7 @@ const mappedPrefix = '0000:0000:0000:0000:0000:ffff';
 
 /** Returns the eight groups of an IPv6 address. */
 function groupsOf(text: string): string[] {
-  const { address } = new SocketAddress({ address: text, family: 'ipv6' }); // in the short form, with `.` if it carries IPv4
+  const { address } = new SocketAddress({ address: text, family: 'ipv6' }); // in the short form, with `.` for a mapped IPv4 address
   const hex = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
     const [a, b, c, d] = bytes.slice(0, 4).map(Number) as [number, number, number, number];
     return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
@@ -52,7 +52,10 @@ interface Network {
   readonly prefix: number;
 }
 
-/** Parses `10.0.0.0/8`, `2001:db8::/32`, or one address; undefined: it is none of these. A network that carries IPv4 becomes a network of IPv4. */
+/**
+ * Parses `10.0.0.0/8`, `2001:db8::/32`, or one address; undefined: it is none of these. A network of mapped IPv4 addresses becomes an IPv4
+ * network.
+ */
 export function readNetwork(text: string): Network | undefined {
   const [, written = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const address = readAddress(written);

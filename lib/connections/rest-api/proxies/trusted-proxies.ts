@@ -1,5 +1,5 @@
-// The proxies that the hub trusts: the setting `trustedProxies`. Behind them, the address of a client is the one that they report. It counts
-// for limits and shows in the log, the audit, the list of clients, and the causes of changes.
+// The proxies that the hub trusts: the setting `trustedProxies`. Behind them, the address of a client is the one that they report. It is
+// used for limits, and shown in the log, the audit, the list of clients and the causes of changes.
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { SettingHint } from '../../setting.ts';
 import { joinedHeaders } from '../input/parse-input.ts';
@@ -15,14 +15,14 @@ export class TrustedProxies {
   #lastPeer = '';
   #isLastTrusted = false;
 
-  /** `hasTls`: clients without a proxy connect by HTTPS. */
+  /** `hasTls`: clients without a proxy connect over HTTPS. */
   constructor(networks: readonly string[], hasTls: boolean) {
     this.#networks = new Networks(networks);
     this.#hasAny = networks.length > 0;
     this.#ownScheme = hasTls ? 'https' : 'http';
   }
 
-  /** Whether an address belongs to one of these proxies. */
+  /** Whether an address is that of one of these proxies. */
   has(address: string): boolean {
     if (!this.#hasAny) return false;
     if (address !== this.#lastPeer) {
@@ -49,8 +49,8 @@ export class TrustedProxies {
   }
 
   /**
-   * Returns the client that the proxies name. If both kinds of headers disagree, a client has sent one of them, and no proxy has
-   * overwritten or removed it. Then neither counts, and the client is the proxy.
+   * Returns the client that the proxies name. If the two kinds of headers disagree, a client has sent one of them, and no proxy has
+   * overwritten or removed it. In that case neither counts, and the proxy is the client.
    */
   #clientOf(peer: string, request: HttpRequest): Client {
     const [forwarded = '', older = '', proto = ''] = joinedHeaders(request, ...passedOn);
@@ -77,7 +77,8 @@ export class TrustedProxies {
 }
 
 /**
- * Yields a hint for a network that contains every address. It is valid but probably not intended: then each client chooses its own address.
+ * Yields a hint for a network that contains every address. It is valid but probably not intended, because it lets each client choose its
+ * address.
  */
 export function trustHints(networks: readonly string[]): SettingHint[] {
   const message = 'expected the networks of proxies, got one that contains every address';
@@ -97,19 +98,19 @@ function schemeOfBoth(one: Scheme | undefined, other: Scheme | undefined): Schem
   return one === other ? one : undefined;
 }
 
-// The headers that proxies add to a request: `Forwarded` (RFC 7239), or `X-Forwarded-For` and `X-Forwarded-Proto`. Each proxy
-// appends its client at the right. Parts further left are only as trustworthy as their writers, so the hub reads from the right: an
-// unclosed quote swallows nothing that a proxy appended behind it.
+// The headers that proxies add to a request: `Forwarded` (RFC 7239), or `X-Forwarded-For` and `X-Forwarded-Proto`. Each proxy appends its
+// client on the right. Parts further left are only as trustworthy as their writers, so the hub reads from the right, and an unclosed quote
+// cannot hide parts that a proxy appended after it.
 
 export type Scheme = 'http' | 'https';
 
-/** The client of a proxy, and how it connected; undefined: the proxy does not say. */
+/** The client of a proxy, and how it connected; undefined: the proxy does not report it. */
 interface Hop {
   readonly address: string | undefined;
   readonly scheme: Scheme | undefined;
 }
 
-/** Maximum number of hops: no hub is behind more proxies. */
+/** Maximum number of hops, which exceeds any realistic number of proxies. */
 const maxHops = 32;
 
 const nowhere: Hop = { address: undefined, scheme: undefined };
@@ -139,7 +140,7 @@ function readElement(element: string): Hop {
   return { address: readNode(pairs.get('for') ?? ''), scheme: readScheme(pairs.get('proto') ?? '') };
 }
 
-/** A token, or quoted text. IPv6 addresses without quotes are not tokens, but there is only one way to read them. */
+/** A token, or quoted text. IPv6 addresses without quotes are not tokens, but they are unambiguous. */
 const parameter = /^([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~:[\]-]+)|"((?:[^"\\]|\\.)*)")$/;
 
 /** Returns the address in `192.0.2.43`, `192.0.2.43:4711`, `[2001:db8::1]:4711`; undefined: `unknown`, a name, or nonsense. */
@@ -155,7 +156,7 @@ function readScheme(text: string): Scheme | undefined {
   return name === 'http' || name === 'ws' ? 'http' : undefined;
 }
 
-/** Returns the members of a list from the right, without empty ones. A separator within quotes does not separate. */
+/** Returns the members of a list from the right, without empty ones. Separators within quotes do not count. */
 function fromTheRight(list: string, separator: ',' | ';'): string[] {
   const members: string[] = [];
   let end = list.length;
@@ -178,7 +179,7 @@ function isEscaped(text: string, index: number): boolean {
   return (index - first) % 2 === 1;
 }
 
-// The address of a client, whether it speaks HTTPS, and whether it has disconnected.
+// The address of a client, whether it uses HTTPS, and whether it has disconnected.
 
 /** Returns the client's address: `192.168.0.7`, also for an IPv4 client on an IPv6 socket; IPv6 in full, eight groups of four digits. */
 export function remoteAddressOf(response: HttpResponse): string {
@@ -187,8 +188,8 @@ export function remoteAddressOf(response: HttpResponse): string {
 }
 
 /**
- * Returns the scheme by which the client reaches the hub, or the proxy before it; undefined: unknown, because an untrusted proxy may speak
- * HTTPS.
+ * Returns the scheme with which the client reaches the hub, or the proxy in front of it; undefined: unknown, because an untrusted proxy may
+ * use HTTPS.
  */
 export function schemeOf(response: HttpResponse): Scheme | undefined {
   return response.scheme as Scheme | undefined;
@@ -207,7 +208,7 @@ export function peerOf(response: HttpResponse): string {
         .join('.');
 }
 
-/** Whether the client has disconnected, if the keeper of the response has noted it. */
+/** Whether the client is known to have disconnected. */
 export function hasGone(response: HttpResponse): boolean {
   return response.hasGone === true;
 }

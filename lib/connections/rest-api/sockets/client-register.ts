@@ -1,4 +1,4 @@
-// Tracks the connected clients and whether another one may connect. A client takes its place when its handshake begins.
+// Tracks the connected clients and whether another one may connect. A client counts from the beginning of its handshake.
 
 import { HubError } from '../../../model/error.ts';
 import { LimitError } from '../limits/limit-hits.ts';
@@ -10,12 +10,12 @@ import type { Principal } from '../users/principal.ts';
 import type { ConnectedClient } from './socket-protocol.ts';
 
 /**
- * How many clients of a share the hub may close for flooding or not reading before new ones have to wait, and how many of them are
- * forgotten each second.
+ * How many clients of a share the hub may close for flooding or not reading before new ones have to wait, and how many of these closed
+ * clients are forgotten each second.
  */
 const freeReturns = 8;
 const returnsPerSecond = 2;
-/** How long they wait, and their minimum distance. If more come than these distances allow, each waits for a random time. */
+/** How long they wait, and the minimum interval between them. If more arrive than these intervals allow, each waits for a random time. */
 const returnDelayMs = [250, 1000] as const;
 const returnEveryMs = 50;
 
@@ -47,7 +47,7 @@ export class ClientRegister {
     return this.size + this.#opening === 0;
   }
 
-  /** Refuses all clients from now on, also those whose handshake has begun. */
+  /** Refuses all clients from now on, including those whose handshake has begun. */
   close(): void {
     this.#isClosed = true;
   }

@@ -1,25 +1,25 @@
 // Sends changes to subscribers. At the first change of a parameter after subscribers have joined, the fan-out finds those that match it
-// and stores their observers in the parameter's channel. Each further change costs only what its observers cost, and one comparison of
+// and stores their observers in the parameter's channel. Each further change costs only the calls of its observers, and one comparison of
 // numbers that detects whether a subscriber has joined or left.
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import { Durations } from '../../../model/time/duration.ts';
 import type { Value } from '../../../model/value.ts';
 
-/** Is notified of each change of one parameter. */
+/** Receives each change of one parameter. */
 export interface Observer {
   readonly subscriber: Subscriber;
   notify(change: Change): void;
 }
 
-/** A group of sockets that wants the changes of all parameters that it matches. */
+/** A group of sockets that receives the changes of all matching parameters. */
 export interface Subscriber {
   matches(parameter: Parameter): boolean;
   /** Creates the observer of one channel. The fan-out calls this once for each parameter that matches. */
   observe(channel: Channel): Observer;
 }
 
-/** How many subscribers that have left may still have observers in channels, unless there are more subscribers than that. */
+/** How many departed subscribers may still have observers in channels, unless the number of subscribers is higher. */
 const maxForgotten = 64;
 
 const nobody: readonly Observer[] = [];
@@ -31,18 +31,18 @@ export class FanOut {
   readonly #parameters = new Map<number, Parameter>();
   /** Subscribers in the order in which they joined, each with its number in that order. */
   readonly #subscribers = new Map<Subscriber, number>();
-  /** The same as a list, at whose end a channel finds its new subscribers; undefined: it has to be rebuilt. */
+  /** The subscribers as a list, at whose end a channel finds new ones; undefined: it has to be rebuilt. */
   #list: Subscriber[] | undefined = [];
   #joined = 0;
   #left = 0;
-  /** How many had left when all channels last dropped their observers. */
+  /** How many had left when all channels last dropped the observers of departed ones. */
   #swept = 0;
   #nextId = 1;
   /** The changes of the last two rounds of the event loop. */
   readonly rounds = new Rounds();
-  /** How many changes clients that were behind have missed: values, for clients that want every change, and fires of triggers. */
+  /** How many changes were missed by clients that were behind: values, for clients that want every change, and fires of triggers. */
   readonly lost = { values: 0, fires: 0 };
-  /** How many changes there were, by origin. */
+  /** The number of changes, by origin. */
   readonly changes: Record<Origin['kind'], number> = { client: 0, connection: 0, rule: 0, restored: 0 };
 
   join(subscriber: Subscriber): void {
@@ -74,7 +74,7 @@ export class FanOut {
     if (isTimed) this.rounds.time();
   };
 
-  /** Names each kind, because V8 takes longer to look up a variable key. */
+  /** Names each kind, because V8 looks up a variable key more slowly. */
   #count({ kind }: Origin): void {
     if (kind === 'client') this.changes.client++;
     else if (kind === 'rule') this.changes.rule++;
@@ -126,7 +126,7 @@ export class FanOut {
     return channel;
   }
 
-  /** Drops the observers of subscribers that have left also from channels without changes. */
+  /** Drops the observers of departed subscribers, even from channels without changes. */
   #sweep(): void {
     this.#swept = this.#left;
     for (const channel of this.#channels.values()) this.#forgetLeft(channel);
@@ -185,15 +185,15 @@ export class Channel {
   }
 }
 
-/** One in this many rounds is timed. */
+/** One of this many rounds is timed. */
 const timedEvery = 16;
 
 /**
- * Knows the changes of the last two rounds of the event loop. uWebSockets.js sends published frames at the end of the round, so a frame
+ * Tracks the changes in the last two rounds of the event loop. uWebSockets.js sends published frames at the end of the round, so a frame
  * that it drops was published in this round or the one before.
  */
 export class Rounds {
-  /** The revision before the first change of this round and of the one before; undefined: the round had no change. */
+  /** The revision before the first change in this round and in the previous one; undefined: the round had no change. */
   #current: number | undefined = undefined;
   #previous: number | undefined = undefined;
 

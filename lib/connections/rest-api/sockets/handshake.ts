@@ -1,5 +1,5 @@
-// The handshake of a WebSocket. The hub answers it when the session is ready: its filters are compiled and have been asked about
-// all parameters, in slices that leave time for other clients.
+// The handshake of a WebSocket. The hub answers it when the session is ready: its filters are compiled and have been applied to all
+// parameters, in slices that leave time for other clients.
 
 import { HubError } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
@@ -131,7 +131,7 @@ const fields: readonly (readonly [
 ];
 const names = fields.map(([name]) => name.toLowerCase());
 
-/** Returns the error for a request that uWebSockets.js does not see as a handshake because its key has the wrong length. */
+/** Returns the error for a request that uWebSockets.js does not recognize as a handshake because its key has the wrong length. */
 export function whyNoHandshake(request: HttpRequest): HubError {
   try {
     if (request.getHeader('sec-websocket-key') !== '') expectHandshake(request);
@@ -141,7 +141,7 @@ export function whyNoHandshake(request: HttpRequest): HubError {
   return new HubError('upgrade-required', '/ws: expected a WebSocket handshake, got plain HTTP');
 }
 
-/** Checks that a request is a handshake. Errors: `upgrade-required` if it is none; `bad-request` if it is invalid. */
+/** Checks that a request is a handshake. Errors: `upgrade-required` if it is not; `bad-request` if it is invalid. */
 function expectHandshake(request: HttpRequest): void {
   const values = joinedHeaders(request, ...names);
   for (const [index, [name, isRight, expected, code]] of fields.entries()) {

@@ -1,7 +1,7 @@
 // Receives the messages of WebSocket clients, and passes them to their sessions, nearly always immediately. When a round of the event loop
 // has lasted long, it puts messages into the backlog of their client, and takes them from there when it is the client's turn. It closes a
-// client whose backlog gets too long. If the backlog is at most 64 KiB, it does so only when other clients of the same user or network
-// flood.
+// client whose backlog becomes too long. A client with a backlog of at most 64 KiB is closed only if other clients of the same user or
+// network flood the hub.
 
 import { type Account, held } from '../../../model/held-bytes.ts';
 import { closeCodes } from '../../../wire/protocol.ts';
@@ -17,9 +17,9 @@ import type { Session, Socket } from './socket-protocol.ts';
 const [leastBytes] = limits.backlogBytes.setting;
 /** The key of the budget that all clients share. */
 const everybody = '';
-/** A backlog is checked each time that it has grown by this much. */
+/** A backlog is checked each time it has grown by this much. */
 const lookAheadBytes = 4096;
-/** Within a slice the intake checks the clock after so many messages or bytes. */
+/** Within a slice, the intake checks the clock after this many messages or bytes. */
 const lookEvery = 8;
 const lookEveryBytes = 4096;
 
@@ -34,7 +34,7 @@ export class Intake {
   readonly #grace = new TokenBuckets(lateBacklog.graceMessages, lateBacklog.gracePerSecond);
   readonly #graceWhenStill = new TokenBuckets(lateBacklog.stillMessages, lateBacklog.gracePerSecond);
   readonly #standStill = new StandStill();
-  /** How many more clients of each share, and of all, the hub may close before it closes all of them that are only a little ahead. */
+  /** How many more clients per share, and in total, the hub may close before it closes even those that are only a little ahead. */
   readonly #floods = new TokenBuckets(lateBacklog.floods, lateBacklog.floodsPerSecond);
   readonly #floodsOfAll = new TokenBuckets(lateBacklog.floodsOfAll, lateBacklog.floodsOfAllPerSecond);
   /** Pings and pongs that arrived in a round that had lasted long. */
@@ -48,7 +48,7 @@ export class Intake {
     this.#maxBytes = backlogBytes;
   }
 
-  /** Passes a message to the session of a socket, now or later. */
+  /** Passes a message to the session of a socket, immediately or later. */
   message(socket: Socket, message: ArrayBuffer, isBinary: boolean): void {
     const { session } = socket.getUserData();
     const hasTime = this.#round.hasTime(message.byteLength, atOnceMs);
@@ -85,7 +85,7 @@ export class Intake {
     else waiting.hasPonged = true;
   }
 
-  /** Stops. No message may follow. */
+  /** Stops the intake. No message may follow. */
   stop(): void {
     this.#standStill.stop();
   }
@@ -156,7 +156,7 @@ export class Intake {
     session.end(closeCodes.flooding, 'you send faster than the hub can process your messages');
   }
 
-  /** Takes messages of a client until a time; returns whether there are more that it can take. */
+  /** Processes messages of a client until a time; returns whether more can be processed. */
   #take(waiting: Waiting, endMs: number): boolean {
     const { session, socket } = waiting;
     if (session.isBusy || this.#waiting.get(session) !== waiting) return false;
@@ -189,7 +189,7 @@ export class Intake {
   }
 }
 
-/** Takes this many tokens if that many are left; returns whether it did. */
+/** Takes this many tokens if they are available; returns whether they were. */
 function take(buckets: TokenBuckets, key: string, count: number): boolean {
   const isLeft = buckets.has(key, count);
   if (isLeft) buckets.take(key, count);
@@ -202,7 +202,7 @@ class Ahead {
   bytes = 0;
   messages = 0;
   #lookAtBytes = lookAheadBytes;
-  /** How many messages have arrived since the last check; a long one counts once for each of its KiB. */
+  /** How many messages have arrived since the last check; a long one counts once per KiB. */
   #arrived = 0;
 
   constructor(share: string) {
@@ -262,19 +262,19 @@ class Waiting implements Task {
     this.account = held.open({ kind: 'messages', owner: this.share, letGo });
   }
 
-  /** Accounts for the part of the backlog beyond the size for which no client is closed. */
+  /** Accounts for the part of the backlog beyond the size at which no client is closed. */
   count(): void {
     this.account.set(Math.max(0, this.backlog.bytes - leastBytes));
   }
 }
 
-/** Small, because after a reconnect many clients have one short message waiting each. Longer backlogs get larger pieces. */
+/** Small, because after a reconnect, each of many clients has one short message waiting. Longer backlogs get larger pieces. */
 const firstPieceBytes = 1024;
 /** The operating system takes back pieces of this size as soon as they are free. */
 const pieceBytes = 256 * 1024;
 /** A frame header of a client has at least this many bytes. */
 const headBytes = 6;
-/** The marks of messages that were taken are dropped in runs of this length. */
+/** The marks of processed messages are dropped in batches of this length. */
 const forgottenRun = 4096;
 const binaryFlag = 1;
 
@@ -284,13 +284,13 @@ export class Backlog {
   /** The offset of the free space in the last piece, and of the used space in the first. */
   #used = 0;
   #from = 0;
-  /** For each message twice its length, plus 1 if it is binary. */
+  /** For each message, twice its length, plus 1 if it is binary. */
   #marks: number[] = [];
   #next = 0;
-  /** How many bytes wait, as received on the wire. */
+  /** The number of waiting bytes, as received on the wire. */
   bytes = 0;
 
-  /** How many messages wait. */
+  /** The number of waiting messages. */
   get length(): number {
     return this.#marks.length - this.#next;
   }

@@ -1,21 +1,21 @@
-// A selection is the set of parameters that pass a filter. A slow filter is asked about each parameter once, in slices, before its client
-// is notified of changes. So the cost of a change does not depend on the filters.
+// A selection is the set of parameters that pass a filter. A slow filter is applied to each parameter once, in slices, before its client is
+// notified of changes. So the cost of a change does not depend on the filters.
 
 import type { Parameter } from '../../../model/parameter.ts';
 import type { Filter } from '../filters/filter.ts';
 import type { FanOut } from './fan-out.ts';
 
-/** A filter with at most this much work is asked again for each change. */
+/** A filter with at most this cost is applied again for each change. */
 const maxQuickWork = 1;
-/** The selection checks the clock after this much work. The slowest filter takes some milliseconds for one parameter. */
+/** The selection checks the clock after this much work. The slowest filter takes some milliseconds per parameter. */
 const stepWork = 200;
 
 export class Selection {
-  /** The work of its filter. */
+  /** The cost of its filter. */
   readonly work: number;
   readonly #filter: Filter;
   readonly #fanOut: FanOut;
-  /** A bit for each parameter, by the number of its channel, up to the last one that the filter was asked about. */
+  /** One bit per parameter, by the number of its channel, up to the last parameter to which the filter was applied. */
   #answers = new Uint8Array(0);
   #lastAsked = 0;
   #walk: Iterator<Parameter> | undefined;
@@ -39,7 +39,7 @@ export class Selection {
     return this.#filter(parameter.address); // the filter is quick, or the parameter was added or removed later
   }
 
-  /** Asks the filter about parameters until a time; returns whether there are more. */
+  /** Applies the filter to parameters until a time; returns whether there are more. */
   prepare(parameters: () => Iterable<Parameter>, endMs: number): boolean {
     if (this.#isReady) return false;
     this.#walk ??= parameters()[Symbol.iterator]();

@@ -1,4 +1,4 @@
-// The contract between `/ws` and its protocols, and the state that the server has of a client, in either protocol.
+// The contract between `/ws` and its protocols, and the state that the server keeps for a client of either protocol.
 
 import type { Origin } from '../../../model/parameter.ts';
 import type { WebSocket } from '../../../net/uws.ts';
@@ -15,9 +15,9 @@ import type { Settings } from '../settings.ts';
 import type { Principal } from '../users/principal.ts';
 import type { FanOut } from './fan-out.ts';
 
-/** A protocol that clients of `/ws` speak. */
+/** A protocol spoken by clients of `/ws`. */
 export interface Protocol {
-  /** The name that operators see. */
+  /** The name shown to operators. */
   readonly name: ConnectedClient['protocol'];
   /** The subprotocol of the handshake (RFC 6455 section 1.9); empty: there is none. */
   readonly subprotocol: string;
@@ -27,7 +27,7 @@ export interface Protocol {
   close(): void;
 }
 
-/** The client whose handshake it is. */
+/** The client that made the handshake. */
 export interface HandshakeRequest {
   readonly principal: Principal;
   readonly origin: Origin;
@@ -39,7 +39,7 @@ export interface Publisher {
   publish(topic: ArrayBuffer, frame: Uint8Array): void;
 }
 
-/** The hub, and the parts of the server that all code that serves clients needs. */
+/** The hub, and the parts of the server needed by all code that serves clients. */
 export interface ServerParts {
   readonly hub: HubPort;
   readonly settings: Settings;
@@ -73,20 +73,23 @@ export interface Session {
   /** Prepares the session until a time, before its socket opens; returns whether there is more to do. */
   prepare(endMs: number): boolean;
   open(socket: Socket): void;
-  /** Whether the next messages wait: its last one is not finished, or many answers are unread or pending. The session then calls `resume`. */
+  /**
+   * Whether the next messages wait, because the last one is not finished, or many answers are unread or pending. The session calls `resume`
+   * when they may continue.
+   */
   readonly isBusy: boolean;
-  /** The line within its share in which the hub works for it. */
+  /** Its line within its share. */
   readonly line: object;
   /** How many bytes the hub holds for it. */
   readonly unreadBytes: number;
   receive(message: ArrayBuffer, isBinary: boolean): void;
   /** Called when uWebSockets.js has dropped a published frame because too much is already unread. */
   dropped(): void;
-  /** Called when the client has read. */
+  /** Called when the client has read data. */
   drained(): void;
   /** Pings the client, unless it has unread frames. */
   ping(): void;
-  /** Called when the client has answered a ping without a payload, and everything it sent before has been received. */
+  /** Called when the client has answered a ping without a payload, and everything that it sent before has been received. */
   ponged(): void;
   /** Closes the socket with a code; does nothing once the socket is gone. */
   end(code: CloseCode, reason: string): void;
@@ -97,7 +100,10 @@ export interface Session {
   interests(): Interests;
 }
 
-/** A connected client. uWebSockets.js stores it with its socket and copies fields: not a class. `since` returns Unix milliseconds. */
+/**
+ * A connected client. Not a class, because uWebSockets.js stores it with its socket by copying its fields. `since` returns Unix
+ * milliseconds.
+ */
 export interface ConnectedClient {
   readonly id: number;
   readonly remoteAddress: string;
@@ -111,5 +117,5 @@ export interface ConnectedClient {
 
 /** A client that is behind and has read nothing for this long is stalled. */
 export const stalledAfterMs = 1000;
-/** How many patterns of a client operators see. */
+/** How many patterns of a client are shown to operators. */
 export const shownPatterns = 20;

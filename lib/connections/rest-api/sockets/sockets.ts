@@ -37,7 +37,7 @@ export interface Sockets {
   readonly reportStale: (parameters: Iterable<Parameter>) => void;
   /** Reports to clients that fires of other hubs were lost. */
   readonly reportLost: (fires: LostFires) => void;
-  /** Closes the sockets of principals that are no longer signed in; the close code says whether the client may return. */
+  /** Closes the sockets of principals that are no longer signed in; the close code shows whether the client may return. */
   dismiss(departures: readonly Departure[]): void;
   /** Closes every client (close code 1001) and refuses handshakes; returns whether there were clients or handshakes. */
   close(): boolean;
@@ -166,15 +166,17 @@ export const limitsByReason: ReadonlyMap<string, LimitName> = new Map([
   ['WebSocket timed out from inactivity', 'idleMs'],
 ]);
 
-/** Returns the limit that a closed client exceeded; undefined: none. The server cuts such sockets itself and gives its reason as text. */
+/**
+ * Returns the limit that a closed client exceeded; undefined: none. The server cuts such sockets itself, and reports the reason as text.
+ */
 export function limitOfCut(code: number, reason: ArrayBuffer): LimitName | undefined {
   return code === cutCode ? limitsByReason.get(Buffer.from(reason).toString()) : undefined;
 }
 
-// Pings every client in turn, silent or not. So no live client is silent for long, and no proxy on the way drops a socket as unused.
-// uWebSockets.js cuts a client that is silent for longer than `idleMs`.
+// Pings every client in turn, silent or not, so no live client is silent for long, and no proxy in between drops a socket as unused.
+// uWebSockets.js cuts off a client that is silent for longer than `idleMs`.
 
-/** Each client is pinged about once in this many beats. */
+/** Each client is pinged about once every this many beats. */
 const beatsPerRound = 30;
 
 interface Clients {
@@ -207,7 +209,7 @@ export class Heartbeat {
     this.#beat = 0;
   }
 
-  /** Clients that connect during a round are at its end, and may have to wait for the next one. */
+  /** Clients that connect during a round are added to its end, and may have to wait for the next one. */
   #pingSome(): void {
     const { size } = this.#clients;
     if (size === 0) {

@@ -72,8 +72,8 @@ function tooMuch(limit: keyof Limits, what: string, share: string): LimitError {
 }
 
 /**
- * How much the hub may hold for closed clients that have not read up to their close frame: this much, and this much again in each two
- * minutes, for which uWebSockets.js may keep a socket.
+ * How much the hub may hold for closed clients that have not read up to their close frame, restored every two minutes, for which
+ * uWebSockets.js may keep a socket.
  */
 const lingeringBytes = 16 * 1024 * 1024;
 const lingering = new TokenBuckets(lingeringBytes, lingeringBytes / 120);
@@ -97,17 +97,17 @@ interface Clients {
   has(client: ConnectedClient): boolean;
 }
 
-/** How often the watch looks at some of the clients, and at how many. */
+/** How often the watch checks some of the clients, and how many. */
 const lookMs = 50;
 const lookedAtOnce = 1000;
 
-/** After this many characters of published texts the watch looks at all clients. */
+/** After this many characters of published texts, the watch checks all clients. */
 const lookEveryCharacters = 64 * 1024 * 1024;
 
 /** A client that does not read, and how much the hub holds for it. */
 type Unread = readonly [client: ConnectedClient, bytes: number];
 
-/** The bytes that the hub held for the clients of a share at the last walk. */
+/** The bytes that the hub held for the clients of a share during the last walk. */
 interface ShareHeld {
   /** In ascending order of the bytes that the hub holds for them. */
   readonly clients: Unread[];
@@ -115,8 +115,8 @@ interface ShareHeld {
 }
 
 /**
- * Watches the unread bytes of clients. If one share holds too much, or the hub holds too much for all together, the watch ends the clients
- * that hold the most. It does not run while there are too few clients to hold that much.
+ * Watches the unread bytes of clients. If one share holds too much, or the hub holds too much for all together, the watch closes the
+ * clients that hold the most. It does not run while there are too few clients to hold that much.
  */
 export class UnreadWatch {
   readonly #clients: Clients;
@@ -126,7 +126,7 @@ export class UnreadWatch {
   readonly #hits: LimitHits;
   #timer: NodeJS.Timeout | undefined;
   #walk: Iterator<ConnectedClient> | undefined;
-  /** How many clients this walk has passed. */
+  /** How many clients this walk has visited. */
   #count = 0;
   #found = new Map<string, Unread[]>();
   readonly #held = new Map<string, ShareHeld>();
@@ -149,12 +149,14 @@ export class UnreadWatch {
       this.#timer = setInterval(() => this.#look(), lookMs).unref();
   }
 
-  /** Called with the number of characters of published texts, counted once for each client. Some clients may be full before the next look. */
+  /**
+   * Called with the number of characters of published texts, counted once for each client. Some clients may be full before the next check.
+   */
   published(characters: number): void {
     this.#untilLook -= characters;
     if (this.#untilLook > 0) return;
     this.#untilLook = lookEveryCharacters;
-    if (this.#timer !== undefined) setImmediate(() => this.#lookAtAll()); // not within this call: a client that it ends may be in use
+    if (this.#timer !== undefined) setImmediate(() => this.#lookAtAll()); // not within this call: a client that it closes may be in use
   }
 
   stop(): void {
@@ -225,7 +227,7 @@ export class UnreadWatch {
     return account;
   }
 
-  /** Ends the clients that hold the most until this many bytes are free; returns how many are. */
+  /** Closes the clients that hold the most until this many bytes are free; returns how many bytes are. */
   #end(clients: Unread[], bytes: number, limit: 'unreadBytesPerUser' | 'heldBytes'): number {
     let free = 0;
     while (free < bytes) {

@@ -39,8 +39,8 @@ export function preconditionsOf(request: HttpRequest): Preconditions {
 }
 
 /**
- * Whether the client of a GET or HEAD already has the current state. In the order of section 13.2.2: headers with tags count, and headers
- * with times only without tags. Errors: `precondition-failed` if the client requires a state other than the current one.
+ * Whether the client of a GET or HEAD already has the current state. In the order of section 13.2.2: headers with times count only if there
+ * are none with tags. Errors: `precondition-failed` if the client requires a state other than the current one.
  */
 export function isNotModified(wanted: Preconditions, { etag, modified }: Pick<FileState, 'etag'> & Partial<FileState>) {
   const at = modified && seconds(modified);
@@ -66,7 +66,7 @@ function failed(header: string, expected: string, got: string): HubError {
 
 const longestReported = 200;
 
-/** A tag, which may contain commas (section 8.8.3), or the sign of any state. */
+/** A tag, which may contain commas (section 8.8.3), or `*` for any state. */
 const tags = /(W\/)?("[^"]*")|\*/g;
 
 /** Whether a list names a tag; `isWeak`: by weak comparison (section 8.8.3.2). */
@@ -77,7 +77,8 @@ function namesTag(list: string, etag: string | undefined, isWeak = false): boole
 }
 
 /**
- * Returns the requested part; undefined: the whole file, because the client names no range, several, or one of another version of the file.
+ * Returns the requested part; undefined: the whole file, because the client requests no range, several ranges, or a range of another
+ * version of the file.
  */
 export function readRange({ range, ifRange }: RangeHeaders, file: FileState): ByteRange | 'unsatisfiable' | undefined {
   const match = /^bytes=(\d*)-(\d*)$/.exec(range.trim());
@@ -123,7 +124,7 @@ function readHttpDate(text: string): number | undefined {
   return time && time / 1000;
 }
 
-/** Completes a year of two digits, which is at most 50 years ahead. */
+/** Completes a two-digit year, so that it is at most 50 years ahead. */
 function wholeYear(year: string): string {
   if (year.length === 4) return year;
   const century = new Date().getUTCFullYear() - (new Date().getUTCFullYear() % 100);

@@ -1,10 +1,10 @@
-// `Expect: 100-continue`: a client waits for permission to send its body (RFC 9110 section 10.1.1). The library gives it if the value is in
-// lower case. This file handles the cases that it misses: upper case, several lines, further members.
+// `Expect: 100-continue`: a client waits for permission to send its body (RFC 9110 section 10.1.1). The library grants it if the value is
+// in lower case. This file handles the cases that the library misses: upper case, several lines, further members.
 
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import { joinedHeaders, lists } from '../../input/parse-input.ts';
 
-/** Marks a response whose client waits. If the answer comes before the permission, the connection ends with it. */
+/** Marks a response whose client waits. If the answer is sent before the permission, the connection ends with it. */
 export function noteExpectation(response: HttpResponse, request: HttpRequest): void {
   const expect = request.getHeader('expect');
   if (expect === '' || expect === '100-continue') return;
@@ -16,7 +16,10 @@ export function isAwaited(response: HttpResponse): boolean {
   return response.isAwaited === true;
 }
 
-/** Lets a waiting client send its body. The library knows one status of a response, so the status of the answer is written as a header. */
+/**
+ * Lets a waiting client send its body. The library supports only one status per response, so the status of the answer is written as a
+ * header.
+ */
 export function letSend(response: HttpResponse): void {
   if (!isAwaited(response)) return;
   response.isAwaited = false;

@@ -1,5 +1,5 @@
-// The headers at the start of every answer. Browsers then do not guess its type; only pages of this hub and of allowedOrigins embed or frame
-// it; and pages of allowedOrigins may read it (Fetch, "CORS protocol"; CSP 3, "frame-ancestors").
+// The headers at the start of every answer. They stop browsers from guessing its type, let only pages of this hub and of allowedOrigins
+// embed or frame it, and let pages of allowedOrigins read it (Fetch, "CORS protocol"; CSP 3, "frame-ancestors").
 
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
 import type { Settings } from '../../settings.ts';
@@ -37,7 +37,7 @@ export function begin(response: HttpResponse, status?: string): HttpResponse {
   return response.writeHeader(firstName, openingOf(response).fixed);
 }
 
-/** Begins a 200 answer of JSON or plain text that caches do not store. */
+/** Begins a 200 answer with JSON or plain text that caches must not store. */
 export function beginValue(response: HttpResponse, asJson: boolean): HttpResponse {
   if (hasContinued(response))
     return begin(response)
@@ -53,7 +53,7 @@ export function confine(response: HttpResponse): void {
   keep(response, { ...opening, fixed: opening.confined });
 }
 
-/** The console only runs scripts from its own files and can send data nowhere else (CSP 3). All answers have a second policy. */
+/** The console runs only scripts from its own files and can send data only to the hub (CSP 3). All answers have a second policy. */
 const consolePolicy = [
   "default-src 'none'",
   ...['script', 'style', 'img', 'font', 'connect', 'worker'].map((kind) => `${kind}-src 'self'`),
@@ -90,7 +90,7 @@ function strictTransport(seconds: number): Header {
   return ['Strict-Transport-Security', `max-age=${seconds}`];
 }
 
-/** The beginnings of answers, in one piece each: the library writes it in one call, as if all of it were one status or one header. */
+/** The beginnings of answers, each as one text, which the library writes in one call as if it were a single status or header. */
 interface Opening {
   /** The value of the first header, followed by all other headers. */
   readonly fixed: ArrayBuffer;
@@ -113,10 +113,10 @@ function encodeOpening(fixed: readonly Header[]): Opening {
   };
 }
 
-/** The opening of a hub without TLS and allowedOrigins. It is not stored with each response, which is faster. */
+/** The opening of a hub without TLS and allowedOrigins. For speed, it is not stored with each response. */
 const usual = encodeOpening(fixedHeaders({ allowedOrigins: [], tls: undefined }));
 
-/** Stores an opening with a response: the library lets us add properties. */
+/** Stores an opening with a response, because the library permits additional properties. */
 function keep(response: HttpResponse, opening: Opening): void {
   response.opening = opening;
 }

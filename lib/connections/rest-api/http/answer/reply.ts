@@ -56,7 +56,7 @@ export function endWithLength(response: HttpResponse, bodyBytes: number): HttpRe
   return response.writeHeader('Content-Length', String(bodyBytes)).endWithoutBody();
 }
 
-/** Answers with one sentence, or with a problem object; `closes` the connection. */
+/** Answers with one sentence, or with a problem object; with `closes`, also closes the connection. */
 export function replyError(
   response: HttpResponse,
   error: HubError,
@@ -69,7 +69,7 @@ export function replyError(
   begin(response, status).writeHeader('Content-Type', asJson ? 'application/problem+json' : textType);
   response.writeHeader('Cache-Control', 'no-store');
   for (const [name, value] of [...helpingHeaders(error), ...headers]) response.writeHeader(name, value);
-  // a message quotes what the client sent, and people read it in a terminal
+  // a message quotes client input, and people read it in a terminal
   const body = asJson ? printableJson(JSON.stringify(problemOf(error, status))) : `${printableLines(error.message)}\n`;
   if (closes) response.end(body, true);
   else send(response, body);
@@ -124,7 +124,7 @@ const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'upgrade-required': '426 Upgrade Required',
 };
 
-/** Returns headers that help: when to retry, or which protocol to speak (RFC 9110 section 15.5.22, RFC 6455 section 4.4). */
+/** Returns helpful headers: when to retry, or which protocol to use (RFC 9110 section 15.5.22, RFC 6455 section 4.4). */
 function helpingHeaders(error: HubError): readonly Header[] {
   const waitSeconds = error instanceof LimitError ? error.retryAfterSeconds : undefined;
   return waitSeconds === undefined ? (headersOfCodes[error.code] ?? []) : [['Retry-After', String(waitSeconds)]];

@@ -1,5 +1,5 @@
-// Sends an answer whose body is complete. The server would hold any number of unread answers. So `send` checks at random times whether a
-// connection takes its answer. The rest waits here, and the connection gets no further answer until it has read.
+// Sends an answer whose body is complete. The server would hold any number of unread answers, so `send` checks at random times whether a
+// connection accepts its answer. The rest waits here, and the connection gets no further answer until it has read.
 
 import { type Account, type HeldKind, held } from '../../../../model/held-bytes.ts';
 import type { HttpResponse } from '../../../../net/uws.ts';
@@ -10,12 +10,14 @@ import { TokenBuckets } from '../../limits/rates.ts';
 import { peerOf, remoteAddressOf } from '../../proxies/trusted-proxies.ts';
 import { isAwaited } from './expect.ts';
 
-/** The average number of bytes between two checks: a check costs as much as a short answer. An answer counts with its body and a head. */
+/**
+ * The average number of bytes between two checks: a check costs as much as a short answer. An answer counts with its body and its headers.
+ */
 const lookEvery = 64 * 1024;
 const headBytes = 256;
 /**
- * Some of the longer answers are left to the server, so that others can be pipelined behind them: this many bytes, some of which are
- * restored each second. The server cuts a client that reads nothing of them for 10 s.
+ * Some of the longer answers are left to the server, so that other requests can be pipelined after them: up to this many bytes, some of
+ * which are restored each second. The server cuts off a client that reads nothing for 10 s.
  */
 const longBytes = 128 * 1024;
 const leftToServer = 0.75;
@@ -53,7 +55,7 @@ function isLeft(bytes: number): boolean {
 function sendRest(response: HttpResponse, body: string | ArrayBuffer | Uint8Array, total: number): void {
   const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(body); // a copy, because the caller may reuse the body
   const client = remoteAddressOf(response);
-  const mayWellLeave = peerOf(response) === '' || total > longBytes; // empty: it has left already
+  const mayWellLeave = peerOf(response) === '' || total > longBytes; // empty: it has already been sent
   const hits = mayWellLeave ? undefined : servedHits();
   const account = holdFor(response, 'answers');
   account.set(total);
@@ -68,8 +70,8 @@ function sendRest(response: HttpResponse, body: string | ArrayBuffer | Uint8Arra
   });
 }
 
-// The data that the hub holds for HTTP clients until it can continue: incomplete bodies, unread answers, pages in progress. When the hub
-// holds too much in total, the user or network that holds the most loses its connections.
+// The data that the hub buffers for HTTP clients: incomplete bodies, unread answers, pages in progress. When the hub
+// holds too much in total, the user or network with the most data loses its connections.
 
 /** Cuts the connection of a response unless the answer is complete. */
 export function cut(response: HttpResponse): void {
@@ -79,8 +81,8 @@ export function cut(response: HttpResponse): void {
 }
 
 /**
- * Opens an account of the bytes held for the connected client of a response. The caller sets it to 0 when it holds nothing any more, also
- * when the client has disconnected. `share`: the owner of the bytes; default: the network of the client.
+ * Opens an account of the bytes held for the connected client of a response. The caller sets it to 0 when no bytes are held any more, or
+ * when the client has disconnected. `share` is the owner of the bytes; default: the network of the client.
  */
 export function holdFor(
   response: HttpResponse,
@@ -98,12 +100,16 @@ export function holdFor(
   return account;
 }
 
-/** The delay of a refusal for lack of space: a client that then sends the next request costs the hub no more than one that waits. */
+/**
+ * The delay of a refusal due to lack of space, so that a client that immediately sends the next request costs the hub no more than one that
+ * waits.
+ */
 export const noRoomMs = 1000;
 
 /**
- * Whether the hub may hold so many more bytes of bodies for a user or network: it leaves at least as many free for others as it then has.
- * Copying a body takes several times as long as reading it, and thousands may arrive in one round of the loop, so most of them are not kept.
+ * Whether the hub may hold this many more bytes of bodies for a user or network: at least as many bytes as it then holds must remain free
+ * for others. Copying a body takes several times as long as reading it, and thousands may arrive in one round of the loop, so most of them
+ * are not kept.
  */
 export function hasRoomForBody(share: string, bytes: number): boolean {
   return bytes === 0 || held.bytesOf(share, 'requests') + bytes <= limits.heldBodies.default - held.bytes.requests;
@@ -115,7 +121,8 @@ export function noRoomForBody(): LimitError {
   return new LimitError('heldBodies', 'unavailable', message);
 }
 
-// Knows the REST API whose client is being answered. A request is handled in one piece, so no caller has to pass the counts of hits on.
+// Tracks the REST API whose client is being answered. A request is handled synchronously, so callers do not have to pass the counts of
+// hits.
 
 let served: LimitHits | undefined;
 

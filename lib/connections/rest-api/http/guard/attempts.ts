@@ -1,5 +1,6 @@
 // Counts wrong credentials by network and by user. Right ones are admitted regardless of other clients. A client that was wrong too often
-// gets another error, and waits longer where comparing takes time. Credentials that were right before are known and not compared.
+// gets a different error, and waits longer if comparing takes time. Credentials that were right before are remembered and not compared
+// again.
 
 import { wrongInARow } from '../../limits/client-limits.ts';
 import { LimitError } from '../../limits/limit-hits.ts';
@@ -11,7 +12,7 @@ import type { Asker } from '../../users/passwords.ts';
 /** Maximum number of users whose origins are remembered. */
 const maxRemembered = 10_000;
 
-/** How much of a name counts: a client that guesses also sends names that no user has. */
+/** How many characters of a name count, because a client that guesses also sends names that do not exist. */
 const longestName = 64;
 
 export class Attempts {
@@ -30,7 +31,8 @@ export class Attempts {
   }
 
   /**
-   * Returns the asker of a password comparison; `user` is the claimed user, `isGone` returns whether nobody waits for the answer any more.
+   * Returns the asker of a password comparison; `user` is the claimed user, `isGone` returns whether the client no longer waits for the
+   * answer.
    */
   asker(address: string, user: string, isGone: () => boolean): Asker {
     const network = networkOf(address);
@@ -41,7 +43,7 @@ export class Attempts {
     };
   }
 
-  /** Notes right credentials; `user` is the user that they name, if any. */
+  /** Notes right credentials; `user` is the user whom they name, if any. */
   right(address: string, user: string): void {
     if (user === '') return;
     if (this.#trusted.size >= maxRemembered) this.#trusted.delete(this.#trusted.values().next().value!);
@@ -61,8 +63,8 @@ export class Attempts {
   }
 
   /**
-   * Returns how suspect a request is; less suspect ones are compared first. 0: a network from which the user has signed in before; 1: no
-   * recent wrong credentials from the network or for this user; higher: more of them.
+   * Returns how suspicious a request is; less suspicious ones are compared first. 0: a network from which the user has signed in before; 1:
+   * no recent wrong credentials from the network or for this user; higher: more of them.
    */
   #suspicionOf(network: string, user: string): number {
     const [ofNetwork, ofUser = 0] = keysOf(network, user).map((key) => this.#lately.levelOf(key)) as [number, number?];
@@ -86,11 +88,11 @@ function originOf(network: string, user: string): string {
 
 // The networks and usernames with wrong credentials within the last minutes.
 
-/** How long a wrong attempt is remembered: longer than a queue of passwords takes, even for slow guesses. */
+/** How long a wrong attempt is remembered: longer than a queue of passwords takes, even with slow guesses. */
 const latelyMs = 600_000;
-/** Maximum number of keys. The one that was wrong longest ago is forgotten first. */
+/** Maximum number of keys. The key that was wrong longest ago is forgotten first. */
 const maxRememberedWrong = 10_000;
-/** A key that was wrong less often may have mistyped. */
+/** Up to this many wrong attempts may be typing errors. */
 const often = 5;
 
 class WrongLately {
@@ -110,7 +112,7 @@ class WrongLately {
     this.#counts.set(key, { count, atMs: this.#now() });
   }
 
-  /** Returns 0: not wrong lately, 1: now and then, 2: often. */
+  /** Returns how often a key was wrong recently: 0 for never, 1 for occasionally, 2 for often. */
   levelOf(key: string): 0 | 1 | 2 {
     const count = this.#countOf(key);
     return count === 0 ? 0 : count < often ? 1 : 2;

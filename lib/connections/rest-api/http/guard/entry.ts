@@ -1,4 +1,4 @@
-// Signs users in and out through the sign-in page: exchanges passwords and codes for cookies. All of it is audited.
+// Signs users in and out through the sign-in page: exchanges passwords and codes for cookies. All of these events are audited.
 import { HubError } from '../../../../model/error.ts';
 import { createLogGate, type LogGate } from '../../../../model/log-gate.ts';
 import type { HttpRequest } from '../../../../net/uws.ts';
@@ -27,14 +27,14 @@ interface EntryOptions {
 }
 
 const cookieSeconds = 400 * 24 * 3600;
-/** With this prefix, a browser accepts a cookie only by HTTPS and from the host itself (RFC 6265bis section 4.1.3.2). */
+/** With this prefix, a browser accepts a cookie only over HTTPS and from the host itself (RFC 6265bis section 4.1.3.2). */
 const securePrefix = '__Host-';
-/** The form of a token. Nothing else is looked up. */
+/** The form of a token. No other text is looked up. */
 const tokenForm = /^[\w-]{43}$/;
 
 export class Entry {
   readonly #options: EntryOptions;
-  /** By the header `Cookie`. */
+  /** By the value of the `Cookie` header. */
   readonly #known = new KnownHeaders();
 
   constructor(options: EntryOptions) {
@@ -77,7 +77,7 @@ export class Entry {
     );
   }
 
-  /** Signs a device in; from then on the first of the cookies identifies it. Errors: `unauthorized` if the user no longer exists. */
+  /** Signs a device in; from then on, the first of the cookies identifies it. Errors: `unauthorized` if the user no longer exists. */
   admit(user: string, kind: DeviceKind, name: string, sender: Sender): Admitted {
     const { address } = sender;
     const { devices, auditSink, hits } = this.#options;
@@ -97,13 +97,13 @@ export class Entry {
     return this.#cookies(sender, undefined);
   }
 
-  /** The name of the cookie of a signed-in user, if no proxy speaks HTTPS for the hub. */
+  /** The name of the cookie of a signed-in user, unless a proxy provides HTTPS for the hub. */
   get cookieName(): string {
     const { cookieName, hasTls } = this.#options;
     return hasTls ? securePrefix + cookieName() : cookieName();
   }
 
-  /** Finds the user of a header `Cookie`; undefined: nobody. */
+  /** Finds the user for a `Cookie` header; undefined: there is none. */
   find(cookie: string): SignedInUser | undefined {
     const known = this.#known.find(cookie);
     if (known !== undefined) return known;
@@ -112,14 +112,14 @@ export class Entry {
     return signedIn;
   }
 
-  /** Parses cookies again from now on, so that devices are noted again. To be called now and then. */
+  /** Clears the cache of parsed cookies, so that devices are noted again. To be called occasionally. */
   forget(): void {
     this.#known.clear();
   }
 
   /**
    * Yields all users whose cookies a header contains. Any page of the host, on any port, can set cookies of the same name that come first.
-   * So each is looked up, beginning with those that such a page cannot set by plain HTTP. A header holds no more than fits into 4 KB.
+   * So each is looked up, beginning with those that such a page cannot set over plain HTTP. A header has at most 4 KB.
    */
   *#signedInOf(cookie: string): Generator<SignedInUser> {
     const name = this.#options.cookieName();
@@ -132,7 +132,10 @@ export class Entry {
         }
   }
 
-  /** Returns the cookies to set: the token, or without a token an empty value. By HTTPS it also deletes the cookie from before the hub used HTTPS. */
+  /**
+   * Returns the cookies to set, with the token or, without a token, an empty value. Over HTTPS, it also deletes the cookie from before the
+   * hub used HTTPS.
+   */
   #cookies({ isSecure, cookie }: Pick<Sender, 'isSecure' | 'cookie'>, token: string | undefined): string[] {
     const name = this.#options.cookieName();
     const set = (key: string, value: string, seconds: number) =>
@@ -146,20 +149,20 @@ export class Entry {
 /** The source of a request, and its transport. */
 export interface Sender {
   readonly address: string;
-  /** Whether by HTTPS. */
+  /** Whether it was sent over HTTPS. */
   readonly isSecure: boolean;
-  /** The header `Cookie`. */
+  /** The `Cookie` header. */
   readonly cookie: string;
 }
 
 export interface Admitted {
   readonly signedIn: SignedInUser;
-  /** Each is the value of a header `Set-Cookie`. */
+  /** The values of `Set-Cookie` headers. */
   readonly cookies: readonly string[];
 }
 
-// Reports sign-ins, refusals, sign-outs and changed rights to the audit of a store, or to the log without one. Guessing floods
-// neither: attempts of a network within a minute are one entry after the first.
+// Reports sign-ins, refusals, sign-outs and changed rights to the audit of a store, or to the log without one. Guessing floods neither:
+// after the first attempt, further attempts from a network within a minute share one entry.
 
 type Coming = 'in' | 'refused' | 'out' | 'invited' | 'revoked';
 
@@ -172,7 +175,7 @@ export class AuditSink {
   readonly #hub: Pick<HubPort, 'persistence'>;
   readonly #gate: LogGate;
 
-  /** The context is that of the REST API. */
+  /** The context of the REST API connection. */
   constructor(context: Context, hub: Pick<HubPort, 'persistence'>, intervalMs = gatedMs) {
     this.#context = context;
     this.#hub = hub;
@@ -182,7 +185,7 @@ export class AuditSink {
     );
   }
 
-  /** Notes an event. `user` may be a claimed name, also a token in place of a name. */
+  /** Notes an event. `user` may be a claimed name, or even a token entered in place of a name. */
   note(user: string, address: string, after: Coming, cause: string): void {
     const { id, withoutSecrets } = this.#context;
     const report = (count?: number) => {
@@ -198,7 +201,7 @@ export class AuditSink {
     else report();
   }
 
-  /** Notes saved flow files with other users: a sentence for each change. */
+  /** Notes a change of users by saved flow files, with one sentence per change. */
   noteUsers(changes: readonly string[]): void {
     for (const change of changes) this.#report(`${this.#context.id} flow files`, 'changed', change);
   }
@@ -218,7 +221,7 @@ export class AuditSink {
 // Owners may read everything, including flow files with their secrets: clients with the credentials of the hub. A hub without
 // credentials accepts only programs on its own machine.
 
-/** The headers that proxies add to requests that they pass on: those only seem to come from this machine. */
+/** The headers that proxies add to requests that they pass on: such requests only seem to come from this machine. */
 const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 
 /** Creates the check of a request that the guard has admitted. Errors: `forbidden`. */

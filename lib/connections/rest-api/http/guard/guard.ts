@@ -1,4 +1,5 @@
-// The guard decides which requests are admitted (D-15): the page that sends one must be ours, and its credentials must be right.
+// The guard decides which requests are admitted (D-15): the page that sends a request must be a page of the hub, and its credentials must
+// be right.
 import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
 import { credentialsPrefix } from '../../../../wire/protocol.ts';
@@ -15,15 +16,15 @@ import { isOfBrowser, SiteCheck } from './site-check.ts';
 
 export interface Guard {
   /**
-   * Returns the principal if it may come in and has the needed right; a promise if that takes long. Errors: `bad-request`, `foreign-host`,
-   * `foreign-origin`, `unauthorized`, `forbidden`, `too-many-attempts`.
+   * Returns the principal if it is admitted and has the required right; a promise if this takes a while. Errors: `bad-request`,
+   * `foreign-host`, `foreign-origin`, `unauthorized`, `forbidden`, `too-many-attempts`.
    */
   check(request: HttpRequest, purpose: Purpose, response: HttpResponse): Principal | Promise<Principal>;
   /** Whether the request is a preflight for a page of allowedOrigins. Such a request has no credentials yet. */
   isPreflight(request: HttpRequest): boolean;
   /**
-   * The value of `WWW-Authenticate` for each scheme in which a user has credentials. With Basic, a browser would open its own prompt in the
-   * middle of a page, so a hub with a sign-in page leaves it out for browsers.
+   * The value of `WWW-Authenticate` for each scheme in which a user has credentials. With Basic, a browser would open a prompt of its own
+   * on top of a page, so a hub with a sign-in page omits it for browsers.
    */
   challenges(request: HttpRequest): readonly string[];
   /** Whether a browser requests a page, and could sign in first. */
@@ -37,7 +38,9 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
   const sites = new SiteCheck(settings);
   const identification = new Identification(entry, attempts);
 
-  /** Finds the principal of a request with credentials. Programs that read repeat the same token, so nearly all are known immediately. */
+  /**
+   * Finds the principal of a request with credentials. Programs that poll repeat the same token, so nearly all are recognized immediately.
+   */
   const withCredentials = (
     request: HttpRequest,
     { act, need }: Purpose,
@@ -54,7 +57,7 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
     return principal.then((one) => withRight(one, need, { getUrl: () => url }));
   };
 
-  /** Finds the principal of a request with a cookie, or with nothing. */
+  /** Finds the principal of a request with a cookie, or without credentials. */
   const withoutCredentials = (
     request: HttpRequest,
     purpose: Purpose,
@@ -111,7 +114,7 @@ function withRight(principal: SignedInUser, need: Need, request: Pick<HttpReques
 
 const offeredCredentials = new RegExp(`(?:^|[ ,])${credentialsPrefix.replaceAll('.', '\\.')}([\\w-]+)`);
 
-/** Returns the credentials of a request. A page cannot set headers of a WebSocket handshake, so it offers them as a subprotocol. */
+/** Returns the credentials of a request. A page cannot set headers for a WebSocket handshake, so it offers them as a subprotocol. */
 function authorizationOf(request: HttpRequest, act: Act): string {
   const header = request.getHeader(authorizationHeader);
   if (header !== '' || act !== 'write') return header;
@@ -119,14 +122,18 @@ function authorizationOf(request: HttpRequest, act: Act): string {
   return Buffer.from(encoded, 'base64url').toString();
 }
 
-// Finds the principal by credentials or by the cookie of a signed-in user. Equal credentials that arrive together are compared once.
+// Finds the principal by credentials or by the cookie of a signed-in user. Equal credentials that arrive at the same time are compared
+// once.
 
 const cookieHeader = encodeText('cookie');
 
 class Identification {
   readonly #entry: Entry;
   readonly #attempts: Attempts;
-  /** Comparisons in progress by address and credentials, with the requests that wait for them. There are at most as many as connections. */
+  /**
+   * Comparisons in progress by address and credentials, with the requests that wait for them. There are at most as many as there are
+   * connections.
+   */
   readonly #comparing = new Map<
     string,
     { readonly found: Promise<SignedInUser>; readonly responses: HttpResponse[] }
@@ -137,7 +144,7 @@ class Identification {
     this.#attempts = attempts;
   }
 
-  /** Finds the user of credentials. Errors: `unauthorized`, `too-many-attempts`, `unavailable`. */
+  /** Finds the user with these credentials. Errors: `unauthorized`, `too-many-attempts`, `unavailable`. */
   byCredentials(authorization: string, response: HttpResponse): SignedInUser | Promise<SignedInUser> {
     const { directory } = this.#entry;
     const known = directory.known(authorization);
@@ -164,7 +171,7 @@ class Identification {
     return found;
   }
 
-  /** Finds the user who has signed in with the browser; undefined: nobody. */
+  /** Finds the user who has signed in with the browser; undefined: there is none. */
   byCookie(request: HttpRequest): SignedInUser | undefined {
     const cookie = request.getHeader(cookieHeader);
     if (cookie === '') return undefined;
@@ -201,7 +208,7 @@ class Identification {
   }
 }
 
-// The content of a header `Authorization` (RFC 7617, RFC 6750).
+// The content of an `Authorization` header (RFC 7617, RFC 6750).
 
 type Credentials = { readonly user: string; readonly password: string } | { readonly user: ''; readonly token: string };
 

@@ -8,7 +8,7 @@ import type { Scheme } from '../../proxies/trusted-proxies.ts';
 import type { Settings } from '../../settings.ts';
 import type { Need } from '../../users/rights.ts';
 
-/** An upgrade to a WebSocket is a write. */
+/** An upgrade to a WebSocket counts as a write. */
 export type Act = 'read' | 'write' | 'write by GET';
 
 /** The effect of a request, and the right that it needs. */
@@ -47,7 +47,7 @@ export class SiteCheck {
       throw foreign(`Origin: expected a page of this hub, got "${origin}"; allowedOrigins adds origins`);
   }
 
-  /** Checks that a request with a cookie names its page, which has been checked. Errors: `foreign-origin`. */
+  /** Checks that a request with a cookie names its page, which was checked before. Errors: `foreign-origin`. */
   checkNamed(request: HttpRequest): void {
     if (['origin', 'sec-fetch-site', 'referer'].some((header) => request.getHeader(header) !== '')) return;
     throw foreign(`Origin: expected a page of this hub with its cookie, got none${instead}`);
@@ -67,7 +67,7 @@ export class SiteCheck {
 
 /**
  * Refuses requests that a page of another site makes a browser send without Origin: images, scripts, frames, links, redirects. Pages cannot
- * forge the headers that this checks, but they can leave out Referer.
+ * forge the headers that this checks, but they can omit `Referer`.
  */
 function checkPage(request: HttpRequest, host: string, scheme: Scheme | undefined, act: Act): void {
   const site = request.getHeader('sec-fetch-site');
@@ -104,7 +104,7 @@ function createHostCheck(furtherNames: readonly string[]): (host: string) => boo
     if (knownHosts.size < maxKnownHosts) knownHosts.add(host);
     return true;
   };
-  let lastHost: string | undefined; // nearly every request names the same one
+  let lastHost: string | undefined; // nearly every request has the same `Host`
   return (host) => {
     if (host === lastHost) return true;
     if (!isKnownHost(host)) return false;
@@ -142,12 +142,12 @@ function shortOf(address: string): string {
 const originHeader = encodeText('origin');
 const refererHeader = encodeText('referer');
 
-/** Returns the header `Origin`, which browsers send with everything but plain GETs (RFC 6454 section 7); empty: there is none. */
+/** Returns the `Origin` header, which browsers send with everything but plain GETs (RFC 6454 section 7); empty: there is none. */
 export function originOf(request: HttpRequest): string {
   return request.getHeader(originHeader);
 }
 
-/** Returns the origin of the header `Referer`, `http://hub.lan:17011`; `null`: it has no origin; empty: there is no header. */
+/** Returns the origin in the `Referer` header, `http://hub.lan:17011`; `null`: it has no origin; empty: there is no header. */
 export function refererOriginOf(request: HttpRequest): string {
   const referer = request.getHeader(refererHeader);
   if (referer === '') return '';
@@ -167,7 +167,9 @@ function isAtHost(origin: string, host: string, scheme: Scheme | undefined): boo
   return authority !== undefined && authority === authorityOf(host, own);
 }
 
-/** Returns an origin as browsers write it: `HTTPS://Panel.example:443` → `https://panel.example`. An invalid one stays unchanged. */
+/**
+ * Returns an origin as browsers write it: `HTTPS://Panel.example:443` → `https://panel.example`. An invalid origin is returned unchanged.
+ */
 export function serializeOrigin(origin: string): string {
   const [, scheme = '', host = ''] = originForm.exec(origin) ?? [];
   const own = scheme.toLowerCase() as Scheme;
@@ -178,7 +180,9 @@ export function serializeOrigin(origin: string): string {
 const originForm = /^(https?):\/\/(.+)$/i;
 const defaultPorts: Readonly<Record<Scheme, number>> = { http: 80, https: 443 };
 
-/** Returns a host with its port, unless that is the default one, and without the dot at the end of a full name; undefined: it is invalid. */
+/**
+ * Returns a host with its port, without a default port and without the dot at the end of a fully qualified name; undefined: it is invalid.
+ */
 function authorityOf(host: string, scheme: Scheme): string | undefined {
   const { name, port } = readHost(host) ?? {};
   if (name === undefined) return undefined;
@@ -186,7 +190,7 @@ function authorityOf(host: string, scheme: Scheme): string | undefined {
   return port === undefined || port === defaultPorts[scheme] ? shown : `${shown}:${port}`;
 }
 
-// Distinguishes a browser from a program if the browser does not say which page sends the request. Over plain HTTP browsers send
+// Distinguishes a browser from a program if the browser does not report which page sends the request. Over plain HTTP browsers send
 // Sec-Fetch-Site only to localhost, and a foreign page can make them omit Origin and Referer. It cannot remove the signs that this file
 // checks.
 

@@ -1,7 +1,9 @@
-// Reads and writes decimal numbers as bytes, without text in between. Nearly all numbers on a socket are decimal. Where the result
-// would differ from that of `Number` or `String`, both functions give up and leave the number to those.
+// Reads and writes decimal numbers as bytes, without intermediate text. Nearly all numbers on a socket are decimal. If the result would
+// differ from that of `Number` or `String`, both functions give up and leave the number to these.
 
-/** A number with at most this many digits is an integer below 2^53, divided by a power of ten below 10^22. That division rounds once. */
+/**
+ * A number with at most this many digits is an integer below 2^53, divided by a power of ten below 10^22. This division rounds only once.
+ */
 const maxReadDigits = 15;
 /** A number with at most this many decimals is never written with an exponent. */
 const maxWrittenDecimals = 6;

@@ -1,10 +1,10 @@
-// Encodes the notification of a value, `{"p":"desk/lamp","v":"true"}` (S-09), and lists of notifications (D-43). Published frames reuse
-// the same bytes, because uWebSockets.js copies them. It would copy text twice.
+// Encodes the notification of a value, `{"p":"desk/lamp","v":"true"}` (S-09), and lists of notifications (D-43). Published frames reuse the
+// same bytes, because uWebSockets.js copies bytes once, but text twice.
 
 import { toText, type Value } from '../../../../model/value.ts';
 import { maxDecimalBytes, writeDecimal } from './decimal.ts';
 
-/** A longer frame gets its own bytes. */
+/** A longer frame gets a separate buffer. */
 const maxSharedBytes = 1024;
 /** A list ends before it exceeds this length; a single value may be longer. */
 export const listBytes = 64 * 1024;
@@ -26,7 +26,7 @@ export function framePrefix(address: string): Uint8Array {
 
 export class FrameEncoder {
   readonly #bytes = Buffer.alloc(maxSharedBytes);
-  /** The first bytes, by their number. */
+  /** The beginnings of the buffer, by length. */
   readonly #beginnings: Uint8Array[] = [];
   /** The prefix at the start of the bytes. */
   #prefix: Uint8Array | undefined = undefined;
@@ -75,7 +75,7 @@ export class ListEncoder {
     emit(bytes.subarray(0, end));
   }
 
-  /** Writes a notification and a comma, which the end of the list may replace; returns the end; 0: it does not fit. */
+  /** Writes a notification and a comma, which the end of the list may replace; returns the end, or 0 if it does not fit. */
   #write(from: number, prefix: Uint8Array, value: Value): number {
     this.#bytes.set(prefix, from);
     const end = writeSuffix(this.#bytes, from + prefix.length, value, listBytes - 1);
@@ -85,12 +85,12 @@ export class ListEncoder {
   }
 }
 
-/** Wraps a notification in a list of one. */
+/** Wraps a notification in a list with one item. */
 export function listOf(frame: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from('['), frame, Buffer.from(']')]);
 }
 
-/** Writes the value and the end of a notification; returns the end; 0: it may not fit. For a number, the caller checks the space. */
+/** Writes the value and the end of a notification; returns the end, or 0 if it may not fit. For a number, the caller checks the space. */
 function writeSuffix(bytes: Buffer, from: number, value: Value, mostBytes: number): number {
   let end = typeof value === 'number' ? writeDecimal(bytes, from + 1, value) : 0;
   if (end === 0) {

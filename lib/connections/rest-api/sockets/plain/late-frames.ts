@@ -1,6 +1,6 @@
 // Holds frames that take too long to publish within one round of the event loop: long text for very many sockets, and all later frames
-// for the same audience. In each round it sends them for some milliseconds, socket by socket, so no other client waits. Each socket gets
-// its frames in order. If too much waits for an audience, all of its sockets fall behind and catch up.
+// for the same audience. In each round, it spends some milliseconds on sending them, socket by socket, so no other client waits. Each
+// socket gets its frames in order. If too much waits for an audience, all of its sockets fall behind and catch up.
 
 import type { Value } from '../../../../model/value.ts';
 import type { Publisher } from '../socket-protocol.ts';
@@ -9,12 +9,12 @@ import { type FrameEncoder, listOf } from './frame.ts';
 
 /** A frame that takes longer than about this time is not published immediately. */
 export const longFrameMs = 4;
-/** How many characters may wait for one audience, and for all. A frame counts as `frameCharacters` more than its value has. */
+/** How many characters may wait for one audience, and for all. Each frame counts as its value plus `frameCharacters`. */
 const maxCharacters = 4 * 1024 * 1024;
 const maxCharactersOfAll = 16 * 1024 * 1024;
 const frameCharacters = 64;
 
-/** A topic that sockets subscribe to; `sent` counts the frames that were published on it. */
+/** A topic to which sockets subscribe; `sent` counts the frames published on it. */
 export interface Topic {
   readonly name: ArrayBuffer;
   readonly sent: Tally;
@@ -22,24 +22,24 @@ export interface Topic {
 
 /** A live socket of an audience. */
 export interface Listener {
-  /** It gets no late frames with a lower number: those waited before it joined. */
+  /** It gets no late frames with a lower number, because those were waiting before it joined. */
   readonly liveFrom: number;
   sendLate(frame: Uint8Array): void;
   /** It does not get the waiting frames, and has to catch up. */
   missLate(): void;
 }
 
-/** The receivers of a frame: all topics that exist when the frame leaves. */
+/** The receivers of a frame: all topics that exist when the frame is sent. */
 export interface Audience {
   readonly topics: readonly Topic[];
-  /** How many sockets the topics have. */
+  /** The number of sockets on the topics. */
   readonly members: number;
   /** The live sockets, and the highest `liveFrom` among them. */
   readonly listeners: ReadonlySet<Listener>;
   readonly lastLiveFrom: number;
-  /** How many fires of triggers it has been sent. */
+  /** How many fires of triggers were sent to it. */
   readonly fires: number;
-  /** The changes for its next list; if omitted, it is sent each change in its own frame. */
+  /** The changes for its next list; omitted: each change is sent in a separate frame. */
   readonly list?: ChangeList | undefined;
 }
 
@@ -54,7 +54,7 @@ interface LateFrame {
   readonly prefix: Uint8Array;
   readonly value: Value;
   readonly isLong: boolean;
-  /** The revision of its change, and how many fires the audience had been sent before. */
+  /** The revision of its change, and how many fires were sent to the audience before it. */
   readonly revision: number;
   readonly fires: number;
 }
@@ -64,7 +64,7 @@ interface Line {
   /** In order; the first one is being sent. */
   readonly frames: LateFrame[];
   characters: number;
-  /** The sockets that still lack the first frame; undefined: it has not begun. */
+  /** The sockets that still lack the first frame; undefined: sending it has not begun. */
   walk: Iterator<Listener> | undefined;
 }
 
@@ -98,7 +98,7 @@ export class LateFrames {
     return this.#lines.size === 0;
   }
 
-  /** Whether frames wait for an audience. If so, all its further frames have to wait behind them. */
+  /** Whether frames wait for an audience. If so, all further frames for it have to wait as well. */
   has(audience: Audience): boolean {
     return this.#lines.size > 0 && this.#lines.has(audience);
   }

@@ -1,5 +1,5 @@
-// Reads the messages of plain clients, `{"p":"desk/lamp","v":true}` (S-10). Nearly every message has an address and text or number without
-// escapes, and is read from its bytes. The JSON parser reads all other messages, and lists of messages (D-43).
+// Reads the messages of plain clients, `{"p":"desk/lamp","v":true}` (S-10). Nearly every message consists of an address and a text without
+// escapes or a number, and is read directly from its bytes. The JSON parser reads all other messages, and lists of messages (D-43).
 
 import { describe, HubError } from '../../../../model/error.ts';
 import { expectJsonObject, readJsonObject } from '../../../../model/json-object.ts';
@@ -7,7 +7,7 @@ import { maxListItems, maxMessageBytes } from '../../../../wire/limits.ts';
 import { LimitError } from '../../limits/limit-hits.ts';
 import { hasLeadingZero, readDecimal } from './decimal.ts';
 
-/** The reader caches this many addresses by their bytes, one in each slot of a table, if they are no longer than this. */
+/** The reader caches this many addresses by their bytes, one per slot of a table, if they are no longer than this. */
 const rememberedAddresses = 1024;
 const maxRememberedBytes = 256;
 
@@ -25,7 +25,7 @@ interface KnownAddress {
   readonly text: string;
 }
 
-/** Reads one message after the other. The value is read by a second call, because its expected kind depends on the address. */
+/** Reads messages one by one. The value is read by a second call, because its expected kind depends on the address. */
 export class PlainReader {
   readonly #known: (KnownAddress | undefined)[] = Array.from({ length: rememberedAddresses });
   #bytes = new Uint8Array(0);
@@ -139,7 +139,7 @@ function isJsonSpace(byte: number | undefined): boolean {
   return byte === space || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Returns the end of `expected` and of a space that may follow; 0: there are other bytes. */
+/** Returns the end of `expected` and of a space that may follow; 0: other bytes were found. */
 function skip(bytes: Uint8Array, from: number, expected: Uint8Array): number {
   const to = from + expected.length;
   if (!isAt(bytes, from, to, expected)) return 0;

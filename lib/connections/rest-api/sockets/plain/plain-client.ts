@@ -1,6 +1,6 @@
 // A plain client. A live client gets the frames that are published on its topic. A client that asked for a snapshot or reads too slowly is
-// behind: it keeps one number, the revision up to which it has seen everything. The hub sends it the newest values since then as fast as it
-// reads, and then it is live again. A client that asked for lists receives lists, and may send them.
+// behind: it keeps one number, the revision up to which it has received everything. The hub sends it the newest values since then, as fast
+// as it reads, until it is live again. A client that asked for lists receives lists, and may send them.
 
 import { HubError } from '../../../../model/error.ts';
 import { type Account, held } from '../../../../model/held-bytes.ts';
@@ -31,11 +31,11 @@ import type { PlainReader } from './message.ts';
 import type { PlainGroups, PlainTopic } from './plain-group.ts';
 import type { Outbox } from './plain-outbox.ts';
 
-/** A client that is behind gets its missed values while no more than this is unread. */
+/** A client that is behind gets its missed values while no more than this much is unread. */
 const catchUpBytes = 256 * 1024;
 /** The client checks the clock after this many items of a list. */
 const lookEvery = 8;
-/** A list that waits for a slice takes about this many times the bytes of its message. */
+/** A list that waits for a slice takes about this many times the size of its message. */
 const listFactor = 8;
 
 /** The objects that the clients of a connection share. */
@@ -51,7 +51,7 @@ export interface PlainContext
   readonly clients: Set<PlainClient>;
 }
 
-/** The information about a client in its handshake; `seen` is 0 if it asks for a snapshot. */
+/** The information about a client from its handshake; `seen` is 0 if it requests a snapshot. */
 interface Accepted extends HandshakeRequest {
   readonly patterns: readonly string[];
   readonly topic: PlainTopic;
@@ -72,16 +72,16 @@ export class PlainClient implements Session, Task, Listener {
   #socket!: Socket;
   /** The revision up to which everything has been sent; undefined while the client is live. */
   #seen: number | undefined;
-  /** Walks the parameters that have changed since; undefined: the walk has not begun. */
+  /** Walks over the parameters that have changed since; undefined: the walk has not begun. */
   #walk: Iterator<Parameter> | undefined = undefined;
   /** The times at which it fell behind, and last read while behind, in milliseconds of the monotonic clock. */
   #behindSinceMs = performance.now();
   #readAtMs = 0;
-  /** How many fires its group had been sent when it fell behind; undefined: it is not behind. */
+  /** How many fires had been sent to its group when it fell behind; undefined: it is not behind. */
   #firesBefore: number | undefined = undefined;
   readonly #sent: ClientTally;
   #received = 0;
-  /** The last list that it sent, and how many of its items are written; undefined: all are. */
+  /** The last list that it sent, and how many of its items have been written; undefined: all of them. */
   #list: readonly unknown[] | undefined = undefined;
   #written = 0;
   /** How much memory the rest of the list takes while it waits, and the account for it. */
@@ -113,18 +113,18 @@ export class PlainClient implements Session, Task, Listener {
     else this.#context.queue.do(this);
   }
 
-  /** Whether a list is not all written; the client's next messages wait. */
+  /** Whether a list is not completely written yet; the client's next messages wait. */
   get isBusy(): boolean {
     return this.#list !== undefined;
   }
 
-  /** Takes a message, `{"p":"desk/lamp","v":true}`, or a list of messages. It answers errors; the socket stays open. */
+  /** Handles a message, `{"p":"desk/lamp","v":true}`, or a list of messages. Answers errors; the socket stays open. */
   receive(message: ArrayBuffer, isBinary: boolean): void {
     this.#received++;
     if (this.#topic.group.list === undefined || !this.#receiveList(message, isBinary)) this.#write(message, isBinary);
   }
 
-  /** Takes a list and writes it in the slices of the client; returns whether the message is a list. */
+  /** Handles a list, which is written in the slices of the client; returns whether the message is a list. */
   #receiveList(message: ArrayBuffer, isBinary: boolean): boolean {
     if (isBinary) return false;
     const { reader, queue, rates, hits } = this.#context;
@@ -144,7 +144,7 @@ export class PlainClient implements Session, Task, Listener {
     return true;
   }
 
-  /** Accounts for a waiting list in the share of the client. If the shares hold too much, the clients that hold most are closed. */
+  /** Accounts for a waiting list in the share of the client. If the shares hold too much, the clients that hold the most are closed. */
   #holdList(): void {
     const letGo = () => {
       this.#dropList();
@@ -232,7 +232,7 @@ export class PlainClient implements Session, Task, Listener {
   dropped(): void {
     if (this.#seen !== undefined) return;
     this.#context.hits.add('unreadBytes', this.remoteAddress);
-    this.#fallBehind(); // it leaves the topic later: uWebSockets.js is still sending to its members
+    this.#fallBehind(); // it leaves the topic later, because uWebSockets.js is still sending to its members
   }
 
   sendLate(frame: Uint8Array): void {
@@ -393,13 +393,13 @@ function takesNumbers({ type, accept, remote }: Parameter): boolean {
   return (type === 'F' || type === 'I') && accept === undefined && remote === undefined;
 }
 
-/** Counts the frames sent to a plain client: on its own, and on its topic while it was live. */
+/** Counts the frames sent to a plain client: to it alone, and on its topic while it was live. */
 class ClientTally {
   /** The frames sent to this client only. */
   readonly own = new Tally();
   /** The frames published on its topic since the topic began. */
   readonly #topic: Tally;
-  /** Its part of the topic up to when it was last live. */
+  /** The part of the topic's frames that it received until it was last live. */
   #before: Sent = { frames: 0, bytes: 0 };
   /** The count of the topic when it became live, minus `#before`; undefined: it is not live. */
   #liveFrom: Sent | undefined = undefined;

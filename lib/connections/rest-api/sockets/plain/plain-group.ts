@@ -1,4 +1,5 @@
-// A group is the plain sockets with one filter, on one or more topics. A change goes into the outbox once for the whole group.
+// A group consists of the plain sockets with the same filter, on one or more topics. A change is put into the outbox once for the whole
+// group.
 
 import type { Change, Parameter } from '../../../../model/parameter.ts';
 import { encodeText } from '../../../../net/uws.ts';
@@ -52,7 +53,7 @@ class PlainGroup implements Subscriber, Audience {
   }
 }
 
-/** The changes of one parameter for a group. It is one object, because each further one costs another memory access. */
+/** The changes of one parameter for a group. It is a single object, because each further object costs another memory access. */
 class PlainObserver implements Observer {
   readonly subscriber: PlainGroup;
   readonly #prefix: Uint8Array;
@@ -85,7 +86,7 @@ export class PlainTopic implements Topic {
   }
 }
 
-/** Has the groups by the key of their filter. A group exists as long as it has members. */
+/** The groups, by the key of their filter. A group exists as long as it has members. */
 export class PlainGroups {
   readonly #hub: Parameters;
   readonly #fanOut: FanOut;
@@ -103,7 +104,7 @@ export class PlainGroups {
   /**
    * Adds a socket to the group of a key. Only the first member needs the filter, which takes long to compile: it selects the parameters
    * that clients with this key may see and want. With `isList`, which must be part of the key, they get changes in lists. Returns the topic
-   * that the socket subscribes to once the group is prepared. Errors: those of `createFilter`.
+   * to which the socket subscribes once the group is prepared. Errors: those of `createFilter`.
    */
   join(key: string, createFilter: () => Filter, isList = false): PlainTopic {
     let group = this.#groups.get(key);

@@ -1,7 +1,7 @@
 // The outbox keeps the changes for groups until the end of the round of the event loop, and publishes them then. uWebSockets.js sends the
-// frames of one round in runs of 32, each run in one piece, but within a socket handler it sends frame by frame. For each frame it visits
-// all sockets of a topic. So topics are small, and each gets a whole run while its sockets are in the cache. Clients that asked for lists
-// get all changes of a round in one frame.
+// frames of one round in runs of 32, each run at once, but within a socket handler it sends them one by one. For each frame it visits all
+// sockets of a topic. So topics are small, and each gets a whole run while its sockets are in the cache. Clients that asked for lists get
+// all changes of a round in one frame.
 
 import type { Value } from '../../../../model/value.ts';
 import type { FairQueue } from '../../pacing/fair-queue.ts';
@@ -10,9 +10,9 @@ import type { ProtocolContext, Publisher } from '../socket-protocol.ts';
 import { FrameEncoder, ListEncoder } from './frame.ts';
 import { type Audience, LateFrames, longFrameMs } from './late-frames.ts';
 
-/** How many frames may wait. At this number they are published immediately. */
+/** How many frames may wait. When this number is reached, they are published immediately. */
 const maxHeldFrames = 65_536;
-/** A topic gets this many frames before the next topic gets the same ones. */
+/** A topic gets this many frames before the next topic gets the same frames. */
 const maxRun = 32;
 /** How long, in each round, the outbox sends late frames. */
 const lateMs = 3;
@@ -30,7 +30,7 @@ export interface Outbox {
   readonly leaving: Set<Leaver>;
 }
 
-/** A socket that has missed frames. While it has its topic, later frames overtake the missed ones. */
+/** A socket that has missed frames. While it is still on its topic, later frames overtake the missed ones. */
 interface Leaver {
   leaveTopic(): void;
 }
@@ -51,7 +51,7 @@ export function createOutbox(
   const prefixes: Uint8Array[] = [];
   const values: Value[] = [];
   const lists = new ListEncoder();
-  /** The audiences with changes in lists, and how many changes those are. */
+  /** The audiences with changes in lists, and the number of these changes. */
   const listed: Audience[] = [];
   let listedChanges = 0;
   /** The number of characters in texts, counted once for each socket. */

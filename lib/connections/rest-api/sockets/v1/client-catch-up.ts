@@ -1,7 +1,7 @@
 // Sends a client the snapshots that it lacks, as fast as it reads: first definitions, then the newest value of each parameter, in the order
-// of their last changes. Its progress is one number, the revision up to which it has walked. It reports no revision until it is done: a
-// parameter that changes again moves to the end of that order. If the group's flushes also go to the client, its snapshots only contain
-// older changes: a newer value would overtake changes that wait.
+// of the last changes. Its progress is one number, the revision that the walk has reached. It reports no revision until it is done: a
+// parameter that changes again moves to the end of that order. If the client also gets the group's flushes, its snapshots contain only
+// older changes, because a newer value would overtake waiting changes.
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import type { HubPort } from '../../../hub-port.ts';
@@ -15,7 +15,7 @@ export interface Sources {
   readonly fanOut: FanOut;
 }
 
-/** A subscription, of which the client needs everything that changed after `from`; `isNew`: also the definitions. */
+/** A subscription of which the client needs all changes after `from` and, with `isNew`, also the definitions. */
 export interface Snapshot {
   readonly subscription: Subscription;
   readonly from: number;
@@ -55,7 +55,7 @@ export class CatchUp {
     if (fresh.length > 0) this.#definitions = parametersOf(sources.hub, fresh);
   }
 
-  /** Whether there is nothing to send but the ends. */
+  /** Whether only the ends remain to be sent. */
   get isEmpty(): boolean {
     return this.#snapshots.length === 0;
   }
@@ -95,7 +95,7 @@ export class CatchUp {
     return looked > 0;
   }
 
-  /** Sends a frame of values; returns whether there may be more: the walk may miss changes since its beginning. */
+  /** Sends a frame of values; returns whether there may be more: the walk may have missed changes since it began. */
   #sendWalked(recipient: Recipient, last: number): boolean {
     if (this.isEmpty) return false;
     const goesOn = this.#walk !== undefined;
@@ -157,7 +157,7 @@ export function stepUntil(endMs: number, client: { readonly isFull: boolean }, s
   }
 }
 
-/** Returns the parameters that snapshots may contain: all of the hub, or those whose addresses are listed. */
+/** Returns the parameters that snapshots may contain: all parameters of the hub, or those whose addresses are listed. */
 function parametersOf(hub: HubPort, snapshots: readonly Snapshot[]): Iterator<Parameter> {
   return (listed(hub, snapshots) ?? hub.parameters())[Symbol.iterator]();
 }
@@ -174,7 +174,7 @@ function changedSince(hub: HubPort, snapshots: readonly Snapshot[], revision: nu
   return unmoved(changed);
 }
 
-/** Skips parameters that have changed since the list was made: they come later, in their new place. */
+/** Skips parameters that have changed since the list was made, because they follow later in their new position. */
 function* unmoved(changed: readonly { parameter: Parameter; revision: number }[]): Generator<Parameter> {
   for (const { parameter, revision } of changed) if (parameter.lastChange!.revision === revision) yield parameter;
 }

@@ -14,9 +14,9 @@ import { Missed } from './losses.ts';
 import type { GroupChannel } from './outbox.ts';
 import type { Subscription } from './subscription.ts';
 
-/** A socket with more than this unread is full: it is sent nothing more until it reads. */
+/** A socket with more unread bytes than this is full: nothing more is sent to it until it reads. */
 const maxUnreadBytes = 8 * 1024;
-/** How many frames about added and removed parameters wait for a client that does not read. With more, the client is ended. */
+/** How many frames about added and removed parameters wait for a client that does not read. Beyond that, the client is closed. */
 const maxUnsent = limits.unsentFrames.default;
 /** While this many answers wait for other hubs, which takes at most two seconds, the client's next messages wait as well. */
 const maxPendingAcks = limits.pendingAcks.default;
@@ -29,16 +29,16 @@ export interface ClientEvents {
   full(client: Client): void;
   /** It was full, and its late frames have been sent. */
   sentLate(client: Client): void;
-  /** The client starts or stops waiting for the answers of other hubs. */
+  /** The client starts or stops waiting for answers from other hubs. */
   waits(client: Client, isWaiting: boolean): void;
 }
 
 export class Client {
   readonly principal: Principal;
   readonly origin: Origin;
-  /** The address that the log shows. */
+  /** The address shown in the log. */
   readonly remoteAddress: string;
-  /** The share in which the hub works for it. */
+  /** Its share of the hub's work. */
   readonly share: string;
   /** Identifies this run of the hub for clients with the same rights. */
   readonly epoch: string;
@@ -64,7 +64,10 @@ export class Client {
   /** Frames for a later round and their bytes; undefined: frames are sent immediately. */
   #late: (string | Uint8Array)[] | undefined = undefined;
   #lateBytes = 0;
-  /** Changes never fill a socket this much, but answers do. Then its next messages wait, because the server would drop further answers. */
+  /**
+   * Changes never fill a socket this much, but answers can. The client's next messages then wait, because the server would drop further
+   * answers.
+   */
   readonly #maxUnreadAnswers: number;
   readonly #events: ClientEvents;
 
@@ -97,7 +100,7 @@ export class Client {
     this.#onRead?.();
   }
 
-  /** Called when its socket is gone or about to close: it is in no group, and joins none. */
+  /** Called when its socket is gone or about to close: it leaves its group and joins no other. */
   leave(): void {
     this.#hasLeft = true;
   }
@@ -136,7 +139,7 @@ export class Client {
     return this.isFull && this.unreadBytes > this.#maxUnreadAnswers;
   }
 
-  /** How many answers wait for other hubs, or behind one that does. */
+  /** How many answers wait for other hubs, or for an answer that does. */
   get pendingAcks(): number {
     return this.#pendingAcks;
   }
@@ -178,7 +181,7 @@ export class Client {
     this.#firesAfter = now;
   }
 
-  /** false: it has, or is about to get, the definitions of everything that matches. */
+  /** false: it has, or is about to get, all matching definitions. */
   get hasResumed(): boolean {
     return this.#valuesAfter >= 0;
   }
@@ -219,12 +222,12 @@ export class Client {
     return promise;
   }
 
-  /** Sends all frames of the work in as few pieces as possible. */
+  /** Sends all frames of the work in as few writes as possible. */
   cork(work: () => void): void {
     this.#socket!.cork(work);
   }
 
-  /** Sends frames in one piece. */
+  /** Sends frames in a single write. */
   sendAll(frames: readonly Uint8Array[]): void {
     if (frames.length === 1 || this.#late !== undefined) {
       for (const frame of frames) this.send(frame);
@@ -266,7 +269,7 @@ export class Client {
     this.#look();
   }
 
-  /** Sends a frame now, or keeps it until the socket has space; returns false if too many are kept. */
+  /** Sends a frame immediately, or keeps it until the socket has space; returns false if too many are kept. */
   sendOrKeep(frame: string): boolean {
     if (!this.isFull && this.#unsent.length === 0) this.send(frame);
     else if (this.#unsent.length === maxUnsent) return false;
@@ -318,7 +321,7 @@ export class Client {
 /** How long, in each round, late frames are sent to clients. */
 const lateMs = 3;
 
-/** The clients that are served in a later round because sending to all takes too long, for example long text to very many clients. */
+/** The clients that are served in a later round because sending to all takes too long, for example with long text for very many clients. */
 export class LateClients {
   readonly #queue: Pick<FairQueue, 'atEnd'>;
   readonly #clients = new Set<Client>();

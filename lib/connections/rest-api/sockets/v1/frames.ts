@@ -1,5 +1,5 @@
-// The frames of patchbay.v1 that carry values (docs/protocol.md "What the hub sends"), and how long lists are cut into frames. No frame is
-// much longer than a piece that uWebSockets.js sends at once.
+// The frames of patchbay.v1 that carry values (docs/protocol.md "What the hub sends"), and how long lists are divided into frames. No frame
+// is much longer than a piece that uWebSockets.js sends at once.
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
@@ -33,7 +33,7 @@ export function defFrame(definitions: string): string {
   return `{"def":[${definitions}]}`;
 }
 
-/** Without a revision the frame confirms none. */
+/** A frame without a revision confirms none. */
 export function setFrame(items: string, revision: number | undefined): string {
   return revision === undefined ? `{"set":[${items}]}` : `{"set":[${items}],"rev":${revision}}`;
 }
@@ -47,7 +47,7 @@ export function lostFrame(counts: string): string {
   return `{"lost":{${counts}}}`;
 }
 
-/** Cuts a list of texts, joined by commas, into pieces that are not much longer than a frame. */
+/** Divides a list of texts, joined by commas, into pieces that are not much longer than a frame. */
 export function* cut(texts: Iterable<string>): Generator<string, void, void> {
   let piece = '';
   for (const text of texts) {

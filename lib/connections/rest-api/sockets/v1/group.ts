@@ -1,5 +1,6 @@
-// Clients with the same subscriptions. A change is kept and encoded once for all of them, in the outbox of the liveliest matching
-// subscription. All live members are sent the same bytes. A member whose socket is full falls back, and nobody waits for it.
+// Clients with the same subscriptions. A change is kept and encoded once for all of them, in the outbox of the matching subscription with
+// the most frequent delivery. The same bytes are sent to all live members. A member whose socket is full falls back, and no other member
+// waits for it.
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import { limits } from '../../limits/client-limits.ts';
@@ -12,13 +13,13 @@ import { fireFrames, type Handover, isFire, type Members, Membership, type Stand
 import { type Batch, GroupChannel, type Outbox, Outboxes, Packer, type Ticker } from './outbox.ts';
 import type { Subscription } from './subscription.ts';
 
-/** How many counts of missed changes a group keeps. With more, it ends the clients that have been full for longest. */
+/** How many counts of missed changes a group keeps. Beyond that, it closes the clients that have been full for longest. */
 const maxMissed = limits.missedChanges.default;
 
 /** If sending long text to the live members takes longer than this, the rest of them get it in a later round. */
 const mostAtOnceMs = 4;
 
-/** Ends a client that reads too slowly, and counts the limit that it exceeded. */
+/** Closes a client that reads too slowly, and counts the limit that it exceeded. */
 export type GiveUp = (client: Client, limit: 'stallMs' | 'unsentFrames' | 'missedChanges') => void;
 
 /** The dependencies that all groups share. */
@@ -30,7 +31,7 @@ export interface GroupContext extends Sources {
   readonly late: LateClients;
 }
 
-/** Members that are not live and get, or miss, the same part of a flush. */
+/** Members that are not live and that get, or miss, the same part of a flush. */
 interface Variant {
   /** They get waiting changes after this revision; undefined: they get only fires, or have missed everything. */
   readonly from: number | undefined;
@@ -81,7 +82,7 @@ export class Group implements Subscriber {
     return new Membership(client, this.#shared, handover);
   }
 
-  /** Sends everything that waits. */
+  /** Sends all waiting changes. */
   flush(): void {
     this.#flush(this.#outboxes.due);
   }
@@ -167,7 +168,7 @@ export class Group implements Subscriber {
     }
   }
 
-  /** Ends the clients that have been full for longest, until the counts are within their bound. */
+  /** Closes the clients that have been full for longest, until the counts are within their bound. */
   #bound(): void {
     if (this.#apart.size === 0) return;
     const losses = this.#losses;
@@ -195,7 +196,10 @@ function sendFires(members: readonly Membership[], batches: readonly Batch[], mi
   }
 }
 
-/** Whether batches have long text. Sending it takes ten times as long to a client that does not read: the system keeps a copy for each. */
+/**
+ * Whether batches have long text. Sending it to a client that does not read takes ten times as long, because the system keeps a copy for
+ * each.
+ */
 function isLong(batches: readonly Batch[]): boolean {
   return batches.some(({ bytes }) => bytes > 2 * frameLength);
 }

@@ -14,8 +14,8 @@ import { Staleness } from './staleness.ts';
 import type { Subscription } from './subscription.ts';
 
 /**
- * A new client gets no `end`, and so no revision, until it answers a ping: then everything that it sent immediately has arrived, and the
- * revision has to cover that as well. The hub waits no longer than this.
+ * A new client gets no `end`, and so no revision, until it answers a ping: by then, everything that it sent immediately has arrived, and
+ * the revision has to cover that as well. The hub waits no longer than this.
  */
 const moreMayComeMs = 250;
 
@@ -23,9 +23,9 @@ const newcomer: Handover = { has: 'nothing', sinceMs: undefined, snapshots: [], 
 
 interface GroupsOptions {
   readonly queue: FairQueue;
-  /** Ends a client that reads too slowly. */
+  /** Closes a client that reads too slowly. */
   readonly giveUp: GiveUp;
-  /** How long an `end` waits at most for the first subscriptions of a client. */
+  /** The maximum time that an `end` waits for the first subscriptions of a client. */
   readonly newMs?: number;
 }
 
@@ -39,7 +39,7 @@ interface Place {
 export class Groups {
   /** Parameters that are added and removed. */
   readonly structure: Structure;
-  /** Parameters of hubs that are silent. */
+  /** Parameters of silent hubs. */
   readonly staleness: Staleness;
   readonly #fanOut: FanOut;
   readonly #context: GroupContext;
@@ -68,8 +68,7 @@ export class Groups {
 
   /**
    * Adds a subscription of a client, or replaces the one with its number. Sends `answer`, and then the data that is new to the client:
-   * everything, or the changes after a revision; undefined: the data that the client lacks of the replaced subscription, which had the same
-   * patterns.
+   * everything, or the changes after a revision; undefined: the rest of the replaced subscription, which had the same patterns.
    */
   subscribe(client: Client, subscription: Subscription, from: number | undefined, answer: string): void {
     const { id } = subscription;
@@ -120,7 +119,7 @@ export class Groups {
     this.#queue.do(place.task);
   }
 
-  /** Reports fires of another hub's triggers that never arrived here: `{"lost":{"9":3}}`. */
+  /** Reports fires of another hub's triggers that this hub never received: `{"lost":{"9":3}}`. */
   reportLost(fires: LostFires): void {
     const found = new Map<Subscriber, { channel: Channel; count: number }[]>();
     for (const [parameter, count] of fires)
@@ -172,7 +171,7 @@ export class Groups {
     setTimeout(() => setImmediate(settle), this.#newMs).unref(); // after the hub has read the messages that arrived while it was busy
   }
 
-  /** Works for a client until a time; returns whether it can continue immediately. */
+  /** Works for a client until a time; returns whether work can continue immediately. */
   #advance(client: Client, endMs: number): boolean {
     this.structure.notify();
     const membership = this.membershipOf(client);
@@ -207,7 +206,10 @@ export class Groups {
   }
 }
 
-/** Parameters that are added and removed while clients are connected. Clients learn of them in the same round, and cannot resume from before it. */
+/**
+ * Parameters that are added and removed while clients are connected. Clients are notified in the same round, and cannot resume from a
+ * revision before it.
+ */
 class Structure {
   readonly #hub: { readonly revision: number };
   readonly #groups: ReadonlyMap<string, Group>;
@@ -231,7 +233,7 @@ class Structure {
   }
 
   forget(channel: Channel): void {
-    if (this.#removedAt < this.#hub.revision) this.#flush(); // its last value goes first
+    if (this.#removedAt < this.#hub.revision) this.#flush(); // its last value is sent first
     this.#removedAt = this.#hub.revision;
     if (this.#groups.size === 0) return;
     this.#notifySoon();
@@ -260,7 +262,7 @@ class Structure {
 
   #notifySoon(): void {
     if (this.#added.length + this.#removed.length > 0) return;
-    this.#flush(); // earlier changes go first
+    this.#flush(); // earlier changes are sent first
     setImmediate(() => this.notify());
   }
 

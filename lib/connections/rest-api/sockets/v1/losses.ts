@@ -4,15 +4,15 @@ import type { Channel } from '../fan-out.ts';
 import { definition, frameLength, isTrigger, itemOf } from './frames.ts';
 import type { GroupChannel } from './outbox.ts';
 
-/** The changes from the point where one client stopped reading up to the point where the next one did. */
+/** The changes from the point at which one client stopped reading to the point at which the next one did. */
 export interface Segment {
   readonly counts: Map<GroupChannel, number>;
   readers: number;
 }
 
 /**
- * Many clients may miss the same changes. They are counted once, in segments that begin where a client stopped. A client has missed
- * its segment and all that follow.
+ * Many clients may miss the same changes. These are counted once, in segments that begin where a client stopped reading. A client has
+ * missed its segment and all following ones.
  */
 export class Losses {
   /** Oldest first; the first one has a reader. Bounded by the number of clients that do not read, and by `size` (see `Group`). */
@@ -46,7 +46,7 @@ export class Losses {
     if (counts !== undefined) for (const channel of channels) counts.set(channel, (counts.get(channel) ?? 0) + 1);
   }
 
-  /** Ends the counting for a client; returns what it has missed. */
+  /** Stops counting for a client; returns the changes that it has missed. */
   take(segment: Segment): Map<GroupChannel, number> {
     const place = this.#segments.indexOf(segment);
     const missed = new Map<GroupChannel, number>();
@@ -81,10 +81,11 @@ interface MissedParts {
 const nothing: ReadonlyMap<Channel, number> = new Map();
 
 /**
- * The changes that one client has missed and does not know yet: the number of lost changes, and the parameters whose newest value it needs.
+ * The changes that one client has missed and that have not been reported to it yet: the number of lost changes, and the parameters whose
+ * newest value it needs.
  */
 export class Missed {
-  /** Bounded by its group, which ends the clients that have been full for longest. */
+  /** Bounded by its group, which closes the clients that have been full for longest. */
   #counts: Map<Channel, number> | undefined = undefined;
 
   get size(): number {
@@ -109,7 +110,7 @@ export class Missed {
     this.#counts = undefined;
   }
 
-  /** Takes about as much as fits into a frame; forgets parameters that are no longer wanted. */
+  /** Takes out about as much as fits into a frame; forgets parameters that are no longer wanted. */
   take(isWanted: (channel: Channel) => boolean, isDefined: boolean): MissedParts {
     const parts = {
       definitions: [] as string[],

@@ -17,7 +17,7 @@ import { cut, defFrame, definition, encode, firedFrame, isTrigger, lostFrame, se
 import type { Losses, Segment } from './losses.ts';
 import { type Batch, type GroupChannel, type Outboxes, Packer } from './outbox.ts';
 
-/** The state that a client takes along from its previous group. */
+/** The state that a client brings from its previous group. */
 export interface Handover {
   /** everything: it lacks nothing; counts: its missed changes have been counted; nothing: only snapshots supply its missed values. */
   readonly has: 'everything' | 'counts' | 'nothing';
@@ -27,32 +27,32 @@ export interface Handover {
   readonly ends: readonly number[];
 }
 
-/** Where a group lists a member: among the live ones, apart from them, or nowhere. */
+/** Where a group lists a member: among the live ones, among the others, or nowhere. */
 export type Standing = 'live' | 'apart' | 'left';
 
 /** The objects that the members of a group share. */
 export interface Members extends Sources {
   readonly outboxes: Outboxes;
   readonly losses: Losses;
-  /** Lists a member elsewhere. */
+  /** Moves a member to another list. */
   move(member: Membership, to: Standing): void;
 }
 
-/** It gets the flushes of the group, and has all earlier ones. */
+/** It gets the flushes of the group, and has received all earlier ones. */
 interface Live {
   readonly name: 'live';
 }
 
-/** It has everything up to `from`. Older changes still wait in the group; it gets only later ones, without revisions. */
+/** It has everything up to `from`. Older changes still wait in the group; it gets only later changes, without revisions. */
 interface Fresh {
   readonly name: 'fresh';
   readonly from: number;
 }
 
-/** Snapshots supply the values of all its subscriptions. Of the group's flushes it gets only the fires. */
+/** Snapshots supply the values of all its subscriptions. From the group's flushes, it gets only the fires. */
 interface CatchingUp {
   readonly name: 'catching up';
-  /** Waiting changes up to this revision are not for it. */
+  /** Waiting changes up to this revision are not meant for it. */
   from: number;
   readonly catchUp: CatchUp;
   /** The time at which it stopped being live, in milliseconds of the monotonic clock. */
@@ -85,7 +85,7 @@ interface Left {
 
 type State = CatchingUp | Extending | Behind | Fresh | Live | Left;
 
-/** Everything that waits has a later revision. */
+/** All waiting changes have a later revision. */
 const all = -1;
 
 export class Membership {
@@ -167,8 +167,8 @@ export class Membership {
   }
 
   /**
-   * Works for the client until a time; returns whether it can continue immediately. Once the client has the values, `reportStale` reports
-   * which are stale and which are fresh again.
+   * Works for the client until a time; returns whether work can continue immediately. Once the client has the values, `reportStale` reports
+   * which ones are stale and which are fresh again.
    */
   advance(endMs: number, reportStale: (member: Membership, endMs: number) => Stopped): boolean {
     const { client } = this;
@@ -216,7 +216,7 @@ export class Membership {
   }
 
   /**
-   * Leaves the live state, because a flush does not fit. The client has everything up to `complete`; the caller has to count the
+   * Leaves the live state because a flush does not fit. The client has everything up to `complete`; the caller has to count the
    * rest of the flush, or to note it with `miss`.
    */
   fallBack(complete: number): void {
@@ -239,7 +239,7 @@ export class Membership {
     if ('segment' in this.#state) this.#state.segment ??= this.#members.losses.open();
   }
 
-  /** Ends the special treatment once everything that waited when the client entered has been sent. */
+  /** Ends the special treatment once all changes that were waiting when the client entered have been sent. */
   settle(): void {
     const state = this.#state;
     const { sent } = this.#members.outboxes;
@@ -250,7 +250,7 @@ export class Membership {
     this.client.send(setFrame('', sent));
   }
 
-  /** Whether definitions of its parameters may still be on their way. */
+  /** Whether definitions of its parameters may still be in transit. */
   get #isBeingDefined(): boolean {
     const state = this.#state;
     return state.name === 'catching up' || ('catchUp' in state && !state.catchUp.isEmpty);

@@ -36,16 +36,16 @@ export interface HandlerContext extends Pick<ProtocolContext, 'hub' | 'log' | 'w
 /** Identifies the message that an error answers: the number of its subscription, or the `ack` of its write. */
 export type Subject = Pick<Refusal, 'sub' | 'ack'>;
 
-/** The rest of a message that may take long and is handled in slices. */
+/** The rest of a message, which may take long and is handled in slices. */
 export interface Rest {
   readonly subject: Subject;
-  /** Works until a time; returns whether there is more to do. Errors: `bad-request`; then nothing has changed. */
+  /** Works until a time; returns whether there is more to do. Errors: `bad-request`, without any effect. */
   advance(endMs: number): boolean;
 }
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** Handles a message; returns the rest that is left to do. Errors: `bad-request`; then nothing has changed. */
+/** Handles a message; returns the remaining work. Errors: `bad-request`, without any effect. */
 type Handler = (context: HandlerContext, client: Client, message: Message) => Rest | undefined;
 
 type Item = readonly [target: Target, value: unknown];
@@ -74,7 +74,7 @@ const kinds = Object.keys(handlers);
 const unsubSchema = z.strictObject({ unsub: subscriptionId });
 const pingSchema = z.strictObject({ ping: z.number({ error: 'number' }) });
 
-/** Handles a message; returns the rest that is left to do. Errors: `bad-request`; then nothing has changed. */
+/** Handles a message; returns the remaining work. Errors: `bad-request`, without any effect. */
 export function receive(
   context: HandlerContext,
   client: Client,
@@ -120,7 +120,7 @@ function failureOf([first]: readonly Refused[]): string | undefined {
   return first?.mistake.join(': ');
 }
 
-/** Returns the refused items; asynchronously if other hubs own some of the parameters. */
+/** Returns the refused items, asynchronously if other hubs own some of the parameters. */
 function write(
   { hub, log, fanOut, hits, writes, rates }: HandlerContext,
   client: Client,
@@ -171,12 +171,12 @@ function write(
   return writing === undefined ? refused : writing.then(() => refused);
 }
 
-/** Returns the errors in the order of the message, as a single owner of all parameters would. */
+/** Returns the errors in the order of the message, as if all parameters had a single owner. */
 function inOrder(refused: Refused[]): Mistake[] {
   return refused.sort((one, other) => one.index - other.index).map(({ mistake }) => mistake);
 }
 
-/** Writes parameters of other hubs, one turn for each hub; adds what they refuse. */
+/** Writes parameters of other hubs, in one turn per hub; adds the items that they refuse. */
 async function writeRemotes(
   hub: HubPort,
   origin: Origin,
@@ -200,7 +200,7 @@ async function writeRemotes(
   await Promise.all(sending);
 }
 
-/** Waits until this hub's writes are confirmed, and adds those that are not. undefined: there is nothing to wait for. */
+/** Waits until this hub's writes are confirmed, and adds those that are not confirmed. undefined: there is nothing to wait for. */
 function confirmOwn(
   { hub, fanOut }: Pick<HandlerContext, 'hub' | 'fanOut'>,
   items: readonly Item[],
@@ -220,7 +220,7 @@ function confirmOwn(
   });
 }
 
-/** Returns the parameter of a number; undefined: there is none that the client may write. */
+/** Returns the parameter with this number; undefined: there is none that the client may write. */
 function known(view: View, parameter: Parameter | undefined): Parameter | undefined {
   return parameter !== undefined && view.mayWrite(parameter) ? parameter : undefined;
 }
@@ -253,7 +253,7 @@ function isItem(item: unknown): item is Item {
   return Array.isArray(item) && item.length === 2 && (typeof item[0] === 'string' || typeof item[0] === 'number');
 }
 
-/** `{"sub":1,"include":["desk/**"],"rate":60}` subscribes. Compiling and matching the patterns takes place in the slices of the client. */
+/** `{"sub":1,"include":["desk/**"],"rate":60}` subscribes. The patterns are compiled and matched in the slices of the client. */
 function handleSub(context: HandlerContext, client: Client, message: Message): Rest {
   let request: Request | undefined;
   const { sub } = message;

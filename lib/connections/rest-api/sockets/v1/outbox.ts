@@ -1,5 +1,5 @@
-// The changes that wait in a group: one outbox for each rate and delivery of its subscriptions. When a ticker finds an outbox
-// due, its changes are encoded once and packed into batches for all members.
+// The changes that wait in a group: one outbox per rate and delivery of its subscriptions. When a ticker finds that an outbox is due, its
+// changes are encoded once and packed into batches for all members.
 
 import type { Change, Parameter } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
@@ -15,7 +15,7 @@ interface OutboxesOptions {
   readonly flush: (outbox: Outbox) => void;
 }
 
-/** The outboxes of a group, the liveliest first. */
+/** The outboxes of a group, the one with the most frequent delivery first. */
 export class Outboxes {
   readonly #all: Outbox[] = [];
   readonly #subscriptions: readonly Subscription[];
@@ -58,7 +58,7 @@ export class Outboxes {
     return this.#subscriptions.some(({ selection }) => selection.has(parameter));
   }
 
-  /** Returns the outbox of the liveliest matching subscription. The caller knows that one matches. */
+  /** Returns the outbox of the matching subscription with the most frequent delivery. At least one must match. */
   of(parameter: Parameter): Outbox {
     return this.#find(this.#subscriptions.find(({ selection }) => selection.has(parameter))!)!;
   }
@@ -78,19 +78,25 @@ export class Outboxes {
   }
 }
 
-/** How many changes wait at most; at this number they are sent. Long text counts as several. */
+/** The maximum number of waiting changes, at which they are sent. Long text counts as several. */
 const maxPending = 65_536;
 
-/** The revisions that the frames of a flush report: everything up to `before` was sent earlier, and everything up to `after` with its last frame. */
+/**
+ * The revisions reported by the frames of a flush: everything up to `before` was sent earlier, and everything up to `after` is sent with
+ * its last frame.
+ */
 interface Span {
   readonly before: number;
   readonly after: number;
 }
 
-/** Waiting changes of one rate: for each parameter its newest value (`LatestOutbox`) or every change (`AllOutbox`). Fires are never merged. */
+/**
+ * The waiting changes of one rate: the newest value of each parameter (`LatestOutbox`), or every change (`AllOutbox`). Fires are never
+ * merged.
+ */
 export abstract class Outbox implements ChangeKeeper, Flushable {
   abstract readonly delivery: Delivery;
-  /** Whether changes wait that must not be sent twice. */
+  /** Whether there are waiting changes that must not be sent twice. */
   abstract readonly isExact: boolean;
   readonly rate: number;
   #oldest: number | undefined = undefined;
