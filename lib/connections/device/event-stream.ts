@@ -12,6 +12,8 @@ export interface EventStreamOptions {
   opened(isAgain: boolean): void;
   /** It could not be opened: the connection failed. */
   unanswered(reason: string, sinceMs: number): void;
+  /** Returns for how long the device wants no requests, in milliseconds. */
+  pauseOf(head: HttpHead): number;
   /** The device refuses it; `isFirst`: the first time since it was open. With new credentials, the session calls `start`. */
   refused(head: HttpHead, sentMs: number, isFirst: boolean): void;
   /** The device wants the hub to stop: status 204. */
@@ -74,7 +76,7 @@ export class EventStream {
     }
     this.#isRefused = true;
     const isFirst = this.#failures === 0;
-    this.#openLater();
+    this.#openLater(this.#options.pauseOf(head));
     this.#options.refused(head, this.#sentMs, isFirst);
   }
 
@@ -91,8 +93,8 @@ export class EventStream {
     if (!wasOpen) this.#options.unanswered(reason, this.#sentMs);
   }
 
-  #openLater(): void {
-    const delayMs = Math.min(this.#retryMs * 2 ** this.#failures++, longestPauseMs);
+  #openLater(leastMs = 0): void {
+    const delayMs = Math.max(leastMs, Math.min(this.#retryMs * 2 ** this.#failures++, longestPauseMs));
     this.#timer = this.#options.scheduler.schedule(() => this.start(), delayMs);
   }
 

@@ -254,9 +254,9 @@ export class Requests {
     if (this.#inFlight.includes(request)) this.#refuse(request, reason);
   }
 
-  /** Sends a request again after the pause that the device wants; meanwhile nothing is sent. */
-  #delay(request: Request, answers: string, retryAfter: string | undefined): void {
-    const { scheduler, http } = this.#options;
+  /** Sends nothing for as long as the device wants, by its header Retry-After; returns the pause in milliseconds. */
+  pause(retryAfter: string | undefined): number {
+    const { scheduler } = this.#options;
     const pauseMs = Math.min(delayOf(retryAfter) ?? this.#pauses.next(), longestDelayMs);
     this.#pausedMs = Math.max(this.#pausedMs, scheduler.now() + pauseMs);
     this.#spacing?.unsubscribe();
@@ -264,7 +264,13 @@ export class Requests {
       this.#spacing = undefined;
       this.#pump();
     }, this.pauseMs);
-    http!.heard(false, answers);
+    return pauseMs;
+  }
+
+  /** Sends a request again after the pause that the device wants. */
+  #delay(request: Request, answers: string, retryAfter: string | undefined): void {
+    const pauseMs = this.pause(retryAfter);
+    this.#options.http!.heard(false, answers);
     request.delays++;
     if (request.isWrite && pauseMs > longestWriteDelayMs)
       this.#refuse(request, `${answers}, and wants no request for ${Math.round(pauseMs / 100) / 10} s`);

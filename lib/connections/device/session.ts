@@ -500,6 +500,7 @@ export class Session {
         else if (this.#phase === 'loading' && this.#questions.isLoaded) this.#ready();
       },
       unanswered: (reason, sinceMs) => this.#unanswered(reason, sinceMs, false),
+      pauseOf: ({ status, headers }) => (isBusy(status) ? this.#requests.pause(headers['retry-after']) : 0),
       refused: ({ status, statusText }, sentMs, isFirst) => {
         if (status === 401 && isFirst && this.#renew(sentMs)) return;
         const reason = `the device answers ${status} ${statusText}`.trimEnd();
@@ -624,7 +625,8 @@ export class Session {
     } else this.#refuseGreeting(step, message.head!);
   }
 
-  #refuseGreeting(step: Greeting, { status, statusText }: HttpHead): void {
+  #refuseGreeting(step: Greeting, { status, statusText, headers }: HttpHead): void {
+    if (isBusy(status)) this.#requests.pause(headers['retry-after']); // the link stays closed for that long
     const isOk = status >= 200 && status < 300;
     const answers = isOk ? 'another answer than expected' : `${status} ${statusText}`.trimEnd();
     const reason = `the device answers ${step.send[0]?.text ?? 'the greeting'} with ${answers}`;
@@ -688,6 +690,11 @@ export class Session {
   #sendRaw(bytes: Uint8Array): void {
     this.#link.send(bytes);
   }
+}
+
+/** Whether the device wants no requests at the moment. */
+function isBusy(status: number): boolean {
+  return status === 429 || status === 503;
 }
 
 /** How many tokens of greetings are remembered. */

@@ -240,7 +240,7 @@ function defined<Settings extends object>(
 /** Returns the settings that logs and traces mask, also as they stand in a query, a form or a header. */
 export function secretsIn({ secrets, auth = {} }: DeviceSettings): readonly string[] {
   return [...Object.values(secrets), ...secretsOf(auth)].flatMap((secret) => {
-    const encoded = encodeURIComponent(secret);
+    const encoded = encodeURIComponent(secret.toWellFormed());
     return encoded === secret ? [secret] : [secret, encoded];
   });
 }

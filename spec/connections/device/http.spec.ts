@@ -1,4 +1,4 @@
-// Devices over HTTP, against peers of this process that answer as devices do, and as they should not: cut, endless, slow, busy.
+// Devices over HTTP (D-49), against peers of this process that answer as devices do, and as they should not: cut, endless, slow, busy.
 
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -477,6 +477,24 @@ test('a busy device is left alone for as long as it wants', async (t) => {
   await hub.logged(/lamp was not set: the device answers 503 Service Unavailable, and wants no request for 30 s$/);
   t.is(times.length, 3);
   t.is(statusOf(hub, 'it').state, 'running');
+});
+
+test('a device that is busy at the login, or at its stream, is left alone as well', async (t) => {
+  const times: Record<string, number[]> = { '/login': [], '/events': [] };
+  const device = await startDevice(t, ({ url }, response) => {
+    times[url!]?.push(performance.now());
+    if (times[url!]?.length === 1) response.writeHead(503, { 'retry-after': '2' }).end();
+    else if (url === '/events') response.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n');
+    else json(response, { on: true });
+  });
+  const hub = await startHub(
+    t,
+    { greet: [{ path: '/login' }], events: { path: '/events' }, parameters: lamp },
+    { http: device.url },
+  );
+  await runs(hub);
+  await eventually(() => times['/events']!.length === 2);
+  for (const [url, [first, second]] of Object.entries(times)) t.true(second! - first! > 1900, url);
 });
 
 test('a device that stops answering, or is gone, is stale and not asked until it is back', async (t) => {
