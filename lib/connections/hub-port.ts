@@ -6,7 +6,7 @@ import type { OutsideTurn, Recording } from '../model/reports/audit-entry.ts';
 import type { ConnectionAction, ConnectionStatus, Way } from '../model/reports/connection-status.ts';
 import type { LogLevel, LogPage, LogStatus } from '../model/reports/log-entry.ts';
 import type { LoadReport, Reload, ShadowReport } from '../model/reports/reload-report.ts';
-import type { RuleRuns, RuleStatus } from '../model/reports/rule-status.ts';
+import type { Override, RuleRuns, RuleStatus, SwitchTerm } from '../model/reports/rule-status.ts';
 import type { ShownFrame } from '../model/reports/wire-log.ts';
 import type { Durations } from '../model/time/duration.ts';
 import type { Value } from '../model/value.ts';
@@ -53,10 +53,10 @@ export interface Parameters {
 export interface Operations {
   connections(): readonly ConnectionStatus[];
   /**
-   * Starts, stops or restarts a connection, until a reload changes it. Errors: `not-found` with the nearest name; `conflict` if it is
+   * Starts, stops or restarts a connection, until a reload changes it, or for a term. Errors: `not-found` with the nearest name; `conflict` if it is
    * already in that state.
    */
-  control(connectionId: string, action: ConnectionAction, by: Origin): ConnectionStatus;
+  control(connectionId: string, action: ConnectionAction, by: Origin, term?: SwitchTerm): ConnectionStatus;
   /** Writes that a device has not confirmed yet. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly wanted$: Observable<Change>;
   /**
@@ -76,10 +76,13 @@ export interface Operations {
   /** The same as an iterable, because there may be a hundred thousand rules. */
   eachRule(): Iterable<RuleStatus>;
   /**
-   * Switches a rule on or off, until it is switched again or its flow file changes. Errors: `not-found` with the nearest name, `conflict`
+   * Switches a rule on or off, until it is switched again or its flow file changes; with a term, until that is over, also over saves and
+   * restarts. Errors: `not-found` with the nearest name, `conflict`
    * if several rules have the name.
    */
-  switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus;
+  switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin, term?: SwitchTerm): RuleStatus;
+  /** The rules and connections that operators have switched against their flow files. */
+  overrides(): readonly Override[];
   /** Returns what names a parameter. */
   usagesOf(address: string): Uses;
   /**

@@ -264,3 +264,31 @@ async function readJournal(path: string): Promise<readonly FileWrite[]> {
     return []; // there is none, or the kill was before the first write
   }
 }
+
+export interface OwnFile {
+  read(): readonly unknown[];
+  write(kept: readonly unknown[]): void;
+}
+
+/** Opens a file of the hub about itself, a list of data. Without the right to write there, the list lasts until the hub ends. */
+export function ownFile(path: string, log: (message: string) => void): OwnFile {
+  return {
+    read(): readonly unknown[] {
+      try {
+        const kept: unknown = JSON.parse(readFileSync(path, 'utf8'));
+        return Array.isArray(kept) ? kept : [];
+      } catch {
+        return []; // there is none yet
+      }
+    },
+    write(kept: readonly unknown[]): void {
+      try {
+        makeFolder(dirname(path), 0o700);
+        writeFileSync(`${path}.part`, JSON.stringify(kept), { mode: 0o600 });
+        renameSync(`${path}.part`, path);
+      } catch (error) {
+        log(`cannot write ${path}, so its content ends with the hub: ${messageOf(error)}`);
+      }
+    },
+  };
+}

@@ -7,7 +7,7 @@ import { hubId, type Plan, startedId } from '../flow/plan.ts';
 import { HubPersistence } from '../flow/run/connections/hub-persistence.ts';
 import type { ConnectionChange } from '../flow/run/connections/running-connection.ts';
 import { RunningConnections } from '../flow/run/connections/running-connections.ts';
-import { ManualSwitches } from '../flow/run/manual-switches.ts';
+import { describeTerm, ManualSwitches, type SwitchFile } from '../flow/run/manual-switches.ts';
 import { RuleReports } from '../flow/run/rules/rule-reports.ts';
 import { type RuleChange, RunningRules } from '../flow/run/rules/running-rules.ts';
 import { createTraces } from '../flow/run/rules/trace.ts';
@@ -17,7 +17,7 @@ import { connectionIdOf, formatAddress } from '../model/address.ts';
 import type { Change, Origin } from '../model/parameter.ts';
 import type { DeviceEvent, OutsideTurn, RecordedWrite, Recording } from '../model/reports/audit-entry.ts';
 import type { Reload } from '../model/reports/reload-report.ts';
-import type { RuleStatus } from '../model/reports/rule-status.ts';
+import type { Override, RuleStatus, SwitchTerm } from '../model/reports/rule-status.ts';
 import { type ClockJump, describeJump } from '../model/time/wall-clock.ts';
 import { withTrace } from '../model/writer.ts';
 import type { Journal } from './journal.ts';
@@ -49,6 +49,8 @@ export class Engine {
   /** Receives what an earlier run of the hub has remembered about itself. */
   onRemembered: (remembered: ReadonlyMap<string, unknown>) => void = () => {};
   readonly #switches: ManualSwitches;
+  /** What an earlier run has remembered, taken over before the start. */
+  #remembered: ReadonlyMap<string, unknown> = new Map();
   readonly #log: Journal;
   readonly #scheduler: SchedulerLike;
   readonly #isSafe: boolean;
@@ -58,7 +60,8 @@ export class Engine {
     const persistence = new HubPersistence(graph, () => scheduler.now(), now);
     const ownHub = () => port?.mirroring.domain?.().hub;
     const reports = new RuleReports({ log, now: () => scheduler.now(), ownHub });
-    const switches = new ManualSwitches(log, persistence);
+    const switches = new ManualSwitches(log, persistence, scheduler);
+    switches.onEnd = (what) => (what.kind === 'rule' ? rules : connections).release(what);
     const rules = new RunningRules({ graph, scheduler, traces: createTraces(graph), reports }, switches);
     const logOf = (connection: string) => log.child({ connection });
     const connections = new RunningConnections({ graph, hub: port, scheduler, persistence, switches, logOf });
@@ -125,12 +128,12 @@ export class Engine {
   }
 
   /** Switches a rule, and records that in the log and in the store. Errors: as `RunningRules.switch`. */
-  switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus {
-    const status = this.rules.switch(name, file, isEnabled, by);
+  switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin, term?: SwitchTerm): RuleStatus {
+    const status = this.rules.switch(name, file, isEnabled, by, term);
     const after = isEnabled ? 'on' : 'off';
-    const text = `rule "${name}" (${status.file}) was switched ${after} by ${by.name}`;
+    const text = `rule "${name}" (${status.file}) was switched ${after} by ${by.name}${describeTerm(term)}`;
     this.#log.info({ rule: name, file: status.file }, withTrace(text, by));
-    const cause = withTrace(`a rule of ${status.file}`, by);
+    const cause = withTrace(`a rule of ${status.file}${describeTerm(term)}`, by);
     this.persistence.note({ kind: 'rule', user: by.name, address: name, after, cause });
     return status;
   }
@@ -147,7 +150,12 @@ export class Engine {
   /** Reports rules and connections that were switched by hand in an earlier run, but now follow their flow files. */
   recallSwitches(): void {
     if (this.#isSafe) return; // no rule follows its flow file: the next start reports them
-    const remembered = this.persistence.takeRemembered();
+    const remembered = new Map([...this.#remembered, ...this.persistence.takeRemembered()]);
+    this.#remembered = new Map();
+    if (this.#switches.recallTerms(remembered.values()).length > 0) {
+      this.rules.followTerms();
+      this.connections.followTerms();
+    }
     this.#switches.recall(remembered, (what) =>
       what.kind === 'rule' ? this.rules.isOn(what) : this.connections.isOn(what),
     );
@@ -158,6 +166,23 @@ export class Engine {
   record(next: (turn: OutsideTurn) => void): Recording {
     const isExternal = (id: string) => this.connections.isExternal(id);
     return record(next, { graph: this.graph, scheduler: this.#scheduler, isExternal });
+  }
+
+  /** Takes over switches with a term before anything runs. */
+  recallTerms(): void {
+    if (this.#isSafe) return;
+    this.#remembered = this.persistence.takeRemembered();
+    this.#switches.recallTerms(this.#remembered.values());
+  }
+
+  /** Keeps switches with a term in a file if the hub has no store. */
+  keepSwitchesIn(file: SwitchFile): void {
+    this.#switches.keepIn(file);
+  }
+
+  /** The rules and connections that operators have switched. */
+  overrides(): readonly Override[] {
+    return this.#switches.overrides();
   }
 
   /** Records a jump of the time of day, and renews what is stored with such times. */
@@ -173,6 +198,7 @@ export class Engine {
   async stop(): Promise<void> {
     this.leadership.stop();
     this.#switches.end();
+    this.#switches.stop();
     this.rules.stop();
     this.persistence.note({ kind: 'stop', user: 'hub', address: '', cause: '' });
     await this.connections.stop();

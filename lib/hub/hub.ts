@@ -26,12 +26,12 @@ import type { OutsideTurn, Recording } from '../model/reports/audit-entry.ts';
 import type { ConnectionAction, ConnectionStatus, Way } from '../model/reports/connection-status.ts';
 import type { LogLevel, LogPage, LogStatus } from '../model/reports/log-entry.ts';
 import type { LoadReport, Reload, ShadowReport } from '../model/reports/reload-report.ts';
-import type { RuleRuns, RuleStatus } from '../model/reports/rule-status.ts';
+import type { Override, RuleRuns, RuleStatus, SwitchTerm } from '../model/reports/rule-status.ts';
 import type { ShownFrame } from '../model/reports/wire-log.ts';
 import { within } from '../model/time/deadline.ts';
 import { wallClock } from '../model/time/wall-clock.ts';
 import type { Value } from '../model/value.ts';
-import { ownFolderOf, recoverSaves } from './edit-files.ts';
+import { ownFile, ownFolderOf, recoverSaves } from './edit-files.ts';
 import { Editor, type RunTests } from './editor.ts';
 import { Engine } from './engine.ts';
 import { Federation } from './federation.ts';
@@ -198,6 +198,7 @@ export class Hub implements HubPort {
       engine.declare(plan);
       for (const store of stores) await restoreFrom(store, engine, hub.#log);
       await prepare?.(hub.#graph);
+      engine.recallTerms();
       engine.start(plan);
       engine.recallSwitches();
       const gateways = engine.connections.gateways();
@@ -276,8 +277,8 @@ export class Hub implements HubPort {
     return this.#engine.connections.ways();
   }
 
-  control(connectionId: string, action: ConnectionAction, by: Origin): ConnectionStatus {
-    const status = this.#engine.connections.control(connectionId, action, by);
+  control(connectionId: string, action: ConnectionAction, by: Origin, term?: SwitchTerm): ConnectionStatus {
+    const status = this.#engine.connections.control(connectionId, action, by, term);
     this.#shadow.followSwitches();
     return status;
   }
@@ -292,12 +293,16 @@ export class Hub implements HubPort {
     yield* this.#shadow.statuses();
   }
 
-  switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus {
+  switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin, term?: SwitchTerm): RuleStatus {
     if (this.#isInShadowAlone(name))
       throw new HubError('conflict', `rule: expected a live rule, "${name}" runs in shadow, as its flow file says`);
-    const status = this.#engine.switchRule(name, file, isEnabled, by);
+    const status = this.#engine.switchRule(name, file, isEnabled, by, term);
     this.#shadow.followSwitches();
     return status;
+  }
+
+  overrides(): readonly Override[] {
+    return this.#engine.overrides();
   }
 
   runsOf(rule: string): readonly RuleRuns[] {
@@ -392,15 +397,17 @@ export class Hub implements HubPort {
   #createEditor(loader: FlowLoader, isFolder: boolean, reloader: Reloader, runTests: RunTests | undefined): Editor {
     const log = this.#log;
     const { persistence } = this.#engine;
+    const folder = ownFolderOf(loader.paths, isFolder);
+    const warn = (message: string) => log.warn({}, message);
     const revisions = new Revisions(
       (name, read) => {
         persistence.remember(name, read);
         return persistence.hasStore;
       },
-      join(ownFolderOf(loader.paths, isFolder), 'revisions.json'),
-      (message) => log.warn({}, message),
+      ownFile(join(folder, 'revisions.json'), warn),
     );
     revisions.readFile();
+    this.#engine.keepSwitchesIn(ownFile(join(folder, 'overrides.json'), warn));
     this.#engine.onRemembered = (remembered) => revisions.recall(remembered);
     return new Editor({
       ...{ loader, revisions, runTests },
@@ -409,7 +416,7 @@ export class Hub implements HubPort {
       runInShadow: (plan) => this.#shadow.reload(plan, []),
       preview: (plan) => this.#engine.preview(plan),
       parameters: () => this.#graph.parameters(),
-      log: (message) => log.warn({}, message),
+      log: warn,
     });
   }
 

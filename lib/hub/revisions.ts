@@ -1,10 +1,8 @@
 // The last change sets of flow files, with who made them and why. They are kept in the store of the hub, or else in a file of the hidden
 // folder `.patchbay` beside the flow files.
 
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { makeFolder } from '../files/make-folder.ts';
 import { isJsonObject } from '../model/json-object.ts';
+import type { OwnFile } from './edit-files.ts';
 
 /** How many change sets are kept, and how many characters of text in all of them; the newest always is. */
 export const keptRevisions = 200;
@@ -32,16 +30,14 @@ const prefix = 'revision ';
 
 export class Revisions {
   readonly #remember: Remember;
-  readonly #path: string;
-  readonly #log: (message: string) => void;
+  readonly #file: OwnFile;
   /** The oldest first. */
   #all: KeptRevision[] = [];
 
-  /** `path` is the file for a hub without a store. */
-  constructor(remember: Remember, path: string, log: (message: string) => void) {
+  /** `file` is for a hub without a store. */
+  constructor(remember: Remember, file: OwnFile) {
     this.#remember = remember;
-    this.#path = path;
-    this.#log = log;
+    this.#file = file;
   }
 
   /** Takes over what an earlier run of the hub has kept in a store, by name; or else in the file. */
@@ -52,11 +48,7 @@ export class Revisions {
 
   /** Reads the file of an earlier run. */
   readFile(): void {
-    try {
-      this.#take(JSON.parse(readFileSync(this.#path, 'utf8')) as unknown[]);
-    } catch {
-      // there is none yet
-    }
+    this.#take(this.#file.read());
   }
 
   /** The newest first. */
@@ -80,7 +72,7 @@ export class Revisions {
       return index < this.#all.length - 1 && (length > keptLength || this.#all.length - index > keptRevisions);
     });
     for (const old of this.#all.splice(0, first + 1)) this.#remember(prefix + old.revision, () => undefined);
-    if (!isInStore) this.#writeFile();
+    if (!isInStore) this.#file.write(this.#all);
     return revision;
   }
 
@@ -89,16 +81,6 @@ export class Revisions {
     const known = new Set(this.#all.map(({ revision }) => revision));
     const taken = kept.filter((one): one is KeptRevision => isRevision(one) && !known.has(one.revision));
     this.#all = [...this.#all, ...taken].sort((one, other) => one.revision - other.revision);
-  }
-
-  #writeFile(): void {
-    try {
-      makeFolder(dirname(this.#path), 0o700);
-      writeFileSync(`${this.#path}.part`, JSON.stringify(this.#all), { mode: 0o600 });
-      renameSync(`${this.#path}.part`, this.#path);
-    } catch (error) {
-      this.#log(`cannot keep the revisions of flow files: ${String(error)}`);
-    }
   }
 }
 

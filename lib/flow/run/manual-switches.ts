@@ -1,14 +1,19 @@
-// Switches by operators that override the flow files: rules switched off or on, connections stopped or started. A switch lasts until
-// the hub ends or the text changes. The log and the audit name each one that follows its flow file again.
+// Switches by operators that override the flow files: rules switched off or on, connections stopped or started. A switch ends with the
+// hub or when the text changes; one with a term lasts over both, until a time or for good. The log and the audit name each one that follows
+// its flow file again.
 
+import type { SchedulerLike, Subscription } from 'rxjs';
 import type { Log } from '../../connections/connection.ts';
 import type { Origin } from '../../model/parameter.ts';
+import type { Override, SwitchTerm } from '../../model/reports/rule-status.ts';
 import type { HubPersistence } from './connections/hub-persistence.ts';
 
 /** The switch of a rule or a connection by an operator. */
 export interface ManualSwitch {
   readonly isOn: boolean;
   readonly by: Origin;
+  /** undefined: it ends with the hub, or when the text changes. */
+  readonly term?: SwitchTerm | undefined;
 }
 
 /** A rule or connection that can be switched. */
@@ -18,11 +23,24 @@ export interface Switchable {
   readonly file: string;
 }
 
-/** A switch as a store keeps it. */
+/** A switch as a store keeps it. Times are in milliseconds since 1970. */
 interface Kept extends Switchable {
   readonly isOn: boolean;
   readonly by: string;
+  readonly since?: number;
+  /** null: for good; undefined: it has no term. */
+  readonly until?: number | null;
+  readonly reason?: string;
 }
+
+/** Keeps the switches with a term for a hub without a store. */
+export interface SwitchFile {
+  read(): readonly unknown[];
+  write(kept: readonly unknown[]): void;
+}
+
+/** The end of a term is looked for at least this often: a timer of the engine takes no longer ones than 24 days. */
+const mostWaitMs = 3_600_000;
 
 const hubRestarted = 'the hub was restarted';
 
@@ -30,21 +48,127 @@ export class ManualSwitches {
   readonly #log: Log;
   readonly #persistence: HubPersistence;
   readonly #present = new Map<string, Kept>();
+  readonly #scheduler: SchedulerLike;
+  /** When terms end, on the clock of the scheduler, which never jumps. */
+  readonly #ends = new Map<string, number>();
+  #waiting: Subscription | undefined;
+  #file: SwitchFile | undefined;
+  /** Makes a rule or connection follow its flow file again. */
+  onEnd: (what: Switchable) => void = () => {};
 
-  constructor(log: Log, persistence: HubPersistence) {
+  constructor(log: Log, persistence: HubPersistence, scheduler: SchedulerLike) {
     this.#log = log;
     this.#persistence = persistence;
+    this.#scheduler = scheduler;
+  }
+
+  /** Takes over the switches with a term that an earlier run has left in a file. Without a store, it keeps them there. */
+  keepIn(file: SwitchFile): void {
+    this.#file = file;
+    if (!this.#persistence.hasStore) this.recallTerms(file.read());
+  }
+
+  /** Takes over switches with a term from an earlier run. Returns them. */
+  recallTerms(remembered: Iterable<unknown>): readonly Switchable[] {
+    const recalled: Switchable[] = [];
+    for (const kept of remembered) {
+      if (!isKept(kept) || kept.until === undefined || this.#present.has(idOf(kept))) continue;
+      this.#keep(kept);
+      recalled.push(kept);
+    }
+    return recalled;
+  }
+
+  /** Returns the switch with a term of a rule or connection; undefined: it has none. */
+  lasting(what: Pick<Switchable, 'kind' | 'name' | 'file'>): ManualSwitch | undefined {
+    if (this.#ends.size === 0) return undefined;
+    const kept = this.#present.get(idOf(what));
+    if (kept?.until === undefined) return undefined;
+    const { isOn, by, until, reason = '' } = kept;
+    return { isOn, by: { kind: 'client', name: by }, term: { until, reason } };
+  }
+
+  /** All switches, the oldest first. */
+  overrides(): readonly Override[] {
+    const all = [...this.#present.values()].sort((one, other) => (one.since ?? 0) - (other.since ?? 0));
+    return all.map(({ kind, name, file, isOn, by, since = 0, until, reason = '' }) => ({
+      ...{ kind, name, file, isOn, by, since, reason },
+      isLasting: until !== undefined,
+      ...(typeof until === 'number' && { until }),
+    }));
+  }
+
+  /** Ends all waiting. */
+  stop(): void {
+    this.#waiting?.unsubscribe();
+  }
+
+  #keep(kept: Kept): void {
+    const id = idOf(kept);
+    this.#present.set(id, kept);
+    this.#ends.delete(id);
+    if (kept.until === undefined) return;
+    const { until, since = 0 } = kept;
+    // over a restart no wait grows beyond what it was set to, whatever the clock of the machine says
+    const leftMs = until === null ? Number.POSITIVE_INFINITY : Math.min(until - Date.now(), until - since);
+    this.#ends.set(id, this.#scheduler.now() + Math.max(0, leftMs));
+    this.#wait();
+  }
+
+  #wait(): void {
+    this.#waiting?.unsubscribe();
+    const first = Math.min(...this.#ends.values());
+    if (first === Number.POSITIVE_INFINITY) return;
+    const delayMs = Math.min(mostWaitMs, Math.max(0, first - this.#scheduler.now()));
+    this.#waiting = this.#scheduler.schedule(() => this.#endTerms(), delayMs);
+  }
+
+  #endTerms(): void {
+    const now = this.#scheduler.now();
+    for (const [id, end] of this.#ends) {
+      const kept = this.#present.get(id);
+      if (end > now || kept === undefined) continue;
+      this.#forget(id);
+      this.#report(kept, 'its time is over');
+      this.onEnd(kept);
+    }
+    this.#wait();
+  }
+
+  #forget(id: string): void {
+    const kept = this.#present.get(id);
+    this.#present.delete(id);
+    this.#persistence.remember(id, () => undefined);
+    if (this.#ends.delete(id) || kept?.until !== undefined) this.#writeFile();
+  }
+
+  #writeFile(): void {
+    if (!this.#persistence.hasStore)
+      this.#file?.write([...this.#present.values()].filter(({ until }) => until !== undefined));
   }
 
   /** Records a switch; undefined: the flow file applies. */
   note(what: Switchable, by: ManualSwitch | undefined): void {
     const { kind, name, file } = what;
     const id = idOf(what);
-    const kept = by && { kind, name, file, isOn: by.isOn, by: by.by.name };
-    if (kept === undefined) {
-      if (!this.#present.delete(id)) return;
-    } else this.#present.set(id, kept);
+    if (by === undefined) {
+      if (this.#present.has(id)) this.#forget(id);
+      return;
+    }
+    const { isOn, term } = by;
+    const before = this.#present.get(id);
+    const kept: Kept = {
+      kind,
+      name,
+      file,
+      isOn,
+      by: by.by.name,
+      since: before?.isOn === isOn ? (before.since ?? 0) : Date.now(),
+      ...term,
+    };
+    this.#keep(kept);
     this.#persistence.remember(id, () => kept);
+    if (term !== undefined || before?.until !== undefined) this.#writeFile();
   }
 
   /** Ends a switch: the flow file applies again. Reports that if it changes something. `why`: its text has changed. */
@@ -59,7 +183,7 @@ export class ManualSwitches {
    */
   recall(remembered: ReadonlyMap<string, unknown>, isOn: (what: Switchable) => boolean | undefined): void {
     for (const kept of remembered.values()) {
-      if (!isKept(kept)) continue;
+      if (!isKept(kept) || kept.until !== undefined) continue;
       if (this.#present.has(idOf(kept))) continue;
       this.#persistence.remember(idOf(kept), () => undefined);
       const now = isOn(kept);
@@ -70,7 +194,11 @@ export class ManualSwitches {
   /** Logs, when the hub ends, which switches end with it. */
   end(): void {
     for (const kept of this.#present.values())
-      this.#log.info({}, `${describeKept(kept)}: this ends with the hub; after a restart its flow file applies again`);
+      if (kept.until === undefined)
+        this.#log.info(
+          {},
+          `${describeKept(kept)}: this ends with the hub; after a restart its flow file applies again`,
+        );
   }
 
   #report(kept: Kept, why: string): void {
@@ -80,6 +208,13 @@ export class ManualSwitches {
     const after = kind === 'rule' ? (isOn ? 'off' : 'on') : isOn ? 'stop' : 'start';
     this.#persistence.note({ kind, user: 'hub', address: name, after, cause: `${describeKept(kept)}; ${why}` });
   }
+}
+
+/** `, until 2026-11-29T22:00:00.000Z: repairs` */
+export function describeTerm(term: SwitchTerm | undefined): string {
+  if (term === undefined) return '';
+  const until = term.until === null ? 'for good' : `until ${new Date(term.until).toISOString()}`;
+  return `, ${until}${term.reason === '' ? '' : `: ${term.reason}`}`;
 }
 
 /** `rule "lamp" (a.json5) was switched off by api 10.0.0.7` */

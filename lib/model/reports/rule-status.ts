@@ -35,6 +35,29 @@ export interface RuleStatus {
   readonly shadow?: true;
 }
 
+/** How long the switch of a rule or a connection lasts, over saves, reloads and restarts. */
+export interface SwitchTerm {
+  /** In milliseconds since 1970; null: for good. */
+  readonly until: number | null;
+  readonly reason: string;
+}
+
+/** A rule or connection that an operator has switched against its flow file. */
+export interface Override {
+  readonly kind: 'rule' | 'connection';
+  readonly name: string;
+  readonly file: string;
+  readonly isOn: boolean;
+  readonly by: string;
+  readonly reason: string;
+  /** In milliseconds since 1970. */
+  readonly since: number;
+  /** Whether it lasts over saves, reloads and restarts. */
+  readonly isLasting: boolean;
+  /** Until when it lasts; omitted: for good, or until a restart. */
+  readonly until?: number;
+}
+
 // The runs of a rule, for people: plain data, copied on request.
 
 /**

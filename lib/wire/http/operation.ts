@@ -92,10 +92,18 @@ export const wireFrames = named(
 export type WireFrames = Shape<typeof wireFrames>;
 
 const actionExpected = connectionActions.map((action) => `"${action}"`).join(', ');
-/** `POST /hub/connections/<id>` takes `{"action":"restart"}`. */
+const term = {
+  until: z
+    .union([z.string(), z.null()], { error: 'a time such as "2026-11-29T22:00:00Z", or null for good' })
+    .describe('It lasts until then, null: for good, also over saves, reloads and restarts')
+    .optional(),
+  reason: z.string({ error: 'text' }).max(300, { error: 'at most 300 characters' }).optional(),
+};
+
+/** `POST /hub/connections/<id>` takes `{"action":"restart"}`, or `{"action":"stop","until":"2026-11-29T22:00:00Z","reason":"repairs"}`. */
 export const connectionControl = named(
   'Control',
-  z.strictObject({ action: z.enum(connectionActions, { error: `one of ${actionExpected}` }) }),
+  z.strictObject({ action: z.enum(connectionActions, { error: `one of ${actionExpected}` }), ...term }),
 );
 export type ConnectionControl = Shape<typeof connectionControl>;
 
@@ -146,8 +154,30 @@ export const ruleSwitch = named(
     /** Omitted if only one rule has the name. */
     file: z.string({ error: 'the path of a flow file' }).optional(),
     enabled: z.boolean({ error: 'true or false' }),
+    ...term,
   }),
 );
+
+/** `GET /hub/overrides` answers with `{"overrides":[{"kind":"rule","name":"lamp","isOn":false,"by":"api desk 10.0.0.7","until":"…",…}]}`. */
+export const overrideList = named(
+  'Overrides',
+  z.strictObject({
+    overrides: z.array(
+      z.strictObject({
+        kind: z.enum(['rule', 'connection']),
+        name: text,
+        file: text,
+        isOn: flag,
+        by: text,
+        reason: text,
+        since: time,
+        isLasting: flag.describe('Whether it lasts over saves, reloads and restarts'),
+        until: time.describe('Omitted: for good, or until a restart').optional(),
+      }),
+    ),
+  }),
+);
+export type OverrideList = Shape<typeof overrideList>;
 export type RuleSwitch = Shape<typeof ruleSwitch>;
 
 /** `{"source":"desk/a","value":3,"revision":7,"time":"2026-…","outcome":"wrote","result":3.3,"to":["desk/b"],"durationUs":12}`. */

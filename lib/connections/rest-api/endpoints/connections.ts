@@ -15,6 +15,7 @@ import { count } from '../../../wire/http/shape.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import { decodePath } from '../http/request-url.ts';
 import { action, page } from './endpoint.ts';
+import { termOf } from './rules.ts';
 
 export const endpoints = [
   page({
@@ -57,14 +58,15 @@ export const endpoints = [
     answer: connectionStatus,
     answered: 'The new state of the connection',
     errors: {
+      400: 'until is not a time in the future',
       404: 'There is no such connection',
       409: 'The connection is already in that state, or is the one that receives this request',
     },
-    act({ id, hub }, { action }, { by, rest }) {
+    act({ id, hub }, { action, until, reason }, { by, rest }) {
       const target = decodePath(rest);
       if (target === id && action !== 'start')
         throw new HubError('conflict', `${action}: expected another connection: "${id}" receives this request`);
-      return describeConnection(hub.control(target, action, by));
+      return describeConnection(hub.control(target, action, by, termOf(until, reason)));
     },
   }),
 ];

@@ -1,8 +1,10 @@
 // The state of rules, switching a rule on or off, and its last runs.
 
 import { z } from 'zod';
-import { HubError } from '../../../model/error.ts';
-import { ruleList, ruleStatus, ruleSwitch, ruleTraces, wayList } from '../../../wire/http/operation.ts';
+import { describe, HubError } from '../../../model/error.ts';
+import type { SwitchTerm } from '../../../model/reports/rule-status.ts';
+import { readIsoTime } from '../../../model/time/iso-time.ts';
+import { overrideList, ruleList, ruleStatus, ruleSwitch, ruleTraces, wayList } from '../../../wire/http/operation.ts';
 import { text } from '../../../wire/http/shape.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import { action, page } from './endpoint.ts';
@@ -31,13 +33,34 @@ export const endpoints = [
     need: 'manage',
     id: 'switchRule',
     tag: 'operation',
-    summary: 'Switches a rule on or off, until the next switch or until a reload changes its text',
+    summary:
+      'Switches a rule on or off, until the next switch or until a reload changes its text; with until, also over that',
     isTraced: true,
     body: ruleSwitch,
     answer: ruleStatus,
     answered: 'The new state of the rule',
-    errors: { 404: 'There is no such rule', 409: 'Several rules have this name; add the file' },
-    act: ({ hub }, { rule, file, enabled }, { by }) => hub.switchRule(rule, file, enabled, by),
+    errors: {
+      400: 'until is not a time in the future',
+      404: 'There is no such rule',
+      409: 'Several rules have this name; add the file',
+    },
+    act: ({ hub }, { rule, file, enabled, until, reason }, { by }) =>
+      hub.switchRule(rule, file, enabled, by, termOf(until, reason)),
+  }),
+  page({
+    path: '/hub/overrides',
+    need: 'manage',
+    id: 'listOverrides',
+    tag: 'operation',
+    summary: 'The rules and connections that somebody has switched against their flow files',
+    answer: overrideList,
+    read: ({ hub }) => ({
+      overrides: hub.overrides().map(({ since, until, ...override }) => ({
+        ...override,
+        since: toIsoTime(since),
+        ...(until !== undefined && { until: toIsoTime(until) }),
+      })),
+    }),
   }),
   page({
     path: '/hub/trace',
@@ -55,6 +78,21 @@ export const endpoints = [
       })),
   }),
 ];
+
+/** Returns the term of a switch; undefined: it has none. Errors: `bad-request`. */
+export function termOf(until: string | null | undefined, reason = ''): SwitchTerm | undefined {
+  if (until === undefined) {
+    if (reason === '') return undefined;
+    throw new HubError('bad-request', 'until: expected a time, or null for good, next to a reason');
+  }
+  const time = until === null ? null : readIsoTime(until);
+  if (time === undefined || (time !== null && time <= Date.now()))
+    throw new HubError(
+      'bad-request',
+      `until: expected a time in the future such as 2026-11-29T22:00:00Z, or null, got ${describe(until)}`,
+    );
+  return { until: time, reason };
+}
 
 /** Returns the single `rule` parameter of a query. Errors: `bad-request`. */
 function onlyRule(query: string): string {

@@ -8,6 +8,7 @@ import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
 import type { ConnectionAction, ConnectionStatus, Way } from '../../../model/reports/connection-status.ts';
+import type { SwitchTerm } from '../../../model/reports/rule-status.ts';
 import { type ShownFrame, showFrame } from '../../../model/reports/wire-log.ts';
 import { withoutSecrets } from '../../../model/secret.ts';
 import { within } from '../../../model/time/deadline.ts';
@@ -102,7 +103,7 @@ export class RunningConnections {
    * Starts, stops or restarts a connection, until a reload changes its settings. Errors: `not-found` with the nearest name, `conflict`
    * when its state does not allow it.
    */
-  control(id: string, action: ConnectionAction, by: Origin): ConnectionStatus {
+  control(id: string, action: ConnectionAction, by: Origin, term?: SwitchTerm): ConnectionStatus {
     const connection = this.#running.get(id);
     if (connection === undefined)
       throw new HubError('not-found', unknownName('connection', id, [...this.#running.keys()]));
@@ -121,7 +122,11 @@ export class RunningConnections {
       );
     const isOn = action !== 'stop';
     const switched =
-      action === 'restart' ? connection.switched : isOn === connection.enabled ? undefined : { isOn, by };
+      action === 'restart'
+        ? connection.switched
+        : isOn === connection.enabled && term === undefined
+          ? undefined
+          : { isOn, by, term };
     const changed = { ...connection, plan: { ...connection.plan, enabled: isOn }, switched, hold: undefined };
     if (isStopped) this.#assertFree(changed.plan);
     // A store receives the event of its own start after it, and that of its own end before.
@@ -261,7 +266,7 @@ export class RunningConnections {
   /** Returns plans as they would be after a reload, with `enabled` as operators have switched it. */
   asSwitched(plans: readonly ConnectionPlan[]): readonly ConnectionPlan[] {
     return plans.map((plan) => {
-      const { enabled } = toRunAfter(this.#running.get(plan.id), plan).plan;
+      const { enabled } = this.#asLasting(toRunAfter(this.#running.get(plan.id), plan)).plan;
       return enabled === plan.enabled ? plan : { ...plan, enabled };
     });
   }
@@ -277,7 +282,8 @@ export class RunningConnections {
     const after = new Map(coming.map((plan) => [plan.id, plan]));
     for (const { plan, switched } of leaving) {
       const next = switched && after.get(plan.id);
-      if (switched === undefined || (next !== undefined && haveSameSettings(plan, next))) continue;
+      if (switched === undefined || switched.term !== undefined || (next !== undefined && haveSameSettings(plan, next)))
+        continue;
       switches.release(switchableOf(plan), switched, next?.enabled ?? switched.isOn, 'its settings have changed');
     }
   }
@@ -299,9 +305,32 @@ export class RunningConnections {
     this.#running = new Map([...this.#running].filter(([id]) => !left.has(id)));
     const earlier = new Map(before.map((connection) => [connection.plan.id, connection]));
     return this.#start(
-      coming.map((plan) => toRunAfter(earlier.get(plan.id), plan)),
+      coming.map((plan) => this.#asLasting(toRunAfter(earlier.get(plan.id), plan))),
       ready,
     );
+  }
+
+  /** Returns a connection to start as a switch with a term wants it. */
+  #asLasting(coming: ComingConnection): ComingConnection {
+    const switched = this.#runtime.switches.lasting(switchableOf(coming.plan));
+    return switched === undefined ? coming : { ...coming, plan: { ...coming.plan, enabled: switched.isOn }, switched };
+  }
+
+  /** Makes a connection follow its settings, after the term of a switch. */
+  release({ name }: Switchable): void {
+    const connection = this.#running.get(name);
+    if (connection === undefined || connection.switched?.term === undefined) return;
+    const plan = { ...connection.plan, enabled: connection.enabled };
+    this.#start([{ ...connection, plan, switched: undefined }], this.#stopAll([connection]));
+  }
+
+  /** Applies switches with a term that arrive late, from a store of an earlier run. */
+  followTerms(): void {
+    for (const connection of this.#running.values()) {
+      if (this.#runtime.switches.lasting(switchableOf(connection.plan)) === undefined) continue;
+      if (connection.switched?.term !== undefined) continue;
+      this.#start([this.#asLasting(connection)], this.#stopAll([connection]));
+    }
   }
 
   /** Starts connections whose parameters are declared, in one turn; those with claims once `ready` resolves. */

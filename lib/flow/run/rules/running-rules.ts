@@ -5,7 +5,7 @@ import { Subscription } from 'rxjs';
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Origin, Parameter } from '../../../model/parameter.ts';
-import type { RuleRuns, RuleStatus } from '../../../model/reports/rule-status.ts';
+import type { RuleRuns, RuleStatus, SwitchTerm } from '../../../model/reports/rule-status.ts';
 import { haveSameText, type Plan, type RulePlan, sourcesOf } from '../../plan.ts';
 import { type Difference, differenceOf } from '../difference.ts';
 import type { ManualSwitch, ManualSwitches, Switchable } from '../manual-switches.ts';
@@ -118,7 +118,7 @@ export class RunningRules {
     const coming = rules.map((plan, index) => ({
       plan,
       before: followed[index],
-      switched: switches.switched.get(plan) ?? followed[index]?.switched,
+      switched: this.#lasting(plan) ?? switches.switched.get(plan) ?? followed[index]?.switched,
     }));
     return { coming, leaving: this.#leaving(coming), switches, placeOf };
   }
@@ -149,15 +149,44 @@ export class RunningRules {
 
   /** Returns rules of a plan as they would be after a reload, with `isEnabled` as operators have switched it. */
   asSwitched(rules: readonly RulePlan[]): readonly RulePlan[] {
-    if (this.#absent.length === 0 && this.#rules.every(({ switched }) => switched === undefined)) return rules;
+    const isUnchanged = this.#rules.every(({ switched }) => switched === undefined);
+    if (this.#absent.length === 0 && isUnchanged && !rules.some((rule) => this.#lasting(rule))) return rules;
     const live = rules.filter(({ isShadow }) => !isShadow);
     const followed = followRules(this.#rules, live, new Set());
     const { switched } = this.#keepSwitched(live, followed);
     for (const [index, rule] of live.entries()) {
-      const before = followed[index]?.switched;
+      const before = this.#lasting(rule) ?? followed[index]?.switched;
       if (before !== undefined) switched.set(rule, before);
     }
     return rules.map((rule) => ({ ...rule, isEnabled: switched.get(rule)?.isOn ?? rule.isEnabled }));
+  }
+
+  /** The switch with a term of a rule. */
+  #lasting(plan: RulePlan): ManualSwitch | undefined {
+    return this.#switches.lasting(switchableOf(plan));
+  }
+
+  /** Makes a rule follow its flow file, after the term of a switch; nothing if there is no such rule. */
+  release({ name, file }: Switchable): void {
+    const found = this.#rules.find(({ plan }) => plan.name === name && plan.file === file);
+    if (found !== undefined) this.#switchTo(found, undefined);
+  }
+
+  /** Applies switches with a term that arrive late, from a store of an earlier run. */
+  followTerms(): void {
+    for (const rule of this.#rules) {
+      const lasting = this.#lasting(rule.plan);
+      if (lasting !== undefined && rule.switched?.term === undefined) this.#switchTo(rule, lasting);
+    }
+  }
+
+  #switchTo(found: RunningRule, switched: ManualSwitch | undefined): void {
+    const coming = this.#rules.map((before) => ({
+      plan: before.plan,
+      before,
+      switched: before === found ? switched : before.switched,
+    }));
+    this.#swap(coming);
   }
 
   #keepSwitched(rules: readonly RulePlan[], followed: readonly (RunningRule | undefined)[]) {
@@ -165,7 +194,9 @@ export class RunningRules {
     const released: (readonly [SwitchedRule, RulePlan])[] = [];
     const absent: SwitchedRule[] = [];
     const isFollowed = new Set(followed);
-    const lost = this.#rules.filter((rule) => rule.switched !== undefined && !isFollowed.has(rule));
+    const lost = this.#rules.filter(
+      (rule) => rule.switched !== undefined && rule.switched.term === undefined && !isFollowed.has(rule),
+    );
     const others = [...this.#absent, ...lost];
     if (others.length === 0) return { switched, released, absent, others };
     const free = new Set(rules.filter((_, index) => followed[index] === undefined));
@@ -192,16 +223,12 @@ export class RunningRules {
    * Switches a rule on or off, until it is switched again or its text changes. Errors: `not-found` with the nearest name, `conflict`
    * when several rules have the name.
    */
-  switch(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus {
+  switch(name: string, file: string | undefined, isEnabled: boolean, by: Origin, term?: SwitchTerm): RuleStatus {
     const found = this.#find(name, file);
-    const switched = isEnabled === found.plan.isEnabled ? undefined : { isOn: isEnabled, by };
-    const coming = this.#rules.map((before) => ({
-      plan: before.plan,
-      before,
-      switched: before === found ? switched : before.switched,
-    }));
+    const isAsWritten = isEnabled === found.plan.isEnabled && term === undefined;
+    const switched = isAsWritten ? undefined : { isOn: isEnabled, by, term };
     this.#switches.note(switchableOf(found.plan), switched);
-    this.#swap(coming);
+    this.#switchTo(found, switched);
     return this.#statusOf(found);
   }
 

@@ -43,6 +43,8 @@ const questions: [path: string, asked: string, status: number, body?: unknown, h
   ['/hub/events/{address}', '/hub/events/desk/b', 200],
   ['/hub/events/{address}', '/hub/events/desk/none', 404],
   ['/hub/files', '/hub/files', 200],
+  ['/hub/overrides', '/hub/overrides', 200],
+  ['/hub/rules', '/hub/rules', 400, { rule: 'off', enabled: false, until: 'soon' }, json],
   ['/hub/sources', '/hub/sources', 200],
   ['/hub/source/{file}', '/hub/source/flow.json5', 200],
   ['/hub/source/{file}', '/hub/source/none.json5', 404],

@@ -60,7 +60,10 @@ test('rules that their file disables are listed with their folders, and can be s
     hub.rules().map(({ place, ...rule }) => rule),
     [
       { name: 'copy', file, folder: ['Studio 1', 'Lamps'], from: ['desk/a'], to: ['desk/b'], ...off },
-      { name: 'both', file, folder: [], from: ['desk/a', 'desk/b'], to: ['desk/c', 'desk/d'], ...off },
+      {
+        ...{ name: 'both', file, folder: [], from: ['desk/a', 'desk/b'], to: ['desk/c', 'desk/d'], ...off },
+        ...{ map: 'x + y', names: { x: 'desk/a', y: 'desk/b' } },
+      },
     ],
   );
   hub.switchRule('copy', undefined, true, ann);
