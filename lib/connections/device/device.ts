@@ -486,17 +486,18 @@ function mistakesOf(settings: DeviceSettings, resolvePath: ResolvePath): readonl
     found.push({ path: ['auth'], message: 'expected it only with http: other devices have secrets' });
   if (http !== undefined && tls !== false && !/^https:/i.test(http))
     found.push({ path: ['tls'], message: 'expected https:// in http to encrypt the link, got http://' });
-  if (!compiled.transports.includes(name))
+  const isPossible = compiled.transports.includes(name);
+  if (!isPossible)
     found.push({
       path: [name],
       message: `expected ${compiled.transports.join(' or ')}, as ${protocol} is described, got ${name}`,
     });
-  if (['tcp', 'udp'].includes(name) && port === undefined && compiled.port === undefined)
+  if (isPossible && ['tcp', 'udp'].includes(name) && port === undefined && compiled.port === undefined)
     found.push({
       path: [name],
       message: `expected host:port, because ${protocol} has no default port, got "${String(settings[name as 'tcp'])}"`,
     });
-  if (compiled.framing === undefined && ['tcp', 'listen', 'serial'].includes(name))
+  if (isPossible && compiled.framing === undefined && ['tcp', 'listen', 'serial'].includes(name))
     found.push({
       path: [name],
       message: `expected ws or udp, because ${protocol} has no frame, got ${name}`,
