@@ -48,7 +48,16 @@ async function probe(t: ExecutionContext, hub: HubUnderTest, name: string, one: 
   for (const path of [
     ...['/hub/parameters', '/hub/parameters?filter=qa', '/hub/history?from=-1h', '/hub/history?from=-1h&format=csv'],
     ...['/hub/openapi.json', '/hub/health', '/hub/health/ready', '/hub/snapshots', '/hub/dashboards', '/hub/'],
-    ...['/hub/log', '/hub/audit', '/hub/rules', '/hub/ways', '/hub/trace?rule=x', '/hub/connections', '/hub/clients', '/hub/files'],
+    ...[
+      '/hub/log',
+      '/hub/audit',
+      '/hub/rules',
+      '/hub/ways',
+      '/hub/trace?rule=x',
+      '/hub/connections',
+      '/hub/clients',
+      '/hub/files',
+    ],
     ...['/hub/store', '/hub/backup', '/hub/metrics', '/hub/shadow', '/hub/record', '/hub/users', '/hub/hubs'],
     ...['/hub/snapshots/all/one', '/hub/snapshots/all/on', '/hub/health/live', '/hub/clients', '/hub/dashboards/qd1'],
     ...['/parameters/', '/parameters/desk', '/hub/explain/', '/hub/sign-in', '/hub/nothing', '/update'],
