@@ -3,8 +3,17 @@
 
 /** How a stream of bytes is divided into frames. */
 export type Framing =
-  /** Each frame ends with one of `ends`; `sendEnd` ends the frames that are sent. `isBlock`: lines up to an empty one are one frame. */
-  | { readonly kind: 'end'; readonly ends: readonly Buffer[]; readonly sendEnd: Buffer; readonly isBlock: boolean }
+  /**
+   * Each frame ends with one of `ends`; `sendEnd` ends the frames that are sent. `isBlock`: lines up to an empty one are one frame. One of
+   * `prompts` at the beginning of a line is a frame without an end.
+   */
+  | {
+      readonly kind: 'end';
+      readonly ends: readonly Buffer[];
+      readonly sendEnd: Buffer;
+      readonly isBlock: boolean;
+      readonly prompts?: readonly Buffer[];
+    }
   | { readonly kind: 'enclosed'; readonly start: Buffer; readonly end: Buffer; readonly escapeByte: number | undefined }
   | { readonly kind: 'bytes'; readonly bytes: number }
   /** A header contains the length; the frame has that length plus `adds`. */
@@ -15,10 +24,23 @@ export type Framing =
       readonly isLittle: boolean;
       readonly adds: number;
     }
+  /**
+   * The byte at a position decides the length of the frame, or the byte that ends it. `isRunning`: as in MIDI, a byte of 80 and more begins
+   * a frame, of F8 and more also within another one, and a frame may leave out its first byte, 80 to EF, if it is that of the frame before.
+   */
+  | {
+      readonly kind: 'lengthBy';
+      readonly at: number;
+      readonly rules: readonly (LengthRule | undefined)[];
+      readonly isRunning: boolean;
+    }
   /** A pause ends each frame. */
   | { readonly kind: 'idle'; readonly idleMs: number }
   /** Each chunk is a frame: a WebSocket message or a datagram. */
   | { readonly kind: 'whole' };
+
+/** The length of a frame in bytes, or the byte that ends it. */
+export type LengthRule = number | { readonly end: number };
 
 export interface Framer {
   /** Receives bytes, and returns the complete frames. A frame may be a part of these bytes. */
@@ -46,6 +68,10 @@ export function createFramer(framing: Framing, maxBytes = maxFrameBytes): Framer
       return new SizedFramer(() => framing.bytes, 0, maxBytes);
     case 'length':
       return new SizedFramer(lengthReader(framing), framing.at + framing.bytes, maxBytes);
+    case 'lengthBy':
+      return framing.isRunning
+        ? new RunningFramer(framing.rules, maxBytes)
+        : new SizedFramer(ruleReader(framing), framing.at + 1, maxBytes);
     case 'idle':
       return new IdleFramer(maxBytes);
     case 'whole':
@@ -59,7 +85,8 @@ export function withMarks(framing: Framing, written: Buffer): Buffer {
     const [marks, times] = framing.isBlock
       ? [framing.ends.map((end) => Buffer.concat([end, end])), 2]
       : [framing.ends, 1];
-    if (marks.some((mark) => written.subarray(-mark.length).equals(mark))) return written;
+    if ([...marks, ...(framing.prompts ?? [])].some((mark) => written.subarray(-mark.length).equals(mark)))
+      return written;
     const isLine = times === 2 && framing.ends.some((end) => written.subarray(-end.length).equals(end));
     return Buffer.concat([written, ...Array<Buffer>(isLine ? 1 : times).fill(framing.sendEnd)]);
   }
@@ -102,6 +129,11 @@ class Unread {
     return found < 0 ? -1 : found - this.#start;
   }
 
+  /** The bytes themselves, not a copy. */
+  peek(): Buffer {
+    return this.#bytes.subarray(this.#start, this.#end);
+  }
+
   /** Copies bytes from the front and removes them. */
   take(length: number): Buffer {
     const taken = Buffer.from(this.#bytes.subarray(this.#start, this.#start + length));
@@ -122,6 +154,8 @@ class EndFramer implements Framer {
   readonly #ends: readonly Buffer[];
   readonly #sendEnd: Buffer;
   readonly #maxBytes: number;
+  /** Shortest first: a longer one that begins with it would be found or not, depending on how the bytes are cut. */
+  readonly #prompts: readonly Buffer[];
   readonly #longestEnd: number;
   /** The byte that ends every frame; undefined: an end has several. */
   readonly #lastByte: number | undefined;
@@ -133,8 +167,9 @@ class EndFramer implements Framer {
   /** Whether the current frame was too long; its rest is dropped as well. */
   #isDropping = false;
 
-  constructor({ ends, sendEnd }: Extract<Framing, { kind: 'end' }>, maxBytes: number) {
+  constructor({ ends, sendEnd, prompts = [] }: Extract<Framing, { kind: 'end' }>, maxBytes: number) {
     this.#ends = ends;
+    this.#prompts = [...prompts].sort((a, b) => a.length - b.length);
     this.#sendEnd = sendEnd;
     this.#maxBytes = maxBytes;
     this.#longestEnd = Math.max(...ends.map(({ length }) => length));
@@ -145,8 +180,36 @@ class EndFramer implements Framer {
   }
 
   push(bytes: Uint8Array): Buffer[] {
-    const frames = this.pushLines(bytes);
+    const lines = this.pushLines(bytes);
+    const frames = this.#prompts.length === 0 ? lines : this.#withPrompts(lines);
     return frames.every(({ length }) => length > 0) ? frames : frames.filter(({ length }) => length > 0);
+  }
+
+  /** Takes the prompts at the beginning of lines, and of the line that has no end yet, as frames. */
+  #withPrompts(lines: readonly Buffer[]): Buffer[] {
+    const frames: Buffer[] = [];
+    for (const line of lines) {
+      let rest = line;
+      for (let mark = this.#promptOf(rest); mark !== undefined; mark = this.#promptOf(rest)) {
+        frames.push(mark);
+        rest = rest.subarray(mark.length);
+      }
+      frames.push(rest);
+    }
+    if (this.#isDropping) return frames;
+    const unread = this.#unread.peek();
+    let taken = 0;
+    for (let mark = this.#promptOf(unread); mark !== undefined; mark = this.#promptOf(unread.subarray(taken))) {
+      frames.push(mark);
+      taken += mark.length;
+    }
+    this.#unread.skip(taken);
+    this.#searched = Math.max(0, this.#searched - taken);
+    return frames;
+  }
+
+  #promptOf(line: Buffer): Buffer | undefined {
+    return this.#prompts.find((mark) => line.subarray(0, mark.length).equals(mark));
   }
 
   /** As `push`, with empty frames. */
@@ -454,6 +517,82 @@ function lengthReader({ at, bytes, isLittle, adds }: Extract<Framing, { kind: 'l
       length = length * 256 + unread.at(isLittle ? at + bytes - 1 - place : at + place);
     return length + adds;
   };
+}
+
+function ruleReader({ at, rules }: Extract<Framing, { kind: 'lengthBy' }>): (unread: Unread) => number {
+  return (unread) => {
+    const rule = rules[unread.at(at)];
+    if (rule === undefined) return 0;
+    if (typeof rule === 'number') return rule;
+    const end = unread.indexOf(Buffer.from([rule.end]), at + 1);
+    return (end < 0 ? unread.length : end) + 1; // one byte more than there are
+  };
+}
+
+/** Frames of MIDI: the first byte decides the length, and may be left out. */
+class RunningFramer implements Framer {
+  droppedBytes = 0;
+  readonly #rules: readonly (LengthRule | undefined)[];
+  readonly #maxBytes: number;
+  #frame: number[] = [];
+  /** The first byte of frames that leave it out. */
+  #status: number | undefined;
+
+  constructor(rules: readonly (LengthRule | undefined)[], maxBytes: number) {
+    this.#rules = rules;
+    this.#maxBytes = maxBytes;
+  }
+
+  push(bytes: Uint8Array): Buffer[] {
+    const frames: Buffer[] = [];
+    for (const byte of bytes) {
+      if (byte >= 0xf8) {
+        if (this.#rules[byte] === 1) frames.push(Buffer.from([byte]));
+        else this.droppedBytes++;
+      } else if (this.#add(byte)) {
+        frames.push(Buffer.from(this.#frame));
+        this.#frame = [];
+      }
+    }
+    return frames;
+  }
+
+  flush(): Buffer[] {
+    return [];
+  }
+
+  wrap(payload: Buffer): Buffer {
+    return payload;
+  }
+
+  /** Returns whether the frame is complete. */
+  #add(byte: number): boolean {
+    const [first = this.#status] = this.#frame;
+    const rule = first === undefined ? undefined : this.#rules[first];
+    const isEnd = this.#frame.length > 0 && typeof rule === 'object' && rule.end === byte;
+    if (byte >= 0x80 && !isEnd) return this.#begin(byte);
+    if (first === undefined || this.#frame.length >= this.#maxBytes) {
+      this.#drop(1);
+      return false;
+    }
+    if (this.#frame.length === 0) this.#frame.push(first);
+    this.#frame.push(byte);
+    return isEnd || this.#frame.length === rule;
+  }
+
+  #begin(byte: number): boolean {
+    this.#drop(0);
+    const rule = this.#rules[byte];
+    this.#status = byte < 0xf0 && rule !== undefined ? byte : undefined;
+    if (rule === undefined) this.droppedBytes++;
+    else this.#frame = [byte];
+    return rule === 1;
+  }
+
+  #drop(more: number): void {
+    this.droppedBytes += this.#frame.length + more;
+    this.#frame = [];
+  }
 }
 
 /** Frames that end with a pause; the caller measures it and calls `flush`. */

@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { createFramer, type Framing } from '../../lib/device/frames.ts';
+import { createFramer, type Framing, type LengthRule, withMarks } from '../../lib/device/frames.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 
@@ -12,6 +12,23 @@ const angles: Framing = { kind: 'enclosed', start: bytes('<'), end: bytes('>'), 
 const stuffed: Framing = { kind: 'enclosed', start: bytes('\x10\x02'), end: bytes('\x10\x03'), escapeByte: 0x10 };
 const sized: Framing = { kind: 'bytes', bytes: 5 };
 const headed: Framing = { kind: 'length', at: 1, bytes: 2, isLittle: false, adds: 3 };
+
+const prompted: Framing = { ...lines, prompts: [bytes('OK> '), bytes('>>')] };
+/** The rules of a table such as `{ '80..BF': 3, F0: 'F7' }`. */
+const rulesOf = (...rules: readonly [from: number, to: number, rule: LengthRule][]) =>
+  Array.from({ length: 256 }, (_, byte) => rules.find(([from, to]) => byte >= from && byte <= to)?.[2]);
+const kinds: Framing = {
+  kind: 'lengthBy',
+  at: 1,
+  rules: rulesOf([1, 1, 3], [2, 2, 5], [0xf0, 0xf0, { end: 0xf7 }]),
+  isRunning: false,
+};
+const midi: Framing = {
+  kind: 'lengthBy',
+  at: 0,
+  rules: rulesOf([0xc0, 0xdf, 2], [0x80, 0xef, 3], [0xf0, 0xf0, { end: 0xf7 }], [0xf8, 0xff, 1]),
+  isRunning: true,
+};
 
 const anyBytes = fc.uint8Array({ maxLength: 40 }).map((array) => Buffer.from(array));
 const textOf = (alphabet: string, minLength = 1) =>
@@ -30,6 +47,25 @@ const carried: readonly [name: string, framing: Framing, payload: fc.Arbitrary<B
   ['enclosed', angles, textOf('ab \n\x00', 0)],
   ['stuffed', stuffed, anyBytes],
   ['of a length', sized, fc.uint8Array({ minLength: 5, maxLength: 5 }).map((array) => Buffer.from(array))],
+  ['with prompts', prompted, textOf('abc \x00\xff')],
+  [
+    'of a length by a byte',
+    kinds,
+    fc.oneof(
+      fc.uint8Array({ minLength: 1, maxLength: 1 }).map(([last]) => Buffer.from([7, 1, last!])),
+      fc.uint8Array({ minLength: 3, maxLength: 3 }).map((rest) => Buffer.from([7, 2, ...rest])),
+      textOf('ab\x01').map((rest) => Buffer.concat([Buffer.from([7, 0xf0]), rest, Buffer.from([0xf7])])),
+    ),
+  ],
+  [
+    'of MIDI',
+    midi,
+    fc.oneof(
+      textOf('ab\x01', 0).map((rest) => Buffer.concat([Buffer.from([0xf0]), rest, Buffer.from([0xf7])])),
+      fc.tuple(fc.constantFrom(0x90, 0xb3, 0xef), fc.nat(127), fc.nat(127)).map((three) => Buffer.from(three)),
+      fc.tuple(fc.constantFrom(0xc0, 0xd1), fc.nat(127)).map((two) => Buffer.from(two)),
+    ),
+  ],
   [
     'with a header',
     headed,
@@ -78,6 +114,42 @@ test('a header with an impossible length is skipped', (t) => {
   const framer = createFramer(headed, 100);
   t.deepEqual(framer.push(Buffer.from([7, 0xff, 0xff, 7, 0, 1, 9])), [Buffer.from([7, 0, 1, 9])]);
   t.is(framer.droppedBytes, 3);
+});
+
+test('a prompt at the beginning of a line is a frame without an end, however the bytes are cut', (t) => {
+  const stream = bytes('OK> OK> volume 3\r\n7 OK> 8\r\n\r\nOK> >>on\r\nOK> ');
+  const expected = ['OK> ', 'OK> ', 'volume 3', '7 OK> 8', 'OK> ', '>>', 'on', 'OK> '];
+  for (let piece = 1; piece <= stream.length; piece++) {
+    const framer = createFramer(prompted);
+    const found: Buffer[] = [];
+    for (let at = 0; at < stream.length; at += piece) found.push(...framer.push(stream.subarray(at, at + piece)));
+    t.deepEqual(found.map(String), expected, `pieces of ${piece}`);
+  }
+  t.deepEqual(withMarks(prompted, bytes('OK> ')), bytes('OK> '));
+});
+
+test('MIDI: a status byte may be left out, real-time bytes stand within frames, and an incomplete frame is dropped', (t) => {
+  const framer = createFramer(midi, 16);
+  const stream = Buffer.from([
+    ...[5, 0x90, 1, 0x7f, 2, 0xfe, 0x3f], // garbage, a note, another one without its status, with active sensing in it
+    ...[0xb0, 0x63, 0xc1, 9, 0xc1, 8, 7], // a control change that breaks off, program changes
+    ...[0xf0, 1, 0xf8, 2, 0xf7, 3], // a message with a clock in it, after which no status counts
+    ...[0xf0, ...Array(20).fill(1), 0xf7, 0x90, 3, 0], // one that is too long
+  ]);
+  t.deepEqual(
+    framer.push(stream).map((frame) => frame.toString('hex')),
+    ['90017f', 'fe', '90023f', 'c109', 'c108', 'c107', 'f8', 'f00102f7', '900300'],
+  );
+  t.is(framer.droppedBytes, 1 + 2 + 1 + 21 + 1);
+});
+
+test('a byte decides the length; bytes that begin no frame are skipped', (t) => {
+  const framer = createFramer(kinds, 16);
+  t.deepEqual(
+    framer.push(Buffer.from([7, 1, 5, 0x55, 7, 2, 1, 2, 3, 7, 0xf0, 1, 0xf7])).map((frame) => frame.toString('hex')),
+    ['070105', '0702010203', '07f001f7'],
+  );
+  t.is(framer.droppedBytes, 1);
 });
 
 test('a lone escape, such as an acknowledgement, is a frame', (t) => {

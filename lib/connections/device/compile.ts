@@ -1,7 +1,7 @@
 // Compiles a description from JSON5 to the form that a session runs. It reports every error at once, each with file, line, column, path
 // and, for a misspelt name, the nearest known one, as for flow files.
 
-import { type Framing, maxFrameBytes } from '../../device/frames.ts';
+import { type Framing, type LengthRule, maxFrameBytes } from '../../device/frames.ts';
 import { AnswerPattern, type DescribedRequest, RequestMistake, RequestPattern } from '../../device/http-message.ts';
 import { type Matcher, MatcherIndex, parseMatcher, TextMatcher } from '../../device/message.ts';
 import { PatternError } from '../../device/pattern.ts';
@@ -350,14 +350,44 @@ class Compiler {
     }
     if (frame.end !== undefined) {
       const ends = marks('end', frame.end);
-      return { kind: 'end', ends, sendEnd: ends[0]!, isBlock: frame.block === true };
+      const prompts = marks('prompt', frame.prompt ?? []);
+      return { kind: 'end', ends, sendEnd: ends[0]!, isBlock: frame.block === true, prompts };
     }
     if (frame.bytes !== undefined) return { kind: 'bytes', bytes: frame.bytes };
     if (frame.length !== undefined) {
       const { at, bytes, endian, adds = 0 } = frame.length;
       return { kind: 'length', at, bytes, isLittle: endian === 'little', adds };
     }
+    if (frame.lengthBy !== undefined) return this.#lengthBy(frame.lengthBy);
     return { kind: 'idle', idleMs: frame.idle! };
+  }
+
+  #lengthBy({ at = 0, lengths, running }: NonNullable<NonNullable<Description['frame']>['lengthBy']>): Framing {
+    const path = ['frame', 'lengthBy'];
+    const ranges: { readonly low: number; readonly high: number; readonly rule: LengthRule }[] = [];
+    if (running === true && at > 0) this.#add([...path, 'at'], `expected 0, because of running, got ${at}`);
+    for (const [written, length] of Object.entries(lengths)) {
+      const here = [...path, 'lengths', written];
+      const [, first, last = first] = /^([\da-f]{2})(?:\.\.([\da-f]{2}))?$/i.exec(written) ?? [];
+      const [low, high] = [Number.parseInt(first ?? '', 16), Number.parseInt(last ?? '', 16)];
+      if (!(low <= high))
+        this.#add(here, `expected a byte or a range in hexadecimal digits, such as 90 or 80..8F, got "${written}"`);
+      else if (running === true && low < 0x80)
+        this.#add(here, `expected bytes of 80 and more, because of running, got "${written}"`);
+      if (typeof length === 'string' && !/^[\da-f]{2}$/i.test(length))
+        this.#add(
+          here,
+          `expected a length, or the byte that ends the frame in hexadecimal digits, got ${describe(length)}`,
+        );
+      if (typeof length === 'number' && length <= at)
+        this.#add(here, `expected a length of more than at, ${at}, got ${length}`);
+      const rule = typeof length === 'number' ? length : { end: Number.parseInt(length, 16) };
+      ranges.push({ low, high, rule });
+    }
+    const rules: (LengthRule | undefined)[] = [];
+    for (const { low, high, rule } of ranges.sort((a, b) => a.high - a.low - (b.high - b.low))) // narrow ones first
+      for (let byte = low; byte <= high; byte++) rules[byte] ??= rule;
+    return { kind: 'lengthBy', at, rules, isRunning: running === true };
   }
 
   /** Returns the bytes that begin or end a frame. */

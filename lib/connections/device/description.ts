@@ -212,16 +212,36 @@ const frame = z
       })
       .optional()
       .describe('A header contains the length'),
+    lengthBy: z
+      .strictObject({
+        at: integer(0, 64).optional().describe('The offset of the byte that decides. Default: 0'),
+        lengths: z
+          .record(text, z.union([integer(1, 65_536), text], { error: 'a length, or the byte that ends the frame: F7' }))
+          .describe(
+            'The length of the frame, or the byte that ends it, by bytes in hexadecimal digits: 90, 80..8F; the narrowest range counts',
+          ),
+        running: z
+          .literal(true)
+          .optional()
+          .describe('true: running status and real-time bytes, as in MIDI; the hub completes each frame'),
+      })
+      .optional()
+      .describe('The value of a byte decides the length'),
+    prompt: oneOrMore(text.min(1), 'text, or a list of texts')
+      .optional()
+      .describe('Text at the beginning of a line that is a message without an end, such as "OK> "'),
     idle: duration(1, 10_000).optional().describe('A pause ends a frame'),
     telnet: z.literal(true).optional().describe('true: removes telnet commands and refuses their options'),
     max: integer(1, 1_048_576)
       .optional()
       .describe('The longest frame in bytes; longer ones are dropped. Default: 65536'),
   })
-  .superRefine(({ end, start, bytes, length, idle }, context) => {
-    const kinds = [end ?? start, bytes, length, idle].filter((kind) => kind !== undefined);
+  .superRefine(({ end, start, bytes, length, lengthBy, idle, prompt, block }, context) => {
+    const kinds = [end ?? start, bytes, length, lengthBy, idle].filter((kind) => kind !== undefined);
     if (kinds.length !== 1)
-      context.addIssue({ code: 'custom', message: 'expected exactly one of end, bytes, length and idle' });
+      context.addIssue({ code: 'custom', message: 'expected exactly one of end, bytes, length, lengthBy and idle' });
+    if (prompt !== undefined && (end === undefined || start !== undefined || block !== undefined))
+      context.addIssue({ code: 'custom', path: ['prompt'], message: 'expected end, without start and block' });
     if (start !== undefined && end === undefined)
       context.addIssue({ code: 'custom', path: ['start'], message: 'expected end as well, got none' });
   });

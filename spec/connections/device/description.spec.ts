@@ -101,6 +101,32 @@ test('what can never be read is a mistake: an empty message, and a refusal that 
   );
 });
 
+test('mistakes in a table of lengths and in prompts have their places', async (t) => {
+  const level = `parameters: { level: { type: 'I', on: '90 {value:uint} 00' } }`;
+  t.deepEqual(
+    await mistakesOf(
+      t,
+      `{
+  about: 'It',
+  format: 'hex',
+  frame: { lengthBy: { at: 1, lengths: { '8x': 3, '90..80': 3, F0: 'FX', C0: 1, '10': 3 }, running: true } },
+  ${level},
+}`,
+    ),
+    [
+      'it.json5:4:24: frame.lengthBy.at: expected 0, because of running, got 1',
+      'it.json5:4:81: frame.lengthBy.lengths.10: expected bytes of 80 and more, because of running, got "10"',
+      'it.json5:4:42: frame.lengthBy.lengths.8x: expected a byte or a range in hexadecimal digits, such as 90 or 80..8F, got "8x"',
+      'it.json5:4:51: frame.lengthBy.lengths["90..80"]: expected a byte or a range in hexadecimal digits, such as 90 or 80..8F, got "90..80"',
+      'it.json5:4:64: frame.lengthBy.lengths.F0: expected a length, or the byte that ends the frame in hexadecimal digits, got "FX" (string)',
+      'it.json5:4:74: frame.lengthBy.lengths.C0: expected a length of more than at, 1, got 1',
+    ],
+  );
+  t.deepEqual(await mistakesOf(t, `{ about: 'It', format: 'hex', frame: { bytes: 3, prompt: 'OK>' }, ${level} }`), [
+    'it.json5:1:50: frame.prompt: expected end, without start and block',
+  ]);
+});
+
 test('a description that is malformed or missing is a mistake; so are names that a connection misspells', async (t) => {
   t.deepEqual(await mistakesOf(t, '{ about: "It", parameters: { '), [
     'it.json5:1:28: expected } to close {, got the end of the file',
@@ -127,7 +153,7 @@ test('a description that is malformed or missing is a mistake; so are names that
 
 test('docs/devices.md: its descriptions have no mistakes', (t) => {
   const blocks = blocksOf(readReadme('docs/devices.md')).filter(({ text }) => /^\/\/ \S+\.device\.json5\n/.test(text));
-  t.is(blocks.length, 3);
+  t.is(blocks.length, 5);
   for (const { text } of blocks)
     t.deepEqual(compileDescription('it', text, { variables: {}, secrets: {} }).mistakes, [], text);
 });

@@ -14,8 +14,9 @@ import { readJson5 } from '../../../lib/json5/read-json5.ts';
 import type { Value } from '../../../lib/model/value.ts';
 import { runFlowTests } from '../../../lib/testing/run-tests.ts';
 import { eventually } from '../../support/deadline.ts';
-import { type HubUnderTest, startTestHub, statusOf, writer } from '../../support/hub.ts';
+import { type HubUnderTest, startHubFrom, startTestHub, statusOf, writer } from '../../support/hub.ts';
 import { type PeerOptions, startPeer } from '../../support/peer.ts';
+import { blocksOf, readReadme } from '../../support/repository/readme.ts';
 
 for (const name of protocolNames())
   test(`the description ${name} has no mistakes, and describes its purpose`, (t) => {
@@ -375,6 +376,61 @@ test('VISCA over IP: bytes in datagrams with a sequence number', async (t) => {
   const hub = await start(t, { udp: `127.0.0.1:${camera.address().port}`, protocol: 'visca-ip' });
   has(t, hub, { power: true, zoom: 0x0123, 'auto-focus': undefined });
   await sets(hub, { zoom: 0x1abc });
+});
+
+test('an AHM mixer as the page describes it: notes with running status, amid active sensing', async (t) => {
+  const { text } = blocksOf(readReadme('docs/devices.md')).find((block) => block.text.includes('// ahm.device.json5'))!;
+  const muted = Array.from({ length: 64 }, (_, n) => n === 2);
+  const peer = await startPeer(t, {
+    pieceBytes: 1,
+    end: '\xf7',
+    findEnd: (unread) => (unread[0] === '\xf0' ? unread.indexOf('\xf7') : unread.length >= 6 ? 5 : -1),
+    answer(request) {
+      if (request[0] === '\x90') {
+        muted[request.charCodeAt(1)] = request[2] === '\x7f';
+        return undefined;
+      }
+      const n = request.at(-1)!;
+      return `\xfe\x90${n}\xfe${muted[n.charCodeAt(0)] ? '\x7f' : '\x3f'}${n}\x00`;
+    },
+  });
+  const hub = await startHubFrom(t, {
+    'flow.json5': {
+      connections: { it: { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: './ahm.device.json5' } },
+    },
+    'ahm.device.json5': text,
+  });
+  await hub.logged(/^connection "it" is running$/);
+  has(t, hub, { 'in/1/muted': false, 'in/3/muted': true, 'in/64/muted': false });
+  await sets(hub, { 'in/64/muted': true, 'in/3/muted': false });
+  t.deepEqual([muted[63], muted[2]], [true, false]);
+  peer.send('\x90\x00\x7f\x00\x00');
+  await eventually(() => hub.find('it/in/1/muted')!.value === true);
+});
+
+test('a device that answers with a prompt, as the page describes it', async (t) => {
+  const { text } = blocksOf(readReadme('docs/devices.md')).find((block) => block.text.includes("prompt: 'GNET> '"))!;
+  let volume = 7;
+  const peer = await startPeer(t, {
+    pieceBytes: 1,
+    greeting: () => 'Welcome\r\nGNET> ',
+    end: '\r\n',
+    answer(request) {
+      const [, value] = /^set volume (\d+)$/.exec(request) ?? [];
+      if (value !== undefined) volume = Number(value);
+      return value === undefined ? `${request}\r\nvolume ${volume}\r\nGNET> ` : `${request}\r\nGNET> `;
+    },
+  });
+  const hub = await startHubFrom(t, {
+    'flow.json5': {
+      connections: { it: { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: './it.device.json5' } },
+    },
+    'it.device.json5': text,
+  });
+  await hub.logged(/^connection "it" is running$/);
+  await eventually(() => hub.find('it/volume')!.value === 7);
+  await sets(hub, { volume: 30 });
+  t.is(volume, 30);
 });
 
 test('OBS: a password is sent as a digest, inputs are discovered, requested, and withdrawn', async (t) => {
