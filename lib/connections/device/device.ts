@@ -139,6 +139,7 @@ function run(context: ConnectionContext<DeviceSettings>, played?: Transport): Ob
     };
     const session = new Session(
       {
+        connectionId: context.id,
         compiled,
         transports,
         scheduler,
@@ -177,6 +178,7 @@ function simulate(context: ConnectionContext<DeviceSettings>): Observable<Connec
     );
     const session = new Session(
       {
+        connectionId: context.id,
         compiled,
         transports: [],
         scheduler: context.scheduler,
@@ -332,7 +334,10 @@ class Writers {
     const accepted = (input: unknown) => {
       const instance = this.#instances.get(id);
       if (instance !== undefined) return accept(input, instance);
-      throw new HubError('unavailable', `${id}: the device does not have this parameter at the moment`);
+      throw new HubError(
+        'unavailable',
+        `${this.#context.id}/${id}: the device does not have this parameter at the moment`,
+      );
     };
     const writing = this.#context.inbox(id, accepted).subscribe((value) => {
       const instance = this.#instances.get(id);

@@ -10,6 +10,7 @@ import { acceptedValue, type Compiled, type Instance } from './compiled.ts';
 import type { Outcome, RequestOptions } from './requests.ts';
 
 export interface PendingWritesOptions {
+  readonly connectionId: string;
   readonly compiled: Compiled;
   readonly scheduler: SchedulerLike;
   readonly log: Log;
@@ -69,9 +70,14 @@ export class PendingWrites {
     return this.#wanted.size > 0;
   }
 
+  #addressOf({ id }: Instance): string {
+    return `${this.#options.connectionId}/${id}`;
+  }
+
   /** Checks a value before it is written. Errors: `unavailable`, `out-of-range`, `not-convertible`. */
   accept(instance: Instance, input: unknown): Value {
-    if (!this.#options.isOnline()) throw new HubError('unavailable', `${instance.id}: the device is offline`);
+    if (!this.#options.isOnline())
+      throw new HubError('unavailable', `${this.#addressOf(instance)}: the device is offline`);
     return this.check(instance, input);
   }
 
@@ -90,7 +96,10 @@ export class PendingWrites {
     if (write === undefined) return;
     if (!this.#options.isOnline()) {
       if (type === 'T') this.#options.log.warn({}, `${instance.id} was not sent: the device is offline`, 'not sent');
-      this.#options.settle(instance.id, new HubError('unavailable', `${instance.id}: the device is offline`));
+      this.#options.settle(
+        instance.id,
+        new HubError('unavailable', `${this.#addressOf(instance)}: the device is offline`),
+      );
       return;
     }
     if (type !== 'T') this.#want(instance, value, change);
@@ -203,7 +212,10 @@ export class PendingWrites {
       if (isNewest)
         this.giveUp(
           instance,
-          new HubError(this.#options.isOnline() ? 'not-confirmed' : 'unavailable', `${id}: ${outcome.refused}`),
+          new HubError(
+            this.#options.isOnline() ? 'not-confirmed' : 'unavailable',
+            `${this.#addressOf(instance)}: ${outcome.refused}`,
+          ),
         );
       return;
     }
@@ -223,7 +235,10 @@ export class PendingWrites {
       if (this.#wanted.get(instance) === still)
         this.giveUp(
           instance,
-          new HubError('not-confirmed', `${id}: the device has not reported the value within ${confirmMs / 1000} s`),
+          new HubError(
+            'not-confirmed',
+            `${this.#addressOf(instance)}: the device has not reported the value within ${confirmMs / 1000} s`,
+          ),
         );
     }, confirmMs);
   }
@@ -265,7 +280,10 @@ export class PendingWrites {
   giveUpAll(reason: string): void {
     this.#triggers = 0;
     for (const instance of [...this.#wanted.keys()])
-      this.giveUp(instance, new HubError('unavailable', `${instance.id}: the device is offline: ${reason}`));
+      this.giveUp(
+        instance,
+        new HubError('unavailable', `${this.#addressOf(instance)}: the device is offline: ${reason}`),
+      );
   }
 
   /** Writes again what had not been sent when the link broke. */

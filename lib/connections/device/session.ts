@@ -41,6 +41,7 @@ export interface SessionEvents {
 }
 
 export interface SessionOptions {
+  readonly connectionId: string;
   readonly compiled: Compiled;
   readonly transports: readonly Transport[];
   readonly scheduler: SchedulerLike;
@@ -154,7 +155,10 @@ export class Session {
         events.set(instance.id, value, value === undefined ? undefined : this.#writes.confirm(instance, value)),
       discovered: (instance) => events.declare([instance]),
       withdrawn: (instance) => {
-        this.#writes.giveUp(instance, new HubError('unavailable', `${instance.id}: the device no longer has it`));
+        this.#writes.giveUp(
+          instance,
+          new HubError('unavailable', `${options.connectionId}/${instance.id}: the device no longer has it`),
+        );
         events.withdraw([instance.id]);
       },
       announced: (instance, ask) => this.#questions.askInstance(instance, ask),
@@ -171,6 +175,7 @@ export class Session {
       save: (found) => this.#save(found),
     });
     this.#writes = new PendingWrites({
+      connectionId: options.connectionId,
       compiled,
       scheduler,
       log: options.log,
