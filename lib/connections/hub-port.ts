@@ -116,6 +116,37 @@ export interface Operations {
   wouldBe(address: string): Change | undefined;
 }
 
+/** A request to a webhook of the hub. */
+export interface Delivery {
+  /** Returns a header by its name in lower case; empty: there is none. */
+  readonly header: (name: string) => string;
+  /** The query of the URL, without `?`. */
+  readonly query: string;
+  /** The media type of the body in lower case; empty if its charset is not UTF-8. */
+  readonly type: string;
+  readonly body: Buffer;
+  /** The address of the sender. */
+  readonly sender: string;
+}
+
+/** A webhook that a connection receives. */
+export interface Hook {
+  /**
+   * Checks the sender, then sets values. `undo` has a repetition of the delivery count as a new one. Errors: `unauthorized`, `body-type`,
+   * `body-too-large`, `unprocessable`, `too-many-requests`.
+   */
+  receive(delivery: Delivery): { undo(): void };
+  readonly totals: { readonly accepted: number; readonly repeated: number; readonly refused: number };
+}
+
+/** The messages of a connection since it started: webhooks and mail. */
+export interface MessageTotals {
+  readonly delivered: number;
+  readonly failed: number;
+  readonly dropped: number;
+  readonly pending: number;
+}
+
 /** The whole hub as gateways see it. */
 export interface HubPort extends Parameters, Operations {
   readonly version: string;
@@ -133,4 +164,8 @@ export interface HubPort extends Parameters, Operations {
   readonly editing: Editing | undefined;
   /** Whether this hub leads and thus runs connections and rules. */
   readonly leadership: Leadership;
+  /** The webhooks that running connections receive, by name. Each connection adds and removes its own. */
+  readonly hooks: Map<string, Hook>;
+  /** The totals of connections that send messages, by Connection ID. */
+  readonly outboxes: Map<string, () => MessageTotals>;
 }

@@ -5,6 +5,7 @@ export const registry = {
   device: () => import('./device/device.ts').then(({ device }) => device),
   dummy: () => import('./dummy/dummy.ts').then(({ dummy }) => dummy),
   keyboard: () => import('./keyboard/keyboard.ts').then(({ keyboard }) => keyboard),
+  mail: () => import('./mail/mail.ts').then(({ mail }) => mail),
   mqtt: () => import('./mqtt/mqtt.ts').then(({ mqtt }) => mqtt),
   nats: () => import('./nats/nats.ts').then(({ nats }) => nats),
   osc: () => import('./osc/osc.ts').then(({ osc }) => osc),
@@ -13,6 +14,7 @@ export const registry = {
   store: () => import('./store/store.ts').then(({ store }) => store),
   timer: () => import('./timer/timer.ts').then(({ timer }) => timer),
   'virtual-core': () => import('./virtual-core/virtual-core.ts').then(({ virtualCore }) => virtualCore),
+  webhook: () => import('./webhook/webhook.ts').then(({ webhook }) => webhook),
   'xml-file-output': () => import('./xml-file-output/xml-file-output.ts').then(({ xmlFileOutput }) => xmlFileOutput),
 };
 

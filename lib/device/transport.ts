@@ -109,6 +109,7 @@ export function tcpTransport({ host, port, tls }: TcpTarget): Transport {
   };
 }
 
+/** Returns the options of `tls.connect`: it verifies the certificate, unless a single one is trusted, which `fingerprintFault` checks. */
 export function tlsOptions({ fingerprint, ...files }: TlsTarget) {
   return { rejectUnauthorized: fingerprint === undefined, ...files };
 }
@@ -121,6 +122,24 @@ export function fingerprintFault(socket: Socket, expected: string): string | und
   return plain(fingerprint256) === plain(expected)
     ? undefined
     : `expected the certificate ${expected}, got ${fingerprint256}`;
+}
+
+const certificateReasons: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is from an authority that this machine does not trust',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is from an authority that this machine does not trust',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is from an authority that this machine does not trust',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+};
+
+/** Returns the error of a connection as a sentence that says what to do. */
+export function connectReason(error: Error): string {
+  const { code = '' } = error as { code?: string };
+  const reason = certificateReasons[code];
+  if (reason !== undefined) return `${reason}; set tls.caFile or tls.fingerprint`;
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `its certificate is for another name: ${messageOf(error)}`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'no machine of this name is known';
+  return messageOf(error);
 }
 
 class SocketLink implements Link {

@@ -114,6 +114,8 @@ export class Hub implements HubPort {
   readonly mirroring: HubPort['mirroring'];
   readonly leadership: HubPort['leadership'];
   readonly editing: Editor | undefined;
+  readonly hooks: HubPort['hooks'] = new Map();
+  readonly outboxes: HubPort['outboxes'] = new Map();
   readonly #engine: Engine;
   readonly #graph: Graph;
   readonly #log: Journal;

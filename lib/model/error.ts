@@ -33,6 +33,7 @@ export const errorCatalogue = {
   unauthorized: 'Unauthorized',
   unavailable: 'Temporarily unavailable',
   'unknown-parameter': 'Unknown parameter',
+  unprocessable: 'Content not accepted',
   'upgrade-required': 'Upgrade required',
 } as const;
 

@@ -20,6 +20,7 @@ export const programs = {
   chromium: { packages: ['chromium'], isThere: () => chromiumNames.some(pathOf) },
   'chromium-headless-shell': { packages: ['chromium-headless-shell'], isThere: () => headlessNames.some(pathOf) },
   curl: command('curl'),
+  exim4: command('exim4', 'exim4-daemon-light'),
   faketime: { packages: ['libfaketime'], isThere: () => findLibfaketime() !== undefined },
   git: command('git'),
   haproxy: command('haproxy'),

@@ -2,12 +2,12 @@
 // A device that says that it is away makes its own parameters stale, the loss of the broker all of them.
 
 import { Subscription } from 'rxjs';
+import { acceptedValue, Payload } from '../../device/payload.ts';
 import { HubError, messageOf } from '../../model/error.ts';
 import type { About, Change, Parameter, ParameterDeclaration } from '../../model/parameter.ts';
 import { toText, type Value, type ValueType } from '../../model/value.ts';
 import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
 import type { Broker, Filter } from './broker.ts';
-import { acceptedValue, Payload } from './payload.ts';
 import type { MqttSettings } from './settings.ts';
 
 /** How long a write stays pending until the device reports the value. */

@@ -3,6 +3,7 @@
 // that orders it among those of the topic, so that after writes at the same time all of them have the same value.
 
 import { Subscription } from 'rxjs';
+import { readBoolean } from '../../device/payload.ts';
 import { connectionIdOf } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
 import { globToRegExp } from '../../model/glob.ts';
@@ -13,7 +14,6 @@ import type { HubPort } from '../hub-port.ts';
 import { type Announced, announce, nodeOf } from './announce.ts';
 import { maxPayloadBytes } from './bindings.ts';
 import type { Broker, Outgoing, Stamp } from './broker.ts';
-import { readBoolean } from './payload.ts';
 import type { MqttSettings } from './settings.ts';
 
 /** How many parameters a bridge publishes. */

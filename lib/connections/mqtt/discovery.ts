@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { Payload, Payload } from '../../device/payload.ts';
 import { parameterIdMistake } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
@@ -13,7 +14,6 @@ import { selectBy } from './bridge.ts';
 import type { Broker } from './broker.ts';
 import { entitiesIn, placeIn } from './documents.ts';
 import { describeEntity } from './entities.ts';
-import { Payload } from './payload.ts';
 import type { MqttSettings } from './settings.ts';
 import { tasmotaDevice } from './tasmota.ts';
 import { shellyDevice, shellyFilters, zigbeeDevices } from './vendors.ts';

@@ -1,6 +1,7 @@
 // The documents of the MQTT discovery of Home Assistant: reads their keys, abbreviated or not, with the base topic `~`, and makes parameters of what
 // `entities.ts` has found in them. ESPHome, the bridge of Zigbee2MQTT and others publish documents of this form.
 
+import { Payload, readValue, type Words, wordOf } from '../../device/payload.ts';
 import { HubError } from '../../model/error.ts';
 import { isJsonObject } from '../../model/json-object.ts';
 import type { About } from '../../model/parameter.ts';
@@ -9,7 +10,6 @@ import { toText, type Value, type ValueType } from '../../model/value.ts';
 import { longDeviceNames, longNames } from './abbreviations.ts';
 import type { Availability, Binding, BindingWrite, Device } from './bindings.ts';
 import { availabilityOf } from './parameters.ts';
-import { Payload, readValue, type Words, wordOf } from './payload.ts';
 import { topicMistake } from './settings.ts';
 import { compileTemplate, noneText, TemplateError } from './templates.ts';
 

@@ -1,11 +1,11 @@
 // The kinds of entities of Home Assistant's MQTT discovery, and the parameters that each of them becomes. The keys, their defaults and the
 // payloads are those of Home Assistant's documentation of each kind.
 
+import type { Payload } from '../../device/payload.ts';
 import type { About } from '../../model/parameter.ts';
 import type { Binding } from './bindings.ts';
 import { choicesOf, type DocumentPlace, deviceKeyOf, Entity, type Json, keysOf } from './documents.ts';
 import { describeLight } from './lights.ts';
-import type { Payload } from './payload.ts';
 
 /** What a document has become. */
 export interface Described {

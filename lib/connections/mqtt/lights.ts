@@ -1,10 +1,10 @@
 // Lights of Home Assistant's MQTT discovery, in its three schemas. A color is text, numbers with commas, as the default schema has it: `255,0,127`.
 
+import type { Payload } from '../../device/payload.ts';
 import { HubError } from '../../model/error.ts';
 import type { About } from '../../model/parameter.ts';
 import { toText, type Value } from '../../model/value.ts';
 import { choicesOf, type Entity, keysOf } from './documents.ts';
-import type { Payload } from './payload.ts';
 
 interface Color {
   /** The names that command templates use, and the keys of JSON. */

@@ -1,6 +1,7 @@
 // MQTT: topics of a broker as parameters, the parameters of the hub as topics, and devices that announce themselves there.
 
 import { Observable, type Subscription } from 'rxjs';
+import { acceptedValue } from '../../device/payload.ts';
 import { readRegularFileSync } from '../../files/regular-file.ts';
 import { messageOf } from '../../model/error.ts';
 import { isJsonObject } from '../../model/json-object.ts';
@@ -14,7 +15,6 @@ import { Bridge } from './bridge.ts';
 import { Broker } from './broker.ts';
 import { Discovery, refusedId } from './discovery.ts';
 import { compileParameters, type OpenTemplate } from './parameters.ts';
-import { acceptedValue } from './payload.ts';
 import { createTransports, type MqttSettings, settingsSchema } from './settings.ts';
 
 /** The longest file of expected parameters, in bytes. */

@@ -3,13 +3,13 @@
 
 import { type Matcher, parseMatcher } from '../../device/message.ts';
 import { PatternError } from '../../device/pattern.ts';
+import { type Payload, readPath, readValue, wordOf } from '../../device/payload.ts';
 import { compileExpression, ExpressionMistake } from '../../expression/expression.ts';
 import { parameterIdMistake } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
 import { convert, toText, type Value } from '../../model/value.ts';
 import type { SettingMistake } from '../setting.ts';
 import type { Availability, Binding, Device } from './bindings.ts';
-import { type Payload, readPath, readValue, wordOf } from './payload.ts';
 import { aboutOf, type MqttSettings, type ParameterSettings } from './settings.ts';
 
 /** How many parameters the settings may declare. */

@@ -1,13 +1,13 @@
 // Tasmota devices: what `tasmota/discovery/<MAC>/config` and `/sensors` say, with the topics, words and units of the device. Relays, dimmers,
 // color temperature, shutters, fans, switches, buttons and sensors become parameters.
 
+import type { Payload } from '../../device/payload.ts';
 import { isJsonObject } from '../../model/json-object.ts';
 import { toText, type Value } from '../../model/value.ts';
 import type { Binding, Device } from './bindings.ts';
 import { segmentOf } from './documents.ts';
 import type { Described } from './entities.ts';
 import { availabilityOf } from './parameters.ts';
-import type { Payload } from './payload.ts';
 import { topicMistake } from './settings.ts';
 import { bind, defined, maxExposes, type Part, textOf } from './vendors.ts';
 

@@ -1,6 +1,7 @@
 // Devices that announce themselves in a form of their own: Zigbee2MQTT with typed exposes, and Shelly of all generations. Each function
 // returns the parameters of a device by its stable identity: an address that it keeps when it is renamed.
 
+import { type Payload, readValue, type Words, wordOf } from '../../device/payload.ts';
 import { isJsonObject } from '../../model/json-object.ts';
 import type { About } from '../../model/parameter.ts';
 import { toText, type Value, type ValueType } from '../../model/value.ts';
@@ -8,7 +9,6 @@ import type { Binding, BindingWrite, Device } from './bindings.ts';
 import { segmentOf } from './documents.ts';
 import type { Described } from './entities.ts';
 import { availabilityOf } from './parameters.ts';
-import { type Payload, readValue, type Words, wordOf } from './payload.ts';
 import { topicMistake } from './settings.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -13,6 +13,7 @@ export { endpoints as explain } from './explain.ts';
 export { endpoints as flowFiles } from './flow-files.ts';
 export { endpoints as health } from './health.ts';
 export { endpoints as history } from './history.ts';
+export { endpoints as hooks } from './hooks.ts';
 export { endpoints as hubs } from './hubs.ts';
 export { endpoints as log } from './log.ts';
 export { endpoints as metrics } from './metrics.ts';

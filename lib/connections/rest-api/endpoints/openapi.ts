@@ -72,7 +72,7 @@ function operationOf({ id, tag, summary, need, names = {}, query, isTraced, body
   const problems = { ...mayMeet, ...(body && ofBodies), ...errors };
   const unavailable = errors[503] === undefined ? passwords : `${errors[503]}; or ${passwords.replace('Too', 'too')}`;
   return {
-    ...(need === 'nothing' && { security: [] }), // no credentials needed
+    ...((need === 'nothing' || need === 'own') && { security: [] }), // no credentials of a user needed
     operationId: id,
     tags: [tag],
     summary,

@@ -43,8 +43,18 @@ export interface Paced {
 export function readBody(
   exchange: Exchange,
   request: HttpRequest,
-  { share, queue }: Paced,
+  paced: Paced,
   done: (body: string | HubError) => void,
+): void {
+  readBytes(exchange, request, paced, (body) => done(body instanceof HubError ? body : decodeText(body)));
+}
+
+/** Reads the bytes of a body, as `readBody`. */
+export function readBytes(
+  exchange: Exchange,
+  request: HttpRequest,
+  { share, queue }: Paced,
+  done: (body: Buffer | HubError) => void,
 ): void {
   const { response } = exchange;
   const expected = `body: expected at most ${maxBodyBytes} bytes, got more`;
@@ -95,7 +105,7 @@ export function readBody(
     queue.do(
       take(() => {
         account?.set(0);
-        done(decodeText(chunks));
+        done(Buffer.concat(chunks));
       }),
     );
   letSend(response);
@@ -134,9 +144,9 @@ export function readObject(text: string, keys: string): object {
   return readJsonObject(text, { where: 'body', object: `an object with ${keys}` });
 }
 
-function decodeText(chunks: readonly Buffer[]): string | HubError {
+function decodeText(body: Buffer): string | HubError {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
     return new HubError('bad-request', 'body: expected UTF-8, got other bytes');
   }

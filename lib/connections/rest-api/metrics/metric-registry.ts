@@ -19,6 +19,8 @@ export interface MetricsContext {
 }
 
 const connectionStates = ['running', 'degraded', 'failed', 'disabled'] as const;
+const hookResults = ['accepted', 'repeated', 'refused'] as const;
+const messageResults = ['delivered', 'failed', 'dropped'] as const;
 const storeParts = ['values', 'history', 'audit'] as const;
 
 export function createMetrics(context: MetricsContext): Registry {
@@ -30,6 +32,7 @@ export function createMetrics(context: MetricsContext): Registry {
   addConnections(registry, context.hub);
   addDevices(registry, context.hub);
   addDeviceStates(registry, context.hub);
+  addMessages(families, registry, context.hub);
   addClients(families, context);
   addHeld(families);
   addStore(families, context.hub);
@@ -138,6 +141,38 @@ function addDeviceStates(registry: Registry, hub: HubPort): void {
         for (const { id, device } of hub.connections()) if (device !== undefined) this.set({ id }, pick(device));
       },
     });
+}
+
+function addMessages(families: Families, registry: Registry, { hooks, outboxes }: HubPort): void {
+  const deliveries = 'Deliveries to the webhooks of running connections: accepted, repeated, or refused.';
+  families.counters('patchbay_webhook_deliveries_total', deliveries, 'result', () => {
+    const sum = { accepted: 0, repeated: 0, refused: 0 };
+    for (const { totals } of hooks.values()) for (const one of hookResults) sum[one] += totals[one];
+    return Object.entries(sum);
+  });
+  new Counter({
+    name: 'patchbay_messages_total',
+    help: 'Webhooks and mails of a connection: delivered, failed, or dropped because too many waited.',
+    labelNames: ['id', 'result'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [id, read] of outboxes) {
+        const totals = read();
+        for (const result of messageResults) this.inc({ id, result }, totals[result]);
+      }
+    },
+  });
+  new Gauge({
+    name: 'patchbay_messages_pending',
+    help: 'Webhooks and mails of a connection that wait.',
+    labelNames: ['id'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [id, read] of outboxes) this.set({ id }, read().pending);
+    },
+  });
 }
 
 function addClients(families: Families, { sockets, hits }: MetricsContext): void {

@@ -5,8 +5,11 @@ import { createGlobFilter } from '../filters/address-glob.ts';
 import { anyOf, type Filter, filterOf, textWork } from '../filters/filter.ts';
 import type { RightSettings, UserSettings } from './user-settings.ts';
 
-/** The need of a request: nothing, an admitted principal, or a right. */
-export type Need = 'nothing' | 'entry' | 'manage' | 'metrics' | 'edit';
+/**
+ * The need of a request: nothing, an admitted principal, or a right. `own`: the endpoint has credentials of its own, which are not those of
+ * users.
+ */
+export type Need = 'nothing' | 'own' | 'entry' | 'manage' | 'metrics' | 'edit';
 
 const nothing = filterOf(textWork, () => false);
 const mayRead = 1;

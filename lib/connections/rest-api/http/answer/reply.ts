@@ -121,6 +121,7 @@ const httpStatus: Readonly<Record<ErrorCode, string>> = {
   unauthorized: '401 Unauthorized',
   unavailable: '503 Service Unavailable',
   'unknown-parameter': '404 Not Found',
+  unprocessable: '422 Unprocessable Content',
   'upgrade-required': '426 Upgrade Required',
 };
 

@@ -53,6 +53,13 @@ export class Entry {
     return this.#options.auditSink;
   }
 
+  /** Notes wrong credentials that are not those of a user, such as the secret of a webhook; returns the error if there were too many. */
+  refuse(address: string, cause: string): HubError | undefined {
+    const { attempts, auditSink } = this.#options;
+    auditSink.note('', address, 'refused', cause);
+    return attempts.wrong(address, '');
+  }
+
   /** Compares a password, unless the client has disconnected before its turn. Errors: `unauthorized`, `too-many-attempts`, `unavailable`. */
   async check(user: string, password: string, address: string, isGone: () => boolean): Promise<void> {
     const { attempts, auditSink, directory } = this.#options;

@@ -89,6 +89,10 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
         sites.checkOrigin(request, purpose.act, host, schemeOf(response));
         return directory.everybody;
       }
+      if (purpose.need === 'own') {
+        sites.checkOrigin(request, purpose.act, host, schemeOf(response));
+        return directory.stranger;
+      }
       const authorization = authorizationOf(request, purpose.act);
       return authorization === ''
         ? withoutCredentials(request, purpose, host, response)

@@ -1,9 +1,9 @@
 // How payloads are read into values, and values written into payloads.
 
-import { partAt } from '../../device/message.ts';
-import { describe, HubError } from '../../model/error.ts';
-import type { About } from '../../model/parameter.ts';
-import { convert, toText, type Value, type ValueType } from '../../model/value.ts';
+import { describe, HubError } from '../model/error.ts';
+import type { About } from '../model/parameter.ts';
+import { convert, toText, type Value, type ValueType } from '../model/value.ts';
+import { partAt } from './message.ts';
 
 /** A payload as text and as JSON, each read once. */
 export class Payload {

@@ -1,0 +1,287 @@
+// The connection type `mail`: writes to its parameters send messages by a mail server, with limits that say how many they have suppressed.
+
+import { Observable } from 'rxjs';
+import { z } from 'zod';
+import type { Transport } from '../../device/transport.ts';
+import { readRegularFileSync } from '../../files/regular-file.ts';
+import { counted } from '../../model/digits.ts';
+import { HubError, messageOf } from '../../model/error.ts';
+import type { ParameterDeclaration } from '../../model/parameter.ts';
+import {
+  type ConnectionContext,
+  type ConnectionEvent,
+  defineConnectionType,
+  type PlayedMessages,
+} from '../connection.ts';
+import type { HubPort } from '../hub-port.ts';
+import {
+  followWrites,
+  type Message,
+  messageParameters,
+  Outbox,
+  PlayedLink,
+  renderText,
+  type Send,
+  type TemplateValues,
+} from '../outbox.ts';
+import {
+  type CompiledMessage,
+  compileMessage,
+  type MailSettings,
+  mistakesOf,
+  readMailbox,
+  serverOf,
+  settingsSchema,
+} from './settings.ts';
+import { Smtp } from './smtp.ts';
+
+const maxCertificateBytes = 1_048_576;
+/** The longest subject and text of a mail, in characters; longer ones are cut. */
+const maxSubjectLength = 250;
+const maxTextLength = 65_536;
+
+export const mail = defineConnectionType({
+  type: 'mail',
+  isExternal: true,
+  settingsSchema,
+  durations: ['timeout', 'giveUpAfter'],
+  parameters: parametersOf,
+  inputs: ({ inputs }) => inputs,
+  mistakes: mistakesOf,
+  secrets: ({ password }) => (password === '' ? [] : [password]),
+  files: ({ tls }, resolvePath) => (tls?.caFile === undefined ? [] : [resolvePath(tls.caFile)]),
+  isSimulated: ({ simulate }) => simulate,
+  played: { messages: playedMessages, run: (context, transport) => run(context, undefined, transport) },
+  run: (context, hub) => run(context, hub),
+});
+
+function parametersOf({ messages }: MailSettings): ParameterDeclaration[] {
+  return Object.entries(messages).flatMap(([name, { type, description }]): ParameterDeclaration[] => [
+    ...messageParameters(name, type, description ?? 'Sends a mail'),
+    {
+      id: `${name}/suppressed`,
+      type: 'I',
+      access: 'read-only',
+      defaultValue: 0,
+      about: { description: 'How many mails its limit has suppressed' },
+    },
+  ]);
+}
+
+/** The content of a message in the queue. */
+const contentSchema = z.strictObject({ to: z.array(z.string()), subject: z.string(), text: z.string() });
+type Content = z.output<typeof contentSchema>;
+
+/** What a run leaves for the next one. */
+interface Left {
+  readonly messages: readonly unknown[];
+  readonly limits: ReadonlyMap<string, RateLimit>;
+}
+
+function run(
+  context: ConnectionContext<MailSettings>,
+  hub: HubPort | undefined,
+  transport?: Transport,
+): Observable<ConnectionEvent> {
+  return new Observable((subscriber) => {
+    const { id, settings, scheduler, inputTypes, log } = context;
+    const emit = (event: ConnectionEvent) => subscriber.next(event);
+    const left = context.left as Partial<Left> | undefined;
+    const played = transport === undefined ? undefined : new PlayedLink(transport, context);
+    const smtp = new Smtp(
+      settings,
+      { ca: readCertificates(context), fingerprint: settings.tls?.fingerprint },
+      scheduler,
+    );
+    const isReal = played === undefined && !settings.simulate;
+    const { host, port } = serverOf(settings);
+    const target = { key: settings.url, name: `${host}:${port}` };
+    const limits = new Map<string, RateLimit>();
+    const compiled = new Map<string, CompiledMessage>();
+    for (const [name, message] of Object.entries(settings.messages)) {
+      const one = compileMessage(name, message, inputTypes, () => {});
+      compiled.set(name, one);
+      limits.set(name, new RateLimit(one.limit.count, one.limit.durationMs, left?.limits?.get(name)));
+    }
+    const outbox = new Outbox({
+      context,
+      targets: new Map(Object.keys(settings.messages).map((name) => [name, target])),
+      left: left?.messages,
+      giveUpMs: settings.giveUpAfter,
+      send: createSend(context, smtp, played),
+      ...(isReal && { probe: smtp.probe }),
+      emit,
+      ...(played && { random: () => 1 }),
+    });
+    const unfollow = followWrites(
+      context,
+      Object.keys(settings.messages),
+      (name, values) => {
+        const limit = limits.get(name)!;
+        if (!limit.take(scheduler.now())) {
+          limit.suppress(String(values.get('time')));
+          emit({ set: `${name}/suppressed`, value: Number(context.own(`${name}/suppressed`)?.value ?? 0) + 1 });
+          log.info({}, `${name}: suppressed by its limit of ${settings.messages[name]!.limit}`, `suppressed ${name}`);
+          return;
+        }
+        outbox.add(
+          name,
+          JSON.stringify(contentOf(settings, name, compiled.get(name)!, values, limit.takeSuppressed())),
+        );
+      },
+      (error) => subscriber.error(error),
+    );
+    hub?.outboxes.set(id, () => outbox.totals);
+    played?.open();
+    outbox.start();
+    return () => {
+      unfollow();
+      hub?.outboxes.delete(id);
+      context.leave({ messages: outbox.stop(), limits } satisfies Left);
+      played?.close();
+    };
+  });
+}
+
+function createSend(context: ConnectionContext<MailSettings>, smtp: Smtp, played: PlayedLink | undefined): Send {
+  const { settings, wire, log } = context;
+  return (message, done) => {
+    const content = readContent(message);
+    const frame = Buffer.from(shownMail(content));
+    if (played !== undefined) return played.send(frame, done);
+    wire('out', frame);
+    if (settings.simulate) {
+      done({ is: 'delivered' });
+      return () => {};
+    }
+    const { replyTo } = settings.messages[message.name]!;
+    const mailboxes = content.to.flatMap((written) => readMailbox(written) ?? []);
+    const letter = {
+      from: readMailbox(settings.from)!,
+      to: mailboxes,
+      replyTo: replyTo === undefined ? undefined : readMailbox(replyTo),
+      subject: content.subject,
+      text: content.text,
+      id: message.id,
+      date: new Date(message.createdMs),
+    };
+    const restOf = (addresses: readonly string[]) =>
+      JSON.stringify({ ...content, to: content.to.filter((one) => addresses.includes(readMailbox(one)?.address ?? '')) });
+    const warn = (reason: string) => log.warn({}, `${message.name}: a recipient was refused: ${reason}`, 'recipient');
+    return smtp.send(
+      letter,
+      restOf,
+      warn,
+    )((outcome) => {
+      const said = outcome.is === 'delivered' ? 'accepted' : outcome.reason;
+      wire('in', Buffer.from(`${message.name}: ${said}`), outcome.is === 'delivered' ? undefined : said);
+      done(outcome);
+    });
+  };
+}
+
+function readContent({ content }: Message): Content {
+  return contentSchema.parse(JSON.parse(content));
+}
+
+/** Renders a mail. A value never adds a line to the header: each control character in the subject is a space. */
+function contentOf(
+  { messages }: MailSettings,
+  name: string,
+  { subject, text }: CompiledMessage,
+  values: TemplateValues,
+  suppressed: Suppressed | undefined,
+): Content {
+  const { to, limit } = messages[name]!;
+  const note =
+    suppressed === undefined
+      ? ''
+      : `\n\n${counted(suppressed.count, 'more message')} since ${suppressed.since} ${suppressed.count === 1 ? 'was' : 'were'} suppressed by the limit of ${limit}.`;
+  const line = renderText(subject, values)
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim();
+  const body = renderText(text, values)
+    .toWellFormed()
+    .replaceAll(/\r\n?/g, '\n')
+    .replaceAll(/[^\P{Cc}\n\t]/gu, '');
+  return {
+    to: typeof to === 'string' ? [to] : to,
+    subject: shortened(line, maxSubjectLength),
+    text: shortened(body, maxTextLength) + note,
+  };
+}
+
+function shortened(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
+}
+
+function shownMail({ to, subject, text }: Content): string {
+  return `To: ${to.join(', ')}\nSubject: ${subject}\n\n${text}`;
+}
+
+/** Errors: `cannot-start`. */
+function readCertificates({ settings, resolvePath }: ConnectionContext<MailSettings>): Buffer | undefined {
+  const path = settings.tls?.caFile;
+  if (path === undefined) return undefined;
+  try {
+    return readRegularFileSync(resolvePath(path), maxCertificateBytes);
+  } catch (error) {
+    throw new HubError('cannot-start', `tls.caFile: cannot read ${path}: ${messageOf(error)}`);
+  }
+}
+
+// Limits.
+
+interface Suppressed {
+  readonly count: number;
+  /** When the first one was suppressed. */
+  readonly since: string;
+}
+
+/** At most so many in any such time. */
+class RateLimit {
+  readonly #count: number;
+  readonly #durationMs: number;
+  /** When the newest were sent. */
+  #sentAtMs: number[];
+  #suppressed: Suppressed | undefined;
+
+  /** `before`: the same limit in the run before. */
+  constructor(count: number, durationMs: number, before: RateLimit | undefined) {
+    this.#count = count;
+    this.#durationMs = durationMs;
+    this.#sentAtMs = before === undefined ? [] : before.#sentAtMs.slice(-count);
+    if (before !== undefined) this.#suppressed = before.#suppressed;
+  }
+
+  take(nowMs: number): boolean {
+    this.#sentAtMs = this.#sentAtMs.filter((atMs) => nowMs - atMs < this.#durationMs);
+    if (this.#sentAtMs.length >= this.#count) return false;
+    this.#sentAtMs.push(nowMs);
+    return true;
+  }
+
+  suppress(time: string): void {
+    this.#suppressed = { since: this.#suppressed?.since ?? time, count: (this.#suppressed?.count ?? 0) + 1 };
+  }
+
+  /** Returns what was suppressed since the last call; undefined: nothing. */
+  takeSuppressed(): Suppressed | undefined {
+    const suppressed = this.#suppressed;
+    this.#suppressed = undefined;
+    return suppressed;
+  }
+}
+
+// Tests: `sent` has a mail as `patchbay wire` shows it: `To: …`, `Subject: …`, an empty line, and the text.
+
+function playedMessages(): PlayedMessages {
+  return {
+    transport: { keepsFrames: true },
+    show: (frame) => Buffer.from(frame).toString(),
+    read() {
+      throw new Error('expected a connection that receives messages, mail only sends them');
+    },
+  };
+}

@@ -1,0 +1,237 @@
+// Sends mail to a server, by nodemailer. Each attempt is a connection of its own; every wait is bounded, and each error becomes a sentence
+// that says what to do. The answers of servers: RFC 5321 section 4.2.1: 4yz is to be tried again, 5yz is final.
+
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { Transporter } from 'nodemailer';
+import type { SchedulerLike } from 'rxjs';
+import { connectReason, fingerprintFault, type TlsTarget, tlsOptions } from '../../device/transport.ts';
+import { messageOf } from '../../model/error.ts';
+import type { Outcome } from '../outbox.ts';
+import { type Mailbox, type MailSettings, serverOf } from './settings.ts';
+
+/** The longest attempt, whatever the server does. */
+export const maxAttemptMs = 120_000;
+/** The pause after a wrong password: servers lock out those that try often. */
+const wrongPasswordMs = 60_000;
+const shownLength = 300;
+
+export interface Mail {
+  readonly from: Mailbox;
+  readonly to: readonly Mailbox[];
+  readonly replyTo: Mailbox | undefined;
+  readonly subject: string;
+  readonly text: string;
+  readonly id: string;
+  readonly date: Date;
+}
+
+/** An error of nodemailer. */
+interface MailError {
+  readonly code?: string;
+  readonly responseCode?: number;
+  readonly response?: string;
+  readonly recipient?: string;
+  readonly rejectedErrors?: readonly MailError[];
+}
+
+/** Calls `done` once; returns a function that cancels without a call of `done`. */
+type Attempt = (done: (outcome: Outcome) => void) => () => void;
+
+export class Smtp {
+  readonly #settings: MailSettings;
+  readonly #tls: TlsTarget;
+  readonly #scheduler: SchedulerLike;
+  #transport: Promise<Transporter> | undefined;
+
+  constructor(settings: MailSettings, tls: TlsTarget, scheduler: SchedulerLike) {
+    this.#settings = settings;
+    this.#tls = tls;
+    this.#scheduler = scheduler;
+  }
+
+  /** `warn` is called for recipients that the server has refused while it accepted others. `restOf` returns the message to fewer recipients. */
+  send(mail: Mail, restOf: (to: readonly string[]) => string, warn: (reason: string) => void): Attempt {
+    return this.#attempt(
+      async (transport, signal) => {
+        const addressOf = ({ name, address }: Mailbox) => ({ name, address });
+        const info = (await transport.sendMail({
+          from: addressOf(mail.from),
+          to: mail.to.map(addressOf),
+          ...(mail.replyTo && { replyTo: addressOf(mail.replyTo) }),
+          subject: mail.subject,
+          text: mail.text,
+          date: mail.date,
+          messageId: `<${mail.id}@${mail.from.address.split('@')[1]}>`,
+          headers: { 'Auto-Submitted': 'auto-generated' },
+          signal,
+        } as Parameters<Transporter['sendMail']>[0])) as { readonly rejectedErrors?: readonly MailError[] };
+        return this.#afterSome(info.rejectedErrors ?? [], restOf, warn);
+      },
+      restOf,
+      warn,
+    );
+  }
+
+  /** Connects and signs in, without a mail. */
+  readonly probe: Attempt = (done) =>
+    this.#attempt(async (transport) => {
+      await transport.verify();
+      return { is: 'delivered' };
+    })(done);
+
+  #attempt(
+    work: (transport: Transporter, signal: AbortSignal) => Promise<Outcome>,
+    restOf: (to: readonly string[]) => string = () => '',
+    warn: (reason: string) => void = () => {},
+  ): Attempt {
+    return (done) => {
+      const controller = new AbortController();
+      let isDone = false;
+      const end = (outcome: Outcome) => {
+        if (isDone) return;
+        isDone = true;
+        timeout.unsubscribe();
+        done(outcome);
+      };
+      const timeout = this.#scheduler.schedule(() => {
+        end({ is: 'later', reason: `no end of the dialogue within ${maxAttemptMs / 1000} s` });
+        controller.abort();
+      }, maxAttemptMs);
+      this.#open()
+        .then((transport) => work(transport, controller.signal))
+        .then(end, (error) => end(this.#outcomeOf(error as MailError, restOf, warn)));
+      return () => {
+        isDone = true;
+        timeout.unsubscribe();
+        controller.abort();
+      };
+    };
+  }
+
+  #open(): Promise<Transporter> {
+    this.#transport ??= this.#create();
+    return this.#transport;
+  }
+
+  async #create(): Promise<Transporter> {
+    const { createTransport } = await import('nodemailer'); // most hubs send no mail
+    const { username, password, starttls, timeout } = this.#settings;
+    const { host, port, isSecure } = serverOf(this.#settings);
+    const { fingerprint } = this.#tls;
+    const options = {
+      host,
+      port,
+      secure: isSecure,
+      requireTLS: !isSecure && starttls,
+      ignoreTLS: !isSecure && !starttls,
+      name: hostname(),
+      ...(username !== '' && { auth: { user: username, pass: password }, forceAuth: true }),
+      connectionTimeout: timeout,
+      greetingTimeout: timeout,
+      socketTimeout: timeout,
+      dnsTimeout: timeout,
+      tls: { ...tlsOptions(this.#tls), servername: isIP(host) === 0 ? host : '' },
+      disableFileAccess: true,
+      disableUrlAccess: true,
+      ...(fingerprint !== undefined && {
+        getSocket: (_: unknown, callback: (error: Error | null, socket?: object) => void) =>
+          connectPinned({ host, port, timeoutMs: timeout, tls: this.#tls, fingerprint }, callback),
+      }),
+    };
+    return createTransport(options as Parameters<typeof createTransport>[0]);
+  }
+
+  /** The outcome of a mail that the server has accepted, for some recipients at least. */
+  #afterSome(
+    errors: readonly MailError[],
+    restOf: (to: readonly string[]) => string,
+    warn: (reason: string) => void,
+  ): Outcome {
+    if (errors.length === 0) return { is: 'delivered' };
+    const later = errors.filter(isTemporary);
+    for (const error of errors)
+      if (!isTemporary(error)) warn(`${error.recipient ?? 'a recipient'}: ${answerOf(error)}`);
+    if (later.length === 0) return { is: 'delivered' };
+    return {
+      is: 'later',
+      reason: `answered ${answerOf(later[0]!)}`,
+      content: restOf(later.flatMap(({ recipient }) => recipient ?? [])),
+    };
+  }
+
+  #outcomeOf(error: MailError, restOf: (to: readonly string[]) => string, warn: (reason: string) => void): Outcome {
+    const { code, responseCode, rejectedErrors } = error;
+    if (code === 'EAUTH')
+      return {
+        is: 'later',
+        reason:
+          responseCode === undefined
+            ? `cannot sign in: ${shown(messageOf(error))}`
+            : `did not accept the username and the password: ${answerOf(error)}`,
+        afterMs: responseCode === undefined || responseCode >= 500 ? wrongPasswordMs : 0,
+      };
+    if (code === 'EENVELOPE' && rejectedErrors !== undefined && rejectedErrors.some(isTemporary))
+      return this.#afterSome(rejectedErrors, restOf, warn);
+    if (responseCode !== undefined && responseCode >= 500)
+      return { is: 'refused', reason: `answered ${answerOf(error)}` };
+    if (responseCode !== undefined) return { is: 'later', reason: `answered ${answerOf(error)}` };
+    if (code === 'EENVELOPE' || code === 'EMESSAGE') return { is: 'refused', reason: shown(messageOf(error)) };
+    return { is: 'later', reason: shown(connectReason(withCauseCode(error))) };
+  }
+}
+
+/** nodemailer has codes of its own; that of the system is in the error behind it. */
+function withCauseCode(error: MailError): Error {
+  const { cause } = error as { cause?: unknown };
+  return cause instanceof Error && 'code' in cause ? cause : (error as Error);
+}
+
+function isTemporary({ responseCode = 0 }: MailError): boolean {
+  return responseCode >= 400 && responseCode < 500;
+}
+
+function answerOf(error: MailError): string {
+  return shown(error.response ?? messageOf(error));
+}
+
+function shown(text: string): string {
+  return text
+    .replaceAll(/[^\x20-\x7e]+/g, ' ')
+    .slice(0, shownLength)
+    .trim();
+}
+
+interface Pinned {
+  readonly host: string;
+  readonly port: number;
+  readonly timeoutMs: number;
+  readonly tls: TlsTarget;
+  readonly fingerprint: string;
+}
+
+/** Opens a TLS connection and checks the fingerprint of its certificate, before anything is sent. */
+function connectPinned(
+  { host, port, timeoutMs, tls, fingerprint }: Pinned,
+  callback: (error: Error | null, socket?: { connection: TLSSocket; secured: boolean }) => void,
+): void {
+  const socket = connectTls({ host, port, servername: isIP(host) === 0 ? host : '', ...tlsOptions(tls) });
+  let isOver = false;
+  const end = (error: Error | null) => {
+    if (isOver) return;
+    isOver = true;
+    socket.setTimeout(0);
+    socket.off('error', end);
+    if (error === null) return callback(null, { connection: socket, secured: true });
+    socket.on('error', () => {});
+    socket.destroy();
+    callback(error);
+  };
+  socket.setTimeout(timeoutMs, () => end(new Error(`no answer within ${timeoutMs / 1000} s`)));
+  socket.on('error', end);
+  socket.once('secureConnect', () => {
+    const fault = fingerprintFault(socket, fingerprint);
+    end(fault === undefined ? null : new Error(fault));
+  });
+}

@@ -1,0 +1,671 @@
+// Messages that leave the hub, such as webhooks and mail. Each target has a queue of bounded size and keeps its order. Sending is retried,
+// a target that is offline never holds up others, and parameters show what became of the messages.
+
+import { randomUUID } from 'node:crypto';
+import type { Subscription } from 'rxjs';
+import { z } from 'zod';
+import { Pattern, PatternError } from '../device/pattern.ts';
+import type { Link, Transport } from '../device/transport.ts';
+import { compileExpression, ExpressionMistake, isLanguageName } from '../expression/expression.ts';
+import { addressShape } from '../model/address.ts';
+import { counted } from '../model/digits.ts';
+import { messageOf } from '../model/error.ts';
+import { isJsonObject } from '../model/json-object.ts';
+import type { ParameterDeclaration } from '../model/parameter.ts';
+import { Backoff } from '../model/time/backoff.ts';
+import { toText, type Value, type ValueType } from '../model/value.ts';
+import type { ConnectionContext, ConnectionEvent, InputTypes } from './connection.ts';
+import type { MessageTotals } from './hub-port.ts';
+import type { SettingMistake } from './setting.ts';
+
+/** How many messages wait for a target, and how many bytes of them. */
+export const maxQueued = 1000;
+export const maxQueuedBytes = 1_048_576;
+/** The longest pause that the hub takes because a target asks for it (`Retry-After`). */
+export const maxPauseMs = 3_600_000;
+const backoffTimes = { firstMs: 1000, longestMs: 60_000 };
+
+/** A message that waits. */
+export interface Message {
+  /** The same for each attempt, so that the receiver can recognize a repetition. */
+  readonly id: string;
+  /** The name of the message in the settings. */
+  readonly name: string;
+  readonly content: string;
+  /** In milliseconds since 1970. */
+  readonly createdMs: number;
+}
+
+/** The result of an attempt. */
+export type Outcome =
+  | { readonly is: 'delivered' }
+  /** The target has refused the message for good. */
+  | { readonly is: 'refused'; readonly reason: string }
+  /** To be tried again, after at least `afterMs`; with `content`, only this rest. */
+  | { readonly is: 'later'; readonly reason: string; readonly afterMs?: number | undefined; readonly content?: string };
+
+/** Begins an attempt and calls `done` once, with its outcome; returns a function that cancels it without a call of `done`. */
+export type Send = (message: Message, done: (outcome: Outcome) => void) => () => void;
+
+/** The counts of one message of the settings, which are parameters. */
+interface Counts {
+  delivered: number;
+  failed: number;
+  dropped: number;
+  pending: number;
+}
+const countNames = ['delivered', 'failed', 'dropped', 'pending'] as const;
+const countDescriptions = {
+  delivered: 'How many messages the target has accepted',
+  failed: 'How many messages the target has refused, or were given up',
+  dropped: 'How many messages did not fit into the queue',
+  pending: 'How many messages wait',
+};
+
+/** Returns the parameters of a message: the one that sends it, and those that show what became of it. */
+export function messageParameters(name: string, type: ValueType, description: string): ParameterDeclaration[] {
+  return [
+    { id: name, type, access: 'write-only', about: { description } },
+    ...countNames.map((count) => ({
+      id: `${name}/${count}`,
+      type: 'I' as const,
+      access: 'read-only' as const,
+      defaultValue: 0,
+      about: { description: countDescriptions[count] },
+    })),
+    {
+      id: `${name}/online`,
+      type: 'B',
+      access: 'read-only',
+      about: { description: 'Whether the last attempt has reached the target; unknown before the first one' },
+    },
+  ];
+}
+
+interface Waiting extends Message {
+  readonly number: number;
+  content: string;
+  readonly bytes: number;
+  /** When it is given up, on the clock of the connection. */
+  readonly endsAtMs: number;
+}
+
+/** A message as the store and the next run of the connection keep it. */
+const keptMessage = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  content: z.string(),
+  createdMs: z.number(),
+  leftMs: z.number(),
+});
+type KeptMessage = z.output<typeof keptMessage>;
+
+export interface Target {
+  /** Messages to targets with the same key are sent one after the other. */
+  readonly key: string;
+  /** Its name for the operator, without secrets. */
+  readonly name: string;
+}
+
+export interface OutboxOptions {
+  readonly context: Pick<ConnectionContext<unknown>, 'scheduler' | 'timeOfDay' | 'memory' | 'log' | 'own'>;
+  /** The target of each message, by its name. */
+  readonly targets: ReadonlyMap<string, Target>;
+  /** What `stop` has returned to the run before. */
+  readonly left: unknown;
+  /** After what time a message is given up. */
+  readonly giveUpMs: number;
+  readonly send: Send;
+  /** Tries whether the target can be reached while nothing waits, at the start and after a failure. Omitted: only messages show it. */
+  readonly probe?: (done: (outcome: Outcome) => void) => () => void;
+  emit(event: ConnectionEvent): void;
+  /** Returns a number from 0 to 1. */
+  random?(): number;
+}
+
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #lines = new Map<string, Line>();
+  readonly #counts = new Map<string, Counts>();
+  readonly #online = new Map<string, boolean>();
+  readonly #changed = new Set<string>();
+  #publishing: Subscription | undefined;
+  #number = 0;
+  /** Whether the counts at the start have been shown: those that are as before are not. */
+  #isLive = false;
+  #fault: string | undefined;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+    const { context, targets } = options;
+    for (const [name, target] of targets) {
+      const before = (count: string) => Number(context.own(`${name}/${count}`)?.value ?? 0);
+      this.#counts.set(name, {
+        delivered: before('delivered'),
+        failed: before('failed'),
+        dropped: before('dropped'),
+        pending: 0,
+      });
+      if (!this.#lines.has(target.key))
+        this.#lines.set(target.key, new Line(target.name, options, (report) => this.#report(report)));
+      this.#changed.add(name);
+    }
+  }
+
+  /** Begins to send, first what an earlier run has left. */
+  start(): void {
+    const { left, context } = this.#options;
+    const { memory } = context;
+    const recalled = [...(memory?.recalled ?? [])].filter(([name]) => name.startsWith(memoryPrefix));
+    recalled.sort(([one], [other]) => numberOf(one) - numberOf(other));
+    for (const [name] of recalled) memory!.changed(name, () => undefined);
+    this.#number = recalled.reduce((most, [name]) => Math.max(most, numberOf(name)), 0);
+    for (const kept of [...leftMessages(left), ...recalled.map(([, message]) => message)]) this.#recall(kept);
+    if (this.#options.probe === undefined) this.#showState();
+    this.#publish();
+    for (const line of this.#lines.values()) line.advance();
+  }
+
+  add(name: string, content: string): void {
+    const { context, giveUpMs } = this.#options;
+    this.#put({ id: randomUUID(), name, content, createdMs: context.timeOfDay(), leftMs: giveUpMs });
+    this.#lineOf(name).advance();
+  }
+
+  /** Counts a message that cannot be sent at all. */
+  fail(name: string, reason: string): void {
+    this.#counts.get(name)!.failed++;
+    this.#options.context.log.warn({}, `${name}: not sent: ${reason}`, `not sent ${name}`);
+    this.#touch(name);
+  }
+
+  get totals(): MessageTotals {
+    const sum = { delivered: 0, failed: 0, dropped: 0, pending: 0 };
+    for (const counts of this.#counts.values()) for (const count of countNames) sum[count] += counts[count];
+    return sum;
+  }
+
+  /** Cancels what is being sent; returns what waits, for the next run of the connection. */
+  stop(): readonly unknown[] {
+    this.#publishing?.unsubscribe();
+    const left: KeptMessage[] = [];
+    for (const line of this.#lines.values()) {
+      line.stop();
+      for (const message of line.messages) left.push(this.#keep(message));
+    }
+    return left;
+  }
+
+  #lineOf(name: string): Line {
+    return this.#lines.get(this.#options.targets.get(name)!.key)!;
+  }
+
+  #recall(kept: unknown): void {
+    const { targets, context, giveUpMs } = this.#options;
+    const { data } = keptMessage.safeParse(kept);
+    if (data === undefined || !targets.has(data.name)) {
+      context.log.warn({}, 'a message of an earlier run is dropped: the settings no longer have it');
+      return;
+    }
+    this.#put({ ...data, leftMs: Math.min(Math.max(data.leftMs, 0), giveUpMs) });
+  }
+
+  #put({ leftMs, ...message }: KeptMessage): void {
+    const { context } = this.#options;
+    const { name, content } = message;
+    const line = this.#lineOf(name);
+    const bytes = Buffer.byteLength(content);
+    const waiting: Waiting = {
+      ...message,
+      number: ++this.#number,
+      bytes,
+      endsAtMs: context.scheduler.now() + leftMs,
+    };
+    for (const one of line.makeRoom(bytes)) this.#drop(one);
+    if (!line.hasRoomFor(bytes)) {
+      this.#counts.get(name)!.dropped++;
+      this.#touch(name);
+      return;
+    }
+    line.push(waiting);
+    this.#counts.get(name)!.pending++;
+    this.#remember(waiting);
+    this.#touch(name);
+  }
+
+  #drop(message: Waiting): void {
+    const counts = this.#counts.get(message.name)!;
+    counts.dropped++;
+    counts.pending--;
+    this.#options.context.log.warn(
+      {},
+      `${message.name}: more than ${maxQueued} messages or ${maxQueuedBytes / 1024} KiB wait for the target; the oldest was dropped`,
+      `dropped ${message.name}`,
+    );
+    this.#forget(message);
+    this.#touch(message.name);
+  }
+
+  #keep({ id, name, content, createdMs, endsAtMs }: Waiting): KeptMessage {
+    return { id, name, content, createdMs, leftMs: endsAtMs - this.#options.context.scheduler.now() };
+  }
+
+  #remember(message: Waiting): void {
+    this.#options.context.memory?.changed(memoryName(message), () => this.#keep(message));
+  }
+
+  #forget(message: Waiting): void {
+    this.#options.context.memory?.changed(memoryName(message), () => undefined);
+  }
+
+  #report(report: Report): void {
+    const { line, message, outcome } = report;
+    if (message !== undefined) this.#count({ ...report, message });
+    for (const [name] of this.#options.targets)
+      if (this.#lineOf(name) === line) {
+        this.#online.set(name, outcome.is !== 'later');
+        this.#touch(name);
+      }
+    this.#showState();
+  }
+
+  #count({ message, outcome, isGivenUp }: Report & { readonly message: Waiting }): void {
+    const { name } = message;
+    const { log } = this.#options.context;
+    const counts = this.#counts.get(name)!;
+    if (outcome.is === 'later' && !isGivenUp) {
+      log.info({}, `${name}: will be tried again: ${outcome.reason}`, `again ${name}`);
+      this.#remember(message);
+      return;
+    }
+    counts.pending--;
+    if (outcome.is === 'delivered') counts.delivered++;
+    else {
+      counts.failed++;
+      log.warn({}, `${name}: ${isGivenUp ? 'given up' : 'refused'}: ${outcome.reason}`, `failed ${name}`);
+    }
+    this.#forget(message);
+  }
+
+  #showState(): void {
+    const faults = [...this.#lines.values()].flatMap(({ fault }) => fault ?? []);
+    const others = faults.length > 1 ? `; and ${counted(faults.length - 1, 'other target')}` : '';
+    const fault = faults.length === 0 ? '' : `${faults[0]}${others}`;
+    if (fault === this.#fault) return;
+    this.#fault = fault;
+    this.#options.emit(fault === '' ? { state: 'running' } : { state: 'degraded', reason: fault });
+  }
+
+  /** Shows changed counts soon: many messages of one round of the event loop change them once. */
+  #touch(name: string): void {
+    this.#changed.add(name);
+    this.#publishing ??= this.#options.context.scheduler.schedule(() => {
+      this.#publishing = undefined;
+      this.#publish();
+    });
+  }
+
+  #publish(): void {
+    const { emit, context } = this.#options;
+    for (const name of this.#changed) {
+      const counts = this.#counts.get(name)!;
+      for (const count of countNames)
+        if (counts[count] !== (context.own(`${name}/${count}`)?.value ?? 0) || this.#isLive)
+          emit({ set: `${name}/${count}`, value: counts[count] });
+      const isOnline = this.#online.get(name);
+      if (isOnline !== undefined) emit({ set: `${name}/online`, value: isOnline });
+    }
+    this.#changed.clear();
+    this.#isLive = true;
+  }
+}
+
+/** In the memory of a connection, a message has this name: `message 17`. */
+const memoryPrefix = 'message ';
+
+function memoryName({ number }: Waiting): string {
+  return memoryPrefix + number;
+}
+
+function numberOf(name: string): number {
+  return Number(name.slice(memoryPrefix.length)) || 0;
+}
+
+function leftMessages(left: unknown): readonly unknown[] {
+  return Array.isArray(left) ? left : [];
+}
+
+/** The result of an attempt at the first message of a line; without a message, of a probe. */
+interface Report {
+  readonly line: Line;
+  readonly message: Waiting | undefined;
+  readonly outcome: Outcome;
+  readonly isGivenUp: boolean;
+}
+
+/** The messages to one target, of which one at a time is sent. */
+class Line {
+  readonly messages: Waiting[] = [];
+  /** Why the last attempt failed, as a sentence; undefined: it did not. */
+  fault: string | undefined;
+  readonly #target: string;
+  readonly #options: OutboxOptions;
+  readonly #report: (report: Report) => void;
+  readonly #backoff = new Backoff(backoffTimes);
+  #bytes = 0;
+  #cancel: (() => void) | undefined;
+  #pause: Subscription | undefined;
+  #isAdvancing = false;
+  #isStopped = false;
+  /** Whether the last attempt has reached the target. */
+  #isProved = false;
+
+  constructor(target: string, options: OutboxOptions, report: (report: Report) => void) {
+    this.#target = target;
+    this.#options = options;
+    this.#report = report;
+  }
+
+  hasRoomFor(bytes: number): boolean {
+    return this.messages.length < maxQueued && this.#bytes + bytes <= maxQueuedBytes;
+  }
+
+  /** Removes the oldest messages, except for one that is being sent, until there is room; returns them. */
+  makeRoom(bytes: number): readonly Waiting[] {
+    const removed: Waiting[] = [];
+    const first = this.#cancel === undefined ? 0 : 1;
+    if (bytes > maxQueuedBytes) return removed;
+    while (!this.hasRoomFor(bytes) && this.messages.length > first) {
+      const [message] = this.messages.splice(first, 1);
+      this.#bytes -= message!.bytes;
+      removed.push(message!);
+    }
+    return removed;
+  }
+
+  push(message: Waiting): void {
+    this.messages.push(message);
+    this.#bytes += message.bytes;
+  }
+
+  /** Sends until an attempt takes time, fails, or nothing waits. */
+  advance(): void {
+    if (this.#isAdvancing) return;
+    this.#isAdvancing = true;
+    while (!this.#isStopped && this.#cancel === undefined && this.#pause === undefined && this.#isDue)
+      this.#attempt(this.messages[0]);
+    this.#isAdvancing = false;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel?.();
+    this.#pause?.unsubscribe();
+  }
+
+  get #isDue(): boolean {
+    return this.messages.length > 0 || (this.#options.probe !== undefined && !this.#isProved);
+  }
+
+  /** Sends a message; without one, tries whether the target is there. */
+  #attempt(message: Waiting | undefined): void {
+    const { send, probe } = this.#options;
+    let isDone = false;
+    const done = (outcome: Outcome) => {
+      if (isDone || this.#isStopped) return;
+      isDone = true;
+      this.#cancel = undefined;
+      this.#end(message, outcome);
+      this.advance();
+    };
+    try {
+      const cancel = message === undefined ? probe!(done) : send(message, done);
+      if (!isDone) this.#cancel = cancel;
+    } catch (error) {
+      done({ is: 'refused', reason: messageOf(error) }); // the store may have had another content
+    }
+  }
+
+  #end(message: Waiting | undefined, outcome: Outcome): void {
+    const { scheduler } = this.#options.context;
+    const isGivenUp = outcome.is === 'later' && message !== undefined && scheduler.now() >= message.endsAtMs;
+    this.fault = outcome.is === 'delivered' ? undefined : `${this.#target}: ${outcome.reason}`;
+    this.#isProved = outcome.is !== 'later';
+    if (outcome.is === 'later') {
+      // a rest is a part of the message, so its bytes remain an upper bound
+      if (outcome.content !== undefined && message !== undefined) message.content = outcome.content;
+      this.#wait(outcome.afterMs);
+    } else this.#backoff.reset();
+    if (message !== undefined && (outcome.is !== 'later' || isGivenUp)) {
+      this.messages.shift();
+      this.#bytes -= message.bytes;
+    }
+    this.#report({ line: this, message, outcome, isGivenUp });
+  }
+
+  #wait(afterMs = 0): void {
+    const { context, random = Math.random } = this.#options;
+    const pauseMs = Math.max(Math.min(afterMs, maxPauseMs), this.#backoff.next() * (0.5 + random() / 2));
+    this.#pause = context.scheduler.schedule(() => {
+      this.#pause = undefined;
+      this.advance();
+    }, pauseMs);
+  }
+}
+
+// Templates: text, or JSON whose texts are templates. `{value}` and `{name}` are values, `{= value * 2}` is an expression.
+
+/** The setting `inputs` of types with templates. */
+export function inputsSetting() {
+  return z
+    .record(
+      z.string().superRefine((name, context) => {
+        if (!/^[A-Za-z_]\w*$/.test(name) || isLanguageName(name) || name === 'value' || name === 'time')
+          context.addIssue({
+            code: 'custom',
+            message: `expected a name of letters, digits and _ that is not reserved, got ${JSON.stringify(name)}`,
+          });
+      }),
+      z.string({ error: 'an address <Connection ID>/<Parameter ID>' }).meta({ pattern: addressShape }),
+    )
+    .refine((inputs) => Object.keys(inputs).length <= 1000, { error: 'expected at most 1000 inputs' })
+    .default({})
+    .describe('Further parameters whose values messages contain: name → address');
+}
+
+/** Values by name; null: unknown. */
+export type TemplateValues = ReadonlyMap<string, Value | null>;
+
+export interface Template {
+  /** Never throws: a value that is unknown, and an expression that fails, is null in JSON and `unknown` in text. */
+  render(values: TemplateValues): unknown;
+}
+
+/** Returns the types of the names that templates may have. */
+export function templateNames(type: ValueType, inputTypes: InputTypes): ReadonlyMap<string, ValueType> {
+  return new Map([
+    ...[...inputTypes].filter(([, one]) => one !== 'T'),
+    ...(type === 'T' ? [] : [['value', type] as const]),
+    ['time', 'S'] as const,
+  ]);
+}
+
+const maxDepth = 16;
+
+/** Compiles a template and adds its errors, with their paths. */
+export function compileTemplate(
+  written: unknown,
+  types: ReadonlyMap<string, ValueType>,
+  add: (mistake: SettingMistake) => void,
+  path: SettingMistake['path'],
+): Template {
+  if (typeof written === 'string') return compileText(written, types, add, path);
+  if (path.length > maxDepth) add({ path, message: `expected at most ${maxDepth} levels` });
+  else if (Array.isArray(written)) {
+    const items = written.map((item, index) => compileTemplate(item, types, add, [...path, index]));
+    return { render: (values) => items.map((item) => item.render(values)) };
+  } else if (isJsonObject(written)) {
+    const entries = Object.entries(written).map(
+      ([key, item]) => [key, compileTemplate(item, types, add, [...path, key])] as const,
+    );
+    return { render: (values) => Object.fromEntries(entries.map(([key, item]) => [key, item.render(values)])) };
+  }
+  return { render: () => written };
+}
+
+function compileText(
+  text: string,
+  types: ReadonlyMap<string, ValueType>,
+  add: (mistake: SettingMistake) => void,
+  path: SettingMistake['path'],
+): Template {
+  if (!/[{}]/.test(text)) return { render: () => text };
+  try {
+    const compile = (expression: string) => {
+      const { evaluate } = compileExpression(expression, Object.fromEntries(types));
+      return (values: ReadonlyMap<string, Value>) => {
+        try {
+          return evaluate(Object.fromEntries(values));
+        } catch {
+          return unknown;
+        }
+      };
+    };
+    const pattern = Pattern.parse(text, false, compile);
+    for (const name of pattern.names)
+      if (!types.has(name)) add({ path, unknown: 'name', name, known: [...types.keys()] });
+    const { single } = pattern;
+    const isValue = single !== undefined && ('evaluate' in single || ('name' in single && single.isPlain));
+    return {
+      render(values) {
+        const known = new Map([...values].filter((entry): entry is [string, Value] => entry[1] !== null));
+        if (!isValue) return pattern.format(withUnknown(pattern.names, known));
+        const value = 'evaluate' in single ? single.evaluate(known) : known.get(single.name);
+        return value === unknown ? null : (value ?? null);
+      },
+    };
+  } catch (error) {
+    const offset = error instanceof PatternError || error instanceof ExpressionMistake ? error.offset : undefined;
+    add({ path, message: messageOf(error), offset });
+    return { render: () => null };
+  }
+}
+
+const unknown = 'unknown';
+
+function withUnknown(names: ReadonlySet<string>, known: ReadonlyMap<string, Value>): ReadonlyMap<string, Value> {
+  const missing = [...names].filter((name) => !known.has(name));
+  return missing.length === 0 ? known : new Map([...known, ...missing.map((name) => [name, unknown] as const)]);
+}
+
+/** Returns what a template yields as text. */
+export function renderText(template: Template, values: TemplateValues): string {
+  const rendered = template.render(values);
+  if (rendered === null) return unknown;
+  return typeof rendered === 'object' ? JSON.stringify(rendered) : toText(rendered as Value);
+}
+
+// The writes that send messages.
+
+/**
+ * Calls `render` once for each write to a parameter that sends a message, when the turn of the write has settled, with the values of the
+ * inputs at that time. Returns a function that ends this.
+ */
+export function followWrites(
+  context: Pick<ConnectionContext<unknown>, 'inbox' | 'input' | 'inputTypes' | 'atSettle' | 'timeOfDay'>,
+  names: Iterable<string>,
+  render: (name: string, values: TemplateValues) => void,
+  onError: (error: unknown) => void,
+): () => void {
+  const inputs = new Map<string, Value | null>();
+  let writes: { readonly name: string; readonly value: Value }[] = [];
+  const settle = context.atSettle(() => {
+    const settled = writes;
+    writes = [];
+    const time = new Date(context.timeOfDay()).toISOString();
+    for (const { name, value } of settled)
+      render(name, new Map<string, Value | null>([...inputs, ['value', value], ['time', time]]));
+  });
+  const following = [...context.inputTypes.keys()].map((input) =>
+    context.input(input).subscribe({ next: (value) => inputs.set(input, value ?? null), error: onError }),
+  );
+  for (const name of names)
+    following.push(
+      context.inbox(name).subscribe({
+        next(value) {
+          if (writes.length >= maxQueued) writes.shift(); // more could not wait anyway
+          writes.push({ name, value });
+          settle();
+        },
+        error: onError,
+      }),
+    );
+  return () => {
+    for (const one of following) one.unsubscribe();
+  };
+}
+
+// Tests play the target: what is sent goes to their transport.
+
+/** How long a test's target is away before the next attempt to reach it. */
+const playedAgainMs = 1000;
+
+/** The link to a target that a test plays. */
+export class PlayedLink {
+  readonly #transport: Transport;
+  readonly #context: Pick<ConnectionContext<unknown>, 'scheduler' | 'wire'>;
+  readonly #received: (bytes: Buffer) => void;
+  #link: Link | undefined;
+  #isOpen = false;
+  #opening: Subscription | undefined;
+  #waiting: (() => void) | undefined;
+
+  constructor(
+    transport: Transport,
+    context: Pick<ConnectionContext<unknown>, 'scheduler' | 'wire'>,
+    received: (bytes: Buffer) => void = () => {},
+  ) {
+    this.#transport = transport;
+    this.#context = context;
+    this.#received = received;
+  }
+
+  open(): void {
+    this.#link = this.#transport.open({
+      opened: () => {
+        this.#isOpen = true;
+        this.#waiting?.();
+      },
+      received: (bytes) => {
+        const copy = Buffer.from(bytes);
+        this.#context.wire('in', copy);
+        this.#received(copy);
+      },
+      closed: () => {
+        this.#isOpen = false;
+        this.#link = undefined;
+        this.#opening = this.#context.scheduler.schedule(() => this.open(), playedAgainMs);
+      },
+    });
+  }
+
+  /** As `Send`: delivered if the link is open. Before the first link is open, it waits for that. */
+  send(frame: Uint8Array, done: (outcome: Outcome) => void): () => void {
+    const end = () => {
+      this.#waiting = undefined;
+      this.#context.wire('out', frame);
+      done({ is: 'delivered' });
+    };
+    if (this.#isOpen) end();
+    else if (this.#link === undefined) done({ is: 'later', reason: 'the test has ended the link' });
+    else this.#waiting = end;
+    return () => {
+      this.#waiting = undefined;
+    };
+  }
+
+  close(): void {
+    this.#opening?.unsubscribe();
+    this.#link?.end();
+  }
+}

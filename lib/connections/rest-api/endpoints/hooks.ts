@@ -1,0 +1,116 @@
+// POST /hub/hooks/<name>: a webhook that a connection receives. Senders have no user: the connection checks their secrets. A name that no
+// webhook has gets the answer of a wrong secret, after the same work.
+
+import { createHmac, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { HubError } from '../../../model/error.ts';
+import type { Delivery, Hook, HubPort } from '../../hub-port.ts';
+import { acceptOf, wantsJsonErrors } from '../http/answer/accept.ts';
+import { begin } from '../http/answer/headers.ts';
+import { bodyTypeOf, readBytes } from '../http/body.ts';
+import { keepResponse } from '../http/exchange.ts';
+import { keepRequest } from '../http/postponed-requests.ts';
+import { asHubError } from '../input/parse-input.ts';
+import { networkOf } from '../limits/network.ts';
+import { shownAddress } from '../proxies/ip-address.ts';
+import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
+import { type Context, type Endpoint, startOf } from './endpoint.ts';
+
+const path = '/hub/hooks/{name}';
+const start = startOf(path).length;
+const formOfName = /^[a-z\d][a-z\d-]{0,63}$/;
+
+export const endpoints: Endpoint[] = [
+  {
+    method: 'POST',
+    path,
+    need: 'own',
+    id: 'receiveWebhook',
+    tag: 'parameters',
+    summary:
+      'Delivers to a webhook that a flow file declares; the sender proves who it is by the secret of the webhook',
+    names: { name: 'The name of the webhook' },
+    body: {
+      'application/json': z.unknown(),
+      'application/x-www-form-urlencoded': z.unknown(),
+      'text/plain': z.string(),
+    },
+    answers: { 204: { description: 'The delivery was accepted, now or earlier' } },
+    errors: {
+      401: 'There is no such webhook, the secret or the signature is wrong, or the delivery is too old',
+      404: 'The path is not that of a webhook',
+      413: 'The body is longer than the webhook takes',
+      415: 'The webhook does not take bodies of this type',
+      422: 'The body is malformed, or lacks a value, or has one that does not convert',
+      429: 'There are too many deliveries, or too many wrong ones from this address',
+      503: 'The hub is a standby, or another hub took over before it could confirm the delivery',
+    },
+    serve: (context) => (response, request) => {
+      const name = request.getUrl().slice(start);
+      if (name === '' || name.includes('/'))
+        throw new HubError('not-found', `expected /hub/hooks/<name>, got ${request.getUrl()}`);
+      const { hub, queue, log } = context;
+      if (hub.leadership.term === undefined)
+        throw new HubError('unavailable', 'this hub is not the active one, so it takes no deliveries');
+      const address = remoteAddressOf(response);
+      const exchange = keepResponse(response);
+      const asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));
+      const kept = keepRequest(request);
+      const fail = (error: unknown) => exchange.fail(asHubError(error, log), asJson);
+      readBytes(exchange, request, { share: networkOf(address), queue }, (body) => {
+        try {
+          if (body instanceof HubError) throw body;
+          const delivery: Delivery = {
+            header: (header) => kept.getHeader(header),
+            query: kept.getQuery() ?? '',
+            type: bodyTypeOf(kept),
+            body,
+            sender: shownAddress(address),
+          };
+          const { undo } = receive(context, name, delivery, address);
+          const confirmed = hub.leadership.term?.confirm?.();
+          const accept = () => exchange.reply(() => begin(response, '204 No Content').endWithoutBody());
+          if (confirmed === undefined) accept();
+          else
+            void confirmed.then((isConfirmed) => {
+              if (isConfirmed) return accept();
+              undo();
+              fail(new HubError('unavailable', 'not confirmed: another hub may have taken over; deliver it again'));
+            });
+        } catch (error) {
+          fail(error);
+        }
+      });
+    },
+  },
+];
+
+/** Gives a delivery to its webhook, and audits it. Errors: those of the webhook; `too-many-attempts`. */
+function receive(
+  { hub, entry }: Context,
+  name: string,
+  delivery: Delivery,
+  address: string,
+): ReturnType<Hook['receive']> {
+  try {
+    const taken = hookOf(hub, name).receive(delivery);
+    entry.auditSink.note('', address, 'in', `by webhook ${name}`);
+    return taken;
+  } catch (error) {
+    if (!(error instanceof HubError) || error.code !== 'unauthorized') throw error;
+    throw entry.refuse(address, 'by a webhook') ?? error;
+  }
+}
+
+/** Returns a webhook, or one that refuses everything. */
+function hookOf({ hooks }: Pick<HubPort, 'hooks'>, name: string): Pick<Hook, 'receive'> {
+  return (formOfName.test(name) ? hooks.get(name) : undefined) ?? noHook;
+}
+
+const noSecret = randomBytes(32);
+const noHook: Pick<Hook, 'receive'> = {
+  receive({ body }) {
+    createHmac('sha256', noSecret).update(body).digest(); // as long as the check of a signature takes
+    throw new HubError('unauthorized', 'expected the name and the secret of a webhook of this hub');
+  },
+};
