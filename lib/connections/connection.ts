@@ -119,8 +119,11 @@ export type WrittenMessage = string | { readonly text: string } | { readonly hex
 
 export interface PlayedMessages {
   readonly transport: Pick<Transport, 'keepsFrames' | 'isPassive'>;
-  /** Returns the bytes that the device sends, and the frames in them in the form returned by `show`. Errors: one sentence. */
-  read(written: WrittenMessage): { readonly bytes: Uint8Array; readonly frames: readonly string[] };
+  /** Returns the bytes that the device (`in`) or the hub (`out`) sends, and the frames in them in the form returned by `show`. Errors: one sentence. */
+  read(
+    written: WrittenMessage,
+    direction: 'in' | 'out',
+  ): { readonly bytes: Uint8Array; readonly frames: readonly string[] };
   /** Returns a frame in the form that `sent` compares. */
   show(frame: Uint8Array): string;
 }

@@ -14,7 +14,7 @@ import { isJsonObject } from '../model/json-object.ts';
 import type { ParameterDeclaration } from '../model/parameter.ts';
 import { Backoff } from '../model/time/backoff.ts';
 import { toText, type Value, type ValueType } from '../model/value.ts';
-import type { ConnectionContext, ConnectionEvent, InputTypes } from './connection.ts';
+import type { ConnectionContext, ConnectionEvent, InputTypes, WrittenMessage } from './connection.ts';
 import type { MessageTotals } from './hub-port.ts';
 import type { SettingMistake } from './setting.ts';
 
@@ -606,6 +606,13 @@ export function followWrites(
 }
 
 // Tests play the target: what is sent goes to their transport.
+
+/** Returns a message of a test. Errors: a sentence. */
+export function textOf(written: WrittenMessage): string {
+  if (typeof written === 'string') return written;
+  if ('text' in written) return written.text;
+  throw new Error('expected text, got { hex }');
+}
 
 /** How long a test's target is away before the next attempt to reach it. */
 const playedAgainMs = 1000;

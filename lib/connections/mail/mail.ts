@@ -23,6 +23,7 @@ import {
   renderText,
   type Send,
   type TemplateValues,
+  textOf,
 } from '../outbox.ts';
 import {
   type CompiledMessage,
@@ -166,7 +167,10 @@ function createSend(context: ConnectionContext<MailSettings>, smtp: Smtp, played
       date: new Date(message.createdMs),
     };
     const restOf = (addresses: readonly string[]) =>
-      JSON.stringify({ ...content, to: content.to.filter((one) => addresses.includes(readMailbox(one)?.address ?? '')) });
+      JSON.stringify({
+        ...content,
+        to: content.to.filter((one) => addresses.includes(readMailbox(one)?.address ?? '')),
+      });
     const warn = (reason: string) => log.warn({}, `${message.name}: a recipient was refused: ${reason}`, 'recipient');
     return smtp.send(
       letter,
@@ -280,8 +284,10 @@ function playedMessages(): PlayedMessages {
   return {
     transport: { keepsFrames: true },
     show: (frame) => Buffer.from(frame).toString(),
-    read() {
-      throw new Error('expected a connection that receives messages, mail only sends them');
+    read(written, direction) {
+      if (direction === 'in') throw new Error('expected a connection that receives messages, mail only sends them');
+      const text = textOf(written);
+      return { bytes: Buffer.from(text), frames: [text] };
     },
   };
 }

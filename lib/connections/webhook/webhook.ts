@@ -22,6 +22,7 @@ import {
   PlayedLink,
   type Send,
   type Template,
+  textOf,
 } from '../outbox.ts';
 import { Receiver } from './receiver.ts';
 import { WebhookSender } from './sender.ts';
@@ -241,8 +242,9 @@ function playedMessages(settings: WebhookSettings): PlayedMessages {
   return {
     transport: { keepsFrames: true },
     show,
-    read(written) {
-      const text = typeof written === 'string' ? written : 'text' in written ? written.text : '';
+    read(written, direction) {
+      const text = textOf(written);
+      if (direction === 'out') return { bytes: Buffer.from(text), frames: [text] };
       const [name = ''] = text.split(' ', 1);
       if (!Object.hasOwn(settings.in, name))
         throw new Error(

@@ -236,10 +236,10 @@ class StepCheck {
       link: this.#devices
         .partsOf(location.at('link'), link)
         .map((one) => ({ ...partOf(one), isUp: one.part === 'up' })),
-      receive: this.#messages(location.at('receive'), receive).flatMap(({ read, ...part }) =>
+      receive: this.#messages(location.at('receive'), receive, 'in').flatMap(({ read, ...part }) =>
         read.map(({ bytes }) => ({ ...part, bytes })),
       ),
-      sent: this.#messages(location.at('sent'), sent).map(({ read, ...part }) => ({
+      sent: this.#messages(location.at('sent'), sent, 'out').map(({ read, ...part }) => ({
         ...part,
         frames: read.flatMap(({ frames }) => frames),
       })),
@@ -251,13 +251,13 @@ class StepCheck {
   }
 
   /** Reads messages; an error is added at the message. */
-  #messages(location: SourceLocation, written: z.output<typeof testStepSchema>['receive']) {
+  #messages(location: SourceLocation, written: z.output<typeof testStepSchema>['receive'], direction: 'in' | 'out') {
     return this.#devices.partsOf<WrittenMessage | WrittenMessage[]>(location, written).map((one) => {
       const messages = this.#devices.messagesOf(one.id);
       const list = Array.isArray(one.part)
         ? one.part.map((part, index) => ({ part, at: one.location.at(index) }))
         : [{ part: one.part, at: one.location }];
-      const read = list.flatMap(({ part, at }) => at.attempt(() => messages?.read(part)) ?? []);
+      const read = list.flatMap(({ part, at }) => at.attempt(() => messages?.read(part, direction)) ?? []);
       return { ...partOf(one), read };
     });
   }
