@@ -124,22 +124,28 @@ export function fingerprintFault(socket: Socket, expected: string): string | und
     : `expected the certificate ${expected}, got ${fingerprint256}`;
 }
 
-const certificateReasons: Readonly<Record<string, string>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is from an authority that this machine does not trust',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is from an authority that this machine does not trust',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is from an authority that this machine does not trust',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-};
+const notTrusted =
+  'its certificate is from an authority that this machine does not trust; set tls.caFile or tls.fingerprint';
+/** Sentences for errors of TLS and names, by their messages: libraries replace the codes. */
+const reasons: readonly (readonly [RegExp, string])[] = [
+  [
+    /self-signed certificate in certificate chain|unable to (?:verify the first|get (?:local )?issuer) certificate/,
+    notTrusted,
+  ],
+  [/self-signed certificate/, 'its certificate is self-signed; set tls.caFile or tls.fingerprint'],
+  [/certificate has expired/, 'its certificate has expired'],
+  [/ENOTFOUND|EAI_AGAIN/, 'no machine of this name is known'],
+  [/wrong version number|packet length too long/, 'it does not speak TLS at this port'],
+];
 
-/** Returns the error of a connection as a sentence that says what to do. */
-export function connectReason(error: Error): string {
-  const { code = '' } = error as { code?: string };
-  const reason = certificateReasons[code];
-  if (reason !== undefined) return `${reason}; set tls.caFile or tls.fingerprint`;
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `its certificate is for another name: ${messageOf(error)}`;
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'no machine of this name is known';
-  return messageOf(error);
+/** Returns why a connection failed, as a sentence that says what to do. */
+export function connectReason(error: unknown): string {
+  const message = messageOf(error);
+  const [, reason] = reasons.find(([pattern]) => pattern.test(message)) ?? [];
+  if (reason !== undefined) return reason;
+  return /does not match certificate's altnames/.test(message)
+    ? `its certificate is for another name: ${message}`
+    : message;
 }
 
 class SocketLink implements Link {

@@ -26,6 +26,7 @@ export const describedFiles = {
       api: { ...api, dashboards: '_boards' },
       desk: { type: 'dummy', parameters: ['a,I', 'b,F', 'text', 'flag,B,true', 'go,T'] },
       off: { type: 'timer', enabled: false },
+      hooks: { type: 'webhook', in: { door: { token: 'open-sesame', values: { open: { type: 'I' } } } } },
       store: { type: 'store', folder: '_data', snapshots: { 'studio-1': { include: ['desk/**'] } } },
     },
     rules: [

@@ -178,14 +178,8 @@ export class Smtp {
       return { is: 'refused', reason: `answered ${answerOf(error)}` };
     if (responseCode !== undefined) return { is: 'later', reason: `answered ${answerOf(error)}` };
     if (code === 'EENVELOPE' || code === 'EMESSAGE') return { is: 'refused', reason: shown(messageOf(error)) };
-    return { is: 'later', reason: shown(connectReason(withCauseCode(error))) };
+    return { is: 'later', reason: shown(connectReason(error)) };
   }
-}
-
-/** nodemailer has codes of its own; that of the system is in the error behind it. */
-function withCauseCode(error: MailError): Error {
-  const { cause } = error as { cause?: unknown };
-  return cause instanceof Error && 'code' in cause ? cause : (error as Error);
 }
 
 function isTemporary({ responseCode = 0 }: MailError): boolean {

@@ -7,7 +7,6 @@ import { isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { SchedulerLike } from 'rxjs';
 import { connectReason, fingerprintFault, type TlsTarget, tlsOptions } from '../../device/transport.ts';
-import { messageOf } from '../../model/error.ts';
 import type { Outcome } from '../outbox.ts';
 
 /** How many bytes of an answer are read. */
@@ -41,7 +40,8 @@ export class WebhookSender {
   }
 
   /** Calls `done` once, with the outcome; returns a function that cancels the request without a call of `done`. */
-  send({ url, method, headers, body, timeoutMs }: WebhookRequest, done: (outcome: Outcome) => void): () => void {
+  send(asked: WebhookRequest, done: (outcome: Outcome) => void): () => void {
+    let request: ClientRequest | undefined;
     let isDone = false;
     const end = (outcome: Outcome) => {
       if (isDone) return;
@@ -49,32 +49,37 @@ export class WebhookSender {
       timeout.unsubscribe();
       done(outcome);
     };
-    const cancel = () => {
+    const timeout = this.#scheduler.schedule(() => {
+      end({ is: 'later', reason: `no answer within ${asked.timeoutMs / 1000} s` });
+      request?.destroy();
+    }, asked.timeoutMs);
+    const begin = (mayRepeat: boolean) => {
+      const begun = this.#begin(asked);
+      request = begun;
+      begun.on('response', (response) => this.#read(response, end));
+      begun.on('error', (error) => {
+        // the target has closed an idle connection, which is no fault
+        if (mayRepeat && begun.reusedSocket && !isDone) begin(false);
+        else end({ is: 'later', reason: connectReason(error) });
+      });
+      begun.end(asked.body);
+    };
+    begin(true);
+    return () => {
       isDone = true;
       timeout.unsubscribe();
-      request.destroy();
+      request?.destroy();
     };
-    const timeout = this.#scheduler.schedule(() => {
-      end({ is: 'later', reason: `no answer within ${timeoutMs / 1000} s` });
-      request.destroy();
-    }, timeoutMs);
+  }
+
+  #begin({ url, method, headers, body }: WebhookRequest): ClientRequest {
     const target = new URL(url);
-    const request: ClientRequest = (target.protocol === 'https:' ? requestHttps : requestHttp)(target, {
+    return (target.protocol === 'https:' ? requestHttps : requestHttp)(target, {
       method,
       agent: this.#agent,
       headers: { ...headers, ...(body !== undefined && { 'content-length': body.length }) },
       maxHeaderSize: 16_384,
     });
-    request.on('error', (error) =>
-      end(
-        request.reusedSocket && 'code' in error && error.code === 'ECONNRESET' // the target closed the connection meanwhile
-          ? { is: 'later', reason: messageOf(error), afterMs: 0 }
-          : { is: 'later', reason: connectReason(error) },
-      ),
-    );
-    request.on('response', (response) => this.#read(response, end));
-    request.end(body);
-    return cancel;
   }
 
   close(): void {

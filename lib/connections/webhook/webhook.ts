@@ -39,6 +39,8 @@ import {
 import { schemeOf, sign } from './signature.ts';
 
 const maxCertificateBytes = 1_048_576;
+/** Headers whose values are secrets, also if a flow file has them. */
+const secretHeader = /auth|cookie|key|pass|secret|token/i;
 
 export const webhook = defineConnectionType({
   type: 'webhook',
@@ -49,11 +51,7 @@ export const webhook = defineConnectionType({
   inputs: ({ inputs }) => inputs,
   mistakes: mistakesOf,
   hints: hintsOf,
-  secrets: (settings) =>
-    [
-      ...Object.values(settings.in).flatMap(({ secret, token }) => [secret, token]),
-      ...Object.values(settings.out).flatMap(({ secret, headers }) => [secret, ...Object.values(headers)]),
-    ].filter((one) => one !== undefined),
+  secrets: secretsOf,
   claims: (settings) =>
     Object.keys(settings.in).map((name) => ({ kind: 'webhook', name: `webhook ${name}`, scope: '*' })),
   files: ({ tls }, resolvePath) => (tls?.caFile === undefined ? [] : [resolvePath(tls.caFile)]),
@@ -61,6 +59,15 @@ export const webhook = defineConnectionType({
   played: { messages: playedMessages, run: (context, transport) => run(context, undefined, transport) },
   run: (context, hub) => run(context, hub),
 });
+
+function secretsOf(settings: WebhookSettings): string[] {
+  const ofHooks = Object.values(settings.in).flatMap(({ secret, token }) => [secret, token]);
+  const ofTargets = Object.values(settings.out).flatMap(({ secret, headers }) => [
+    secret,
+    ...Object.entries(headers).map(([name, value]) => (secretHeader.test(name) ? value : undefined)),
+  ]);
+  return [...ofHooks, ...ofTargets].filter((one) => one !== undefined);
+}
 
 function parametersOf(settings: WebhookSettings): ParameterDeclaration[] {
   const received = Object.entries(settings.in).flatMap(([name, { values, description }]): ParameterDeclaration[] => [
