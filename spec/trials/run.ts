@@ -18,6 +18,7 @@ const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>>
   shadow: () => import('./shadow/shadow.ts'),
   standards: () => import('./standards/standards.ts'),
   soak: () => import('./soak/soak.ts'),
+  webhooks: () => import('./webhooks/webhooks.ts'),
   backup: () => import('./store/backup.ts'),
   cuts: () => import('./store/cuts.ts'),
   due: () => import('./store/due.ts'),
