@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { Payload, Payload } from '../../device/payload.ts';
+import { Payload } from '../../device/payload.ts';
 import { parameterIdMistake } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';

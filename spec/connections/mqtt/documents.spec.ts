@@ -6,9 +6,9 @@ import test from 'ava';
 import type { Binding } from '../../../lib/connections/mqtt/bindings.ts';
 import { entitiesIn, placeIn } from '../../../lib/connections/mqtt/documents.ts';
 import { describeEntity } from '../../../lib/connections/mqtt/entities.ts';
-import { Payload } from '../../../lib/connections/mqtt/payload.ts';
 import { tasmotaDevice } from '../../../lib/connections/mqtt/tasmota.ts';
 import { shellyDevice, zigbeeDevices } from '../../../lib/connections/mqtt/vendors.ts';
+import { Payload } from '../../../lib/device/payload.ts';
 import type { Value } from '../../../lib/model/value.ts';
 
 class Described {

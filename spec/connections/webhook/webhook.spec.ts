@@ -1,8 +1,10 @@
 // Webhooks of a real hub: requests to it over HTTP, and servers that take, refuse, delay and lose what it sends.
 
-import { createHmac } from 'node:crypto';
+import { createHmac, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { maxQueued } from '../../../lib/connections/outbox.ts';
@@ -12,6 +14,10 @@ import { mistakesOf } from '../../support/core.ts';
 import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { api, startHubFrom, startTestHub, statusOf, writer } from '../../support/hub.ts';
+import { needs } from '../../support/programs.ts';
+import { makeCertificate } from '../../support/system/certificate.ts';
+
+needs('openssl');
 
 const value = (hub: Hub, address: string) => hub.find(address)?.value;
 const has = (hub: Hub, address: string, expected: unknown) =>
@@ -229,7 +235,6 @@ test('a webhook that a reload removes is unknown, one that it changes still know
   const headers = signed('{}', 'one');
   t.is(await post('doorbell', headers), 204);
   t.is(await post('other', headers), 204);
-  const { writeFile } = await import('node:fs/promises');
   await writeFile(`${hub.folder}/flow.json5`, JSON.stringify(flowOf({ doorbell: { secret, perSecond: 9 } })));
   await hub.reload();
   const fired = counting(t, hub, 'hooks/doorbell');
@@ -471,4 +476,86 @@ test('each error in the settings has its place', async (t) => {
     },
   };
   t.regex((await mistakesOf(t, two)).join('\n'), /expected exclusive use of webhook bell, "a" uses it too/);
+});
+
+test('https is verified, by a certificate or its fingerprint, before anything is sent', async (t) => {
+  const folder = await createFolder(t);
+  const cert = makeCertificate(folder, 'target');
+  const key = await readFile(`${folder}/target.key`);
+  const taken: string[] = [];
+  const server = createSecureServer({ cert, key }, (request, response) => {
+    taken.push(String(request.headers.authorization));
+    response.end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as { port: number };
+  const out = { door: { url: `https://localhost:${port}/`, headers: { authorization: 'Bearer only-for-it' } } };
+  const { fingerprint256 } = new X509Certificate(cert);
+  for (const tls of [
+    {},
+    { fingerprint: fingerprint256.replace(/^../, fingerprint256.startsWith('00') ? '01' : '00') },
+  ]) {
+    const hub = await startSending(t, out, { tls });
+    hub.write('hooks/door', true, writer);
+    await has(hub, 'hooks/door/online', false);
+    t.regex(
+      statusOf(hub, 'hooks').reason,
+      /certificate is self-signed; set tls\.caFile|expected the certificate .*, got /,
+    );
+    await hub.stop();
+  }
+  t.deepEqual(taken, []);
+  for (const tls of [{ fingerprint: fingerprint256 }, { caFile: `${folder}/target.crt` }]) {
+    const hub = await startSending(t, out, { tls });
+    hub.write('hooks/door', true, writer);
+    await has(hub, 'hooks/door/delivered', 1);
+  }
+  t.deepEqual(taken, ['Bearer only-for-it', 'Bearer only-for-it']);
+});
+
+test('a rule in shadow sends nothing', async (t) => {
+  const target = await startTarget(t);
+  const hub = await startTestHub(t, {
+    connections: { desk, hooks: { type: 'webhook', out: { door: { url: target.url }, live: { url: target.url } } } },
+    rules: [
+      { name: 'in shadow', from: 'desk/go', to: 'hooks/door', shadow: true },
+      { name: 'live', from: 'desk/go', to: 'hooks/live' },
+    ],
+  });
+  hub.write('desk/go', true, writer);
+  await has(hub, 'hooks/live/delivered', 1);
+  t.is(target.taken.length, 1);
+  t.is(value(hub, 'hooks/door/pending'), 0);
+});
+
+test('the audit has each accepted delivery and wrong secrets, with the address behind a trusted proxy', async (t) => {
+  const folder = await createFolder(t);
+  const hub = await startTestHub(t, {
+    connections: {
+      api: { ...api, trustedProxies: ['127.0.0.1'] },
+      hooks: { type: 'webhook', in: { doorbell: { token, where: { header: 'x' } } } },
+      store: { type: 'store', folder, audit: {} },
+    },
+  });
+  const post = (key: string) =>
+    fetch(`http://127.0.0.1:${hub.port}/hub/hooks/doorbell`, {
+      method: 'POST',
+      headers: { x: key, 'x-forwarded-for': '203.0.113.7' },
+    });
+  t.is((await post(token)).status, 204);
+  t.is((await post('wrong')).status, 401);
+  const entries = async () => {
+    const answer = await fetch(`http://127.0.0.1:${hub.port}/hub/audit?kind=sign-in`, {
+      headers: { accept: 'application/json' },
+    });
+    return (await answer.text()).split('\n').join(' ');
+  };
+  await eventually(async () => /refused/.test(await entries()), 'an entry of the refused one');
+  t.regex(await entries(), /api 203\.0\.113\.7.*in.*by webhook doorbell/);
+  t.regex(hub.wire('hooks', 0)[0]!.text, /^doorbell from 203\.0\.113\.7 /);
 });
