@@ -38,13 +38,19 @@ const contract = [
 /** A connection type imports the contract, the model and packages, never another type or what runs it; some import more. */
 const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
   'connections/device/': ['device/', 'expression/', 'json5/'],
-  'connections/mail/': ['connections/outbox.ts', 'device/', 'files/', 'nodemailer'],
+  'connections/mail/': ['connections/message-template.ts', 'connections/outbox.ts', 'device/', 'files/', 'nodemailer'],
   'connections/mqtt/': ['device/', 'expression/', 'json5/'],
   'connections/osc/': ['device/'],
   'connections/rest-api/': ['wire/', 'json5/', 'expression/', 'dashboard/', 'net/', 'regex/'],
   'connections/store/': ['backup/', 'json5/', 'wire/'],
   'connections/virtual-core/': ['expression/'],
-  'connections/webhook/': ['connections/outbox.ts', 'device/', 'expression/', 'files/'],
+  'connections/webhook/': [
+    'connections/message-template.ts',
+    'connections/outbox.ts',
+    'device/',
+    'expression/',
+    'files/',
+  ],
 };
 
 /** For each room, by the longest prefix of a file: the rooms and packages that its files may import. */
@@ -64,7 +70,8 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['net/', ['model/', 'uws-legacy']],
   ['connections/', [...contract, 'model/', 'rxjs', 'zod']],
   ['connections/connection.ts', [...contract, 'model/', 'device/transport.ts', 'rxjs', 'zod']],
-  ['connections/outbox.ts', [...contract, 'model/', 'device/', 'expression/', 'rxjs', 'zod']],
+  ['connections/message-template.ts', [...contract, 'model/', 'device/', 'expression/', 'zod']],
+  ['connections/outbox.ts', [...contract, 'model/', 'device/', 'rxjs', 'zod']],
   ['connections/registry.ts', ['connections/']],
   ['connections/connection-types.ts', ['connections/', 'zod']],
   // The stages of flow: files and programs, check, run. The check makes a plan, run takes it; neither knows the other.

@@ -14,17 +14,8 @@ import {
   type PlayedMessages,
 } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
-import {
-  followWrites,
-  type Message,
-  messageParameters,
-  Outbox,
-  PlayedLink,
-  renderText,
-  type Send,
-  type TemplateValues,
-  textOf,
-} from '../outbox.ts';
+import { followWrites, renderText, type TemplateValues } from '../message-template.ts';
+import { type Message, messageParameters, Outbox, PlayedLink, type Send, textOf } from '../outbox.ts';
 import {
   type CompiledMessage,
   compileMessage,

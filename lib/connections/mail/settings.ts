@@ -7,7 +7,7 @@ import { record } from '../../model/record-schema.ts';
 import { parseDurationMs } from '../../model/time/duration.ts';
 import { valueTypes } from '../../model/value.ts';
 import type { InputTypes } from '../connection.ts';
-import { compileTemplate, inputsSetting, type Template, templateNames } from '../outbox.ts';
+import { compileTemplate, inputsSetting, type Template, templateNames } from '../message-template.ts';
 import { durationSetting, type SettingMistake } from '../setting.ts';
 
 const maxMessages = 1000;

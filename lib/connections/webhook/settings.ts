@@ -9,7 +9,7 @@ import type { About } from '../../model/parameter.ts';
 import { record } from '../../model/record-schema.ts';
 import { convert, valueTypes } from '../../model/value.ts';
 import type { InputTypes } from '../connection.ts';
-import { compileTemplate, inputsSetting, type Template, templateNames } from '../outbox.ts';
+import { compileTemplate, inputsSetting, type Template, templateNames } from '../message-template.ts';
 import { durationSetting, integerSetting, type SettingHint, type SettingMistake } from '../setting.ts';
 import { isTimed, schemeOf, secretMistake, signatureSetting } from './signature.ts';
 
@@ -279,6 +279,17 @@ function valueMistakes(path: readonly string[], { type, value, on, off, choices 
 /** Returns what works but can be abused. */
 export function hintsOf(settings: WebhookSettings): readonly SettingHint[] {
   const hints: SettingHint[] = [];
+  const names = new Map<string, string>();
+  for (const [name, { secret, token }] of Object.entries(settings.in)) {
+    const own = secret ?? token ?? '';
+    const other = names.get(own);
+    names.set(own, name);
+    if (other !== undefined)
+      hints.push({
+        path: ['in', name],
+        message: `a delivery to ${other} can be sent to it as well: they have the same secret`,
+      });
+  }
   for (const [name, { secret, token, signature, id, idPath, where }] of Object.entries(settings.in)) {
     const scheme = schemeOf(signature);
     const hasId = id !== undefined || idPath !== undefined;

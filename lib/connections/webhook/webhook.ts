@@ -13,17 +13,8 @@ import {
   type PlayedMessages,
 } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
-import {
-  followWrites,
-  type Message,
-  messageParameters,
-  Outbox,
-  type Outcome,
-  PlayedLink,
-  type Send,
-  type Template,
-  textOf,
-} from '../outbox.ts';
+import { followWrites, type Template } from '../message-template.ts';
+import { type Message, messageParameters, Outbox, type Outcome, PlayedLink, type Send, textOf } from '../outbox.ts';
 import { Receiver } from './receiver.ts';
 import { WebhookSender } from './sender.ts';
 import {

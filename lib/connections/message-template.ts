@@ -1,0 +1,165 @@
+// Templates of messages that leave the hub: text, or JSON whose texts are templates. `{value}` and `{name}` are values, `{= value * 2}` is an
+// expression. A write to the parameter of a message renders it.
+
+import { z } from 'zod';
+import { Pattern, PatternError } from '../device/pattern.ts';
+import { compileExpression, ExpressionMistake, isLanguageName } from '../expression/expression.ts';
+import { addressShape } from '../model/address.ts';
+import { messageOf } from '../model/error.ts';
+import { isJsonObject } from '../model/json-object.ts';
+import { toText, type Value, type ValueType } from '../model/value.ts';
+import type { ConnectionContext, InputTypes } from './connection.ts';
+import type { SettingMistake } from './setting.ts';
+
+/** How many writes of one turn send messages. */
+export const maxWritesAtOnce = 1000;
+
+/** The setting `inputs` of types with templates. */
+export function inputsSetting() {
+  return z
+    .record(
+      z.string().superRefine((name, context) => {
+        if (!/^[A-Za-z_]\w*$/.test(name) || isLanguageName(name) || name === 'value' || name === 'time')
+          context.addIssue({
+            code: 'custom',
+            message: `expected a name of letters, digits and _ that is not reserved, got ${JSON.stringify(name)}`,
+          });
+      }),
+      z.string({ error: 'an address <Connection ID>/<Parameter ID>' }).meta({ pattern: addressShape }),
+    )
+    .refine((inputs) => Object.keys(inputs).length <= 1000, { error: 'expected at most 1000 inputs' })
+    .default({})
+    .describe('Further parameters whose values messages contain: name → address');
+}
+
+/** Values by name; null: unknown. */
+export type TemplateValues = ReadonlyMap<string, Value | null>;
+
+export interface Template {
+  /** Never throws: a value that is unknown, and an expression that fails, is null in JSON and `unknown` in text. */
+  render(values: TemplateValues): unknown;
+}
+
+/** Returns the types of the names that templates may have. */
+export function templateNames(type: ValueType, inputTypes: InputTypes): ReadonlyMap<string, ValueType> {
+  return new Map([
+    ...[...inputTypes].filter(([, one]) => one !== 'T'),
+    ...(type === 'T' ? [] : [['value', type] as const]),
+    ['time', 'S'] as const,
+  ]);
+}
+
+const maxDepth = 16;
+
+/** Compiles a template and adds its errors, with their paths. */
+export function compileTemplate(
+  written: unknown,
+  types: ReadonlyMap<string, ValueType>,
+  add: (mistake: SettingMistake) => void,
+  path: SettingMistake['path'],
+): Template {
+  if (typeof written === 'string') return compileText(written, types, add, path);
+  if (path.length > maxDepth) add({ path, message: `expected at most ${maxDepth} levels` });
+  else if (Array.isArray(written)) {
+    const items = written.map((item, index) => compileTemplate(item, types, add, [...path, index]));
+    return { render: (values) => items.map((item) => item.render(values)) };
+  } else if (isJsonObject(written)) {
+    const entries = Object.entries(written).map(
+      ([key, item]) => [key, compileTemplate(item, types, add, [...path, key])] as const,
+    );
+    return { render: (values) => Object.fromEntries(entries.map(([key, item]) => [key, item.render(values)])) };
+  }
+  return { render: () => written };
+}
+
+function compileText(
+  text: string,
+  types: ReadonlyMap<string, ValueType>,
+  add: (mistake: SettingMistake) => void,
+  path: SettingMistake['path'],
+): Template {
+  if (!/[{}]/.test(text)) return { render: () => text };
+  try {
+    const compile = (expression: string) => {
+      const { evaluate } = compileExpression(expression, Object.fromEntries(types));
+      return (values: ReadonlyMap<string, Value>) => {
+        try {
+          return evaluate(Object.fromEntries(values));
+        } catch {
+          return unknown;
+        }
+      };
+    };
+    const pattern = Pattern.parse(text, false, compile);
+    for (const name of pattern.names)
+      if (!types.has(name)) add({ path, unknown: 'name', name, known: [...types.keys()] });
+    const { single } = pattern;
+    const isValue = single !== undefined && ('evaluate' in single || ('name' in single && single.isPlain));
+    return {
+      render(values) {
+        const known = new Map([...values].filter((entry): entry is [string, Value] => entry[1] !== null));
+        if (!isValue) return pattern.format(withUnknown(pattern.names, known));
+        const value = 'evaluate' in single ? single.evaluate(known) : known.get(single.name);
+        return value === unknown ? null : (value ?? null);
+      },
+    };
+  } catch (error) {
+    const offset = error instanceof PatternError || error instanceof ExpressionMistake ? error.offset : undefined;
+    add({ path, message: messageOf(error), offset });
+    return { render: () => null };
+  }
+}
+
+const unknown = 'unknown';
+
+function withUnknown(names: ReadonlySet<string>, known: ReadonlyMap<string, Value>): ReadonlyMap<string, Value> {
+  const missing = [...names].filter((name) => !known.has(name));
+  return missing.length === 0 ? known : new Map([...known, ...missing.map((name) => [name, unknown] as const)]);
+}
+
+/** Returns what a template yields as text. */
+export function renderText(template: Template, values: TemplateValues): string {
+  const rendered = template.render(values);
+  if (rendered === null) return unknown;
+  return typeof rendered === 'object' ? JSON.stringify(rendered) : toText(rendered as Value);
+}
+
+// The writes that send messages.
+
+/**
+ * Calls `render` once for each write to a parameter that sends a message, when the turn of the write has settled, with the values of the
+ * inputs at that time. Returns a function that ends this.
+ */
+export function followWrites(
+  context: Pick<ConnectionContext<unknown>, 'inbox' | 'input' | 'inputTypes' | 'atSettle' | 'timeOfDay'>,
+  names: Iterable<string>,
+  render: (name: string, values: TemplateValues) => void,
+  onError: (error: unknown) => void,
+): () => void {
+  const inputs = new Map<string, Value | null>();
+  let writes: { readonly name: string; readonly value: Value }[] = [];
+  const settle = context.atSettle(() => {
+    const settled = writes;
+    writes = [];
+    const time = new Date(context.timeOfDay()).toISOString();
+    for (const { name, value } of settled)
+      render(name, new Map<string, Value | null>([...inputs, ['value', value], ['time', time]]));
+  });
+  const following = [...context.inputTypes.keys()].map((input) =>
+    context.input(input).subscribe({ next: (value) => inputs.set(input, value ?? null), error: onError }),
+  );
+  for (const name of names)
+    following.push(
+      context.inbox(name).subscribe({
+        next(value) {
+          if (writes.length >= maxWritesAtOnce) writes.shift(); // more could not wait in the queue anyway
+          writes.push({ name, value });
+          settle();
+        },
+        error: onError,
+      }),
+    );
+  return () => {
+    for (const one of following) one.unsubscribe();
+  };
+}
