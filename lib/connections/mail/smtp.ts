@@ -174,10 +174,16 @@ export class Smtp {
       };
     if (code === 'EENVELOPE' && rejectedErrors !== undefined && rejectedErrors.some(isTemporary))
       return this.#afterSome(rejectedErrors, restOf, warn);
-    if (responseCode !== undefined && responseCode >= 500)
-      return { is: 'refused', reason: `answered ${answerOf(error)}` };
+    if (code === 'ETLS' && responseCode !== undefined)
+      return { is: 'later', reason: `does not encrypt: ${answerOf(error)}; use smtps://, or another server` };
+    // only the mail itself can be refused: a server that refuses the hub may accept it tomorrow
+    const isOfMail = code === 'EENVELOPE' || code === 'EMESSAGE';
+    if (isOfMail && (responseCode === undefined || responseCode >= 500))
+      return {
+        is: 'refused',
+        reason: responseCode === undefined ? shown(messageOf(error)) : `answered ${answerOf(error)}`,
+      };
     if (responseCode !== undefined) return { is: 'later', reason: `answered ${answerOf(error)}` };
-    if (code === 'EENVELOPE' || code === 'EMESSAGE') return { is: 'refused', reason: shown(messageOf(error)) };
     return { is: 'later', reason: shown(connectReason(error)) };
   }
 }

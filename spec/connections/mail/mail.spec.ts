@@ -188,6 +188,22 @@ test('a server that answers without end costs no memory that grows', async (t) =
   t.true(process.memoryUsage().rss < 1_000_000_000, `${process.memoryUsage().rss}`);
 });
 
+test('a mail waits while a server refuses the hub itself, or does not encrypt', async (t) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).write('220 spec\r\n');
+    socket.on('data', (command) => socket.write(/^EHLO/.test(`${command}`) ? '250 spec\r\n' : '554 not you\r\n'));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as { port: number };
+  const hub = await start(t, { url: `smtp://localhost:${port}`, ...signedIn });
+  hub.write('mail/siren', true, writer);
+  await becauseOf(hub, /^localhost:\d+: does not encrypt: 554 not you; use smtps:\/\/, or another server$/);
+  t.is(value(hub, 'mail/siren/pending'), 1);
+  t.is(value(hub, 'mail/siren/failed'), 0);
+});
+
 test('addresses and limits are read strictly', (t) => {
   t.deepEqual(readMailbox('a.b+c@example.org'), { name: '', address: 'a.b+c@example.org' });
   t.deepEqual(readMailbox('"Night, shift" <n@localhost>'), { name: 'Night, shift', address: 'n@localhost' });
