@@ -9,6 +9,7 @@ import { createServer as createTcpServer } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { maxQueued } from '../../../lib/connections/outbox.ts';
 import { schemeOf, sign, verify } from '../../../lib/connections/webhook/signature.ts';
+import { loadFlows } from '../../../lib/hub/index.ts';
 import type { Hub } from '../../../lib/index.ts';
 import { mistakesOf } from '../../support/core.ts';
 import { eventually } from '../../support/deadline.ts';
@@ -558,4 +559,22 @@ test('the audit has each accepted delivery and wrong secrets, with the address b
   await eventually(async () => /refused/.test(await entries()), 'an entry of the refused one');
   t.regex(await entries(), /api 203\.0\.113\.7.*in.*by webhook doorbell/);
   t.regex(hub.wire('hooks', 0)[0]!.text, /^doorbell from 203\.0\.113\.7 /);
+});
+
+test('what works but can be abused is a hint', async (t) => {
+  const settings = {
+    in: {
+      one: { secret: 'the same', signature: { header: 'x' } },
+      two: { secret: 'the same' },
+      three: { token: 'another', where: { query: 'key' } },
+    },
+    out: { door: { url: 'http://10.0.0.9/', secret: 'third' } },
+  };
+  const flow = { connections: { hooks: { type: 'webhook', ...settings } } };
+  const { hints } = await loadFlows([await createFolder(t, { 'flow.json5': flow })]);
+  const found = [...(hints?.() ?? [])].join('\n');
+  t.regex(found, /in\.one\.signature: a delivery that somebody has recorded can be sent again/);
+  t.regex(found, /in\.two: a delivery to one can be sent to it as well: they have the same secret/);
+  t.regex(found, /in\.three\.where: proxies and senders log the addresses/);
+  t.regex(found, /out\.door\.url: http:\/\/ is not encrypted/);
 });
