@@ -73,7 +73,17 @@ for (const [title, followed] of [
   });
 
 /** What flow files of READMEs name beside themselves. */
-for (const name of ['API_TOKEN', 'MQTT_PASSWORD', 'PB_ENGINEER', 'PB_PROMETHEUS']) env[name] = `${name}_of_spec`;
+for (const name of [
+  'API_TOKEN',
+  'DOORBELL_SECRET',
+  'DOORBELL_TOKEN',
+  'MAIL_PASSWORD',
+  'MQTT_PASSWORD',
+  'PB_ENGINEER',
+  'PB_PROMETHEUS',
+])
+  env[name] = `${name}_of_spec`;
+env.CHAT_URL = 'http://127.0.0.1:8080/chat';
 const named = { 'password.txt': 'secret', 'door-2.txt': 'secret-of-a-door' };
 /** The name of a template, or of a description of a device, in its first line. */
 const templateName = (text: string) => /^\/\/ (_\S+|\S+\.device\.json5)/.exec(text)?.[1];
