@@ -107,7 +107,7 @@ function isOfToken(authorization: string): boolean {
   return credentials !== undefined && 'token' in credentials;
 }
 
-const needed = { manage: 'manage', metrics: 'read metrics', edit: 'edit flow files', nothing: '' };
+const needed = { manage: 'manage', metrics: 'read metrics', edit: 'edit flow files', nothing: '', own: '' };
 
 /** Checks a right. Errors: `unauthorized`, `forbidden`. */
 function withRight(principal: SignedInUser, need: Need, request: Pick<HttpRequest, 'getUrl'>): SignedInUser {
