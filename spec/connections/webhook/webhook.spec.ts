@@ -1,4 +1,4 @@
-// Webhooks of a real hub (D-49): requests to it over HTTP, and servers that take, refuse, delay and lose what it sends.
+// Webhooks of a real hub (D-50): requests to it over HTTP, and servers that take, refuse, delay and lose what it sends.
 
 import { createHmac, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
