@@ -48,7 +48,7 @@ export class HourlyCopy {
     const { promise, resolve } = Promise.withResolvers<Copied>();
     const fail = (error: unknown) => resolve({ state: 'failed', reason: messageOf(error) });
     try {
-      const worker = startThread('copy-thread', { workerData: this.#files });
+      const worker = startThread('copy-thread', this.#files);
       this.#worker = worker;
       worker.once('message', resolve).once('error', fail);
       worker.once('exit', () => fail('its thread was terminated'));

@@ -1,7 +1,7 @@
 // The hub's side of a thread of the store: one request at a time, each with its answer.
 
 import { extname } from 'node:path';
-import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { type TransferListItem, Worker, type WorkerOptions } from 'node:worker_threads';
 import { messageOf } from '../../model/error.ts';
 import { awaitAnswer } from '../../model/waiting-threads.ts';
 
@@ -12,10 +12,47 @@ const options = {
   resourceLimits: { maxYoungGenerationSizeMb: 3 },
 } satisfies WorkerOptions;
 
+/** What a thread gets when it starts. */
+export interface ThreadData<Data = undefined> {
+  /** The thread writes its kernel ID here; -1: there is none. */
+  readonly number: Int32Array;
+  readonly data: Data;
+}
+
 /** Starts `thread/<name>`. Errors: the system cannot create a thread. */
-export function startThread(name: string, data?: Pick<WorkerOptions, 'workerData' | 'transferList'>): Worker {
+export function startThread<Data>(name: string, data?: Data, transferList: readonly TransferListItem[] = []): Worker {
   const program = new URL(`./thread/${name}${extname(import.meta.filename)}`, import.meta.url);
-  return new Worker(program, { name: `store ${name}`, ...options, ...data });
+  const number = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const workerData = { number, data };
+  const worker = new Worker(program, {
+    name: `store ${name}`,
+    ...options,
+    workerData,
+    transferList: [...transferList],
+  });
+  interrupting.add(number);
+  worker.once('exit', () => interrupting.delete(number));
+  if (settling === undefined) settling = setTimeout(neverInterrupt, settleMs).unref();
+  return worker;
+}
+
+/** A process sets the policy of all threads that started within this time, because a process costs as much as a short thread. */
+const settleMs = 1000;
+let settling: NodeJS.Timeout | undefined;
+/** The kernel IDs of threads that may still interrupt others when they wake up. */
+const interrupting = new Set<Int32Array>();
+
+async function neverInterrupt(): Promise<void> {
+  const known = [...interrupting].filter((number) => Atomics.load(number, 0) !== 0);
+  for (const number of known) interrupting.delete(number);
+  settling = interrupting.size === 0 ? undefined : setTimeout(neverInterrupt, settleMs).unref();
+  const threads = known.map((number) => Atomics.load(number, 0)).filter((number) => number > 0);
+  if (threads.length === 0) return;
+  const { spawn } = await import('node:child_process'); // most threads that start others never get here
+  const command = 'for thread; do chrt --batch --pid 0 "$thread"; done'; // Node.js has no call for it; part of util-linux
+  const shell = spawn('sh', ['-c', command, 'sh', ...threads.map(String)], { stdio: 'ignore' });
+  shell.on('error', () => {}); // there is no shell, or chrt is not installed
+  shell.unref();
 }
 
 /** A request and its answer are data that can be sent between threads. */

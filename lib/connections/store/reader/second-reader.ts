@@ -77,7 +77,7 @@ export class SecondReader {
 
   #start(): MessagePort {
     const { port1, port2 } = new MessageChannel();
-    const worker = startThread('second-reader-thread', { workerData: port2, transferList: [port2] });
+    const worker = startThread('second-reader-thread', port2, [port2]);
     worker.once('exit', () => {
       if (worker === this.#worker) this.#forget();
     });

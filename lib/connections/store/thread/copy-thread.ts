@@ -4,11 +4,12 @@
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../../model/error.ts';
+import type { ThreadData } from '../store-thread.ts';
 import { type DatabaseFiles, sync } from './database/files.ts';
 import { checkDatabase, copyDatabase, expectRoom, readDatabase, troubleOf } from './database/store-database.ts';
 import type { Copied } from './values/values-messages.ts';
 
-const { folder, path, copy } = workerData as DatabaseFiles;
+const { folder, path, copy } = (workerData as ThreadData<DatabaseFiles>).data;
 const part = `${copy}.part`;
 
 parentPort!.postMessage(makeCopy());

@@ -1,12 +1,13 @@
 // Threads of the store yield to the hub's thread when both need the same core. Otherwise, on a machine with two cores, a change would wait
-// for up to 5 ms during a write. On Linux a thread sets its scheduling policy and priority; elsewhere, or without permission, it only
-// rests. They return memory to the system when they have nothing to do.
+// for up to 5 ms during a write. On Linux a thread sets its priority, and has the hub set its scheduling policy; elsewhere, or without
+// permission, it only rests. They return memory to the system when they have nothing to do.
 
-import { spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { workerData } from 'node:worker_threads';
+import type { ThreadData } from '../store-thread.ts';
 
 /** A thread rests for `restMs` after `workMs` of work. */
 const workMs = 0.25;
@@ -34,20 +35,19 @@ export function giveWay(): void {
   restedAt = performance.now();
 }
 
-/** Keeps the calling thread from interrupting others when it wakes up. Its share of time stays the same, because clients wait for it. */
+/**
+ * Has the hub keep the calling thread from interrupting others when it wakes up (`startThread`). Its share of time stays the same, because
+ * clients wait for it.
+ */
 export function neverInterrupt(): void {
-  const thread = threadNumber();
-  if (thread === undefined) return;
-  const chrt = spawn('chrt', ['--batch', '--pid', '0', thread], { stdio: 'ignore' }); // Node.js has no call for it; part of util-linux
-  chrt.on('error', () => {}); // chrt is not installed
-  chrt.unref();
+  Atomics.store((workerData as ThreadData).number, 0, Number(threadNumber() ?? -1));
 }
 
 /** Keeps the calling thread from interrupting others, and gives it a small share of time, because nobody waits for it. */
 export function yieldToHub(): void {
+  neverInterrupt();
   const thread = threadNumber();
   if (thread === undefined) return;
-  neverInterrupt();
   try {
     setPriority(Number(thread), niceness);
   } catch {} // not permitted
@@ -63,7 +63,7 @@ function threadNumber(): string | undefined {
 }
 
 /** How long a thread has had no request before it returns memory. */
-const idleMs = 500;
+const idleMs = 5000;
 /** It returns memory if its heap has grown by this much, at most once in this time: a collection takes some 20 ms. */
 const grownBytes = 2 * 1024 * 1024;
 const returnEveryMs = 10_000;

@@ -13,9 +13,10 @@ import {
   type ShareRequest,
   takePlace,
 } from '../reader/second-reader.ts';
+import type { ThreadData } from '../store-thread.ts';
 import { yieldToHub } from './give-way.ts';
 
-const port = workerData as MessagePort;
+const port = (workerData as ThreadData<MessagePort>).data;
 const history = new Opened((path) => new PastDatabase(path));
 
 yieldToHub();
