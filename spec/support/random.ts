@@ -1,4 +1,7 @@
-// Numbers that look random and are the same for the same seed, so that whatever an input finds can be found again.
+// Numbers that look random and are the same for the same seed, so that whatever an input finds can be found again. And samples of long
+// lists of cases that are much alike.
+
+import type { ExecutionContext } from 'ava';
 
 export class Random {
   #state: number;
@@ -35,4 +38,16 @@ export class Random {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return (mixed ^ (mixed >>> 14)) >>> 0;
   }
+}
+
+/**
+ * Whether a case is one of this run: each `every`-th, from a random one on, which the log of the test names. A run with `FIRST=0` begins with
+ * that one, a run with `WHOLE=1` takes all.
+ */
+export function sampled(t: Pick<ExecutionContext, 'log'>, every: number): (index: number) => boolean {
+  const { WHOLE: whole, FIRST: given } = process.env;
+  if (whole === '1') return () => true;
+  const first = given === undefined ? Math.floor(Math.random() * every) : Number(given) % every;
+  t.log(`1 of ${every} cases, FIRST=${first}`);
+  return (index) => index % every === first;
 }
