@@ -105,8 +105,8 @@ test('a restart recounts the writers of values: fitting values are kept, and not
   expectKept(t, installation, { 'desk/note': 'on air' });
 });
 
-test('long texts of one writer do not delay another: of a thousand some still wait when the other is on the disk', async (t) => {
-  const addresses = Array.from({ length: 1000 }, (_, index) => `p${index}`);
+test('long texts of one writer do not delay another: of hundreds some still wait when the other is on the disk', async (t) => {
+  const addresses = Array.from({ length: 400 }, (_, index) => `p${index}`);
   const installation = await install(t, { desk, texts: { type: 'dummy', parameters: addresses } });
   const hub = await installation.start();
   await eventually(() => stateOf(hub) === 'running');
@@ -117,8 +117,8 @@ test('long texts of one writer do not delay another: of a thousand some still wa
     const kept = keptNow(installation);
     return kept.has('desk/page') && kept.has('desk/lamp');
   });
-  t.true(keptNow(installation).size < 500, `${keptNow(installation).size} were written before it`);
-  await eventually(() => keptNow(installation).size === 1002, 'all are written in the end');
+  t.true(keptNow(installation).size < 200, `${keptNow(installation).size} were written before it`);
+  await eventually(() => keptNow(installation).size === 402, 'all are written in the end');
 });
 
 /** Each of the writers fills an equal part of the texts, so that there is no room for all. */
@@ -132,7 +132,7 @@ function writeOfBen(hub: StoredHub): void {
 }
 
 function fillAgain(hub: StoredHub): void {
-  for (let round = 0; round < 20; round++)
+  for (let round = 0; round < 8; round++)
     for (const id of many) hub.write(`texts/${id}`, `${id}${round}${long.slice(round)}`, named('flood'));
 }
 
