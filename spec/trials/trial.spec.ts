@@ -36,6 +36,23 @@ test('an option has its value at full size, at the short size, or as given', asy
   ]);
 });
 
+test('a run at the short size tries some of its parts, another run other ones', async (t) => {
+  const seen = new Set<string>();
+  const trial = defineTrial({
+    about: 'tries',
+    options: {},
+    parts: { all: parts, short: ['flood', 'churn'], shortCount: 1 },
+    async run(_, { parts }) {
+      seen.add(parts.map(([name]) => name).join());
+      return true;
+    },
+  });
+  for (let round = 0; round < 100 && seen.size < 2; round++) await trial.run(['--short']);
+  t.deepEqual([...seen].sort(), ['churn', 'flood']);
+  await trial.run([]);
+  t.true(seen.has('flood,churn'), 'at full size it tries all');
+});
+
 test('an invalid number is refused, and so are an unknown option and name', async (t) => {
   for (const text of ['x', '-1', 'Infinity', ''])
     await t.throwsAsync(runWith(`--rounds=${text}`), {

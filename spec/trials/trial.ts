@@ -22,6 +22,8 @@ interface Parts<Item extends Part> {
   readonly all: Readonly<Record<string, Item>>;
   /** The names of those that the short size has. */
   readonly short: readonly string[];
+  /** A run at the short size tries so many of them, each time others; left out, all. */
+  readonly shortCount?: number;
 }
 
 interface Size<Item extends Part = Part> {
@@ -68,7 +70,7 @@ export function defineTrial<const Of extends Options, Item extends Part>(definit
         return true;
       }
       const isShort = values.short === true;
-      const names = positionals.length === 0 && isShort ? (parts?.short ?? []) : positionals;
+      const names = positionals.length === 0 && isShort && parts !== undefined ? someOf(parts) : positionals;
       const given = values as Readonly<Record<string, string | undefined>>;
       const read = Object.entries<Option>(options).map(([name, [, full, short = full]]) => {
         return [name, readValue(name, given[name], isShort ? short : full)] as const;
@@ -83,6 +85,12 @@ export function defineTrial<const Of extends Options, Item extends Part>(definit
 
 export function notify(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+/** Some names of the short size, by chance. */
+function someOf({ short, shortCount = short.length }: Pick<Parts<Part>, 'short' | 'shortCount'>): readonly string[] {
+  const left = [...short];
+  return Array.from({ length: shortCount }, () => left.splice(Math.floor(Math.random() * left.length), 1)[0]!);
 }
 
 /** Those that have one of these names, with it; all when there is none. Errors: for a name that is none. */
@@ -118,7 +126,14 @@ function usageOf<Of extends Options, Item extends Part>(
     `npm run trial -- ${trial}${names} [options]: ${about}`,
     '',
     ...rows,
-    ...(parts === undefined ? [] : [line('--list', `prints the names (short: ${parts.short.join(', ')})`)]),
+    ...(parts === undefined
+      ? []
+      : [
+          line(
+            '--list',
+            `prints the names (short: ${parts.shortCount === undefined ? '' : `${parts.shortCount} of `}${parts.short.join(', ')})`,
+          ),
+        ]),
     line('--short', 'the size that CI runs'),
   ].join('\n');
 }

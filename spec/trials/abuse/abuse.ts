@@ -30,7 +30,7 @@ export const trial = defineTrial({
     slack: ['by how much bounds may be exceeded: 2 is twice', 1, 40],
     hub: ['the source tree whose hub is abused', thisTree],
   },
-  parts: { all: scenarios, short: [...shortRun] },
+  parts: { all: scenarios, short: [...shortRun], shortCount: 2 },
   async run({ seconds, slack, hub }, { isShort, parts }) {
     if (seconds === 0 || slack === 0) throw new Error('--seconds, --slack: expected numbers above 0, got 0');
     notify(
