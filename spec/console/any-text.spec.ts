@@ -7,6 +7,7 @@ import { openConsole, signIn, waitUntil } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { ask } from '../support/http.ts';
 import { api, startHubFrom, writer } from '../support/hub.ts';
+import { sampled } from '../support/random.ts';
 import { shared } from '../support/shared.ts';
 
 const known = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', 'prototype', 'isPrototypeOf'];
@@ -161,8 +162,10 @@ test.serial('a dashboard has any name', async (t) => {
   await page.evaluate(`location.hash = '#/dashboards'`);
   await page.locator('.panels a').first().waitFor();
   const listed = await page.locator('.panels a').allTextContents();
-  for (const name of fileNames.filter((one) => !one.startsWith('_'))) {
+  const isOpened = sampled(t, 2);
+  for (const [index, name] of fileNames.filter((one) => !one.startsWith('_')).entries()) {
     t.true(listed.includes(name), name);
+    if (!isOpened(index)) continue;
     await page.evaluate(`location.hash = '#/dashboards'`);
     await page.locator('.panels a').getByText(name, { exact: true }).click();
     await page.locator('.widget.label').waitFor();
@@ -200,7 +203,9 @@ const sights: readonly (readonly [hash: string, ready: string])[] = [
 
 test.serial('every view shows every name, address and text', async (t) => {
   const { page } = await open();
-  for (const [hash, ready] of sights) {
+  const isSeen = sampled(t, 3);
+  for (const [index, [hash, ready]] of sights.entries()) {
+    if (index > 10 && !isSeen(index)) continue; // the first ones are the views themselves; of the others, a run has each text and each view
     await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
     await t.notThrowsAsync(page.locator(ready).first().waitFor(), hash);
     t.deepEqual(await isWhole(page), [], hash);
