@@ -40,7 +40,7 @@ test('D-23, law: any template and any values make a file that saxes and libxml2 
       t.deepEqual(readXml(template.encoding.decode(Buffer.from(bytes))), expected);
       batch.add(bytes, expected);
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
   t.deepEqual(readByXmllint(batch.paths), batch.readings);
 });
@@ -58,9 +58,9 @@ test('law: files of any accepted template can be parsed', async (t) => {
       const filled = fillTemplate(template, new Map(Object.entries({ X: x, Y: y })));
       batch.add(Buffer.from(filled), readXml(filled));
     }),
-    { numRuns: 5000 },
+    { numRuns: 1500 },
   );
-  t.true(batch.paths.length > 100, `only ${batch.paths.length} of 5000 are XML`);
+  t.true(batch.paths.length > 30, `only ${batch.paths.length} of 1500 are XML`);
   t.deepEqual(readByXmllint(batch.paths), batch.readings);
 });
 
