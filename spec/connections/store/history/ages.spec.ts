@@ -4,6 +4,7 @@ import test from 'ava';
 import { AgesOfHours } from '../../../../lib/connections/store/history/database/hour-ages.ts';
 import { hourMs } from '../../../../lib/connections/store/history/history-tables.ts';
 import { Ages, beginAge } from '../../../../lib/model/time/age-clock.ts';
+import { sampled } from '../../../support/random.ts';
 import { makeHistory } from '../../../support/store/history.ts';
 
 const day = 24 * hourMs;
@@ -11,8 +12,10 @@ const start = 20_000 * day;
 const rounds = 30;
 
 for (const [name, by] of Object.entries({ '-1 d': -day, '-91 d': -91 * day, '+91 d': 91 * day, '+20 y': 7300 * day }))
-  for (const how of ['while the hub runs', 'before it starts'])
-    test(`a clock that is set by ${name} ${how} costs nothing: not of before, nor of then, nor of after it is right again`, async (t) => {
+  test(`a clock that is set by ${name}, while the hub runs or before it starts, costs nothing: not of before, nor of then, nor of after it is right again`, async (t) => {
+    const isTried = sampled(t, 2);
+    for (const [index, how] of ['while the hub runs', 'before it starts'].entries()) {
+      if (!isTried(index)) continue;
       const history = await makeHistory(t, { entries: [{ raw: '12h', minutes: '12h', hours: '12h' }] });
       let now = start;
       history.open(now);
@@ -44,8 +47,9 @@ for (const [name, by] of Object.entries({ '-1 d': -day, '-91 d': -91 * day, '+91
       t.true((count('hour') as number) >= 5);
       write(14, hourMs);
       clean();
-      t.true((count('change') as number) < 20, 'and what is old goes all the same');
-    });
+      t.true((count('change') as number) < 20, `${how}: and what is old goes all the same`);
+    }
+  });
 
 test('a full history deletes the oldest recordings, and only a part of its minutes when the clock is 20 years ahead', async (t) => {
   const history = await makeHistory(t, { maxSize: 16_000_000, entries: [{ raw: '0', hours: '0' }] });
