@@ -6,6 +6,7 @@ import test from 'ava';
 import { deadlineMs } from '../../spec/support/deadline.ts';
 import { createFolder } from '../../spec/support/folder.ts';
 import { needs } from '../../spec/support/programs.ts';
+import { sampled } from '../../spec/support/random.ts';
 import { start } from '../../spec/support/system/process.ts';
 import { readXml } from '../../spec/support/xml/saxes.ts';
 
@@ -13,11 +14,13 @@ needs('nats', 'chromium-headless-shell'); // what is left out where they are not
 
 const root = resolve(import.meta.dirname, '../..');
 const limitMs = 5 * deadlineMs;
-const subjects = ['plain-latency', 'v1-fan-out', 'v1-stalled', 'v1-ingest'];
+const allSubjects = ['plain-latency', 'v1-fan-out', 'v1-stalled', 'v1-ingest'];
 
 test('a quick run of subjects: right answers, a table, samples and a chart', async (t) => {
   t.timeout(limitMs);
   const folder = await createFolder(t);
+  const isRun = sampled(t, 2);
+  const subjects = allSubjects.filter((_, index) => isRun(index));
   const args = [...subjects, '--quick', '--into', folder];
   const bench = start(t, args, { program: join(root, 'bench/run.ts') });
   const { status, output, errors } = await bench.ended(limitMs);
