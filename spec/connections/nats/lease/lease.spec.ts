@@ -96,7 +96,7 @@ for (const [faults, count] of [
         for (const { lease } of hubs) lease.stop();
         await time.run(70_000);
       }),
-      { numRuns: Number(process.env.LEASE_RUNS ?? 5) },
+      { numRuns: Number(process.env.LEASE_RUNS ?? 3) },
     );
   });
 
