@@ -6,7 +6,7 @@ import { firstValueFrom, type Observable } from 'rxjs';
 
 /** How long anything may take that has to happen; what has to be quicker is measured (`machine.ts`). */
 export const deadlineMs = 180_000;
-/** What nobody tells is looked at again after a tenth of the time that it has taken, within these bounds. */
+/** What nobody tells is looked at again after a fifth of the time that it has taken, within these bounds. */
 const lookAgainMs = { min: 5, max: 100 };
 
 /** The promise, or an error that says what did not happen in time. */
@@ -33,7 +33,7 @@ export async function eventually(isSo: () => boolean | Promise<boolean>, what = 
   while (!(await isSo())) {
     const takenMs = performance.now() - startMs;
     if (takenMs > deadlineMs) throw new Error(`expected ${what} within ${deadlineMs} ms`);
-    await after(Math.min(Math.max(takenMs / 10, lookAgainMs.min), lookAgainMs.max));
+    await after(Math.min(Math.max(takenMs / 5, lookAgainMs.min), lookAgainMs.max));
   }
 }
 
