@@ -15,7 +15,11 @@ const options = {
   parameters: ['how many parameters the hubs have together', 3000, 40],
   rate: ['changes per second, of all hubs together', 3000, 80],
   servers: ['how many servers: 1 or 3', 3, 1],
-  pair: ['what the pair does without servers: stop, go-on, or both, one after the other', 'stop', 'both'],
+  pair: [
+    'what the pair does without servers: stop, go-on, one of them by chance, or both, one after the other',
+    'stop',
+    'one',
+  ],
   stale: ['how many milliseconds it may take until all values of other hubs are stale', 3000, 30_000],
   equal: ['how many it may take afterwards until all values are equal', 5000, 60_000],
 } as const;
@@ -28,8 +32,9 @@ export const trial = defineTrial({
   options,
   async run(values) {
     let holds = true;
-    for (const [pair] of chosenOf(pairs, values.pair === 'both' ? [] : [values.pair]))
-      if (!(await isolate(values, pair === 'go-on'))) holds = false;
+    const either = Math.random() < 0.5 ? 'stop' : 'go-on';
+    const chosen = { both: [], one: [either] }[values.pair] ?? [values.pair];
+    for (const [pair] of chosenOf(pairs, chosen)) if (!(await isolate(values, pair === 'go-on'))) holds = false;
     return holds;
   },
 });
