@@ -87,11 +87,11 @@ test('clients take turns, and abandoned queries are refused', async (t) => {
   await unwanted;
 });
 
-test('a thousand queries of one client are answered in order, and another client does not wait for them', async (t) => {
+test('hundreds of queries of one client are answered in order, and another client does not wait for them', async (t) => {
   const { ask } = await prepare(t);
   const order: string[] = [];
   const asked = (name: string) => ask(name.slice(0, 3), () => true, { points: 1000 }).then(() => void order.push(name));
-  const names = Array.from({ length: 1000 }, (_, index) => `ann ${index + 1}`);
+  const names = Array.from({ length: 400 }, (_, index) => `ann ${index + 1}`);
   const all = names.map(asked);
   await all[0];
   await Promise.all([...all, asked('bob 1')]);
@@ -99,7 +99,7 @@ test('a thousand queries of one client are answered in order, and another client
     order.filter((name) => name !== 'bob 1'),
     names,
   );
-  t.true(order.indexOf('bob 1') < 200, `bob was answered at place ${order.indexOf('bob 1')}`);
+  t.true(order.indexOf('bob 1') < 100, `bob was answered at place ${order.indexOf('bob 1')}`);
 });
 
 test('the number of waiting queries is limited, and those that wait at the end are refused', async (t) => {
@@ -120,7 +120,7 @@ test('lists of 10,000 parameters cost the thread of the hub little, for any numb
   };
   await askForAll();
   const before = process.threadCpuUsage();
-  const answers = await Promise.all(Array.from({ length: 40 }, askForAll));
+  const answers = await Promise.all(Array.from({ length: 12 }, askForAll));
   const { user, system } = process.threadCpuUsage(before);
   const eachMs = (user + system) / 1000 / answers.length;
   t.log(`${eachMs.toFixed(1)} ms each`);
