@@ -55,7 +55,7 @@ test('after any change of the text, its content and positions equal those of a f
     }
   });
   const behindComment = { at: written.indexOf("{ name: 'one'"), removed: 0, added: ']//' };
-  t.notThrows(() => fc.assert(property, { numRuns: 2000, examples: [[[behindComment]]] }));
+  t.notThrows(() => fc.assert(property, { numRuns: 500, examples: [[[behindComment]]] }));
 });
 
 test('unchanged items stay the same objects, around a changed, added or removed one', (t) => {
