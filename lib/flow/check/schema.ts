@@ -135,8 +135,20 @@ export const flowRuleSchema = z.strictObject({
 
 type RulesFunction = (on: On) => unknown;
 
-/** The whole settings schema of a connection type: its settings, the common ones, and `type`. */
-export function connectionSchema(type: AnyConnectionType, more: z.ZodRawShape = {}): z.ZodObject {
+/** By connection type: a schema takes longer to make, and to compile at its first use, than the settings of a connection to check. */
+const connectionSchemas = new WeakMap<AnyConnectionType, z.ZodObject>();
+
+/** Returns the whole settings schema of a connection type: its settings, the common ones, and `type`. */
+export function connectionSchema(type: AnyConnectionType): z.ZodObject {
+  let schema = connectionSchemas.get(type);
+  if (schema === undefined) {
+    schema = connectionSchemaWith(type, {});
+    connectionSchemas.set(type, schema);
+  }
+  return schema;
+}
+
+function connectionSchemaWith(type: AnyConnectionType, more: z.ZodRawShape): z.ZodObject {
   const schema = type.settingsSchema.extend({ type: z.literal(type.type), ...commonSettings, ...more });
   return schema.meta(type.settingsSchema.meta() ?? {});
 }
@@ -168,7 +180,7 @@ export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>
     testSchema.extend(each),
     z.strictObject({ each: eachSchema, tests: z.array(testSchema.extend(each)) }),
   ]);
-  const [first, ...others] = [...types.values()].map((type) => connectionSchema(type, each));
+  const [first, ...others] = [...types.values()].map((type) => connectionSchemaWith(type, each));
   const connection = z.discriminatedUnion('type', [first!, ...others]);
   const schema = flowFileSchema.extend({
     connections: record(z.string().meta({ pattern: connectionIdShape, not: { const: hubId } }), connection).default({}),

@@ -59,6 +59,8 @@ export function checkTests(
   });
 }
 
+const testSteps = z.array(testStepSchema);
+
 /** Checks steps that are in no file, the first of them at `fromMs` or later. Of devices, they may play `played`. */
 export function checkSteps(
   location: SourceLocation,
@@ -68,7 +70,7 @@ export function checkSteps(
   played: ReadonlySet<string>,
 ): readonly TestStep[] {
   const stepsLocation = location.at('steps');
-  const parsed = stepsLocation.parse(z.array(testStepSchema), steps) ?? [];
+  const parsed = stepsLocation.parse(testSteps, steps) ?? [];
   const devices = new Devices(hub.connections.filter(({ id }) => played.has(id)));
   return new StepCheck(hub, devices, played).steps(stepsLocation, parsed, fromMs);
 }
