@@ -36,7 +36,9 @@ export function durationSetting(least: number, most = longestDurationMs) {
   });
 }
 
-/** A setting that says what happens to values while a peer, such as `the device`, is offline: `'stale'`, `'unknown'`, `{ hold: '5s' }`. */
+/**
+ * A setting that determines the state of values while a peer, such as `the device`, is offline: `'stale'`, `'unknown'`, `{ hold: '5s' }`.
+ */
 export function lossSetting(peer: string) {
   const hold = durationSetting(1).describe('How long values are held before they are unknown');
   return z
@@ -61,7 +63,7 @@ export function isEveryInterface(bindIp: string): boolean {
   return ['', '0.0.0.0', '::'].includes(bindIp);
 }
 
-/** Resolves a path of the settings against the folder of the flow file. */
+/** Resolves a path in the settings against the folder of the flow file. */
 export type ResolvePath = (path: string) => string;
 
 /** A hint about settings that work but are probably not intended, at a path within the settings. */
@@ -80,9 +82,9 @@ export type SettingMistake = {
   | { readonly unknown: string; readonly name: string; readonly known: readonly string[] }
 );
 
-/** An error in a file that the settings name, with its place there. */
+/** An error in a file named by the settings, with the location in the file. */
 export interface FileMistake {
-  /** The file as the operator knows it. */
+  /** The path of the file as the operator wrote it. */
   readonly file: string;
   readonly path: string;
   readonly message: string;

@@ -1,17 +1,17 @@
-// The format of dashboards: a grid of widgets bound to addresses. It is strict: unknown settings are errors. The types follow from the
-// schemas; the console receives the result of `parseDashboard`.
+// The format of dashboards: a grid of widgets bound to addresses. It is strict: unknown settings are errors. The types are inferred from
+// the schemas; the console receives the result of `parseDashboard`.
 
 import { z } from 'zod';
 import { parseAddress } from '../model/address.ts';
 import { messageOf } from '../model/error.ts';
 import { record } from '../model/record-schema.ts';
 
-/** Maximum of columns and rows of a grid, of widgets of a dashboard, and of lines of a plot. */
+/** The maximum number of columns and rows in a grid, of widgets on a dashboard, and of lines in a plot. */
 export const maxLines = 48;
 export const maxWidgets = 500;
 const maxPlotLines = 4;
 
-/** The meaning of a colour. The theme defines its look. */
+/** The meaning of a colour. The theme defines its appearance. */
 const tones = ['neutral', 'info', 'ok', 'warning', 'danger'] as const;
 export type Tone = (typeof tones)[number];
 
@@ -156,7 +156,7 @@ export type WidgetOf<Type extends WidgetType> = Omit<z.output<Schemas[Type]>, 'a
 };
 export type Pair = readonly [number, number];
 export type SingleWidget = { [Type in Exclude<WidgetType, 'group'>]: WidgetOf<Type> }[Exclude<WidgetType, 'group'>];
-/** A group has its own grid. */
+/** A group has a separate grid. */
 export interface Group extends Omit<WidgetOf<'group'>, 'columns' | 'rows'> {
   readonly columns: number;
   readonly rows: number;
@@ -164,7 +164,7 @@ export interface Group extends Omit<WidgetOf<'group'>, 'columns' | 'rows'> {
 }
 export type Widget = SingleWidget | Group;
 
-/** A checked dashboard: every widget has a place, and every setting has a value. */
+/** A checked dashboard: every widget has a position, and every setting has a value. */
 export interface Dashboard {
   readonly title: string;
   readonly columns: number;

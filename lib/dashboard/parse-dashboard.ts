@@ -1,4 +1,4 @@
-// Parses a dashboard: its text, every widget by the schema of its type, and the place of each widget. It reports all errors at once,
+// Parses a dashboard: its text, every widget by the schema of its type, and the position of each widget. It reports all errors at once,
 // each with line, column and the nearest name.
 import { z } from 'zod';
 import { type CheckedFile, formatMistake, MistakeList, type SettingPath } from '../json5/mistake.ts';
@@ -24,8 +24,8 @@ import {
 type WhyUnknown = (address: string) => string | undefined;
 
 /**
- * Parses and checks the text of a file; without `whyUnknown` any address is valid. Errors: `bad-dashboard`, whose message has a line for
- * each error.
+ * Parses and checks the text of a file; without `whyUnknown` any address is valid. Errors: `bad-dashboard`, whose message has one line per
+ * error.
  */
 export function parseDashboard(file: string, text: string, whyUnknown: WhyUnknown = () => undefined): Dashboard {
   const mistakes = new MistakeList();
@@ -58,7 +58,7 @@ interface Grid {
   readonly widgets: readonly Loose[];
 }
 
-/** A widget of any type, as its schema returns it. */
+/** A widget of any type, as returned by its schema. */
 type Loose = Record<string, unknown> & { size: Pair; at?: Pair };
 
 /** Returns a function that checks a list of widgets and places each. It counts all widgets of the dashboard. */
@@ -118,7 +118,7 @@ function createCheck(mistakes: MistakeList, file: CheckedFile, whyUnknown: WhyUn
   return check;
 }
 
-/** Returns the addresses of a widget with their paths within it. */
+/** Returns the addresses in a widget, with their paths. */
 function addressesIn({ address, lamp, addresses = [] }: Loose): [SettingPath, string][] {
   const single = Object.entries({ address, lamp }).filter((pair): pair is [string, string] => pair[1] !== undefined);
   return [
@@ -127,7 +127,7 @@ function addressesIn({ address, lamp, addresses = [] }: Loose): [SettingPath, st
   ];
 }
 
-/** Finds settings of one widget that contradict each other, which a schema cannot express. */
+/** Finds contradictory settings within a widget, which a schema cannot express. */
 function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
   const { type, mode, value, min, max } = widget;
   if (type === 'button' && mode === 'set' && value === undefined)
@@ -138,7 +138,7 @@ function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
     yield { key: 'max', text: `expected a number above min, ${min}, got ${describe(max)}` };
 }
 
-// Places on a grid. A widget with `at` takes that place. Other widgets take the first free one, row by row.
+// Positions on a grid. A widget with `at` takes that position. Other widgets take the first free one, row by row.
 
 interface Placed {
   /** [column, row] of each item, from 1; [1, 1] if no place was free. */
@@ -154,7 +154,7 @@ interface Item {
   readonly size: Pair;
 }
 
-/** Places all items. Without `rows` the grid becomes as high as needed. */
+/** Places all items. Without `rows`, the grid becomes as high as needed. */
 function placeItems(items: readonly Item[], columns: number, rows: number | undefined): Placed {
   const highest = rows ?? maxLines;
   const taken = new Map<number, number>(); // cell → index of the item; bounded by the cells of a grid
@@ -216,7 +216,7 @@ function format([first, second]: Pair): string {
 
 const each = { each: eachSchema.optional() };
 
-/** Returns the JSON Schema of dashboards, for editors: widgets, and what templates add. */
+/** Returns the JSON Schema of dashboards, for editors: widgets, and the keys that templates add. */
 export function dashboardJsonSchema(): object {
   const { group, ...single } = widgetSchemas;
   const singles = Object.values(single).map((schema) => (schema as z.ZodObject).extend(each));

@@ -22,7 +22,7 @@ export interface LookedUp {
   readonly asks: 'value' | 'known' | 'fresh' | 'wanted';
 }
 
-/** The functions that look another parameter up. */
+/** The functions that look up another parameter. */
 const lookUps = ['param', 'known', 'fresh', 'wanted'] as const;
 type LookUp = (typeof lookUps)[number];
 
@@ -30,7 +30,7 @@ function isLookUp(name: string): name is LookUp {
   return (lookUps as readonly string[]).includes(name);
 }
 
-/** Returns the type of the parameter whose address is at an offset of the expression. */
+/** Returns the type of the parameter whose address is at an offset in the expression. */
 export type TypeOf = (address: string, offset: number) => ValueType | undefined;
 
 /** Adapts one tree. Errors: `ExpressionMistake`. */
@@ -43,14 +43,14 @@ export class Adaptation {
   readonly #typeOf: TypeOf | undefined;
   readonly #isLoose: boolean;
 
-  /** `isLoose`: the items of an empty list may have any type. CEL infers none, and then reports an operator as ambiguous. */
+  /** `isLoose`: the items of an empty list may have any type. CEL infers no type, and then reports an operator as ambiguous. */
   constructor(environment: Environment, typeOf: TypeOf | undefined, isLoose: boolean) {
     this.#environment = environment;
     this.#typeOf = typeOf;
     this.#isLoose = isLoose;
   }
 
-  /** Returns the text with names instead of addresses. Expressions of the same shape are computed alike. */
+  /** Returns the text with names instead of addresses. Expressions of the same shape then share one compiled form. */
   shapeOf(text: string): string {
     let at = 0;
     let shape = '';
@@ -155,7 +155,7 @@ export class Adaptation {
     replacePart(part, this.#environment, 'known ? x : otherwise', { known, x: value, otherwise });
   }
 
-  /** Returns the name in the scope, which no author can write. Expressions over the same variables share a few names. */
+  /** Returns the name in the scope, which authors cannot write. Expressions over the same variables share a few names. */
   #nameOf(asks: LookedUp['asks'], address: string, type: ValueType | undefined): string {
     const key = `${asks} ${address}`;
     const known = this.lookedUp.get(key);
@@ -202,7 +202,7 @@ function isExpanded({ meta }: Part): boolean {
   return meta.alternate !== undefined || meta.macro !== undefined;
 }
 
-/** A time zone must be a text literal, so the check finds an unknown one at load. */
+/** A time zone must be a text literal, so the check finds an unknown one when the file is loaded. */
 function checkZone(name: string, [zone]: Part[]): void {
   if (zone === undefined) return;
   if (zone.op !== 'value' || typeof zone.args !== 'string')
@@ -213,7 +213,7 @@ function checkZone(name: string, [zone]: Part[]): void {
   throw new ExpressionMistake(`unknown time zone "${zone.args}", ${hint}`, zone.start + 1);
 }
 
-/** Checks the literal of a point in time or duration at load. */
+/** Checks the literal of a timestamp or duration when the file is loaded. */
 function checkLiteral(name: string, text: Part | undefined): void {
   if (text?.op !== 'value' || typeof text.args !== 'string') return;
   const mistake = (form: string) => new ExpressionMistake(`expected ${form}, got ${describe(text.args)}`, text.start);

@@ -1,6 +1,6 @@
-// Conditions and expressions in CEL, the Common Expression Language, checked at load against the types of the parameters they read.
-// Every number is a float, as authors expect: `7 / 2` is 3.5, and `value * 2` works for integers and floats.
-// Rules and the outputs of the connection type virtual-core use them.
+// Conditions and expressions in CEL, the Common Expression Language, checked against the types of the parameters that they read when the
+// file is loaded. Every number is a float, as authors expect: `7 / 2` is 3.5, and `value * 2` works for integers and floats. Rules and the
+// outputs of the connection type virtual-core use them.
 import type { Environment } from '@marcbachmann/cel-js';
 import { KeptResults } from '../model/kept-results.ts';
 import type { Value, ValueType } from '../model/value.ts';
@@ -17,7 +17,7 @@ export { ExpressionMistake, explainFailure };
 type Scope = Readonly<Record<string, Value>>;
 export type Expression = (scope: Scope) => Value;
 
-/** An expression that is ready to evaluate; `type` is the type of its result, undefined if it is unknown. */
+/** A compiled expression; `type` is the type of its result, undefined if it is unknown. */
 export interface CompiledExpression {
   readonly evaluate: Expression;
   readonly type: ValueType | undefined;
@@ -29,13 +29,13 @@ export interface CompiledExpression {
 
 /** Methods that bind the name in their first argument: `list.exists(item, item > level)`, `cel.bind(x, level * 2, x + x)`. */
 const bindingMethods: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'bind']);
-/** The CEL types that a result of each value type may have. */
+/** The permitted CEL types of a result, by value type. */
 const results = { S: ['string'], B: ['bool'], I: ['double'], F: ['double'], T: ['bool'] };
 const anyResult = ['string', 'bool', 'double'];
 
 const none: readonly LookedUp[] = [];
 
-/** How many compiled expressions and lists of variables the caches hold for equal ones. */
+/** How many compiled expressions and lists of variables are cached for reuse. */
 const keptExpressions = 10_000;
 const keptEnvironments = 1000;
 const compiled = new KeptResults<CompiledExpression>(keptExpressions);
@@ -45,7 +45,7 @@ const environments = new KeptResults<Environment>(keptEnvironments);
  * Compiles an expression over the named variables; an undefined type is unknown. With `typeOf` it may look up other
  * parameters: `param('desk/level')`. Equal expressions over the same variables are compiled once, even if they look up
  * different parameters of the same types. Errors: an `ExpressionMistake` for bad syntax, unknown names, operations that do not
- * fit the types, and a result that is not a value (a list, null). With `expects` also for a result of another type: I and F both mean a
+ * fit the types, and a result that is not a value (a list, null). With `expects`, also for a result of another type: I and F both mean a
  * number, T a boolean.
  */
 export function compileExpression(
@@ -124,8 +124,8 @@ function compile(
   };
 }
 
-// Most expressions compute and compare numbers. CEL walks their whole tree at each run; one small object for each operator takes a fifth
-// of the time.
+// Most expressions compute and compare numbers. CEL walks the whole tree in each run; one small object per operator takes a fifth of the
+// time.
 
 const operators = ['+', '-', '*', '/', '%', '<', '<=', '>', '>=', '==', '!=', '&&', '||', '-_', '!_'] as const;
 const ofBooleans: readonly string[] = ['&&', '||', '!_'];
@@ -145,7 +145,7 @@ function quickened(evaluate: Expression, tree: Part): Expression {
   return (scope) => (typeof scope[name] === kind ? quick.compute(scope) : evaluate(scope));
 }
 
-/** Reads an operator with its operands, and notes the kind of value that each name must have. Returns undefined for any other part. */
+/** Reads an operator with its operands, and notes the required kind of value for each name. Returns undefined for any other part. */
 function operationOf({ op, args, meta }: Part, kinds: Map<string, string>): Operation | undefined {
   const operator = operators.indexOf(op as (typeof operators)[number]);
   if (operator < 0 || meta.alternate !== undefined) return undefined;
@@ -293,15 +293,15 @@ function parse(environment: Environment, text: string, names: readonly string[])
   }
 }
 
-// The text of an expression as CEL reads it: authors may write `.5`, which CEL requires as `0.5`.
+// The text of an expression in the form required by CEL: authors may write `.5`, but CEL requires `0.5`.
 
 interface Source {
   readonly text: string;
-  /** Maps an offset in the text to one in the expression as written. */
+  /** Maps an offset in the text to the offset in the expression as written. */
   offsetOf(place: number): number;
 }
 
-/** Texts, comments, names and numbers, in which a point has another meaning; and a point before a digit. */
+/** Texts, comments, names and numbers, in which a point has a different meaning; and a point before a digit. */
 const token = new RegExp(
   [
     String.raw`[bB]?[rR](?:'''[^]*?'''|"""[^]*?"""|'[^'\n]*'|"[^"\n]*")`,
@@ -315,7 +315,7 @@ const token = new RegExp(
   'g',
 );
 
-/** The end of a token that a point after it belongs to: `list[0].size`. */
+/** The end of a token that may be followed by a point as an operator: `list[0].size`. */
 const value = /[\w'"\])}]$/;
 
 function readSource(written: string): Source {

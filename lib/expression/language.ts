@@ -5,7 +5,7 @@ import type { ValueType } from '../model/value.ts';
 import { functionTypes } from './functions/functions.ts';
 import { PointInTime, pointInTime, TimeSpan, timeOperators, timeSpan } from './functions/times.ts';
 
-/** Limits of one expression. Its only loops run over its own lists. */
+/** Limits for one expression. Its only loops are over its own lists. */
 const limits = {
   maxAstNodes: 1000,
   maxDepth: 50,
@@ -18,7 +18,7 @@ const limits = {
 const celTypes = { S: 'string', B: 'bool', I: 'double', F: 'double', T: 'double' } as const;
 export const valueTypes: Readonly<Record<string, ValueType>> = { string: 'S', bool: 'B', double: 'F' };
 
-/** The prefix of Patchbay's functions within CEL. It keeps CEL's own functions, which expect integers, out of reach. */
+/** The prefix of Patchbay's functions within CEL. It hides CEL's own functions, which expect integers. */
 const mark = 'fn_';
 
 /** Indexes of lists are floats, too; CEL itself accepts only integers. */
@@ -37,7 +37,7 @@ export function declareVariable(environment: Environment, name: string, type: Va
   environment.registerVariable(name, type === undefined ? 'dyn' : celTypes[type]);
 }
 
-/** Returns the name within CEL of a function that authors call. */
+/** Returns the CEL name of a function called by authors. */
 export function ownName(name: string): string {
   return `${mark}${name}`;
 }

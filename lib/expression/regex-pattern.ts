@@ -1,6 +1,6 @@
 // The JSON Schema of an expression: the words and operators that it may contain. Editors use it to mark the syntax of other languages;
-// types, names and brackets are left to the check. The patterns work in every engine, also in RE2, Java and Python: they use no
-// look-around. That is why separate patterns describe texts that an expression must not match.
+// types, names and brackets are left to the check. The patterns work in every engine, including RE2, Java and Python, because they use no
+// look-around. This is why separate patterns describe texts that an expression must not match.
 import { functionTypes, macroNames } from './functions/functions.ts';
 
 const any = String.raw`(?:[^\n]|\n)`;
@@ -13,11 +13,11 @@ const call = `(?:${functions})${space}*\\(`;
 const read = `(?:param|known)${space}*\\(${space}*${text}`;
 const number = String.raw`(?:0x[0-9A-Fa-f]+|(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`;
 const word = '[A-Za-z_][A-Za-z0-9_]*';
-/** The signs before or after a value; `(` may follow only the name of a function. */
+/** The characters before or after a value; `(` may follow only the name of a function. */
 const sign = String.raw`(?:[=!<>]=|&&|\|\||[-!<>+*/%?:.,)\[\]{}])`;
 const value = `(?:[bBrR]{0,2}${text}+|${number}|${word})`;
 
-/** Any run outside of texts. It skips whole texts, so a quote within text never starts another one. */
+/** Any run outside texts. It skips whole texts, so a quote within a text never starts another one. */
 const outside = `(?:${text}|${comment}|[^"'/]|/(?:[^"'/]|${text}))*`;
 const atWord = `^(?:${outside}[^A-Za-z0-9_"'/])?`;
 const wordsOf = (words: readonly string[]) => words.join('|');

@@ -21,7 +21,7 @@ export interface Part {
   setMeta(key: 'alternate', part: Part): this;
 }
 
-/** Returns the tree of a parsed expression. The types of the language declare only a part of it. */
+/** Returns the tree of a parsed expression. The type declarations of the library cover only a part of it. */
 export function treeOf(parsed: ReturnType<Environment['parse']>): Part {
   return parsed.ast as unknown as Part;
 }
@@ -42,7 +42,7 @@ export function partsOf(part: Part): Part[] {
   return parts;
 }
 
-/** Replaces a part by another expression such as `a ? b : c`, in which names stand for the given parts. */
+/** Replaces a part with another expression such as `a ? b : c`, in which names stand for the given parts. */
 export function replacePart(
   part: Part,
   environment: Environment,

@@ -1,5 +1,5 @@
-// Reads files that users name. It opens without blocking, checks the kind of the open file, and reads only regular files up to a bound. So
-// a named pipe, a device or an endless file never blocks the caller, not even if it replaced a regular file a moment ago.
+// Reads files named by users. It opens them without blocking, checks the kind of the open file, and reads only regular files up to a bound.
+// So a named pipe, a device or an endless file never blocks the caller, even if it has just replaced a regular file.
 
 import { isUtf8 } from 'node:buffer';
 import {
@@ -24,9 +24,9 @@ const readDeadlineMs = 30_000;
 /** The size of the first piece of a file that reports no length, such as those of `/proc`. */
 const leastPieceBytes = 64 * 1024;
 
-/** Makes `open` return immediately: it waits for neither the writer of a named pipe nor a terminal line. Windows has no such flags. */
+/** Makes `open` return immediately, without waiting for the writer of a named pipe or for a terminal line. Windows has no such flags. */
 const waitless = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
-/** The flags to open an unknown file for reading. */
+/** The flags for opening an unknown file for reading. */
 export const readFlags = constants.O_RDONLY | waitless;
 /** The same flags for a path that must not be a symbolic link. */
 export const readFlagsWithoutLinks = readFlags | (constants.O_NOFOLLOW ?? 0);
@@ -38,7 +38,7 @@ export const readFlagsWithoutLinks = readFlags | (constants.O_NOFOLLOW ?? 0);
 export class FileError extends Error {
   /** The code of the file system's error, if there is one. */
   readonly code: string | undefined;
-  /** A lower bound for the length of the file, if it is too long. */
+  /** A lower bound on the length of the file, if it is too long. */
   readonly bytes: number | undefined;
 
   constructor(message: string, { cause, bytes }: { readonly cause?: unknown; readonly bytes?: number } = {}) {
@@ -162,7 +162,7 @@ function tooLarge(bytes: number, maxBytes: number): FileError {
   });
 }
 
-/** The message of a `FileError` if there is no file of the name. */
+/** The message of a `FileError` if there is no file with this name. */
 export const nothing = 'none';
 
 const reasons: ReadonlyMap<string, string> = new Map([
@@ -211,7 +211,7 @@ export function decodeUtf8(bytes: Buffer): string {
   }
 }
 
-/** Returns the column of the first invalid character of a line. */
+/** Returns the column of the first invalid character in a line. */
 function columnOf(line: Buffer): number {
   let column = 1;
   for (let at = 0; at < line.length; ) {

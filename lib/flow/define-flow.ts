@@ -7,8 +7,8 @@ import type { Value } from '../model/value.ts';
 import type { FlowTest } from './check/tests/test-schema.ts';
 
 /**
- * The parameters of an installation, by address: `{ 'desk/lamp': { type: 'B'; access: 'read-write' } }`. The declaration file
- * that `patchbay types` writes fills it in. While it is empty, any address is accepted.
+ * The parameters of an installation, by address: `{ 'desk/lamp': { type: 'B'; access: 'read-write' } }`. The declaration file written by
+ * `patchbay types` fills it in. While it is empty, any address is accepted.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: filled in by declaration merging
 export interface Installation {}
@@ -41,7 +41,7 @@ type ValueAt<Address extends string> = Address extends Known
     : Value
   : Value;
 
-/** Whether a stream emits changes only, or also writes that change nothing. */
+/** Whether a stream emits only changes, or also writes that change nothing. */
 export interface StreamOptions {
   readonly hear?: 'changes' | 'writes';
 }
@@ -63,7 +63,7 @@ export interface On {
     options?: StreamOptions,
   ): Observable<{ [Name in keyof Names]: ValueAt<Names[Name]> }>;
   /**
-   * Returns the current value, or undefined if it is unknown; a change of it starts nothing. Call it within a stream. An unknown
+   * Returns the current value, or undefined if it is unknown; its changes do not start the rule. Call it within a stream. An unknown
    * address fails the stream that reads it.
    */
   peek<const Address extends ReadableAddress<'S' | 'B' | 'I' | 'F'>>(address: Address): ValueAt<Address> | undefined;
@@ -99,7 +99,9 @@ export interface RuleFolder {
   readonly rules: readonly FlowRule[];
 }
 
-/** A rule: the hub writes the values of the stream to the address, or to each address of a list. Rules of data are allowed too. */
+/**
+ * A rule: the hub writes the values of the stream to the address, or to each address of a list. Rules that are data are allowed as well.
+ */
 export type FlowRule =
   | DataRule
   | RuleFolder

@@ -37,7 +37,7 @@ export class FlowLoader {
   readonly #tryCheck = new FlowCheck(this.#used);
   readonly #tryKept: KeptFiles = new Map();
   readonly #programs: FlowPrograms;
-  /** The files named by flow files: at the last load that succeeded, and at the last load. */
+  /** The files named by flow files, in the last successful load and in the last load. */
   #runningFiles: readonly string[] = [];
   #namedFiles: readonly string[] = [];
   #links: string[] = [];
@@ -51,8 +51,8 @@ export class FlowLoader {
   }
 
   /**
-   * The files to watch in addition to flow files: those that they name or import, and links that lead to flow files. A failed
-   * load drops none.
+   * The files to watch in addition to flow files: those that they name or import, and links that lead to flow files. A failed load removes
+   * none.
    */
   get furtherFiles(): readonly string[] {
     return [...new Set([...this.#links, ...this.#runningFiles, ...this.#namedFiles, ...this.#programs.furtherFiles])];
@@ -68,15 +68,15 @@ export class FlowLoader {
     return this.#report;
   }
 
-  /** Reads and checks the flow files and the files that connections read while they run, such as dashboards. Returns a line per error. */
+  /** Reads and checks the flow files and the files that connections read while they run, such as dashboards. Returns one line per error. */
   async check(): Promise<{ readonly plan: Plan; readonly mistakes: readonly string[] }> {
     const { plan, mistakes } = await this.#read();
     return { plan, mistakes: [...mistakes.items.map(formatMistake), ...(plan.furtherMistakes?.() ?? [])] };
   }
 
   /**
-   * Reads and checks the files. `onRead` is called in between, with the types of connections that they name. Errors: `bad-flow`, with a line
-   * for each error found.
+   * Reads and checks the files. `onRead` is called in between, with the types of connections that they name. Errors: `bad-flow`, with one
+   * line per error.
    */
   async load(onRead = (_types: Iterable<AnyConnectionType>) => {}): Promise<Plan> {
     const { plan, mistakes } = await this.#read(onRead);
@@ -144,12 +144,12 @@ export class FlowLoader {
     for (const [name, type] of types) this.#used.set(name, type);
   }
 
-  /** Stops waiting for a slow flow: its file was saved again during the load. */
+  /** Stops waiting for a slow flow, because its file was saved again during the load. */
   hurry(): void {
     this.#programs.hurry();
   }
 
-  /** Ends the threads that try flows. Call it when nothing will be loaded any more. */
+  /** Ends the threads that run flows on trial. Call it when no more files will be loaded. */
   close(): void {
     this.#programs.close();
   }
@@ -174,7 +174,7 @@ function* connectionsIn(files: readonly FlowFile[]): Generator<unknown> {
     if (isJsonObject(data) && isJsonObject(data.connections)) yield* Object.values(data.connections);
 }
 
-/** Reports on every file found, and on every path that leads to no file. */
+/** Reports on every file found, and on every path without a file. */
 export function reportOf(plan: Plan, mistakes: readonly Mistake[]): LoadReport {
   const files = new Map<string, FileReport & { mistakes: string[] }>();
   const fileOf = (path: string) => {

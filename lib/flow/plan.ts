@@ -1,5 +1,5 @@
-// The plan: connections, rules and tests as they will run, made from checked flow files. The check makes a plan, a hub runs it,
-// and neither knows the other.
+// The plan: connections, rules and tests as they will run, created from checked flow files. The check creates a plan and a hub runs it;
+// neither depends on the other.
 
 import type { Observable, Subscription } from 'rxjs';
 import type { AnyConnectionType, InputTypes } from '../connections/connection.ts';
@@ -12,29 +12,31 @@ import type { PreparedStep } from './steps/step.ts';
 import type { TestPlan } from './test-plan.ts';
 
 export interface Plan {
-  /** The flow files and folders that were to be loaded; if omitted, `files`. */
+  /** The flow files and folders requested for loading; omitted: `files`. */
   readonly paths?: readonly string[];
-  /** Possible problems that stop nothing from running, a line each. Omitted: none. */
+  /** Possible problems that do not prevent a start, one line each. Omitted: none. */
   readonly warnings?: readonly string[];
-  /** Settings that work but are probably a slip, a line each. Each call looks again. Omitted: none. */
+  /** Returns settings that work but are probably not intended, one line each. Each call checks again. Omitted: none. */
   hints?(): readonly string[];
-  /** Errors in files that connections read while they run, a line each. Each call looks again. Omitted: none. */
+  /** Returns errors in files that connections read while they run, one line each. Each call checks again. Omitted: none. */
   furtherMistakes?(): readonly string[];
-  /** The flow files, each with the number of connections and rules it declares. */
+  /** The flow files, each with the number of connections and rules that it declares. */
   readonly files: readonly Omit<FileReport, 'mistakes'>[];
   readonly connections: readonly ConnectionPlan[];
   readonly rules: readonly RulePlan[];
-  /** Returns the place of a rule, `demo.json5:7:20`; undefined for a rule of another plan. The first call reads the texts of the files. */
+  /**
+   * Returns the location of a rule, `demo.json5:7:20`; undefined for a rule of another plan. The first call reads the texts of the files.
+   */
   readonly placeOf?: (rule: Pick<RulePlan, 'body'>) => string | undefined;
   /**
-   * Returns the reason of a faulty connection as a line with its place, `demo.json5:7:20: connections.api.port: …`, where the reason
-   * begins with a setting; undefined: the connection is in no file. The first call reads the texts of the files. Omitted: no files.
+   * Returns the reason of a faulty connection as one line with its location, `demo.json5:7:20: connections.api.port: …`, if the reason
+   * begins with a setting; undefined: the connection is not in a file. The first call reads the texts of the files. Omitted: no files.
    */
   readonly lineAbout?: (connectionId: string, reason: string) => string | undefined;
   readonly tests: readonly TestPlan[];
   /** Metadata of parameters, by address or glob; later entries take precedence. */
   readonly describes?: readonly Described[];
-  /** The full paths of the templates that flow files use. */
+  /** The absolute paths of the templates that flow files use. */
   readonly templates: readonly string[];
   /** Files to watch together with the flow files, such as those that settings name. */
   readonly furtherFiles: readonly string[];
@@ -66,20 +68,20 @@ export interface ConnectionPlan extends ConnectionInputs {
   readonly enabled: boolean;
   readonly description: string;
   readonly parameters: readonly ParameterDeclaration[];
-  /** The folder that relative paths of the settings start from. */
+  /** The folder to which paths in the settings are relative. */
   readonly folder: string;
-  /** The source text of the connection. A reload keeps the connection running if this has not changed. */
+  /** The source text of the connection. A reload keeps the connection running if this text has not changed. */
   readonly key: string;
 }
 
-/** The parameters that a connection listens to. */
+/** The parameters to which a connection listens. */
 export interface ConnectionInputs {
   /** Address by name. */
   readonly inputs: Readonly<Record<string, string>>;
   readonly inputTypes: InputTypes;
   /**
-   * The position of the connection among all work that waits until a turn has settled: after the connections it listens to.
-   * It is negative, so connections come before all rules.
+   * The position of the connection among all work that waits until a turn has settled: after the connections to which it listens. It is
+   * negative, so connections come before all rules.
    */
   readonly settleOrder: number;
 }
@@ -114,7 +116,7 @@ export interface ExpressionBody {
   readonly when: RuleExpression | undefined;
   readonly map: RuleExpression | undefined;
   readonly pipe: readonly PreparedStep[];
-  /** The type of the values that the steps emit. T: still the fire of a trigger; undefined: not known in advance. */
+  /** The type of the values that the steps emit. T: the fire of a trigger; undefined: not known in advance. */
   readonly result: ValueType | undefined;
   /** The expression of each destination, in the order of `to`; undefined: all destinations get the value that the steps emit. */
   readonly split: readonly RuleExpression[] | undefined;
@@ -136,9 +138,9 @@ export type Source =
 /** The body of a rule in TypeScript. */
 export interface StreamBody {
   readonly stream: Observable<unknown>;
-  /** The addresses that the stream leads back to. */
+  /** The addresses from which the stream is derived. */
   readonly addresses: readonly string[];
-  /** Gives the stream the sources of its rule. Call it before subscribing to the stream. */
+  /** Connects the stream to the sources of its rule. Call it before subscribing to the stream. */
   connect(sources: Sources): void;
 }
 
@@ -169,7 +171,7 @@ export function haveSameSettings({ key }: Pick<ConnectionPlan, 'key'>, other: Pi
   return key.split(' ', 1)[0] === other.key.split(' ', 1)[0];
 }
 
-/** Whether two rules have the same text, wherever they stand. A stream is compared by name, file and destinations only. */
+/** Whether two rules have the same text, wherever they are. A stream is compared only by name, file and destinations. */
 export function haveSameText(one: RulePlan, other: RulePlan): boolean {
   if (one.key === other.key) return true;
   if ('stream' in one.body || 'stream' in other.body)

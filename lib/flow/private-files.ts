@@ -5,7 +5,7 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { PrivateFiles } from '../connections/persistence.ts';
 import type { Plan } from './plan.ts';
 
-/** Names of flow files, past, present and future: also of files with errors, and of copies that editors leave. */
+/** Names of past, present and future flow files, including files with errors, and copies left by editors. */
 const flowNames = /\.(?:json5|[mc]?ts)(?:$|[^a-z])/i;
 
 export function privateFilesOf({

@@ -7,9 +7,9 @@ import { localTime, momentOf } from '../../model/time/zone-time.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
 import { type EntrySettings, type IsDay, settingsSchema } from './settings.ts';
 
-/** How long it relies on the machine's clock where the system does not report changes of the time. */
+/** How long it relies on the machine's clock if the system does not report changes of the time. */
 const trustMs = 60_000;
-/** How late an entry may fire, and how far the clock may go back before the entries that follow are repeated. */
+/** How late an entry may fire, and how far the clock may go back before later entries are repeated. */
 const graceMs = 60_000;
 
 type Settings = z.output<typeof settingsSchema>;
@@ -99,7 +99,7 @@ const lookAgainMs = (aheadDays - 1) * dayMs;
 interface Entry {
   /** Whether it is open; if omitted, it is a trigger. */
   isOpenAt?(timeMs: number): boolean;
-  /** Returns the first time after another one at which it opens, closes or fires; Infinity: none within the next week. */
+  /** Returns the first time after the given one at which it opens, closes or fires; Infinity: there is none within the next week. */
   nextAfter(timeMs: number): number;
 }
 
@@ -145,7 +145,7 @@ function createOpening({ from = 0, to = dayMs }: EntrySettings, isDay: IsDay, zo
   };
 }
 
-/** Returns the earliest time, starting `more` days from today. No day after tomorrow has an earlier one than those found by then. */
+/** Returns the earliest time, starting `more` days from today. Days after tomorrow cannot have a time earlier than those found by then. */
 function search(timeMs: number, zone: string, more: number, momentOn: (day: number) => number): number {
   const today = dayAt(timeMs, zone);
   let least = Infinity;

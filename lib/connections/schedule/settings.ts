@@ -11,7 +11,7 @@ import { isZone } from '../../model/time/zone-time.ts';
 const hour = String.raw`(?:[01]\d|2[0-3])`;
 const below60 = String.raw`[0-5]\d`;
 
-/** The pattern of a time, and of times, in which `*` stands for each hour or minute. */
+/** The pattern of a time, and of times in which `*` stands for every hour or minute. */
 const clockPattern = `^(?:${hour}:${below60}(?::${below60})?|24:00)$`;
 const timesPattern = String.raw`^(?:\*|${hour}):(?:\*|${below60})(?::${below60})?$`;
 

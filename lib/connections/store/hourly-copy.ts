@@ -21,7 +21,7 @@ export class HourlyCopy {
     this.#files = files;
   }
 
-  /** Plans the next copy by the age of the existing one; undefined: there is none. */
+  /** Schedules the next copy according to the age of the existing one; undefined: there is none. */
   plan(now: number, ageMs: number | undefined): void {
     this.#dueAt = now + (ageMs === undefined ? firstMs : Math.max(0, copyEveryMs - ageMs));
   }
@@ -35,7 +35,7 @@ export class HourlyCopy {
     return now >= this.#dueAt && this.#worker === undefined;
   }
 
-  /** Makes a copy now; `now` returns the time when it is done. Never rejects. */
+  /** Makes a copy immediately; `now` returns the time at which it is done. Never rejects. */
   async make(now: () => number): Promise<Copied> {
     const copied = await this.#copy();
     this.#worker = undefined;

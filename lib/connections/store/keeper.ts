@@ -11,10 +11,10 @@ import type { Archive, WritingStatus } from '../persistence.ts';
 import type { HourlyCopy } from './hourly-copy.ts';
 import type { LeftOut, OpenedStored, Written } from './thread/values/values-messages.ts';
 
-/** The longest wait for changes to be written. */
+/** The maximum time to wait for changes to be written. */
 const flushDeadlineMs = 2000;
 /**
- * How long a written database stays open for its readers. The last one to close it empties its log, which a reader cannot do.
+ * How long a written database stays open for its readers. The last process to close it empties its log, which a reader cannot do.
  */
 const readersDeadlineMs = 500;
 /** The pauses before the next try after a database could not be opened or written. */
@@ -34,8 +34,8 @@ export interface KeeperOptions {
 }
 
 /**
- * Returns the pause between two writes of data that must be safe after half a second. A write has a fixed cost: after a write of many rows
- * the pause is twice as long.
+ * Returns the pause between two writes of data that must be safe after half a second. Because each write has a fixed cost, the pause is
+ * twice as long after a write of many rows.
  */
 export function tickAfter(rows: number): number {
   return rows < muchRows ? quickTickMs : slowTickMs;
@@ -57,7 +57,7 @@ export abstract class Keeper {
   protected readonly listening = new Subscription();
   protected isOpen = false;
   protected isEnding = false;
-  /** The reason why nothing is written at the moment. */
+  /** The reason why nothing is currently written. */
   protected trouble: string | undefined;
   /** The time of the oldest row. */
   protected oldest: number | undefined;
@@ -83,7 +83,7 @@ export abstract class Keeper {
     this.#caughtUpAt = options.scheduler.now();
   }
 
-  /** The interface of the keeper for the rest of the hub. */
+  /** The interface between the keeper and the rest of the hub. */
   abstract readonly archive: Archive;
   /** The interval of writes. */
   protected abstract readonly tickMs: number;
@@ -91,7 +91,7 @@ export abstract class Keeper {
   protected abstract readonly lost: number;
   /** Whether data waits to be written. */
   protected abstract readonly isBehind: boolean;
-  /** A sentence for each fault besides the writing. */
+  /** One sentence per fault other than write faults. */
   protected abstract reasons(): readonly (string | undefined)[];
   /** Opens the database. */
   protected abstract open(): Promise<void>;
@@ -147,7 +147,7 @@ export abstract class Keeper {
     }
   }
 
-  /** Takes over the result of opening the database. */
+  /** Applies the result of opening the database. */
   protected noteOpened({ losses, reason, copyAgeMs }: Omit<OpenedStored<unknown>, 'held'>): void {
     this.noteLosses(losses);
     this.noteTrouble(reason);
@@ -178,7 +178,7 @@ export abstract class Keeper {
     return written;
   }
 
-  /** Lets the database be opened again. */
+  /** Allows the database to be opened again. */
   protected openAnew(_isDamaged: boolean): void {
     this.isOpen = false;
   }
@@ -215,8 +215,8 @@ export abstract class Keeper {
 }
 
 /**
- * Runs a keeper until it is unsubscribed. Emits the state whenever it changes. Cold; errs when the thread has ended. `finish` waits for the
- * last write.
+ * Runs a keeper until it is unsubscribed. Emits the state whenever it changes. Cold; errors when the thread has ended. `finish` waits for
+ * the last write.
  */
 export function runKeeper(
   create: (report: (event: ConnectionEvent) => void) => Keeper,
@@ -234,7 +234,7 @@ export function runKeeper(
   });
 }
 
-// A slow disk: the state shows the lag during a slow commit and for a while after it.
+// Detects a slow disk: the state shows the lag during a slow commit and for a while afterwards.
 
 /** Slower commits are reported: changes may then be unsafe for more than half a second. */
 const slowMs = 300;
@@ -290,7 +290,7 @@ export class StateReporter {
     this.#report = report;
   }
 
-  /** Sets the faults, a sentence each; undefined: this fault does not exist. */
+  /** Sets the faults, one sentence each; undefined: this fault does not exist. */
   set(...reasons: readonly (string | undefined)[]): void {
     const reason = reasons.filter((text) => text !== undefined).join('; ');
     if (reason === this.#reported) return;
@@ -301,11 +301,11 @@ export class StateReporter {
 
 // A store with nothing to write sleeps until something happens, so an idle hub stays idle.
 
-/** The longest sleep: it then finds changes that come without an event. */
+/** The maximum sleep, after which it finds changes that arrive without an event. */
 const idleMs = 200;
 
 /**
- * For `Pause.until`: resolves `delayMs` after the next event. It takes one event only, so frequent events cost nothing.
+ * For `Pause.until`: resolves `delayMs` after the next event. It waits for a single event, so frequent events cost nothing.
  */
 function afterNext(happens$: Observable<unknown>, delayMs: number, scheduler: SchedulerLike) {
   return (resolve: () => void): Subscription => {
@@ -321,13 +321,13 @@ function afterNext(happens$: Observable<unknown>, delayMs: number, scheduler: Sc
   };
 }
 
-// The rows that a database refused. The message names the first one; the others are counted.
+// The rows refused by a database. The message names the first one; the others are counted.
 
 class LeftOutCount {
   readonly #what: string;
-  /** The number of rows left out. */
+  /** The number of refused rows. */
   count = 0;
-  /** The message for operators; undefined: no row was left out. */
+  /** The message for operators; undefined: no row was refused. */
   text: string | undefined;
 
   /** `what` names the rows: `entries`. */

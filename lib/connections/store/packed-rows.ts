@@ -1,5 +1,5 @@
-// Many rows in one. For another thread: numbers in transferred buffers, and all texts in one string. Copying each row would block the hub's
-// thread for longer. For a row of a database: JSON, which SQLite can read.
+// Packs many rows into one. For another thread: numbers in transferred buffers, and all texts in one string, because copying each row would
+// block the hub's thread for longer. For a database row: JSON, which SQLite can read.
 
 import { giveWay } from './thread/give-way.ts';
 
@@ -10,7 +10,7 @@ export interface PackedRows {
   readonly rows: number;
   /** The kind of each cell. */
   readonly kinds: Uint8Array<ArrayBuffer>;
-  /** The value of each number, the length of each text. */
+  /** The value of each number, or the length of each text. */
   readonly numbers: Float64Array<ArrayBuffer>;
   /** All texts, without separators. */
   readonly texts: string;
@@ -67,9 +67,9 @@ export function unpackRows({ rows, kinds, numbers, texts }: PackedRows): Cell[][
 }
 
 const code = { '-': 0x2d, '.': 0x2e, '0': 0x30 } as const;
-/** Greater integers are rare. */
+/** Larger integers are rare. */
 const mostQuick = 99_999_999;
-/** The most bytes of a number, and of a character of text. */
+/** The maximum number of bytes of a number, and of a character. */
 const numberBytes = 32;
 const characterBytes = 3;
 
@@ -106,7 +106,7 @@ export class JsonBytes {
       this.length += this.#bytes.write(`${rest}`, this.length);
       return;
     }
-    rest |= 0; // so V8 divides integers
+    rest |= 0; // so that V8 uses integer division
     let place = this.length + 1;
     for (let power = 10; power <= rest; power *= 10) place++;
     this.length = place;
@@ -117,7 +117,7 @@ export class JsonBytes {
     } while (rest > 0);
   }
 
-  /** Writes a finite number, with `isReal` so that SQLite reads a float; `reserve` has made room. */
+  /** Writes a finite number, with `isReal` in a form that SQLite reads as a float; `reserve` has made room. */
   putNumber(number: number, isReal: boolean): void {
     if (Number.isSafeInteger(number)) {
       this.putInteger(number);
@@ -127,7 +127,7 @@ export class JsonBytes {
     } else this.length += this.#bytes.write(`${number}`, this.length);
   }
 
-  /** Writes text, which is JSON. */
+  /** Writes text that is already JSON. */
   putText(text: string): void {
     const most = text.length * characterBytes;
     if (this.length + most > this.#bytes.length) this.#grow(most);

@@ -8,8 +8,8 @@ import type { ConnectionEvent } from '../connection.ts';
 import { StateReporter } from './keeper.ts';
 
 /**
- * A part of a store. It reports its state soon after the subscription, and the store has started once all parts have. After an error the
- * store subscribes again, in 1 s, 2 s, … 30 s. Cold; never completes.
+ * A part of a store. It reports its state soon after the subscription, and the store has started once all parts have done so. After an
+ * error, the store subscribes again, after 1 s, 2 s, … 30 s. Cold; never completes.
  */
 export type Part = Observable<ConnectionEvent>;
 

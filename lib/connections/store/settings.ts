@@ -141,10 +141,10 @@ function longDuration(defaultText: string, { mayBeNone = false } = {}) {
 // The shares of the disk space: half for the history, a quarter each for values and the audit.
 
 interface Room {
-  /** The bound of the database of values. Its copy, a copy in progress and its log may each be as large. */
+  /** The bound for the database of values. Its copy, a copy in progress and its log may each be as large. */
   readonly valuesBytes: number;
   readonly history: HistoryRoom;
-  /** The bound of the database of the audit. Its copy and a copy in progress may each be as large. */
+  /** The bound for the audit database. Its copy and a copy in progress may each be as large. */
   readonly auditBytes: number;
 }
 

@@ -6,9 +6,9 @@ import { messageOf } from '../../model/error.ts';
 import { awaitAnswer } from '../../model/waiting-threads.ts';
 
 const options = {
-  /** Node.js warns that its SQLite module is experimental, which operators need not see. */
+  /** Node.js warns that its SQLite module is experimental, which operators do not need to see. */
   execArgv: ['--disable-warning=ExperimentalWarning'],
-  /** V8 then has 2 MiB for new objects. Without it, each thread would take up to 32 MiB at any time, even after days. */
+  /** V8 then has 2 MiB for new objects. Otherwise, each thread would take up to 32 MiB at any time, even after days. */
   resourceLimits: { maxYoungGenerationSizeMb: 3 },
 } satisfies WorkerOptions;
 
@@ -70,7 +70,7 @@ export class StoreThread<Request, Answer> {
   }
 
   /**
-   * Starts the thread before its first request, which then takes less time. Until then the process does not wait for it. If the system
+   * Starts the thread before its first request, which then takes less time. Until then, the process does not wait for it. If the system
    * cannot create a thread, the first request tries again and reports it.
    */
   start(): void {
@@ -79,7 +79,7 @@ export class StoreThread<Request, Answer> {
     } catch {}
   }
 
-  /** Sends a request once all earlier ones are answered. Errors: when the thread has ended, or the system cannot create one. */
+  /** Sends a request once all earlier ones are answered. Rejects if the thread has ended, or the system cannot create one. */
   ask(request: Request, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
     const answer = this.#last.then(() => this.#askNow(request, transfer));
     this.#last = answer.catch(() => {});

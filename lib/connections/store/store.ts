@@ -1,4 +1,4 @@
-// Store: keeps the hub's values, history and audit on the disk, and restores values after a restart. It never prevents a hub from starting.
+// Store: keeps the hub's values, history and audit on disk, and restores values after a restart. It never prevents a hub from starting.
 import { BehaviorSubject, defer, distinctUntilChanged, Observable, of, switchMap } from 'rxjs';
 import { z } from 'zod';
 import { type ConnectionContext, type ConnectionEvent, defineGatewayType } from '../connection.ts';
@@ -47,7 +47,7 @@ export const store = defineGatewayType({
   run: (context, hub) =>
     defer(() => {
       const { settings, scheduler } = context;
-      const restored = (context.left as Restoring[] | undefined)?.pop(); // else the context would keep all values in memory
+      const restored = (context.left as Restoring[] | undefined)?.pop(); // otherwise the context would keep all values in memory
       const shelf = new SnapshotShelf(Math.min(maxBytesOfAll, roomOf(settings.maxSize).valuesBytes / 4));
       if (restored?.values.read !== undefined) shelf.adopt(restored.values.read);
       let readersEnded: Promise<unknown> = Promise.resolve();
@@ -84,10 +84,12 @@ export const store = defineGatewayType({
     }),
 });
 
-/** The interval at which a rehearsal packs what has changed. */
+/** The interval at which a rehearsal packs changes. */
 const rehearsedMs = 10;
 
-/** Does on the hub's thread what a store does for each change, without threads and files: so V8 compiles it before there is load. */
+/**
+ * Does the work of a store per change on the hub's thread, without threads and files, so that V8 compiles the code before there is load.
+ */
 export const storeRehearsal = defineGatewayType({
   type: 'store-rehearsal',
   isExternal: true,

@@ -29,7 +29,7 @@ export function readStartMs(input: unknown, defaultDurationMs: number): Value {
   return Math.trunc(number) + 0;
 }
 
-// A pulse fires on its own grid. A late pulse does not delay the next one, and the log counts missed pulses.
+// A pulse fires on a fixed grid. A late pulse does not delay the next one, and the log shows the number of missed pulses.
 
 /** Missed pulses are logged at most this often. */
 const missedLogMs = 10_000;
@@ -143,7 +143,7 @@ function declareParameters(settings: Settings): ParameterDeclaration[] {
   ];
 }
 
-/** A running timer as it is stored: when it ends, and how long it still had to run at that time. */
+/** A running timer in stored form: when it ends, and how long it still had to run when it was stored. */
 const keptTimer = z.object({
   endsAt: z.number().refine(isTime),
   leftMs: z.number().min(0).max(longestDurationMs).default(longestDurationMs),
@@ -171,13 +171,13 @@ function runTimer(context: ConnectionContext<Settings>, number: number): Observa
 }
 
 /**
- * Emits how long a timer still has to run after a restart, at most once: until the time of day at which it should end; 0 if that is over. If
- * the clock was set back, it runs no longer than it still had to.
+ * Emits how long a timer still has to run after a restart, at most once: until the time of day at which it should end; 0 if that has
+ * passed. If the clock was set back, it runs no longer than it still had to.
  */
 function recall(memory: Memory, name: string, scheduler: SchedulerLike): Observable<number> {
   const { endsAt, leftMs } = keptTimer.safeParse(memory.recalled.get(name)).data ?? {};
   if (endsAt === undefined || leftMs === undefined) {
-    if (memory.recalled.has(name)) memory.changed(name, () => undefined); // the stored data were edited
+    if (memory.recalled.has(name)) memory.changed(name, () => undefined); // the stored data was edited
     return EMPTY;
   }
   return of(Math.min(leftMs, Math.max(0, memory.clockOf(endsAt) - scheduler.now())));

@@ -1,5 +1,5 @@
 // Evaluates a compiled core. A changed value marks the outputs that read it; marked outputs are evaluated in the order of their dependencies,
-// each of them once. So the cost of a change depends on the affected outputs, and not on the number of all outputs.
+// each of them once. So the cost of a change depends on the affected outputs, not on the total number of outputs.
 import { Heap } from '../../model/heap.ts';
 import type { Change, Parameter } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
@@ -12,7 +12,7 @@ interface EngineListener {
   onFault(name: string, error: unknown): void;
 }
 
-/** A time at which a unit asked to be woken; valid until the unit asks for another time. */
+/** A time at which a unit requested a wake; valid until the unit requests another time. */
 interface Wake {
   readonly at: number;
   readonly unit: Unit;
@@ -64,7 +64,7 @@ export class Engine {
     }
   }
 
-  /** The time at which the next unit has to be woken; Infinity: none has. */
+  /** The time at which the next unit has to be woken; Infinity: there is none. */
   get nextWakeAt(): number {
     let first = this.#wakes.first;
     for (; first !== undefined && first.unit.wakeAt !== first.at; first = this.#wakes.first) this.#wakes.take();
@@ -112,7 +112,7 @@ export class Engine {
     this.#listener.onSet(cell, value, because);
   }
 
-  /** Schedules the only wake of a unit, at the earliest time that it asked for. A unit that is woken too early steps, and asks again. */
+  /** Schedules the only wake of a unit, at the earliest requested time. A unit that is woken too early steps, and requests a wake again. */
   #wakeLater(unit: Unit, wakeAt: number): void {
     if (wakeAt >= unit.wakeAt) return;
     unit.wakeAt = wakeAt;
@@ -152,7 +152,7 @@ export class Engine {
 
 // The parts of a compiled core: cells hold values, units are the outputs that read some cells and set others.
 
-/** The shared list of readers of all cells without readers, which are most outputs of a large core. Never changed. */
+/** The list shared by all cells without readers, which are most outputs of a large core. Never changed. */
 const nobody: Unit[] = [];
 
 /** A value that outputs read: an input, a parameter of an output, or a literal. A trigger is true for one evaluation. */
@@ -194,7 +194,7 @@ export class Unit {
   onStep: (() => void) | undefined = undefined;
   /** The change of an input that marked it last. */
   because: Change | undefined = undefined;
-  /** The change of an input after which it asked to be woken. */
+  /** The change of an input after which it requested a wake. */
   wakeBecause: Change | undefined = undefined;
 
   constructor(name: string, rank: number, reads: readonly Cell[], gives: readonly Cell[], logic: Logic) {
@@ -222,7 +222,7 @@ export class RankSet {
     return this.#top === 0;
   }
 
-  /** Adds a rank; does nothing if the set has it already. */
+  /** Adds a rank; does nothing if the set already contains it. */
   add(rank: number): void {
     this.#bottom[rank >> 5]! |= 1 << (rank & 31);
     this.#middle[rank >> 10]! |= 1 << ((rank >> 5) & 31);

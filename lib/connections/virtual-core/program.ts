@@ -19,7 +19,7 @@ import { type Logic, RisingEdge } from './blocks/logic.ts';
 import { Cell, Unit } from './core-engine.ts';
 import type { BlockOutput, CoreSettings, ExpressionOutput, Output } from './settings.ts';
 
-/** A core ready to run, without memory. With mistakes, it must not run. */
+/** A core ready to run, without memory. If it has mistakes, it must not run. */
 interface Program {
   readonly mistakes: readonly SettingMistake[];
   readonly inputs: ReadonlyMap<string, Cell>;
@@ -94,7 +94,7 @@ function compileExpressionOutput({ expression, type }: ExpressionOutput, names: 
   }
 }
 
-/** Returns the first position of an identifier in an expression, outside of texts. */
+/** Returns the first position of an identifier in an expression, outside texts. */
 function placeOf(identifier: string, expression: string): number {
   const tokens = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*/g;
   return [...expression.matchAll(tokens)].find(([token]) => token === identifier)?.index ?? 0;
@@ -137,7 +137,7 @@ function argumentMistake(
 
 /**
  * Creates the logic of an expression; its arguments are the identifiers. An output of type T fires when the result becomes true. `step`
- * throws if the expression fails, or if its result is not a value of the type (NaN, infinite). The output then stays the same.
+ * throws if the expression fails, or if its result is not a value of the type (NaN, infinite). The output then remains unchanged.
  */
 function createComputation(expression: Expression, identifiers: readonly string[], type: ValueType): Logic {
   const outputs: Value[] = [false];
@@ -178,7 +178,7 @@ export function parametersOf(name: string, output: Output): ParameterDeclaration
 }
 
 class Names {
-  /** Names that are malformed, or that stand for two things. */
+  /** Names that are malformed or ambiguous. */
   readonly mistakes: SettingMistake[] = [];
   readonly #outputs: ReadonlyMap<string, Output>;
   readonly #sources = new Map<string, Source>();
@@ -254,7 +254,7 @@ class Names {
   }
 }
 
-/** Returns the inputs that a parameter depends on, directly or through other outputs. */
+/** Returns the inputs on which a parameter depends, directly or through other outputs. */
 export function followInputs(settings: CoreSettings): (parameterId: string) => Set<string> {
   let names: Names | undefined;
   return (parameterId) => {

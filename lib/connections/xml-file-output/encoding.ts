@@ -1,13 +1,13 @@
-// Encodings: the one that a template declares, and the conversion of text to bytes (XML 1.0 section 4.3.3 and appendix F).
+// Encodings: detects the encoding that a template declares, and converts text to bytes (XML 1.0 section 4.3.3 and appendix F).
 
 import { HubError } from '../../model/error.ts';
 
 export interface Encoding {
   readonly name: string;
-  /** Matches the characters that it lacks; if omitted, it has all of them. */
+  /** Matches the characters that it lacks; omitted: it has all characters. */
   readonly missing?: RegExp;
   encode(text: string): Uint8Array;
-  /** Errors: any, if the bytes are not in this encoding. A byte order mark stays in the text. */
+  /** Throws if the bytes are not in this encoding. A byte order mark remains in the text. */
   decode(bytes: Buffer): string;
 }
 
@@ -62,7 +62,7 @@ export function sourceOfText(name: string, text: string): TemplateSource {
   return { name, ...withByteOrderMark(text, encodingOf(name, declared), declared) };
 }
 
-/** Reads a template from the bytes of a file. Errors: `cannot-start`, also if declaration and bytes disagree. */
+/** Reads a template from the bytes of a file. Errors: `cannot-start`, including when declaration and bytes disagree. */
 export function sourceOfBytes(name: string, bytes: Buffer): TemplateSource {
   const declared = declaredName(bytes.toString('latin1').replaceAll('\0', ''));
   const expected = encodingOf(name, declared);

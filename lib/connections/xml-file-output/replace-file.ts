@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { getSystemErrorMessage } from 'node:util';
 import { messageOf } from '../../model/error.ts';
 
-/** A replacement takes milliseconds, so a temporary file of this age was left behind. */
+/** A replacement takes milliseconds, so a temporary file of this age was left behind by a crash. */
 export const leftoverAgeMs = 60_000;
 /** The clock may have been set, so an old file counts as left behind only if it still exists after this time. */
 const confirmMs = 500;
@@ -16,8 +16,8 @@ const tempPattern = /^[0-9a-f]{12}\.part$/;
 
 /**
  * Writes the bytes to a new file next to the target, forces them to disk and renames the file. An existing file keeps its mode, and its
- * owner if the system permits. A symbolic link stays, and its target is replaced. Errors: one sentence with path and reason, the same each
- * time; the target is then unchanged, and no other file is left behind.
+ * owner if the system permits. A symbolic link is kept, and its target is replaced. Errors: one sentence with path and reason, the same
+ * each time; the target is then unchanged, and no other file is left behind.
  */
 export async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
   let temp: string | undefined;
@@ -45,8 +45,8 @@ export async function replaceFile(path: string, bytes: Uint8Array): Promise<void
 }
 
 /**
- * Removes files that a crash during a replacement has left next to the target, once they are old: a newer one may be the replacement of
- * another hub. Errors: as `replaceFile`.
+ * Removes files left next to the target by a crash during a replacement, once they are old, because a newer one may be a replacement in
+ * progress by another hub. Errors: as `replaceFile`.
  */
 export async function removeLeftovers(path: string): Promise<void> {
   try {
@@ -66,7 +66,7 @@ export async function removeLeftovers(path: string): Promise<void> {
   }
 }
 
-/** Returns why the system refused, without the paths of its own message: `no such file or directory (ENOENT)`. */
+/** Returns the system's reason, without the paths in its message: `no such file or directory (ENOENT)`. */
 export function reasonOf(error: unknown): string {
   const { code, errno } = error as NodeJS.ErrnoException;
   return errno === undefined ? messageOf(error) : `${getSystemErrorMessage(errno)} (${code})`;
@@ -76,7 +76,7 @@ function tempPrefix(target: string): string {
   return join(dirname(target), `.${basename(target)}.`);
 }
 
-/** Returns the target of a path through symbolic links; it need not exist. */
+/** Returns the target of a path through symbolic links; it does not have to exist. */
 async function followLinks(path: string): Promise<string> {
   try {
     return await realpath(path);

@@ -1,4 +1,4 @@
-// XML File Output: writes a file from a template, each time that one of its placeholders is set (S-14, D-09).
+// XML File Output: writes a file from a template each time one of its placeholders is set (S-14, D-09).
 import { defer, EMPTY, merge, NEVER, type Observable, of, type SchedulerLike, timer } from 'rxjs';
 import {
   catchError,
@@ -96,7 +96,7 @@ function readTemplate({ template, templateFile }: XmlSettings, resolvePath: Reso
   return parseTemplate(sourceOfBytes(path, readTemplateFile(path)));
 }
 
-/** An unreadable template must not stop the hub when it loads; the connection reports it when it starts. */
+/** An unreadable template must not keep the hub from loading; the connection reports it when it starts. */
 function readTemplateIfAny(settings: XmlSettings, resolvePath: ResolvePath): Template | undefined {
   try {
     return readTemplate(settings, resolvePath);
@@ -116,7 +116,7 @@ function readTemplateFile(path: string): Buffer {
   }
 }
 
-/** Errors: `cannot-start` for a placeholder that is new since the flow file was loaded: nobody can set it. */
+/** Errors: `cannot-start` for a placeholder added since the flow file was loaded, because it cannot be set. */
 function inboxOf({ inbox }: ConnectionContext<XmlSettings>, name: string): Observable<Value> {
   try {
     return inbox(name);
@@ -135,7 +135,7 @@ interface KeepSavedOptions {
   /** Saves the current state. */
   save(): Promise<void>;
   readonly scheduler: SchedulerLike;
-  /** Gets the current save on unsubscribe, followed by another one if the newest state is not saved. */
+  /** Receives the current save on unsubscribe, followed by another one if the newest state is not saved. */
   finish(work: Promise<unknown>): void;
 }
 

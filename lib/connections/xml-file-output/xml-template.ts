@@ -1,4 +1,4 @@
-// A parsed template of an XML file, which values fill.
+// A parsed template of an XML file, to be filled with values.
 import { SaxesParser } from 'saxes';
 import { parameterIdMistake } from '../../model/address.ts';
 import { HubError, messageOf } from '../../model/error.ts';
@@ -45,8 +45,8 @@ export function fillTemplate({ pieces, encoding }: Template, values: ReadonlyMap
     .join('');
 }
 
-// Escapes values so that a parser reads back the same text (XML 1.0 sections 2.2, 2.4, 2.7, 2.11 and 3.3.3). Each context ends with other
-// characters, and a parser changes other white space in it.
+// Escapes values so that a parser reads back the same text (XML 1.0 sections 2.2, 2.4, 2.7, 2.11 and 3.3.3). Contexts differ in the
+// characters that end them, and in the white space that a parser changes.
 
 /** The context of a placeholder: text, a CDATA section, or an attribute value in these quotes. */
 type Context = 'text' | 'cdata' | '"' | "'";
@@ -67,7 +67,7 @@ function escapeValue(context: Context, value: string): string {
 }
 
 /**
- * Completes a stretch of one context whose values are escaped. Where literals and values meet, no `]]>` may arise. A character that the
+ * Completes a stretch of one context whose values are escaped. No `]]>` may result where literals and values meet. A character that the
  * encoding lacks becomes a reference. CDATA knows no references, so the section is closed around it.
  */
 function escapeStretch(context: Context, stretch: string, missing: RegExp | undefined): string {
@@ -89,12 +89,11 @@ function outsideCdata(text: string): string {
   return `]]>${text}<![CDATA[`;
 }
 
-// Parses the template of an XML file once, into literals and stretches with placeholders. Literals stay as their author wrote
-// them, to the character (S-14, D-09).
+// Parses the template of an XML file once, into literals and stretches with placeholders. Literals are preserved exactly (S-14, D-09).
 
 const predefinedEntities = { amp: '&', gt: '>', lt: '<', quot: '"', apos: "'" };
 const known = '&amp; &lt; &gt; &quot; &apos; and references by number (&#160;)';
-/** The end of the message of saxes for an unknown entity. */
+/** The end of saxes's message for an unknown entity. */
 const undefinedEntity = 'undefined entity.';
 
 const nameSource = '[\\p{L}\\p{Nd}][\\p{L}\\p{M}\\p{Nd}]*';
@@ -107,8 +106,8 @@ export function isPlaceholderName(text: string): boolean {
 }
 
 /**
- * Parses a template. Placeholders count in text, CDATA and attribute values, but not in namespace declarations. Errors: `cannot-start`,
- * with line and column: `template:3:7: unclosed tag: b`.
+ * Parses a template. Placeholders are recognized in text, CDATA and attribute values, but not in namespace declarations. Errors:
+ * `cannot-start`, with line and column: `template:3:7: unclosed tag: b`.
  */
 export function parseTemplate(source: TemplateSource): Template {
   return new TemplateParser(source).parse();
@@ -121,7 +120,7 @@ class TemplateParser {
   readonly #pieces: (string | Stretch)[] = [];
   readonly #names = new Set<string>();
   #doctype: Doctype | undefined;
-  /** The start of the text that is in no piece yet. */
+  /** The start of the text that is not part of a piece yet. */
   #start = 0;
 
   constructor(source: TemplateSource) {

@@ -10,7 +10,7 @@ export interface FunctionType {
   readonly usages: readonly string[];
   /** Its result, for documentation. */
   readonly summary: string;
-  /** It receives the time of the hub as its first argument. */
+  /** Whether it receives the time of the hub as its first argument. */
   readonly readsNow?: true;
   readonly overloads: readonly Overload[];
 }

@@ -59,7 +59,7 @@ const numberFunctions: readonly FunctionType[] = [
   }),
 ];
 
-/** Errors: the position is out of range. */
+/** Throws if the position is out of range. */
 function placesOf(name: string, places: number): number {
   if (places >= 0 && places <= lastBit) return places;
   throw new Error(`${name}: expected a place from 0 to ${lastBit}, got ${places}`);

@@ -1,4 +1,4 @@
-// Functions of texts. A character is what a reader sees as one: an emoji is never split.
+// Text functions. A character is one visible character: an emoji is never split.
 import { createHash } from 'node:crypto';
 import { fixedText } from '../../model/digits.ts';
 import { compileRegex, type Regex } from '../../regex/regex.ts';
@@ -7,9 +7,9 @@ import { define, type FunctionType } from './function-type.ts';
 /** Nested list methods multiply: more parts could block the hub for seconds. */
 const maxParts = 1000;
 
-/** Created when the first text needs it: that takes some milliseconds. */
+/** Created when the first text needs it, because that takes some milliseconds. */
 let segmenter: Intl.Segmenter | undefined;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII without carriage returns, which can belong to a line feed
+// biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII without carriage returns, which can be part of a line break
 const plainText = /^[\0-\x0c\x0e-\x7f]*$/;
 
 /** Splits text into the characters that a reader sees. */
@@ -105,7 +105,7 @@ export const textFunctions: readonly FunctionType[] = [
   }),
 ];
 
-/** For devices that want a digest of the password. */
+/** For devices that require a digest of the password. */
 function hash(name: 'md5' | 'sha256'): FunctionType {
   const digest = (text: string, form: string) => {
     if (form !== 'hex' && form !== 'base64') throw new Error(`${name}: expected "hex" or "base64", got "${form}"`);
@@ -123,7 +123,7 @@ function indexOf(text: string, part: string, from: number): number {
   return placeOf(text, text.indexOf(part, start));
 }
 
-/** Converts an index of the text to a position among its characters. */
+/** Converts an index in the text to a position among its characters. */
 function placeOf(text: string, index: number): number {
   return index < 0 ? -1 : lengthOf(text.slice(0, index));
 }
@@ -162,7 +162,7 @@ function widthOf(width: number): number {
 /** Maximum length of a pattern in characters, and of its program in steps. */
 const maxPatternLength = 1024;
 const maxSteps = 1000;
-/** Maximum of characters times steps of the program: at most some 40 ms. */
+/** The maximum number of characters multiplied by program steps, which takes at most some 40 ms. */
 const maxWork = 4 * 1024 * 1024;
 /**
  * How many patterns stay compiled; the least recently used one is dropped first. Each takes some KiB, and its states grow to at most
@@ -172,7 +172,7 @@ const maxKnown = 100;
 
 const known = new Map<string, Regex>();
 
-/** Whether a pattern matches anywhere in text. Errors: the pattern is invalid or too long, or the text is too long for it. */
+/** Whether a pattern matches anywhere in text. Throws if the pattern is invalid or too long, or if the text is too long for it. */
 export function isFound(text: string, pattern: string): boolean {
   const regex = regexOf(pattern);
   const maxTextLength = Math.floor(maxWork / regex.steps);
@@ -201,7 +201,7 @@ function regexOf(pattern: string): Regex {
   return regex;
 }
 
-/** Errors: the pattern is invalid or too long. */
+/** Throws if the pattern is invalid or too long. */
 function compile(pattern: string): Regex {
   const { length } = pattern;
   if (length > maxPatternLength)

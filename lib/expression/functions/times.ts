@@ -1,5 +1,5 @@
-// Functions of the time, by the clock of the hub, which in a test stands still until it is moved; and CEL's points in time and
-// durations with their methods.
+// Time functions, which use the clock of the hub, or in tests a clock that only tests advance; and CEL's timestamps and durations with
+// their methods.
 
 import { fixedText } from '../../model/digits.ts';
 import { describe } from '../../model/error.ts';
@@ -32,7 +32,7 @@ const firstMs = Date.parse('0001-01-01T00:00:00Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 const longestMs = 2 ** 63 / 1e6;
 
-/** Their type names in the language. */
+/** The type names in the language. */
 export const pointInTime = 'patchbay.Timestamp';
 export const timeSpan = 'patchbay.Duration';
 
@@ -124,7 +124,7 @@ export function isTimeSpan(text: string): boolean {
   return ms !== undefined && Math.abs(ms) <= longestMs;
 }
 
-/** Defines a function of the current time. Its time zone must be a text literal, which is checked at load. */
+/** Defines a function of the current time. Its time zone must be a text literal, which is checked when the file is loaded. */
 function ofNow(name: string, summary: string, gives: string, read: (date: Date) => unknown): FunctionType {
   const compute = (now: number, zone?: string) => read(localTime(now, zone));
   return {
@@ -148,7 +148,7 @@ function ofPoint(name: string, read: (date: Date) => number, ofSpan?: (ms: numbe
   });
 }
 
-/** Takes a zone by name or by offset from UTC: `Europe/Berlin`, `+02:00`, `02:00`. Errors: there is no such zone. */
+/** Accepts a zone by name or by offset from UTC: `Europe/Berlin`, `+02:00`, `02:00`. Throws if there is no such zone. */
 function timeIn(zone: string, ms: number): Date {
   const [, sign, hours, minutes] = /^([+-]?)([01]\d|2[0-3]):([0-5]\d)$/.exec(zone) ?? [];
   if (hours !== undefined)
@@ -182,7 +182,7 @@ function readTimeSpan(text: string): number | undefined {
   return sign === '-' ? -ms + 0 : ms;
 }
 
-/** Errors: the text does not have the form. */
+/** Throws if the text does not have this form. */
 function readOr(read: (text: string) => number | undefined, text: string, form: string): number {
   const ms = read(text);
   if (ms !== undefined) return ms;

@@ -1,4 +1,4 @@
-// Explains in plain words why an expression failed on a value whose type was unknown at load.
+// Explains in plain words why an expression failed on a value whose type was unknown when the file was loaded.
 
 import { HubError } from '../../model/error.ts';
 import { pointInTime, timeSpan } from '../functions/times.ts';

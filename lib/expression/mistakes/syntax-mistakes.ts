@@ -1,5 +1,5 @@
 // Explains syntax errors of expressions to people who do not program: the syntax of other languages, the curly quotes of word
-// processors, and brackets or quotes that were left open.
+// processors, and unclosed brackets or quotes.
 import { ExpressionMistake } from './failures.ts';
 
 /** The error of the parser. */
@@ -87,7 +87,7 @@ function wordMistake(tokens: readonly Token[], names: readonly string[]): Explai
   return undefined;
 }
 
-/** Explains a sign that has another meaning here, or none. */
+/** Explains a character that has a different meaning here, or none. */
 function signMistake(text: string, { code, start }: Found, tokens: readonly Token[]): Explained | undefined {
   if (code.startsWith('unterminated') || code === 'newline_in_string')
     return { message: `expected a closing ${text[start]} at the end of the text, got none`, start };

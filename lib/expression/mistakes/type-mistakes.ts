@@ -66,7 +66,7 @@ export function explainType(
   }
 }
 
-/** Finds a field of a value that has no fields. The language itself finds it at load for some types only. */
+/** Finds a field of a value that has no fields. The language itself finds this at load time only for some types. */
 export function explainField(text: string, part: Part): ExpressionMistake | undefined {
   if (part.op === '.') {
     const type = typeOf((part.args as [Part])[0]);
@@ -83,7 +83,7 @@ export function explainField(text: string, part: Part): ExpressionMistake | unde
   return undefined;
 }
 
-/** Explains a result that cannot be written, or is not a condition. */
+/** Explains a result that cannot be written or is not a condition. */
 export function explainResult(
   text: string,
   tree: Part,
@@ -101,7 +101,7 @@ export function explainResult(
   return mistake(`expected a number as the result, got ${aWordOf(type)}: use double(${short(source)})`);
 }
 
-/** Names of values, which no author means as text. */
+/** Names of values that authors never mean as text. */
 const ownNames: ReadonlySet<string> = new Set(['value', 'previous', 'sum']);
 
 interface Binary extends Part {

@@ -24,7 +24,7 @@ export function checkFlowFiles(
   return new FlowCheck(types).check(files, mistakes);
 }
 
-/** Checks flow files repeatedly. Anything unchanged since the last check is not checked again and keeps its plans. */
+/** Checks flow files repeatedly. Parts that have not changed since the last check are not checked again and keep their plans. */
 export class FlowCheck {
   readonly #types: ReadonlyMap<string, AnyConnectionType>;
   #connections: KnownConnections | undefined;
@@ -87,7 +87,7 @@ export class FlowCheck {
   }
 }
 
-/** The rules of an instance are in a folder that has its name. */
+/** The rules of an instance are in a folder with its name. */
 function foldersOf({ instance }: FlowFile, isShadow: boolean): Folders {
   return { names: instance === undefined ? [] : [instance], isEnabled: true, isShadow };
 }

@@ -19,7 +19,7 @@ import { testSchema } from './tests/test-schema.ts';
 
 const address = z.string({ error: 'an address <Connection ID>/<Parameter ID>' }).meta({ pattern: addressShape });
 const addresses = z.array(address).min(1, { error: 'at least one address' });
-/** Names that no source can have, for editors; the check knows further ones. */
+/** Names that no source can have, for editors; the check knows more of them. */
 const otherNames = ['value', 'previous', 'now', 'sum', 'param', 'true', 'false', 'null', 'in'];
 const variable = z.string().meta({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { enum: otherNames } });
 /** An object with at least one entry: sources by name, or expressions by address. */
@@ -113,7 +113,7 @@ export const flowFileSchema = z.strictObject(
   { error: 'an object such as { connections: { … }, rules: [ … ] }' },
 );
 
-/** A flow file in TypeScript: a function makes its rules. */
+/** A flow file in TypeScript: a function creates its rules. */
 export const flowProgramSchema = flowFileSchema.extend({
   rules: z
     .custom<RulesFunction>((rules) => typeof rules === 'function', {

@@ -6,7 +6,7 @@ import type { SourceLocation } from './source-location.ts';
 
 /** Up to this number, people may mean seconds or minutes. */
 const mostSeconds = 60;
-/** Steps that thin out values often last only a few milliseconds. */
+/** Steps that thin out values often use only a few milliseconds. */
 const mostThinning = 10;
 
 const steps: ReadonlyMap<string, number> = new Map([
@@ -27,7 +27,7 @@ export function warnOfSmallStep(location: SourceLocation, step: string, setting:
   else warnOf(location, setting, most);
 }
 
-/** Warns about the settings of a connection as its file has them; `names` are the settings that are durations. */
+/** Warns about the settings of a connection as in its file; `names` are the settings that are durations. */
 export function warnOfSmallSettings(location: SourceLocation, data: unknown, names: readonly string[]): void {
   if (typeof data !== 'object' || data === null) return;
   for (const [key, item] of Object.entries(data)) {

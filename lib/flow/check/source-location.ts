@@ -1,4 +1,4 @@
-// A location in a flow file under check. It gives each error its place.
+// A location in a flow file under check. It provides the location for each error.
 
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -46,12 +46,12 @@ export class SourceLocation {
     return new SourceLocation(this.file, this.#mistakes, this.#path, offset);
   }
 
-  /** Returns the same location with a known place in its file. */
+  /** Returns the same location with a known position in its file. */
   placed(place: Position | undefined): SourceLocation {
     return new SourceLocation(this.file, this.#mistakes, this.#path, this.#offset, place);
   }
 
-  /** Returns the same location for a value that a function of the file made. */
+  /** Returns the same location for a value created by a function in the file. */
   made(value: unknown): SourceLocation {
     const { file } = this;
     const depth = this.#path.length;
@@ -83,12 +83,12 @@ export class SourceLocation {
     this.#mistakes.addAll(mistakes);
   }
 
-  /** Adds a warning, which stops nothing from running. */
+  /** Adds a warning, which does not prevent a start. */
   warn(message: string): void {
     this.#mistakes.warn(this.file, this.#path, message, () => this.#position);
   }
 
-  /** Formats a message about this location as one line with its place. */
+  /** Formats a message about this location as one line with the position. */
   line(message: string): string {
     return lineAt(this.file, this.#path, message, this.#position);
   }
@@ -109,7 +109,7 @@ export class SourceLocation {
     return this.#mistakes.parse(schema, data, this.file, this.#path, isLenient);
   }
 
-  /** Finds `demo.json5:7:20` on demand, because that reads the text again. */
+  /** Finds `demo.json5:7:20` on demand, because that requires reading the text again. */
   get place(): () => string {
     const { file } = this;
     return () => {
@@ -138,7 +138,7 @@ export type FindDeclaration = (
 
 /** A larger file is not read: its size and modification time stand for its content. */
 const maxHashedBytes = 4 * 1024 * 1024;
-/** Hashing the text of many parameters at once costs a tenth; the text of a million would be too long. */
+/** Hashing the text of many parameters at once costs a tenth of hashing them one by one; the text of a million would be too long. */
 const parametersPerUpdate = 1000;
 
 /**
@@ -162,12 +162,15 @@ export function connectionKey(
   return `${text} ${hash.digest('base64')}`;
 }
 
-/** The key of a rule: its file and `item`, its text in the file. A rule of a program has its version and index instead. */
+/**
+ * The key of a rule: its file and `item`, its text in the file. A rule created by a program has the program's version and its index
+ * instead.
+ */
 export function ruleKey({ name }: { name: string }, item: unknown): string {
   return JSON.stringify([name, item]);
 }
 
-/** A mark that represents the content of a file. For an unreadable file it is the code of the error. */
+/** A mark that represents the content of a file, or the error code if the file is unreadable. */
 function contentMark(path: string): string {
   try {
     const found = statSync(path);

@@ -1,4 +1,4 @@
-// The trace that a client follows, as `traceparent` reports it (W3C Trace Context, Level 1 section 3.2 and Level 2).
+// The trace that a client follows, as reported in `traceparent` (W3C Trace Context, Level 1 section 3.2 and Level 2).
 import {
   context,
   isSpanContextValid,
@@ -20,7 +20,7 @@ const pattern = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2}
 /** The known flags: sampled, and random. Others are not passed on. */
 const knownFlags = 0b11;
 
-/** Returns the origin with the trace of the request; unchanged if the request has none, a malformed one, or several. */
+/** Returns the origin with the trace of the request, or unchanged if the request has no valid trace or several traces. */
 export function followTrace(origin: Origin, request: HttpRequest): Origin {
   const text = request.getHeader(header);
   if (text === '' || isTwice(request)) return origin;
@@ -59,8 +59,8 @@ function isTwice(request: HttpRequest): boolean {
 const tracer = trace.getTracer('patchbay-hub');
 
 /**
- * Does the work of a client that follows a trace in its own span. `work` receives the client with the `traceparent` of that span; `failureOf`
- * returns a failure that was not thrown. Errors: those of `work`.
+ * Does the work for a client that follows a trace in a separate span. `work` receives the client with the `traceparent` of that span;
+ * `failureOf` returns a failure that was not thrown. Errors: those of `work`.
  */
 export function inSpan<Result>(
   client: Origin,

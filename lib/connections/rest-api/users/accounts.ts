@@ -9,7 +9,7 @@ import { createPasswordCheck, type PasswordCheck } from './passwords.ts';
 import { Rights } from './rights.ts';
 import type { RightSettings, UserSettings } from './user-settings.ts';
 
-/** One user. Two accounts of a name are equal if their keys are. */
+/** One user. Two accounts with the same name are equal if their keys are. */
 export interface Account {
   readonly name: string;
   readonly rights: Rights;
@@ -17,12 +17,12 @@ export interface Account {
   readonly password: PasswordCheck | undefined;
   readonly tokenDigest: string | undefined;
   readonly credentialsKey: string;
-  /** Equal for the same password, whatever token there is next to it. */
+  /** Equal for the same password, regardless of the token. */
   readonly passwordKey: string;
   readonly rightsKey: string;
 }
 
-/** The settings of a connection that decide about access. */
+/** The settings of a connection that control access. */
 export interface AccountSettings {
   readonly username: string;
   readonly password: string;
@@ -40,7 +40,7 @@ export function isOpen({ username, password, token, users, anonymous }: AccountS
   return username + password + token === '' && Object.keys(users).length === 0 && anonymous === undefined;
 }
 
-/** Returns the accounts of the settings. `username`, `password` and `token` belong to one user with all rights. */
+/** Returns the accounts in the settings. `username`, `password` and `token` define one user with all rights. */
 export function accountsOf(settings: AccountSettings, hub: Parameters): Account[] {
   const { username, password, token, users } = settings;
   const hasBasic = username !== '' || password !== '';
@@ -70,9 +70,9 @@ export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }
 
-// Errors in the combination of valid settings: two accounts with one name or one token, of which one could never sign in.
+// Errors in combinations of valid settings: two accounts with the same name or token, one of which could never sign in.
 
-/** Returns the errors: that of a name at `username`, that of a token at the later one of two. No message contains a token. */
+/** Returns the errors, for a name at `username`, for a token at the later of the two. No message contains a token. */
 export function accountMistakes({ username, token, users }: AccountSettings): SettingMistake[] {
   const path = ['username'];
   const message = `expected a name that no user has, got "${username}"`;
@@ -132,7 +132,7 @@ function idleGlobs(
   );
 }
 
-/** Whether a glob matches a parameter. It searches only the connection that the glob names, if it names one. */
+/** Whether a glob matches a parameter. If the glob names a connection, only that one is searched. */
 function matchesAny(glob: string, declared: DeclaredAddresses): boolean {
   const connectionId = /^([^*/]+)\//.exec(glob)?.[1];
   const addresses = declared(connectionId);

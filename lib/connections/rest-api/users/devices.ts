@@ -1,4 +1,4 @@
-// Devices have their own tokens: browsers in which a user has signed in, and kiosks that were invited by a link. The hub stores only the
+// Devices with separate tokens: browsers in which a user has signed in, and kiosks invited by a link. The hub stores only the
 // digest of a token. With a file, devices survive a restart of the hub.
 import { randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
@@ -29,11 +29,11 @@ const recordSchema = z.object({
   kind: deviceKind,
   name: z.string(),
   digest: z.string(),
-  /** The password of the user when a browser signed in, as a digest. A changed password ends the device. */
+  /** A digest of the user's password when a browser signed in. If the password changes, the device is signed out. */
   credentials: z.string(),
   since: z.number(),
   seen: z.number(),
-  /** The clock of ages at the last visit; undefined: an earlier version wrote the record. */
+  /** The age clock at the last visit; undefined: the record was written by an earlier version. */
   seenAge: z.number().optional(),
 });
 type Known = z.output<typeof recordSchema>;
@@ -49,7 +49,7 @@ export class Devices {
   readonly #file: string | undefined;
   readonly #log: Log;
   readonly #dismiss: (departures: readonly Departure[]) => void;
-  /** Bounded by the maximum number of browsers of each user in the settings, and of kiosks. */
+  /** Bounded by the maximum number of browsers per user in the settings, and of kiosks. */
   readonly #byDigest = new Map<string, Known>();
   readonly #links = new KioskLinks();
   /** Measures how long ago devices were seen, independently of the system clock. */
@@ -57,7 +57,10 @@ export class Devices {
   #saving: Promise<void> = Promise.resolve();
   #isDue = false;
 
-  /** `file` stores the devices; undefined: they end with the connection. `dismiss` closes the sockets of devices that end. */
+  /**
+   * `file` stores the devices; undefined: they are lost when the connection stops. `dismiss` closes the sockets of devices that are signed
+   * out.
+   */
   constructor(
     directory: Directory,
     file: string | undefined,
@@ -72,7 +75,7 @@ export class Devices {
     this.adopt([]);
   }
 
-  /** Finds the user of a token; undefined: no user has it, or no longer. */
+  /** Finds the user with a token; undefined: no user has it, or has it any more. */
   find(token: string): SignedInUser | undefined {
     const device = this.#byDigest.get(digestOf(token));
     const account = device && this.#directory.account(device.user);
@@ -83,7 +86,7 @@ export class Devices {
       this.#end(device);
       return undefined;
     }
-    // If the clock is right, the hub was down for long. If not, the device is accepted again once it is.
+    // If the clock is right, the hub was down for a long time. Otherwise, the device is accepted again once the clock is right.
     if (device.kind === 'browser' && ages.claimedOf(seenAge) > browserMs) return undefined;
     if (ages.of(seenAge) > noteMs) {
       this.#noteVisit(device);
@@ -92,7 +95,7 @@ export class Devices {
     return this.#directory.signedInBy(account, device.id);
   }
 
-  /** Ends the browsers of a user that were not used for longest, until another one fits; returns whether it ended any. */
+  /** Signs out a user's least recently used browsers until there is space for another one; returns whether there were any. */
   makeRoom(user: string): boolean {
     const browsers = [...this.#byDigest.values()].filter((one) => one.user === user && one.kind === 'browser');
     const excess = browsers.length + 1 - limits.browsersPerUser.default;
@@ -151,7 +154,10 @@ export class Devices {
     return { devices, kioskLinks };
   }
 
-  /** Ends the device with an ID, and the links for a device of that name; returns a description of each. Errors: `not-found`. */
+  /**
+   * Signs out the device with this ID, and revokes the links for a device with this name; returns a description of each. Errors:
+   * `not-found`.
+   */
   revoke(device: string): string[] {
     const known = this.#find(device);
     const links = this.#links.end(({ name }) => name === shownOf(device));
@@ -167,15 +173,15 @@ export class Devices {
     ];
   }
 
-  /** Ends the device with an ID, if there is one. */
+  /** Signs out the device with this ID, if there is one. */
   end(id: string): void {
     const known = this.#find(id);
     if (known !== undefined) this.#end(known);
   }
 
   /**
-   * Ends devices and links of removed users, and browsers of users with another password. Returns the principals that have to leave: those
-   * of ended devices may not return.
+   * Removes devices and links of removed users, and browsers of users whose password has changed. Returns the principals that lose access:
+   * those of removed devices may not return.
    */
   adopt(departures: readonly Departure[]): Departure[] {
     const ended = new Set<string | undefined>();
@@ -232,7 +238,7 @@ export class Devices {
     }
   }
 
-  /** Writes all changes that arrive before its turn to a file that nobody else may read. */
+  /** Writes all changes that arrive before its turn to a file that no other user may read. */
   #save(): void {
     const file = this.#file;
     if (file === undefined || this.#isDue) return;
@@ -257,15 +263,15 @@ export class Devices {
 
 function reasonOf(error: unknown): string {
   if (error instanceof FileError) return `got ${error.message}`;
-  return error instanceof SyntaxError ? 'it is not JSON' : messageOf(error); // its message quotes the file
+  return error instanceof SyntaxError ? 'it is not JSON' : messageOf(error); // the error message quotes the file
 }
 
-/** Shortens the name of a device to the longest one that is stored. */
+/** Shortens the name of a device to the maximum stored length. */
 function shownOf(name: string): string {
   return name.slice(0, longestName);
 }
 
-// Links that sign kiosks in, once. The hub stores only the digest of a code. Links end with the connection.
+// Links with which kiosks sign in, once. The hub stores only the digest of a code. Links are lost when the connection stops.
 
 const linkMs = 24 * 3_600_000;
 
@@ -276,7 +282,7 @@ export interface Invitation {
   readonly until: number;
 }
 
-/** An unused invitation: when it ends by a clock that nobody can set, and what the system clock shows then. */
+/** An unused invitation, with its expiry on the monotonic clock and on the system clock. */
 interface Waiting extends Omit<Invitation, 'until'> {
   readonly endsAtMs: number;
   readonly untilOf: () => number;
@@ -284,7 +290,7 @@ interface Waiting extends Omit<Invitation, 'until'> {
 
 export class KioskLinks {
   readonly #goodMs: number;
-  /** By the digest of the code, bounded by the most unopened links. */
+  /** By the digest of the code, bounded by the maximum number of unopened links. */
   readonly #byDigest = new Map<string, Waiting>();
 
   /** `goodMs` is how long a link is valid. */
@@ -292,7 +298,7 @@ export class KioskLinks {
     this.#goodMs = goodMs;
   }
 
-  /** Lists the unopened links, the oldest first. */
+  /** Lists the unopened links, oldest first. */
   list(): Invitation[] {
     const now = performance.now();
     for (const [digest, { endsAtMs }] of this.#byDigest) if (endsAtMs < now) this.#byDigest.delete(digest);
@@ -325,7 +331,7 @@ export class KioskLinks {
     return invitation !== undefined && invitation.endsAtMs >= performance.now() ? asInvitation(invitation) : undefined;
   }
 
-  /** Ends some of the links; returns these. */
+  /** Revokes some of the links, and returns them. */
   end(isOver: (invitation: Invitation) => boolean): Invitation[] {
     const over = [...this.#byDigest].filter(([, invitation]) => isOver(asInvitation(invitation)));
     for (const [digest] of over) this.#byDigest.delete(digest);

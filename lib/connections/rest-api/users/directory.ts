@@ -1,14 +1,14 @@
-// Finds users by their credentials. Credentials are compared once: a client that sends the same ones again is known until the settings
-// change.
+// Finds users by their credentials. Credentials are compared once: a client that sends the same credentials again is recognized until the
+// settings change.
 import type { HubPort } from '../../hub-port.ts';
 import { type Account, type AccountSettings, accountOf, accountsOf, digestOf, isOpen, noRights } from './accounts.ts';
 import { type Asker, type PasswordCheck, whenItsTurn } from './passwords.ts';
 import { openPrincipal, type Principal, SignedInUser } from './principal.ts';
 
-/** Shorter tokens can be guessed by trying all. */
+/** Shorter tokens can be guessed by trying all possibilities. */
 const leastTokenLength = 16;
 
-/** A principal that must leave, and the reason: its rights have changed, or it was removed. */
+/** A principal that loses access, and the reason: its rights have changed, or it was removed. */
 export interface Departure {
   readonly signedIn: SignedInUser;
   readonly mayReturn: boolean;
@@ -17,14 +17,14 @@ export interface Departure {
 export class Directory {
   readonly #hub: HubPort;
   readonly #open: Principal | undefined;
-  /** The principal of a client without credentials where none are needed. */
+  /** The principal of a client without credentials if none are required. */
   readonly stranger: SignedInUser;
   #accounts = new Map<string, Account>();
   #byToken = new Map<string, Account>();
-  /** The users by the header `Authorization` with a token. */
+  /** The users, by the `Authorization` header with a token. */
   readonly knownByToken = new KnownHeaders();
   readonly #knownByPassword = new KnownHeaders();
-  /** One principal for each account, and for each device of one. */
+  /** One principal for each account, and for each device of an account. */
   readonly #signedIn = new Map<Account, Map<string | undefined, SignedInUser>>();
   #anonymous: Account | undefined;
 
@@ -44,7 +44,7 @@ export class Directory {
     return this.#accounts.values();
   }
 
-  /** The principal without credentials; undefined: nobody is admitted without. */
+  /** The principal of clients without credentials; undefined: such clients are not admitted. */
   get anonymous(): SignedInUser | undefined {
     return this.#anonymous && this.signedInBy(this.#anonymous, undefined);
   }
@@ -64,7 +64,7 @@ export class Directory {
     return this.#accounts.get(name);
   }
 
-  /** Returns the user of a known header `Authorization`. */
+  /** Returns the user for a known `Authorization` header. */
   known(authorization: string): SignedInUser | undefined {
     return this.knownByToken.find(authorization) ?? this.#knownByPassword.find(authorization);
   }
@@ -74,7 +74,7 @@ export class Directory {
     (isToken ? this.knownByToken : this.#knownByPassword).add(authorization, signedIn);
   }
 
-  /** Finds the user of a token; undefined: nobody. A short token may have to wait. Errors: `unavailable`. */
+  /** Finds the user with a token; undefined: there is none. The comparison of a short token may have to wait. Errors: `unavailable`. */
   withToken(token: string, asker: Asker): SignedInUser | undefined | Promise<SignedInUser | undefined> {
     const find = () => {
       const account = this.#byToken.get(digestOf(token));
@@ -85,7 +85,7 @@ export class Directory {
   }
 
   /**
-   * Finds the user of a password; undefined: it is wrong. That takes the same time whether or not the user exists, and with any
+   * Finds the user with a password; undefined: it is wrong. This takes the same time whether or not the user exists, and for any
    * credentials, if all passwords in scrypt form have the same parameters.
    */
   withPassword(
@@ -106,7 +106,7 @@ export class Directory {
     return isRight ? letIn() : refuse();
   }
 
-  /** Returns the principal of an account, or of a device of it. */
+  /** Returns the principal of an account, or of one of its devices. */
   signedInBy(account: Account, device: string | undefined): SignedInUser {
     let signedInUsers = this.#signedIn.get(account);
     if (signedInUsers === undefined) {
@@ -121,7 +121,7 @@ export class Directory {
     return signedIn;
   }
 
-  /** Applies changed settings. When it returns, principals whose rights or credentials have changed have left. */
+  /** Applies changed settings. When it returns, principals whose rights or credentials have changed have lost access. */
   adopt(settings: AccountSettings): { readonly departures: Departure[]; readonly changes: string[] } {
     const before = [...this.#accounts.values(), ...(this.#anonymous ? [this.#anonymous] : [])];
     const anonymous = this.#anonymous;
@@ -141,7 +141,7 @@ export class Directory {
     return { departures, changes };
   }
 
-  /** Ends a device; undefined: it has not been used since the start. */
+  /** Removes a device; undefined: it has not been used since the start. */
   endDevice(user: string, device: string): SignedInUser | undefined {
     const account = this.#accounts.get(user);
     const signedInUsers = account && this.#signedIn.get(account);
@@ -160,7 +160,7 @@ export class Directory {
     }
   }
 
-  /** Replaces the accounts. Unchanged ones stay the same objects. */
+  /** Replaces the accounts. Unchanged ones remain the same objects. */
   #take(settings: AccountSettings): void {
     const known = this.#accounts;
     this.hasUsers = Object.keys(settings.users).length > 0;
@@ -192,7 +192,7 @@ function sameOr(account: Account, known: Account | undefined): Account {
 
 type Accounts = readonly (Account | undefined)[];
 
-/** Returns a sentence for each changed user. */
+/** Returns one sentence per changed user. */
 function changesOf(before: Accounts, after: Accounts): string[] {
   const [old, now] = [before, after].map(byName) as [Map<string, Account>, Map<string, Account>];
   return [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => {
@@ -211,30 +211,30 @@ function byName(accounts: Accounts): Map<string, Account> {
   return new Map(accounts.flatMap((account) => (account === undefined ? [] : [[nameOf(account), account] as const])));
 }
 
-/** Names a user. One with all rights may have a password or a token, and no name. */
+/** Returns a name for a user. A user with all rights may have a password or a token but no name. */
 function nameOf({ name, password, tokenDigest }: Account): string {
   if (name !== '') return `user "${name}"`;
   const hasCredentials = password !== undefined || tokenDigest !== undefined;
   return hasCredentials ? 'the user without a name' : 'anonymous access';
 }
 
-// Users by header, so that credentials are parsed and compared once. Programs send the same header with every request: comparing it with the
-// last one takes a few nanoseconds, hashing it takes as long as parsing it.
+// Users by header, so that credentials are parsed and compared once. Programs send the same header with every request: comparing it with
+// the last one takes a few nanoseconds, whereas hashing it takes as long as parsing it.
 
 /** Maximum number of headers. */
 const maxKnown = 10_000;
-/** How many of the last headers have their own place. */
+/** How many of the last headers have a separate slot. */
 const places = 1024;
 
 export class KnownHeaders {
   readonly #signedIn = new Map<string, SignedInUser>();
   readonly #headers: (string | undefined)[] = Array.from({ length: places });
   readonly #placed: (SignedInUser | undefined)[] = Array.from({ length: places });
-  /** The last header: with a client that pipelines, it is the next one as well. */
+  /** The last header: with a client that pipelines, it is also the next one. */
   #lastHeader: string | undefined;
   #lastSignedIn: SignedInUser | undefined;
 
-  /** Returns the user of a header, unless that user has left. */
+  /** Returns the user for a header, unless that user has lost access. */
   find(header: string): SignedInUser | undefined {
     if (header === this.#lastHeader) return present(this.#lastSignedIn);
     const place = placeOf(header);
@@ -270,7 +270,7 @@ function present(signedIn: SignedInUser | undefined): SignedInUser | undefined {
   return signedIn?.hasLeft ? undefined : signedIn;
 }
 
-/** Returns the place of a header. Tokens differ in any of their characters, and base64 may end with `=`. */
+/** Returns the slot for a header. Tokens may differ in any character, and base64 may end with `=`. */
 function placeOf(header: string): number {
   const { length } = header;
   return (

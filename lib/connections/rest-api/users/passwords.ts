@@ -6,16 +6,18 @@ import { describe } from '../../../model/error.ts';
 import { limits } from '../limits/client-limits.ts';
 import { LimitError } from '../limits/limit-hits.ts';
 
-// Passwords that wait for comparison. The hub compares one at a time, which leaves the threads of the process to others. Guessing delays no
-// one who signs in: clients that were wrong lately come after those that were not, and networks take turns, the latest arrival first. In a
-// network that was wrong lately, the newest password comes first: a client that guesses sends the next one when one is answered, and the
-// next to compare is chosen before that arrives. So its oldest ones may never have their turn, and no password waits for longer than 10 s.
+// Passwords that wait for comparison. The hub compares one at a time, which leaves the threads of the process to others. Guessing does not
+// delay users who sign in: clients that were recently wrong come after those that were not, and networks take turns, the latest arrival
+// first. In a network that was recently wrong, the newest password comes first, because a client that guesses sends its next one when one
+// is answered, and the next password to compare is chosen before that arrives. So its oldest ones may never be compared; no password waits
+// for longer than 10 s.
 
 const maxWaiting = limits.passwords.default;
-/** Maximum waiting time. Proxies give up after 30 s to a minute, and then the client does not learn the reason. */
+/** Maximum waiting time. Proxies give up after 30 s to a minute, and the client would then not see the reason. */
 const longestWaitMs = 10_000;
 /**
- * The delay of a refusal for lack of space. A client that guesses then sends the next password, and each costs a scan of all waiting ones.
+ * The delay of a refusal due to lack of space, because a client that guesses sends the next password afterwards, and each one costs a scan
+ * of all waiting ones.
  */
 const refusalMs = 1000;
 /** A higher suspicion means recent wrong credentials from the network or for the same user. */
@@ -24,11 +26,11 @@ const mostTrusted = 1;
 /** The sender of a password to compare. */
 export interface Asker {
   readonly network: string;
-  /** How likely the client is guessing at the moment: a lower value comes first. */
+  /** How likely it is that the client is guessing: a lower value comes first. */
   suspicion(): number;
   /** Whether it has to wait even if the comparison takes no time. */
   isSlowed(): boolean;
-  /** Whether nobody waits for the answer any more. */
+  /** Whether the client no longer waits for the answer. */
   isGone(): boolean;
 }
 
@@ -51,7 +53,7 @@ export class PasswordQueue {
   /** In the order of arrival. At most `maxWaiting`. */
   readonly #waiting = new Set<Waiting>();
   readonly #networks = new Map<string, Network>();
-  /** The suspicion of the comparisons in progress: one, and one more that is less suspect. */
+  /** The suspicion of the comparisons in progress: one, and possibly a less suspicious one. */
   readonly #comparing: number[] = [];
   readonly #delays: { readonly longestWaitMs: number; readonly refusalMs: number };
   #turn = 0;
@@ -61,8 +63,8 @@ export class PasswordQueue {
   }
 
   /**
-   * Compares a password when its turn comes. When too many wait, one of the most suspect is refused. Errors: `unavailable` if it is this one,
-   * now or later, or if its turn does not come in time; those of `compare`.
+   * Compares a password when its turn comes. If too many wait, one of the most suspicious is refused. Errors: `unavailable` if this one is
+   * refused, now or later, or if it is not compared in time; those of `compare`.
    */
   add(asker: Asker, compare: () => Promise<boolean>): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
@@ -89,7 +91,7 @@ export class PasswordQueue {
     return promise;
   }
 
-  /** Compares the next one, unless two comparisons are in progress, or one that is no more suspect. */
+  /** Compares the next password, unless two comparisons are in progress, or one that is no more suspicious. */
   #advance(): void {
     if (this.#comparing.length > 1) return;
     this.#forgetGone();
@@ -107,7 +109,7 @@ export class PasswordQueue {
     });
   }
 
-  /** Removes passwords of clients that have disconnected: otherwise a client that guesses need not wait for answers. */
+  /** Removes passwords of clients that have disconnected: otherwise a client that guesses would not have to wait for answers. */
   #forgetGone(): void {
     for (const waiting of this.#waiting) if (waiting.asker.isGone()) this.#take(waiting).refuse();
   }
@@ -121,7 +123,10 @@ export class PasswordQueue {
     return waiting;
   }
 
-  /** Returns the next one: one of the least suspect; of these, of the networks whose turn was longest ago; of these, of the latest arrival. */
+  /**
+   * Returns the next password: one of the least suspicious; among these, from the network whose turn was longest ago; among these, the
+   * latest arrival.
+   */
   #next(): Waiting {
     const least = leastOf([...this.#waiting], ({ asker }) => asker.suspicion());
     const longestAgo = leastOf(least, ({ asker }) => this.#networks.get(asker.network)!.turn);
@@ -130,14 +135,14 @@ export class PasswordQueue {
     return ofNetwork.at(ofNetwork[0]!.asker.suspicion() > mostTrusted ? -1 : 0)!;
   }
 
-  /** Returns the oldest of the most suspect ones, of the network that has most. */
+  /** Returns the oldest of the most suspicious passwords from the network with most of them. */
   #last(): Waiting {
     const most = leastOf([...this.#waiting], ({ asker }) => -asker.suspicion());
     return leastOf(most, ({ asker }) => -this.#networks.get(asker.network)!.waiting)[0]!;
   }
 }
 
-/** Returns those with the least rank. */
+/** Returns those with the lowest rank. */
 function leastOf(all: readonly Waiting[], rankOf: (one: Waiting) => number): Waiting[] {
   const ranks = all.map(rankOf);
   const least = Math.min(...ranks);
@@ -152,7 +157,7 @@ function tooMany(): LimitError {
   );
 }
 
-/** The cost of a password for a client that guesses: about 0.2 s, and 32 MB. */
+/** The cost of each guess: about 0.2 s and 32 MB. */
 const usual = { ln: 15, r: 8, p: 3 };
 const saltBytes = 16;
 const hashBytes = 32;
@@ -160,7 +165,7 @@ const hashBytes = 32;
 const slowedMs = 20;
 /** Maximum pause after such a client was wrong. The pause is as long as the comparison. */
 const longestRestMs = 250;
-/** Maximum memory that text may require. */
+/** Maximum memory that a hash may require. */
 const mostMemoryBytes = 256 * 1024 * 1024;
 
 const phc = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z\d+/]{11,86})\$([A-Za-z\d+/]{22,86})$/;
@@ -178,14 +183,14 @@ const derive = promisify(
     scrypt(password.normalize('NFC'), salt, length, options, done),
 );
 
-/** Creates the text of a password. */
+/** Creates the hash of a password as text. */
 export async function makePasswordText(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   const hash = await hashOf(password, { ...usual, salt, hash: Buffer.alloc(hashBytes) });
   return `$scrypt$ln=${usual.ln},r=${usual.r},p=${usual.p}$${base64(salt)}$${base64(hash)}`;
 }
 
-/** Parses the setting of a password. Text in another form is the password itself. */
+/** Parses the setting of a password. Text in any other form is the password itself. */
 export function readPasswordText(text: string): { readonly scrypt?: Scrypt; readonly mistake?: string } {
   if (text === '') return { mistake: 'expected a password, or a hash from "patchbay password", got "" (string)' };
   if (!text.startsWith('$scrypt$')) return {};
@@ -205,27 +210,30 @@ export function readPasswordText(text: string): { readonly scrypt?: Scrypt; read
   return { scrypt: read };
 }
 
-/** The queues of all REST API connections: for comparisons that take a thread for long, and for those that take no time. */
+/** The queues of all REST API connections: for comparisons that occupy a thread, and for those that take no time. */
 const queue = new PasswordQueue();
 const quickQueue = new PasswordQueue();
 
-/** Compares a password with that of a setting. Errors of both methods: `unavailable` if too many comparisons wait. */
+/** Compares a password with the one in the settings. Errors of both methods: `unavailable` if too many comparisons wait. */
 export interface PasswordCheck {
   /** Whether a comparison takes long. */
   readonly isHashed: boolean;
-  /** Whether the password is right; a promise if it has to wait. */
+  /** Returns whether the password is right; returns a promise if it has to wait. */
   isRight(password: string, asker: Asker): boolean | Promise<boolean>;
-  /** Takes the time of a comparison that fails; undefined: no time. */
+  /** Takes as long as a failed comparison; undefined: it takes no time. */
   takeAsLong(password: string, asker: Asker): Promise<unknown> | undefined;
 }
 
-/** Creates the check of a password from its text, or from a plain password. */
+/** Creates the check for a password from its hash, or from a plain password. */
 export function createPasswordCheck(setting: string): PasswordCheck {
   const { scrypt: wanted } = readPasswordText(setting);
   return wanted === undefined ? checkPlain(setting) : checkHashed(wanted);
 }
 
-/** Creates the check of a hashed password. It remembers the digest of the right one, so guessing delays no user who has signed in before. */
+/**
+ * Creates the check for a hashed password. It remembers the digest of the right password, so guessing does not delay users who have signed
+ * in before.
+ */
 function checkHashed(wanted: Scrypt): PasswordCheck {
   let known: Buffer | undefined;
   const compare = (password: string, asker: Asker) =>
@@ -263,14 +271,14 @@ function checkPlain(expected: string): PasswordCheck {
 }
 
 /**
- * Lets a client that was wrong too often wait for its turn, right or wrong, even if the comparison takes no time: otherwise nothing would
- * bound its attempts; undefined: it need not wait. Errors: `unavailable` if too many comparisons wait.
+ * Lets a client that was wrong too often wait for its turn, right or wrong, even if the comparison takes no time, because otherwise its
+ * attempts would be unlimited; undefined: it does not have to wait. Errors: `unavailable` if too many comparisons wait.
  */
 export function whenItsTurn(asker: Asker): Promise<unknown> | undefined {
   return asker.isSlowed() ? quickQueue.add(asker, () => after(slowedMs, true)) : undefined;
 }
 
-/** Returns a digest. Digests have the same length. Their key belongs to this process, so they are useless elsewhere. */
+/** Returns a digest. Digests have the same length. Their key is specific to this process, so they are useless elsewhere. */
 function digestOf(password: string): Buffer {
   return createHmac('sha256', processKey).update(password.normalize('NFC')).digest();
 }

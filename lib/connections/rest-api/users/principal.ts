@@ -1,4 +1,4 @@
-// A principal is an admitted client: a user, one of its devices, or any client where no credentials are needed.
+// A principal is an admitted client: a user, a device of a user, or any client if no credentials are required.
 
 import type { HubPort } from '../../hub-port.ts';
 import type { Rights } from './rights.ts';
@@ -7,16 +7,16 @@ import { BoundedView, openView, type View } from './view.ts';
 export interface Principal {
   /** The name of the user; empty: none. */
   readonly name: string;
-  /** The device that has its own token. */
+  /** The device, which has a separate token. */
   readonly device: string | undefined;
   /** undefined: the hub is open, and every client may do everything. */
   readonly rights: Rights | undefined;
-  /** The key of the filter of the parameters that it may read. Principals with the same key receive the same. */
+  /** The key of the filter for readable parameters. Principals with the same key receive the same. */
   readonly key: string;
   readonly view: View;
-  /** Whether it must not be here any more: its rights have changed, or it was signed out. */
+  /** Whether it has lost access: its rights have changed, or it was signed out. */
   readonly hasLeft: boolean;
-  /** Calls back when it has to leave; returns a function that ends that. */
+  /** Calls back when it loses access; returns a function that stops this. */
   onLeave(cut: () => void): () => void;
 }
 
@@ -52,7 +52,7 @@ export class SignedInUser implements Principal {
     this.view = new BoundedView(hub, rights);
   }
 
-  /** Ends its rights immediately. */
+  /** Revokes its access immediately. */
   leave(): void {
     this.hasLeft = true;
     this.view.end();

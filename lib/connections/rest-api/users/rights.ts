@@ -1,4 +1,4 @@
-// The rights of a principal. They are matched with an address once, and cached. Deny takes precedence.
+// The rights of a principal. Each address is matched only once, and the result is cached. `deny` takes precedence.
 
 import type { Parameters } from '../../hub-port.ts';
 import { createGlobFilter } from '../filters/address-glob.ts';
@@ -19,7 +19,7 @@ export class Rights {
   /** Equal for principals that may read and write the same. */
   readonly key: string;
   readonly settings: RightSettings & Pick<UserSettings, 'manage' | 'metrics' | 'edit'>;
-  /** Whether everything may be read. Then no address needs a check. */
+  /** Whether everything may be read, so that addresses do not have to be checked. */
   readonly readsAll: boolean;
   /** The filter of readable addresses. It is only applied to existing parameters. */
   readonly reads: Filter;
@@ -52,7 +52,9 @@ export class Rights {
     return this.readsAll || (this.#of(address) & mayRead) !== 0;
   }
 
-  /** Whether a client may ask for an address. Remembered results do not count: the time would reveal whether such a parameter exists. */
+  /**
+   * Whether a client may ask for an address. The cache is not used, because the response time would reveal whether such a parameter exists.
+   */
   mayAskFor(address: string): boolean {
     return this.readsAll || (!this.#deny(address) && this.#read(address));
   }

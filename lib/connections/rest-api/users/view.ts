@@ -1,5 +1,5 @@
 // The parameters of the hub as seen by one principal. A parameter that it may not read looks missing, so its existence is not revealed. A
-// found parameter is remembered, so rights cost nothing from the second time on.
+// found parameter is cached, so rights cost nothing from the second time on.
 
 import { HubError, noSuchParameter } from '../../../model/error.ts';
 import type { Origin, Parameter } from '../../../model/parameter.ts';
@@ -15,15 +15,15 @@ export interface View {
   parameters(): Iterable<Parameter>;
   /** Whether a parameter may be shown, existing or removed. */
   mayRead(address: string): boolean;
-  /** Whether a client may ask for an address. It takes the same time whether or not the parameter exists. */
+  /** Whether a client may ask for an address. This takes the same time whether or not the parameter exists. */
   mayAskFor(address: string): boolean;
-  /** Finds a parameter that may be written; undefined: the principal knows none. Errors: `forbidden`. */
+  /** Finds a parameter that may be written; undefined: there is none that the principal may know about. Errors: `forbidden`. */
   findToWrite(address: string): Parameter | undefined;
-  /** Whether the principal may write a parameter that was found in a way other than by its address. Errors: as `findToWrite`. */
+  /** Checks that the principal may write a parameter that was not found by its address. Errors: as `findToWrite`. */
   mayWrite(parameter: Parameter): boolean;
   /** Writes and returns the converted value. Errors: those of `HubPort.write`, and `forbidden`. */
   write(address: string, input: unknown, origin: Origin): Value;
-  /** Returns a writer as the principal may see it. */
+  /** Returns the part of a writer that the principal may see. */
   show(origin: Origin): Origin;
 }
 
@@ -41,11 +41,11 @@ export function openView(hub: HubPort): View {
   };
 }
 
-/** A view that is bounded by rights. When they end, it knows no parameter. */
+/** A view restricted by rights. When these end, it finds no parameter. */
 export class BoundedView implements View {
   readonly #hub: HubPort;
   readonly #rights: Rights;
-  /** By address. Both are at most as large as the hub. */
+  /** By address. Each has at most as many entries as the hub has parameters. */
   readonly #readable = new Map<string, Parameter>();
   readonly #writable = new Map<string, Parameter>();
   #hasEnded = false;
@@ -100,7 +100,7 @@ export class BoundedView implements View {
     this.#writable.delete(address);
   }
 
-  /** Ends the view: from now on it finds and writes nothing. */
+  /** Ends the view: from now on, it finds and writes nothing. */
   end(): void {
     this.#hasEnded = true;
     this.#readable.clear();
@@ -136,14 +136,14 @@ export class BoundedView implements View {
   }
 }
 
-// A principal may have to leave before its answer is ready. Then it gets the answer of a client without credentials.
+// A principal may lose access before its answer is ready. It then gets the answer for a client without credentials.
 
-/** Returns the error for a client that is not admitted, or no longer. */
+/** Returns the error for a client that is not admitted, or no longer admitted. */
 export function notLetIn(): HubError {
   return new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
 }
 
-/** Checks that the principal has not left. Errors: `unauthorized`. */
+/** Checks that the principal still has access. Errors: `unauthorized`. */
 export function expectPresent({ hasLeft }: { readonly hasLeft: boolean }): void {
   if (hasLeft) throw notLetIn();
 }

@@ -40,11 +40,11 @@ import { EntryAges } from './find-entries.ts';
 const pruneEveryMs = 60_000;
 const prunedRows = 10_000;
 const prunedBlocks = 40;
-/** At this share of its maximum size the database deletes its oldest rows, up to `forgottenShare` of all rows. */
+/** At this share of its maximum size, the database deletes its oldest rows, up to `forgottenShare` of all rows. */
 const fullShare = 0.9;
 const forgottenShare = 0.1;
 
-/** The size of a row besides its texts, with its index entry; and the size of pages that a batch writes only in part. */
+/** The size of a row without its texts but with its index entry; and the size of pages that a batch writes only partly. */
 const rowBytes = 64;
 const spareBytes = 64 * 1024;
 
@@ -70,7 +70,7 @@ const numbers: readonly NumberColumns[] = [
 ];
 
 export class AuditDatabase {
-  /** A sentence for each loss when it was opened, with the reason. */
+  /** One sentence per loss found when it was opened, with the reason. */
   readonly losses: readonly string[];
   readonly #folder: string;
   readonly #files: WrittenFiles;
@@ -85,7 +85,7 @@ export class AuditDatabase {
   #prunedAt = Number.NEGATIVE_INFINITY;
   readonly leftOut = new LeftOutRows();
 
-  /** Opens an existing database. Errors: those of SQLite. After an error nothing stays open. */
+  /** Opens an existing database. Errors: those of SQLite. After an error, nothing remains open. */
   constructor(path: string, maxBytes: number, keepMs: number, now = readClocks(), isSuspect = false) {
     this.#folder = dirname(path);
     this.#database = openDatabase(path, maxBytes, logBytes, 1);
@@ -135,7 +135,7 @@ export class AuditDatabase {
   }
 
   /**
-   * Writes a batch in one transaction, without rows that the database refuses. Once it returns, the batch is on the disk. Errors: those of
+   * Writes a batch in one transaction, without rows that the database refuses. When it returns, the batch is on disk. Errors: those of
    * SQLite, `DamagedError`.
    */
   write(batch: AuditBatch, now = readClocks()): void {
@@ -254,7 +254,7 @@ export class AuditDatabase {
 }
 
 const blockEntries = 'SELECT coalesce(sum(count), 0) FROM entry_block';
-/** Selects the number up to which there are more than a count of entries; that of a block is its last one. */
+/** Selects the number up to which entries exceed a count; the number of a block is that of its last entry. */
 const lastOfOldest = `
   SELECT last FROM (
     SELECT last, sum(count) OVER (ORDER BY last) AS counted FROM (

@@ -6,9 +6,9 @@ import type { KeptLog } from '../../persistence.ts';
 import type { PackedRows } from '../packed-rows.ts';
 import type { OpenedStored, Written } from '../thread/values/values-messages.ts';
 
-/** An entry of the audit. The queue may count further changes in it and write it again. */
+/** An entry of the audit. The queue may add further changes to its count and write it again. */
 export interface AuditRow {
-  /** 0 before it is sent to the thread for the first time. */
+  /** 0 until it is first sent to the thread. */
   n: number;
   readonly time: number;
   readonly kind: AuditKind;
@@ -20,11 +20,11 @@ export interface AuditRow {
   after: Value | undefined;
   count: number;
   readonly cause: string;
-  /** Whether it counts further changes, so that it is written again. */
+  /** Whether it counts further changes and is therefore written again. */
   readonly isCounting?: boolean;
 }
 
-/** Packed entries. `entries` is JSON as UTF-8; numbers and times are those of the first and the last entry. */
+/** Packed entries. `entries` is JSON as UTF-8; numbers and times are those of the first and last entries. */
 export interface EntryBlock {
   readonly n: number;
   readonly last: number;
@@ -43,7 +43,7 @@ export interface OpenAudit {
   readonly keepMs: number;
   /** Whether to return the log of earlier runs. */
   readonly isRead: boolean;
-  /** Whether to check the whole file: a reader has found damage. */
+  /** Whether to check the whole file, because a reader has found damage. */
   readonly isSuspect: boolean;
 }
 
@@ -79,7 +79,7 @@ export interface HeldAudit {
   /** The highest number of an audit entry, and of a log entry; 0: there is none. */
   readonly lastEntry: number;
   readonly lastLog: number;
-  /** Undefined: no hub has written a run yet. */
+  /** Undefined: no run has been recorded yet. */
   readonly run: Run | undefined;
   /** The newest entries of the log; undefined: they were not requested, or there are none. */
   readonly log: KeptLog | undefined;

@@ -1,24 +1,24 @@
-// The queue of audit entries for the disk. Up to a rate, each change has its own entry. Above it, and while many entries wait, changes of
-// one user, one address and one second share an entry, with the value before the first and the value after the last. Reports of other hubs
-// have their own rates, so they cannot displace local entries: above these, changes are counted by hub and address, and above a second
-// bound by hub alone.
+// The queue of audit entries for the disk. Up to a rate, each change has a separate entry. Above it, and while many entries wait, changes
+// by one user to one address within a second share an entry, with the value before the first and the value after the last. Reports from
+// other hubs have separate rates, so they cannot displace local entries: above these rates, changes are counted by hub and address, and
+// above a second bound by hub alone.
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { AuditRow } from './audit-messages.ts';
 import { cut, rowOf, rowOfLost, rowOfReported, rowOfReportedLost } from './audit-tables.ts';
 
-/** The rate up to which each local change has its own entry. */
+/** The rate up to which each local change has a separate entry. */
 export const exactRowsPerSecond = 5000;
-/** The same rate for writes of other hubs here, and for changes that they report of their own parameters. */
+/** The same rate for writes by other hubs here, and for changes that they report for their own parameters. */
 export const exactWritesPerSecond = 2000;
 export const exactReportsPerSecond = 500;
 /** The maximum number of entries per second that count reported changes by hub and address, besides those that count by hub alone. */
 export const countedReportsPerSecond = 1000;
 /** The maximum number of hubs that are counted separately in a second. */
 const maxHubs = 300;
-/** The maximum number of waiting entries. Further changes that no waiting entry can count are lost, and their number is kept. */
+/** The maximum number of waiting entries. Further changes that cannot be added to a waiting entry are lost, and their number is kept. */
 export const maxWaitingRows = 50_000;
-/** The maximum number of entries of one transaction. */
+/** The maximum number of entries in one transaction. */
 export const maxBatchRows = 5000;
 
 /** An entry that counts further changes; `at`: its last position in the queue. */
@@ -37,9 +37,9 @@ export class AuditQueue {
   #lastNumber = 0;
   #second = 0;
   #inSecond = 0;
-  /** Entries of this second that count further changes, by user and address. */
+  /** Entries of the current second that count further changes, by user and address. */
   readonly #counting: Counted = new Map();
-  /** Entries for reports of other hubs, by hub. Their second is that of this hub's clock. */
+  /** Entries for reports from other hubs, by hub. Their second is that of this hub's clock. */
   readonly #reported: Counted = new Map();
   #reportedSecond = 0;
   #writesInSecond = 0;

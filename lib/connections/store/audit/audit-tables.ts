@@ -42,13 +42,13 @@ export const tables = `
   ) STRICT;
   CREATE TABLE IF NOT EXISTS age_mark (ran INTEGER PRIMARY KEY, n INTEGER NOT NULL) STRICT;`;
 
-/** The write-ahead log is emptied at this size and keeps it. */
+/** The write-ahead log is emptied at this size, which the file keeps. */
 export const logBytes = 512 * 1024;
 /** Texts of entries are cut at this many UTF-16 code units. */
 const maxTextUnits = 500;
-/** The newest log entries that are kept. */
+/** How many of the newest log entries are kept. */
 export const keptLogEntries = 10_000;
-/** The newest log entries that the hub loads at its start, which is as many as it shows. */
+/** How many of the newest log entries the hub loads at startup, which is as many as it shows. */
 export const readLogEntries = 2000;
 
 // Creates entries of the audit.
@@ -75,7 +75,7 @@ export function rowOf({ parameter: { address, type }, time, origin, previous, va
   };
 }
 
-/** Returns the name of a client or a connection. For another hub it may also be a rule, which that hub reports as the writer. */
+/** Returns the name of a client or a connection. For another hub, it may also be a rule that the hub reports as the writer. */
 function userOf(origin: Origin): string {
   const { kind, name, reportedBy } = origin;
   if (reportedBy === undefined || kind === 'client' || kind === 'connection') return writerName(origin);
@@ -101,7 +101,7 @@ export function rowOfEvent(
   };
 }
 
-/** Creates the entry of a start of the hub, with the end of the previous run. */
+/** Creates the entry for a start of the hub, with the end of the previous run. */
 export function rowOfStart(
   hub: Pick<HubPort, 'version' | 'startedAt'>,
   held: HeldAudit | undefined,
@@ -120,7 +120,7 @@ export function rowOfLost(time: number, count: number): AuditRow {
   return { ...nothing, n: 0, time, kind: 'lost', user: 'hub', count, cause };
 }
 
-/** Creates one entry for the changes of a parameter within a second, as another hub reports them. Empty `hub`: a further hub. */
+/** Creates one entry for the changes of a parameter within a second, as reported by another hub. Empty `hub`: any further hub. */
 export function rowOfReported(change: Change, hub: string): AuditRow {
   return { ...rowOf(change), user: reporterOf(hub), cause: 'of one or more users, counted together' };
 }

@@ -1,5 +1,5 @@
-// Many entries of changes share a row of `entry_block`: with thousands of entries a second the hub's thread packs them, and the thread of
-// the audit writes few rows. The entries of a block are JSON, so that SQLite can show each of them; a checksum detects damage.
+// Many entries of changes share a row of `entry_block`: with thousands of entries per second, the hub's thread packs them, and the audit
+// thread writes few rows. The entries of a block are JSON, so that SQLite can show each of them; a checksum detects damage.
 
 import { crc32 } from 'node:zlib';
 import { isTime } from '../../../model/time/iso-time.ts';
@@ -7,12 +7,12 @@ import { JsonBytes } from '../packed-rows.ts';
 import { isWithin, readList } from '../thread/database/read-rows.ts';
 import type { AuditRow, EntryBlock } from './audit-messages.ts';
 
-/** The number of entries of a block. Fewer entries get rows of their own. */
+/** The minimum number of entries in a block. Fewer entries get separate rows. */
 const leastEntries = 16;
 const mostEntries = 500;
 
 interface PackedEntries {
-  /** The entries with a row of their own. */
+  /** The entries with a separate row. */
   readonly rows: readonly AuditRow[];
   readonly blocks: readonly EntryBlock[];
 }
@@ -45,13 +45,13 @@ export function packEntries(all: readonly AuditRow[]): PackedEntries {
   return { rows, blocks };
 }
 
-/** The JSON of the block in progress, which is rarely larger. */
+/** The usual maximum size of the JSON of the block in progress. */
 const json = new JsonBytes(32 * 1024);
 const code = { '[': 0x5b, ']': 0x5d, ',': 0x2c } as const;
 
 /**
  * Writes `[number, time, kind, user, address, type, before, after]`, and a cause if there is one. Number and time are relative to the block.
- * Returns false for an entry that needs a row of its own.
+ * Returns false for an entry that needs a separate row.
  */
 function pack(row: AuditRow, n: number, since: number, isFirst: boolean): boolean {
   const { time, kind, before, after, cause } = row;
@@ -74,7 +74,7 @@ function pack(row: AuditRow, n: number, since: number, isFirst: boolean): boolea
   return true;
 }
 
-/** Returns whether SQLite reads the value out of JSON as it would out of a row. */
+/** Returns whether SQLite reads the value from JSON exactly as from a row. */
 function isPackable({ type }: AuditRow, value: AuditRow['after']): boolean {
   if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed();
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return true;
@@ -89,7 +89,7 @@ function putValue({ type }: AuditRow, value: AuditRow['after']): void {
   else json.putText(value === undefined ? 'null' : value ? '1' : '0');
 }
 
-/** The names of the last entry of each address, as they repeat: `,"change","api 10.0.0.3","desk/lamp","B",`. */
+/** The names in the last entry of each address, because they repeat: `,"change","api 10.0.0.3","desk/lamp","B",`. */
 const known = new Map<string, Pick<AuditRow, 'kind' | 'user' | 'type'> & { readonly text: string }>();
 const mostKnown = 1000;
 
@@ -113,7 +113,7 @@ export const blockTable = `
       coalesce(one.value ->> 8, '') AS cause
     FROM entry_block, json_each(iif(json_valid(entries), entries, '[]')) AS one WHERE one.type = 'array';`;
 
-/** An entry as it is stored. */
+/** An entry in its stored form. */
 export interface StoredEntry extends Omit<AuditRow, 'before' | 'after' | 'isCounting'> {
   readonly before: string | Uint8Array | number | null;
   readonly after: string | Uint8Array | number | null;
@@ -124,7 +124,7 @@ export type StoredBlock = readonly [n: number, time: number, count: number, chec
 
 export const blockColumns = 'n, time, count, checksum, entries';
 
-/** A condition that JavaScript can represent all numbers of a row of `entry_block`, which somebody may have edited. */
+/** A condition that JavaScript can represent all numbers of a row of `entry_block`, which a user may have edited. */
 export const areWhole = [
   ...['n', 'last', 'count', 'checksum'].map((column) => isWithin('count', `+${column}`)),
   ...['time', 'last_time'].map((column) => isWithin('time', column)),
@@ -134,7 +134,7 @@ export function checksumOf(n: number, time: number, count: number, entries: stri
   return crc32(`${n} ${time} ${count}`, crc32(entries));
 }
 
-/** Returns whether a block is as it was written. */
+/** Returns whether a block is undamaged. */
 export function isWhole([n, time, count, checksum, json]: StoredBlock): boolean {
   return typeof json === 'string' && checksumOf(n, time, count, json) === checksum;
 }
@@ -163,7 +163,7 @@ type Row = readonly [
   cause?: string,
 ];
 
-/** Somebody may have edited the row, and its checksum too. */
+/** A user may have edited the row, including its checksum. */
 function isRow(row: unknown): row is Row {
   if (!Array.isArray(row) || row.length < 8 || row.length > 9) return false;
   const [further, later, ...cells] = row;

@@ -13,8 +13,8 @@ import { areWhole, blockColumns, isWhole, type StoredBlock, type StoredEntry, un
 /** The search checks its time limit after this many rows. */
 const checkEvery = 1000;
 
-/** Skips rows that somebody has edited to invalid values, so the others stay readable. */
-const isRow = isWithin('count', '+n'); // as an expression, so that times are looked up by their index
+/** Skips rows that a user has edited to invalid values, so the others remain readable. */
+const isRow = isWithin('count', '+n'); // as an expression, so that times are looked up by index
 const kinds = auditKinds.map((one) => `'${one}'`).join(', ');
 const inRange = (column: string) =>
   `CASE WHEN typeof(${column}) <> 'integer' OR ${isWithin('integer', column)} THEN ${column} END AS ${column}`;
@@ -50,7 +50,7 @@ export function findEntries(database: DatabaseSync, question: AuditQuestion, che
   return { entries, hasMore: false };
 }
 
-/** Yields the entries with a row of their own that may match, newest first. */
+/** Yields the entries with a separate row that may match, newest first. */
 function* findRows(database: DatabaseSync, table: string, question: AuditQuestion): Iterable<StoredEntry> {
   const bounds = boundsOf(database, table, question);
   if (bounds === undefined) return;
@@ -59,7 +59,7 @@ function* findRows(database: DatabaseSync, table: string, question: AuditQuestio
   yield* database.prepare(sql).iterate(...bounds, ...values) as Iterable<object> as Iterable<StoredEntry>;
 }
 
-/** Yields those in blocks, and undefined for each block. A block without the searched texts is not unpacked. */
+/** Yields the entries in blocks, and undefined for each block. A block without the searched texts is not unpacked. */
 function* findInBlocks(database: DatabaseSync, question: AuditQuestion): Iterable<StoredEntry | undefined> {
   const { from, to, before = Number.MAX_SAFE_INTEGER, address = '', user = '', kind, text = '' } = question;
   const likes = [quote(address.split('*')[0]!), quote(user), isOfBoolean(text) ? '' : quote(text)].map(containing);
@@ -105,7 +105,7 @@ function quote(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Returns whether searched text may be that of a boolean, which is stored as a number. */
+/** Returns whether the searched text may be part of a boolean, which is stored as a number. */
 function isOfBoolean(text: string): boolean {
   return ['true', 'false'].some((name) => name.includes(text.toLowerCase()));
 }
@@ -223,8 +223,8 @@ function typed(type: ValueType | '', stored: string | Uint8Array | number | null
   return type === 'B' ? stored === 1 : readStored(stored);
 }
 
-// The age of entries: marks record from time to time the newest entry, on the clock that determines ages. The times of entries do not
-// measure it, because the wall clock may have been set.
+// The age of entries: from time to time, marks record the newest entry on the clock that determines ages. The times of entries cannot be
+// used, because the wall clock may have been set.
 
 /** Entries are deleted at most this share of `keep` too late. Marks are at least a minute apart. */
 const markShare = 1 / 100;
@@ -258,7 +258,7 @@ export class EntryAges {
     this.#lastTime = this.#last().time;
   }
 
-  /** The milliseconds that the hub had run at the last entries. */
+  /** How many milliseconds the hub had run at the time of the last entries. */
   get ran(): number {
     return this.#clock.kept.ran;
   }
@@ -291,7 +291,7 @@ export class EntryAges {
     return mark.n;
   }
 
-  /** Takes over entries without marks. Their ages follow from their times, up to when the hub last ran. */
+  /** Adopts entries without marks. Their ages are derived from their times, up to when the hub last ran. */
   #begin({ wall }: ClockReading): KeptAge {
     const { seen = wall } = this.#read<{ seen: number }>('SELECT seen FROM run') ?? {};
     const marks = new Map<number, number>();

@@ -1,4 +1,4 @@
-// Writes the audit and the log to the disk: 100 ms after an event, one transaction writes all new entries. If the disk fails, entries wait,
+// Writes the audit and the log to disk: 100 ms after an event, one transaction writes all new entries. If the disk fails, entries wait,
 // up to a bound.
 
 import { randomUUID } from 'node:crypto';
@@ -33,7 +33,7 @@ import { AuditQueue } from './audit-queue.ts';
 import { cellsOf, rowOfEvent, rowOfStart } from './audit-tables.ts';
 import { packEntries } from './entry-blocks.ts';
 
-/** How often the database notes that the hub still runs, if nothing else is written. */
+/** How often the database notes that the hub is still running, if nothing else is written. */
 const seenEveryMs = 60_000;
 
 interface AuditOptions extends KeeperOptions {
@@ -48,20 +48,20 @@ class AuditKeeper extends Keeper implements RecordedArchive {
   readonly #queue = new AuditQueue();
   readonly #place = new LogPlace();
   #opened: Promise<OpenedAudit> | undefined;
-  /** Entries that were taken from the queue but are not on the disk yet. */
+  /** Entries that were taken from the queue but are not on disk yet. */
   #pending: readonly AuditRow[] = [];
   /** The number of entries of the last batch. */
   #lastRows = 0;
   /** When the last batch was written, on the clock of the connection. */
   #seenAt = Number.NEGATIVE_INFINITY;
-  /** Whether the hub has just started, not only this connection. */
+  /** Whether the hub has just started, rather than only this connection. */
   #isStart: boolean;
   /** Whether a reader has found damage in the database. */
   #isSuspect = false;
-  /** Whether the hub ends, not only this connection. */
+  /** Whether the hub is ending, rather than only this connection. */
   #isHubEnding = false;
 
-  /** `opened` is the first opening, if it belongs to a start of the hub. */
+  /** `opened` is the first opening, if it is part of a start of the hub. */
   constructor(
     options: AuditOptions,
     opened: Promise<OpenedAudit> | undefined,
@@ -172,18 +172,18 @@ export function listenForEntries(
   return listening;
 }
 
-// The progress of the log on the disk. The database uses the hub's numbers, unless their numberings differ: a store that is added to a
-// running hub finds the log of an earlier run.
+// How much of the log is on disk. The database uses the hub's numbers, unless their numberings differ: a store added to a running hub finds
+// the log of an earlier run.
 
 class LogPlace {
-  /** The hub's number of the newest entry on the disk. */
+  /** The hub's number for the newest entry on disk. */
   #written = 0;
   /** The difference between a number in the database and the hub's number. */
   #offset = 0;
   /** The identity of the numbering in the database. */
   #count = '';
 
-  /** The number after which entries are not on the disk yet. */
+  /** The number after which entries are not on disk yet. */
   get after(): number {
     return this.#written;
   }
@@ -217,7 +217,7 @@ class LogPlace {
 
 // The audit as a part of the store.
 
-/** The longest wait of a log reader for the log of earlier runs. */
+/** The maximum time that a log reader waits for the log of earlier runs. */
 const logDeadlineMs = 5000;
 
 type Context = Pick<ConnectionContext<StoreSettings>, 'settings' | 'resolvePath' | 'scheduler' | 'finish'>;
@@ -232,7 +232,9 @@ export interface OpenedLog {
   readonly log: Promise<KeptLog | undefined>;
 }
 
-/** Opens the database for a start of the hub, once the hub serves: nobody waits for it. Its thread starts now. */
+/**
+ * Opens the database for a start of the hub, once the hub serves, because the start does not wait for it. Its thread starts immediately.
+ */
 export function openAudit(context: OpenContext): OpenedLog {
   const writer = new AuditWriter();
   writer.start();
@@ -297,12 +299,12 @@ export class AuditWriter {
     this.#thread.start();
   }
 
-  /** Opens the database in any condition. Errors: when the thread has ended. */
+  /** Opens the database in any condition. Rejects if the thread has ended. */
   async open(request: Omit<OpenAudit, 'ask'>): Promise<OpenedAudit> {
     return ((await this.#thread.ask({ ask: 'open', ...request })) as { opened: OpenedAudit }).opened;
   }
 
-  /** Writes a batch. Resolves as `written` once it is on the disk. Errors: when the thread has ended. */
+  /** Writes a batch. Resolves as `written` once it is on disk. Rejects if the thread has ended. */
   async write(batch: AuditBatch): Promise<WrittenAnswer> {
     const { packed, transfer } = packAudit(batch);
     return (await this.#thread.ask({ ask: 'write', batch: packed }, transfer)) as WrittenAnswer;

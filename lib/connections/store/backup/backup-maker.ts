@@ -28,7 +28,7 @@ export class BackupMaker {
     this.#options = options;
   }
 
-  /** Makes a backup of this moment. Errors: `conflict` during another backup; `unavailable` with the reason. */
+  /** Makes a backup of the current moment. Errors: `conflict` during another backup; `unavailable` with the reason. */
   async begin(): Promise<Backup> {
     if (this.#making !== undefined)
       throw new HubError('conflict', 'expected one backup at a time, another one is in progress');
@@ -77,7 +77,7 @@ async function nextPiece(thread: StoreThread<BackupQuestion, BackupAnswer>): Pro
   );
 }
 
-// The part of a store for its files as a whole: it publishes their location, and makes backups.
+// The part of a store for its files as a whole: it publishes their location and makes backups.
 
 /** Offers the files of the store until it is unsubscribed. Cold; never errs. */
 export function keepStorage(context: ConnectionContext<StoreSettings>, hub: HubPort): Part {

@@ -1,5 +1,5 @@
-// Many changes of one parameter within an hour share a row of `change_block`, so a hub that records thousands of changes a second writes few
-// rows. The changes of a block are JSON, so that SQLite can show each of them; a checksum detects damage.
+// Many changes of one parameter within an hour share a row of `change_block`, so a hub that records thousands of changes per second writes
+// few rows. The changes of a block are JSON, so that SQLite can show each of them; a checksum detects damage.
 
 import { crc32 } from 'node:zlib';
 import { isTime } from '../../../model/time/iso-time.ts';
@@ -9,19 +9,19 @@ import { isWithin, readList } from '../thread/database/read-rows.ts';
 /** Maximum length of the JSON of a block in bytes: a page of the table holds four blocks. */
 const blockBytes = 900;
 
-/** The position of a change in the order of its parameter. */
+/** The position of a change among the changes of its parameter. */
 export interface Place {
   readonly time: number;
   readonly revision: number;
 }
 
-/** Before all changes. */
+/** The position before all changes. */
 export const noBlock: Place = { time: Number.NEGATIVE_INFINITY, revision: 0 };
 
 /**
  * Collects the changes of a block. A change is `[time, revision, value]`, relative to the first change of the block. A change with a cause
- * appends how much older the cause is: `[…, time, revision]`. A change whose writer, source or parameter of the cause differ from those of
- * the first change appends these: `[…, writer, source, parameter]`. Call `end` before `json`.
+ * appends how much older the cause is: `[…, time, revision]`. A change whose writer, source or cause parameter differs from those of the
+ * first change appends these: `[…, writer, source, parameter]`. Call `end` before `json`.
  */
 export class Packing {
   count = 0;
@@ -35,7 +35,7 @@ export class Packing {
   cause = 0;
   readonly #json = new JsonBytes(4 * blockBytes);
 
-  /** Starts a block of changes after a place. */
+  /** Starts a block of changes after a position. */
   begin({ time, revision }: Place): void {
     this.count = 0;
     this.lastTime = time;
@@ -58,7 +58,7 @@ export class Packing {
   }
 
   /**
-   * Adds a change. Its value is a finite number, with `isReal` one of a float, or JSON. Returns false for a change that is not after the
+   * Adds a change. Its value is a finite number, with `isReal` that of a float, or JSON. Returns false for a change that is not after the
    * last one, or too long.
    */
   add(
@@ -150,7 +150,7 @@ export type StoredBlock = readonly [
 
 export const blockColumns = 'time, revision, count, writer, source, cause, changes, checksum';
 
-/** The condition that JavaScript can represent all numbers of a row of `change_block`. Somebody may have edited the row. */
+/** The condition that JavaScript can represent all numbers of a row of `change_block`. A user may have edited the row. */
 export const areWhole = [
   isWithin('time', 'time'),
   isWithin('time', 'last_time'),
@@ -170,7 +170,7 @@ function checksumOf(
   return crc32(`${time} ${revision} ${count} ${writer} ${source} ${cause ?? 0}`, crc32(json));
 }
 
-/** Returns whether a block is as it was written. */
+/** Returns whether a block is undamaged. */
 export function isWhole([time, revision, count, writer, source, cause, json, checksum]: StoredBlock): boolean {
   return typeof json === 'string' && checksumOf(time, revision, count, writer, source, cause, json) === checksum;
 }
@@ -204,7 +204,7 @@ type Row = readonly [
   cause?: number,
 ];
 
-/** Somebody may have edited the row, and its checksum too. */
+/** A user may have edited the row, including its checksum. */
 function isRow(row: unknown): row is Row {
   if (!Array.isArray(row) || (row.length !== 3 && row.length !== 5 && row.length !== 8)) return false;
   for (let index = 0; index < row.length; index++)

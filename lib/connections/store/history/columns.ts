@@ -2,7 +2,7 @@
 // reuse.
 import type { ClockJump } from '../../../model/time/wall-clock.ts';
 
-/** The maximum number of changes in a buffer, and of UTF-16 code units of texts with it. */
+/** The maximum number of changes in a buffer, and of UTF-16 code units in its texts. */
 export const columnRows = 8000;
 const columnUnits = 1_000_000;
 /** The maximum number of buffers: the one in use, waiting ones, and those of the thread. */
@@ -14,7 +14,7 @@ const floats = 5;
 const integers = 4;
 const bufferBytes = columnRows * (floats * Float64Array.BYTES_PER_ELEMENT + integers * Uint32Array.BYTES_PER_ELEMENT);
 
-/** A time before the first of the changes in which changes were lost. */
+/** A period before the first of the changes in which changes were lost. */
 export interface Gap {
   readonly start: number;
   readonly end: number;
@@ -31,7 +31,7 @@ export interface HandedColumns {
 }
 
 /**
- * Parameters and writers are numbers that the thread has received, 0: none. The value of a boolean is 0 or 1, of a trigger 1, of text
+ * Parameters and writers are numbers known to the thread; 0: none. The value of a boolean is 0 or 1, of a trigger 1, of text
  * its index in `texts`.
  */
 export class Columns {
@@ -103,11 +103,11 @@ interface Losing {
   start: number;
   readonly revision: number;
   lost: number;
-  /** The parts of the loss before jumps of the clock. */
+  /** The parts of the loss before clock jumps. */
   readonly earlier: Pick<Gap, 'start' | 'end' | 'lost'>[];
 }
 
-/** The maximum number of parts of a loss. After that many jumps of the clock, the rest is one part. */
+/** The maximum number of parts of a loss. After that many clock jumps, the rest is one part. */
 const mostEarlier = 100;
 
 export class ColumnQueue {
@@ -117,7 +117,7 @@ export class ColumnQueue {
   #columns = new Columns();
   readonly #full: Columns[] = [];
   readonly #spare: ArrayBuffer[] = [];
-  /** The number of columns that the thread has. */
+  /** The number of columns held by the thread. */
   #handed = 0;
   #losing: Losing | undefined;
 
@@ -126,7 +126,7 @@ export class ColumnQueue {
     this.#onHalfFull = onHalfFull;
   }
 
-  /** Whether no change waits, and no loss is unreported. */
+  /** Whether there are no waiting changes and no unreported losses. */
   get isEmpty(): boolean {
     return this.#full.length === 0 && this.#columns.length === 0 && this.#losing === undefined;
   }
@@ -160,7 +160,7 @@ export class ColumnQueue {
     return revision;
   }
 
-  /** Handles a jump of the clock: an open gap ends and continues at the new time. */
+  /** Handles a clock jump: an open gap ends and continues at the new time. */
   jump({ before, after }: ClockJump): void {
     const losing = this.#losing;
     if (losing === undefined || losing.earlier.length === mostEarlier) return;

@@ -5,7 +5,7 @@ import type { LeftOut } from '../thread/values/values-messages.ts';
 import type { HandedColumns } from './columns.ts';
 import type { HistoryRule } from './history-rules.ts';
 
-/** The bounds of the history on the disk. */
+/** The bounds of the history on disk. */
 export interface HistoryRoom {
   readonly databaseBytes: number;
   readonly logBytes: number;
@@ -25,7 +25,7 @@ export interface OpenHistory {
   readonly isFirst: boolean;
 }
 
-/** A parameter with its number in columns; `rule` is the index of its entry in the list, -1: it appears only as a cause. */
+/** A parameter with its number in columns; `rule` is the index of its entry in the list; -1: it appears only as a cause. */
 export type ParameterRow = readonly [number: number, address: string, type: ValueType, rule: number];
 
 /** A writer. Its number is its position in the list, from 1. */
@@ -48,14 +48,14 @@ export interface AbsenceRow {
 /** Changes to write, oldest first. */
 export interface Changes {
   readonly columns: readonly HandedColumns[];
-  /** Parameters that earlier messages did not have. */
+  /** Parameters that earlier messages did not contain. */
   readonly parameters: readonly ParameterRow[];
   readonly writers: readonly WriterRow[];
   /** No older changes follow, except late ones. */
   readonly until: number;
   /** The jumps of the clock since the previous message, in order. */
   readonly jumps?: readonly JumpRow[];
-  /** Absences that began or ended since the previous message, in order. */
+  /** Absences that have begun or ended since the previous message, in order. */
   readonly absences?: readonly AbsenceRow[];
 }
 
@@ -70,7 +70,7 @@ export type HistoryRequest =
 
 /** The result of a request. While `trouble` is set, the hub sends no new changes, only `open` or `go on`. */
 export interface HistoryAnswer {
-  /** A sentence for each loss, with its reason. Each is reported once. */
+  /** One sentence per loss, with its reason. Each loss is reported once. */
   readonly losses: readonly string[];
   /** full: the disk or the database is full; closed: it must be opened again. */
   readonly trouble: { readonly state: 'full' | 'closed'; readonly reason: string } | undefined;

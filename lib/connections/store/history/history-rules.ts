@@ -2,7 +2,7 @@
 import { dayMs } from '../../../model/time/iso-time.ts';
 import { createSelection, type Selection } from '../selection.ts';
 
-/** One entry: its selection, and how to record it. `everyMs` 0: each change; the retention times may be Infinity. */
+/** One entry: its selection, and how to record it. `everyMs` 0: every change; the retention times may be Infinity. */
 export interface HistoryRule extends Selection {
   readonly everyMs: number;
   readonly deadband: number;

@@ -4,14 +4,14 @@
 export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
 
-/** Texts are cut at this many UTF-16 code units: the history is not an archive of documents. */
+/** Texts are cut at this many UTF-16 code units, because the history is not a document archive. */
 export const maxTextUnits = 1024;
 
-/** The reason of a gap after which a value is unknown until it is recorded again. */
+/** The reason for a gap after which a value is unknown until it is recorded again. */
 export const downReason = 'the hub was down';
 /** The reason for a gap of an offline device. */
 export const awayReason = 'the device was offline';
-/** The beginning of the reason for an unreachable hub; its name follows. */
+/** The beginning of the reason for an unreachable hub, followed by its name. */
 export const noContact = 'no contact with hub ';
 
 /** Tables that an earlier version lacks. They are created when a database is opened for writing. */
@@ -33,8 +33,8 @@ CREATE TABLE IF NOT EXISTS absence (
 ) STRICT;`;
 
 /**
- * Two tables have the changes, and two views show all of them to people. An earlier version had one table, `change`. An insert into the view
- * adds a row of `change_row`.
+ * Two tables contain the changes, and two views show all of them to people. An earlier version had one table, `change`. An insert into the
+ * view adds a row to `change_row`.
  */
 const changeViews = `
 CREATE TABLE change_block (
@@ -71,7 +71,7 @@ CREATE VIEW event AS ${['change_row', 'block_change']
 
 const blockStatistics = "('change_block', 'change_block', '1000000 5000 50 1 1')";
 
-/** Converts a database of an earlier version. */
+/** Converts a database from an earlier version. */
 export const splitChanges = `
 ANALYZE sqlite_schema;
 DROP VIEW IF EXISTS event;

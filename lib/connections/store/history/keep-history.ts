@@ -1,4 +1,4 @@
-// Records changes: every second the hub sends the collected changes to a thread, which writes them. If the disk fails, changes wait, up
+// Records changes: every second, the hub sends the collected changes to a thread, which writes them. If the disk fails, changes wait, up
 // to a bound. Further changes are lost, and the history records the gap.
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { wallClock } from '../../../model/time/wall-clock.ts';
@@ -21,7 +21,7 @@ const tooFast = 'changes came faster than they could be written';
 interface HistoryOptions extends KeeperOptions {
   readonly writer: HistoryWriter;
   readonly request: Pick<OpenHistory, 'folder' | 'room' | 'rules'>;
-  /** Returns whether a parameter belongs to the store itself. */
+  /** Returns whether a parameter is one of the store's own. */
   isOwn(address: string): boolean;
 }
 
@@ -29,9 +29,9 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
   readonly archive: Archive = { history: this };
   readonly #options: HistoryOptions;
   readonly #recorder: Recorder;
-  /** Whether the thread has changes that are not written. */
+  /** Whether the thread has unwritten changes. */
   #isUnderWay = false;
-  /** The reason of lost changes. */
+  /** The reason for lost changes. */
   #lossReason = tooFast;
   #isFirst = true;
 
@@ -71,7 +71,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
     const { hub, writer, request } = this.#options;
     const { startedAt, epoch } = hub;
     const [isFirst, now] = [this.#isFirst, wallClock.now()];
-    if (isFirst) await nextRound(); // the hub serves, which needs the processor more
+    if (isFirst) await nextRound(); // serving clients needs the processor more urgently
     const answer = await writer.open({ ...request, epoch, startedAt, now, isFirst });
     this.#take(answer);
     if (!this.isOpen) return;
@@ -109,7 +109,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
 
 // The hub's side of the thread that writes the history.
 
-/** Errors of every method: when the thread has ended. */
+/** Every method rejects if the thread has ended. */
 export class HistoryWriter {
   readonly #thread = new StoreThread<HistoryRequest, HistoryAnswer>('history-thread', 'writes the history');
 

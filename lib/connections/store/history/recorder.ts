@@ -15,10 +15,10 @@ const mostJumps = 100;
 
 /** The recording state of a parameter. */
 interface Entry {
-  /** Its number in the columns, 0: it has none yet. */
+  /** Its number in the columns; 0: it has none yet. */
   number: number;
   readonly parameter: Parameter;
-  /** The index of its rule, -1: it is not recorded. */
+  /** The index of its rule; -1: it is not recorded. */
   readonly rule: number;
   readonly everyMs: number;
   readonly deadband: number;
@@ -54,7 +54,7 @@ export class Recorder {
   readonly #subscription;
 
   /**
-   * Records all current values, and all changes from now on. `isOwn` returns whether a parameter belongs to the store. `onHalfFull` is
+   * Records all current values, and all changes from now on. `isOwn` returns whether a parameter is one of the store's own. `onHalfFull` is
    * called when it is time to send the changes.
    */
   constructor(
@@ -89,8 +89,8 @@ export class Recorder {
   }
 
   /**
-   * Starts a catch-up, which records the last change of each parameter that changed after the revision. A restored value counts as
-   * changed at the start of the hub.
+   * Starts a catch-up, which records the last change of each parameter that changed after the revision. A restored value counts as changed
+   * when the hub starts.
    */
   startCatchUp(revision = 0): void {
     if (revision === 0) this.#absences.begin();
@@ -152,7 +152,7 @@ export class Recorder {
     else this.#thin(entry, change, time);
   }
 
-  /** Returns the time to record. The clock of another hub counts only if the time neither goes back nor lies in the future. */
+  /** Returns the time to record. The clock of another hub is used only if its time neither goes back nor lies in the future. */
   #timeOf({ time, parameter, origin }: Change, entry: Entry, now: number): number {
     if (origin.kind === 'restored') return now;
     if (parameter.remote === undefined) return time;
@@ -160,7 +160,7 @@ export class Recorder {
     return entry.reportedAt;
   }
 
-  /** Handles a jump of the clock. Changes that wait for the end of an interval belong to the time before it. */
+  /** Handles a clock jump. Changes that wait for the end of an interval are from the time before it. */
   #jump(jump: ClockJump): void {
     this.#recordPending(Number.POSITIVE_INFINITY);
     this.#queue.jump(jump);
@@ -189,7 +189,7 @@ export class Recorder {
     }
   }
 
-  /** Records a change. Returns whether it fit. */
+  /** Records a change. Returns whether there was space for it. */
   #add(entry: Entry, change: Change, time: number): boolean {
     const columns = this.#queue.roomFor(time, change.revision);
     if (columns === undefined) return false;
@@ -253,7 +253,7 @@ export class Recorder {
   }
 }
 
-// The times of stale values, by connection: its device was offline, or its hub unreachable.
+// The periods of stale values, by connection: its device was offline, or its hub unreachable.
 
 /** The maximum number of rows that wait for the disk; the newest ones are kept. */
 const mostAbsences = 10_000;
@@ -283,7 +283,7 @@ class Absences {
   /** Records the connections of parameters that have become stale or fresh. */
   look(parameters: Iterable<Parameter>): void {
     for (const parameter of parameters) {
-      if (parameter.device?.isPart === true && parameter.remote === undefined) continue; // the rows are about whole connections
+      if (parameter.device?.isPart === true && parameter.remote === undefined) continue; // the rows cover whole connections
       const since = staleSinceOf(parameter);
       if (since === undefined && this.#away.size === 0) continue;
       const connection = connectionIdOf(parameter.address);
@@ -293,7 +293,7 @@ class Absences {
     }
   }
 
-  /** Handles a jump of the clock: absences end, and begin at the new time. */
+  /** Handles a clock jump: absences end, and begin again at the new time. */
   jump({ before, after }: ClockJump): void {
     this.#leastRevision = this.#hub.revision + 1;
     for (const [connection, away] of [...this.#away]) {
@@ -355,7 +355,7 @@ class CatchUp {
   }
 }
 
-// The numbers for parameters and writers in columns, and the new ones that the thread does not know yet.
+// The numbers of parameters and writers in columns, and the new ones that the thread does not know yet.
 
 /** Only a broken chain of causes is longer; the graph keeps shorter ones. */
 const longestChain = 256;
@@ -369,7 +369,7 @@ class Numbering {
   readonly #free: number[] = [];
   #numbers = 0;
 
-  /** Gives a parameter a number; `rule` is the index of its rule, -1: it is not recorded. */
+  /** Assigns a number to a parameter; `rule` is the index of its rule; -1: it is not recorded. */
   name({ address, type }: Parameter, rule: number): number {
     const number = this.#free.pop() ?? ++this.#numbers;
     this.#parameterRows.push([number, address, type, rule]);
@@ -393,7 +393,7 @@ class Numbering {
     return this.numberOf(first.origin);
   }
 
-  /** Takes the new names, to send with all changes so far. */
+  /** Takes out the new names, to be sent with all changes so far. */
   take(): Pick<Changes, 'parameters' | 'writers'> {
     const names = { parameters: this.#parameterRows, writers: this.#writerRows };
     this.#parameterRows = [];

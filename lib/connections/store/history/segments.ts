@@ -1,7 +1,7 @@
-// Recorded time: after a jump of the clock, a time occurs twice or never. A segment lies between two jumps; within it, times increase in
-// recording order. If segments overlap in time, the newest one counts.
+// Recorded time: after a clock jump, a time occurs twice or never. A segment lies between two jumps; within it, times increase in recording
+// order. If segments overlap in time, the newest one counts.
 
-/** A jump of the clock before the change with the number `sequence`. */
+/** A clock jump before the change with the number `sequence`. */
 export interface RecordedJump {
   readonly sequence: number;
   /** The expected and the actual reading of the clock, in milliseconds since 1970. */
@@ -29,7 +29,7 @@ export interface Interval {
   readonly to: number;
 }
 
-/** A part of a segment that counts for its time. */
+/** A part of a segment that is valid for its time. */
 export interface Piece extends Interval {
   readonly segment: Segment;
 }
@@ -77,7 +77,7 @@ export class Segments {
     return this.#all[index - 1];
   }
 
-  /** Returns the pieces that count for a range, in the order of time. Skipped times have no piece. */
+  /** Returns the valid pieces of a range, in order of time. Skipped times have no piece. */
   within(range: Interval): readonly Piece[] {
     let open: readonly Interval[] = [range];
     const pieces: Piece[] = [];
@@ -92,7 +92,7 @@ export class Segments {
     return pieces.sort((one, other) => one.from - other.from);
   }
 
-  /** Returns the parts of a segment, in the order of time. Parts with `isShared` overlap another segment. */
+  /** Returns the parts of a segment, in order of time. Parts with `isShared` overlap another segment. */
   partsOf(segment: Segment, range: Interval): readonly (Interval & { readonly isShared: boolean })[] {
     const own = [{ from: Math.max(range.from, segment.from), to: Math.min(range.to, segment.to) }];
     const others = this.#all.filter(({ index }) => index !== segment.index);
@@ -108,14 +108,14 @@ export class Segments {
     return this.#jumps[index - 1]?.start === 1;
   }
 
-  /** Returns the index of the segment of a gap, by the number of its row; undefined: it is between two segments. */
+  /** Returns the index of the segment that contains a gap, by its row number; undefined: it is between two segments. */
   indexOfGap(row: number): number | undefined {
     const isBetween = this.#jumps.some(({ gap, start }) => start === 1 && gap === row - 1);
     return isBetween ? undefined : this.#jumps.filter(({ gap }) => gap < row).length;
   }
 
   /**
-   * Returns the rest of a gap, by the number of its row. Later segments replace parts of a gap within a segment, and all segments replace
+   * Returns the rest of a gap, by its row number. Later segments replace parts of a gap within a segment, and all segments replace
    * parts of a gap between two. If the clock was set back before a start of the hub, the gap has no length.
    */
   leftOf(gap: Interval, row: number): readonly Interval[] {
@@ -135,7 +135,7 @@ export class Segments {
   }
 }
 
-/** Returns what is left of intervals. */
+/** Returns the remaining parts of intervals. */
 export function without(intervals: readonly Interval[], { from, to }: Interval): readonly Interval[] {
   return intervals.flatMap((one) => [
     ...(one.from < Math.min(one.to, from) ? [{ from: one.from, to: Math.min(one.to, from) }] : []),

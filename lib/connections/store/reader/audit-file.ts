@@ -31,7 +31,7 @@ export class AuditFile {
     this.#database.close();
   }
 
-  /** Returns a page as JSON. Errors: those of SQLite, `unavailable` when the query takes too long. */
+  /** Returns a page as JSON. Errors: those of SQLite; `unavailable` if the query takes too long. */
   answer(question: AuditQuestion, deadline: Deadline): string {
     const { entries, hasMore } = findEntries(this.#database, question, () => deadline.check());
     const page: AuditPage = {
@@ -42,7 +42,7 @@ export class AuditFile {
   }
 }
 
-// A database that stays open between queries, as long as its file stays in place.
+// A database that stays open between queries while its file stays in place.
 
 interface Openable {
   readonly isInPlace: boolean;

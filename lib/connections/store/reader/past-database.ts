@@ -60,7 +60,7 @@ export class PastDatabase {
   readonly #file: OpenFile | undefined;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
-  /** The table of changes with a row of their own. An earlier version has no others. */
+  /** The table of changes with a separate row. In an earlier version, these are all changes. */
   #rows: string;
   /** Receives the spans of `emitSpans`. */
   #take: (span: Span) => void = () => {};
@@ -88,7 +88,7 @@ export class PastDatabase {
     return this.#file === undefined ? !exists(this.#path) : this.#file.isInPlace;
   }
 
-  /** Runs `work` in a transaction: all its reads see the same moment. Errors: those of SQLite and of `work`. */
+  /** Runs `work` in a transaction, so all of its reads see the same moment. Errors: those of SQLite and of `work`. */
   read<T>(work: () => T): T {
     this.#database.exec('BEGIN');
     try {
@@ -109,7 +109,7 @@ export class PastDatabase {
     return { seen, minutes, hours };
   }
 
-  /** Returns the series of a parameter; without a type, the one of the newest type. */
+  /** Returns the series of a parameter; without a type, the one with the newest type. */
   find(address: string, type: ValueType | undefined): Series | undefined {
     const rows = this.#all<[number, ValueType]>(
       'SELECT id, type FROM parameter WHERE address = ? ORDER BY id DESC',
@@ -133,7 +133,7 @@ export class PastDatabase {
       .reverse();
   }
 
-  /** Returns the newest absences of a connection, oldest first; `to` is 0 while one lasts. */
+  /** Returns the newest absences of a connection, oldest first; `to` is 0 for an ongoing one. */
   absences(connection: string): RecordedAbsence[] {
     if (!this.#hasTable('absence')) return []; // an earlier version recorded none
     const select =
@@ -144,7 +144,7 @@ export class PastDatabase {
       .reverse();
   }
 
-  /** Returns the jumps of the clock, in the order in which they happened. */
+  /** Returns the clock jumps, in the order in which they happened. */
   jumps(): RecordedJump[] {
     if (!this.#hasTable('jump')) return []; // an earlier version recorded no jumps
     const select = 'SELECT sequence, before, after, gap, start FROM jump ORDER BY n';
@@ -160,7 +160,9 @@ export class PastDatabase {
     return this.#all(`SELECT ${columns} FROM ${table} WHERE ${spanIn}`, id, from, to);
   }
 
-  /** Calls `take` with each span that begins in the range, oldest first: a third faster than a list. Errors: also those of `take`. */
+  /**
+   * Calls `take` with each span that begins in the range, oldest first: this is a third faster than a list. Errors: also those of `take`.
+   */
   emitSpans(table: SpanTable, { id }: Series, from: number, to: number, take: (span: Span) => void): void {
     if (from >= to) return;
     const outer = this.#take;
@@ -194,7 +196,7 @@ export class PastDatabase {
     const last = Math.min(newest, Math.ceil(to / hourMs) - 1);
     if (!(first <= last)) return [];
     const isIn = tables.map((table) => `EXISTS (SELECT 1 FROM ${table} WHERE hour = n AND parameter = ?3)`);
-    // Iterates from hour to hour, because a clock change can leave hours far from all others.
+    // Iterates from hour to hour, because a clock change can leave hours far away from all others.
     const select = `WITH RECURSIVE hours (n) AS (
       SELECT ${ofAll('min', 'WHERE hour >= ?1')} UNION ALL SELECT ${ofAll('min', 'WHERE hour > n')} FROM hours WHERE n < ?2
     ) SELECT n FROM hours WHERE n <= ?2 AND (${isIn.join(' OR ')}) LIMIT ?4`;
@@ -226,7 +228,7 @@ export class PastDatabase {
     return which === 'first' ? merge(rows, packed, 1, limit) : merge(rows, packed, -1, limit).reverse();
   }
 
-  /** Returns changes of one hour with their writers and causes: the newest ones since `from` and before a place, newest first. */
+  /** Returns changes of one hour with their writers and causes: the newest ones since `from` and before a position, newest first. */
   events(
     series: Series,
     hour: number,
@@ -270,7 +272,10 @@ export class PastDatabase {
     return row && valueTypes.includes(row[1]) ? { id, address: row[0], type: row[1] } : undefined;
   }
 
-  /** Returns the changes of one hour in blocks, from a time on and before a place: at most `limit` or a block more, the last ones newest first. */
+  /**
+   * Returns the changes of one hour in blocks, from a time on and before a position: at most `limit`, or one block more, the last ones
+   * newest first.
+   */
   #inBlocks(
     series: Series,
     hour: number,
@@ -299,7 +304,7 @@ export class PastDatabase {
 
   /**
    * Yields the blocks of a key that may have changes between two times, in the given order. SQLite prepares a statement with a range and an
-   * order again each time, which takes ten times as long as reading a block. So the last ones are looked up one by one.
+   * order again each time, which takes ten times as long as reading a block, so the last blocks are looked up one by one.
    */
   *#blocks(key: readonly [number, number], from: number, to: number, which: 'first' | 'last'): Iterable<StoredBlock> {
     const ofKey = 'FROM change_block WHERE hour = ? AND parameter = ? AND time';
@@ -344,7 +349,7 @@ export class PastDatabase {
 
 const spanIn = `parameter = ? AND time >= ? AND time < ? AND ${isWithin('count', 'count')}`;
 
-/** SQL conditions that a stored value has the right type: somebody may have edited it. */
+/** SQL conditions that a stored value has the right type, because a user may have edited it. */
 const number = (types: string, most: number) =>
   ` AND typeof(value) IN (${types}) AND value BETWEEN ${-most} AND ${most}`;
 const typed: Readonly<Record<ValueType, string>> = {
@@ -362,7 +367,7 @@ function isStored(type: ValueType, stored: Stored): boolean {
   return type === 'F' ? Number.isFinite(stored) : Number.isSafeInteger(stored);
 }
 
-/** Merges two lists of changes, ascending (1) or descending (-1). A change that both have appears once. */
+/** Merges two lists of changes, ascending (1) or descending (-1). A change in both lists appears once. */
 function merge<Row extends ChangeRow | EventRow>(
   rows: Row[],
   packed: readonly Row[],

@@ -48,7 +48,9 @@ function eventsBefore({ database, deadline }: Moment, series: Series, question: 
   return found;
 }
 
-/** Returns the value that a change replaced: the one recorded before it, even if the clock jumped. `older` is the change before in time. */
+/**
+ * Returns the value that a change replaced: the one recorded before it, even if the clock jumped. `older` is the previous change in time.
+ */
 function previousOf(
   moment: Moment,
   series: Series,

@@ -1,4 +1,4 @@
-// The recorded changes of one parameter, and its value at a time, from the data that is still kept.
+// The recorded changes of one parameter, and its value at a given time, from the data that is still kept.
 import { HubError } from '../../../model/error.ts';
 import { globToRegExp } from '../../../model/glob.ts';
 import type { History } from '../../../wire/http/past-shapes.ts';
@@ -21,9 +21,9 @@ import {
 export interface Moment {
   readonly database: PastDatabase;
   readonly mark: Mark;
-  /** The last recorded value holds up to this time. */
+  /** The last recorded value applies up to this time. */
   readonly until: number;
-  /** The periods between jumps of the clock. */
+  /** The periods between clock jumps. */
   readonly segments: Segments;
   readonly gaps: Gaps;
   readonly deadline: Deadline;
@@ -32,7 +32,7 @@ export interface Moment {
 /** A running store renews the mark at least this often. */
 const seenWithinMs = 15_000;
 
-/** Reads the state that an answer needs. */
+/** Reads the state needed for an answer. */
 export function momentOf(database: PastDatabase, now: number, deadline: Deadline): Moment {
   const mark = database.mark();
   const until = now - mark.seen < seenWithinMs ? now : mark.seen;
@@ -69,7 +69,7 @@ export function changesIn(
 /** The value from a time on; undefined: unknown. */
 export type StateRow = readonly [time: number, value: Stored | undefined];
 
-/** Returns the changes like `changesIn`, with the values at clock jumps: there the value is not the one recorded right before that time. */
+/** Like `changesIn`, but includes the values at clock jumps, where the value is not the one recorded right before that time. */
 export function statesIn(
   moment: Moment,
   series: Series,
@@ -118,7 +118,7 @@ function changesOf(
   return (which === 'last' ? parts.reverse() : parts).flat();
 }
 
-/** Returns the value right before a time, and the time from which it held; undefined: unknown. */
+/** Returns the value right before a time, and the time from which it applied; undefined: unknown. */
 export function heldBefore(moment: Moment, series: Series, time: number): Held | undefined {
   const { segments } = moment;
   if (segments.isOrdered) return heldIn(moment, series, segments.present, time);
@@ -126,7 +126,9 @@ export function heldBefore(moment: Moment, series: Series, time: number): Held |
   return piece && heldIn(moment, series, piece.segment, piece.to);
 }
 
-/** Returns the value in a segment right before a time. If nothing changed in it, the value is that at the end of the previous segment. */
+/**
+ * Returns the value in a segment right before a time. If the value did not change in it, it is the one at the end of the previous segment.
+ */
 export function heldIn(moment: Moment, series: Series, segment: Segment, time: number): Held | undefined {
   const { segments, gaps, deadline } = moment;
   if (segments.isOrdered) {
@@ -148,7 +150,7 @@ export function heldIn(moment: Moment, series: Series, segment: Segment, time: n
   return undefined;
 }
 
-/** Minutes and hours of a time that occurred twice mix both runs, so only single changes count there. */
+/** Minutes and hours of a time that occurred twice mix both runs, so only single changes are used there. */
 function lastIn(moment: Moment, series: Series, segment: Segment, until: number): Held | undefined {
   const parts = moment.segments.partsOf(segment, { from: Number.NEGATIVE_INFINITY, to: until });
   for (const part of parts.toReversed()) {
@@ -208,7 +210,7 @@ export type Course = Omit<History, 'address' | 'type' | 'from' | 'to' | 'gaps'>;
 /** Returns whether the reader may see a recorded address. */
 export type Sees = (address: string) => boolean;
 
-/** Creates the check of the reader's rights. Without a sight the reader may see everything. */
+/** Creates the check of the reader's rights. Without it, the reader may see everything. */
 export function createSight(sight: Sight | undefined): Sees {
   if (sight === undefined) return () => true;
   const [read, deny] = [sight.read, sight.deny].map((globs) => globs.map(globToRegExp)) as [RegExp[], RegExp[]];
@@ -223,7 +225,7 @@ export function createSight(sight: Sight | undefined): Sees {
   };
 }
 
-/** The time limit of a query: other queries wait for the thread. */
+/** The time limit of a query, because other queries wait for the thread. */
 export class Deadline {
   readonly #endMs: number;
 

@@ -12,7 +12,7 @@ import { type PackedQuestion, packList, type ReadAnswer, type ReadRequest } from
 export const maxQuestions = 4096;
 /**
  * The thread receives half of the waiting queries at once, up to this many: it reads the second half while the answers of the first half
- * are sent. Queries that it has not reached soon wait for their turn again.
+ * are sent. Queries that it does not reach soon are queued again.
  */
 const maxBatch = 64;
 /** A batch ends after this many parameters of list queries, because queries that the thread does not reach are packed and sent again. */
@@ -21,9 +21,9 @@ const maxBatchParameters = 1000;
 const idleMs = 60_000;
 /** A thread without an answer after this time hangs on the disk and is abandoned. The thread itself stops slow queries earlier. */
 const hungMs = 15_000;
-/** Nothing can end a hanging thread. While this many hang, no other one starts: it would hang too. */
+/** A hanging thread cannot be ended. While this many hang, no other one starts, because it would hang, too. */
 const maxHanging = 2;
-/** Changes are on the disk after this time in any case. A query that needs the newest ones waits for `flushMs` at most. */
+/** Changes are certainly on disk after this time. A query that needs the newest ones waits for at most `flushMs`. */
 const writtenWithinMs = 1000;
 const flushMs = 100;
 
@@ -33,12 +33,12 @@ interface PastReaderOptions {
   readonly scheduler: SchedulerLike;
 }
 
-/** A database that another part of the store writes. */
+/** A database written by another part of the store. */
 export interface ReadFile {
   readonly path: string;
   /** Resolves once all changes so far are written. */
   flush(): Promise<void>;
-  /** Is called when the database is damaged. */
+  /** Called when the database is damaged. */
   onDamage(reason: string): void;
 }
 
@@ -51,8 +51,8 @@ interface Question extends Waiting {
 type Thread = StoreThread<readonly ReadRequest[], readonly ReadAnswer[]>;
 
 /**
- * The part of a store that reads. `offer` publishes the reader and returns a function that withdraws it; `finish` awaits its end. Cold;
- * never errs.
+ * The reading part of a store. `offer` publishes the reader and returns a function that withdraws it; `finish` awaits its end. Cold; never
+ * errors.
  */
 export function readPast(
   options: PastReaderOptions & { offer(past: PastArchive): () => void; finish(work: Promise<unknown>): void },
@@ -188,7 +188,7 @@ function packQuestion(question: PastQuestion): PackedQuestion {
   return question.ask === 'history' && question.list !== undefined ? packList(question) : question;
 }
 
-/** Returns whether changes of the last second matter to the answer. */
+/** Returns whether changes of the last second matter for the answer. */
 function needsRecent(question: PastQuestion): boolean {
   return question.ask !== 'history' || (question.to - question.from) / question.points < writtenWithinMs;
 }
@@ -201,11 +201,11 @@ function unavailable(message: string): HubError {
 
 interface Waiting {
   readonly asker: string;
-  /** The cost of sending it to the thread, in parameters. */
+  /** The cost of sending it to the thread, as a number of parameters. */
   readonly weight: number;
   /** Whether the asker still waits for the answer. */
   isWanted(): boolean;
-  /** Is called instead of a turn when the answer is no longer wanted. */
+  /** Called instead of a turn when the answer is no longer wanted. */
   drop(): void;
 }
 
@@ -224,7 +224,7 @@ export class QuestionQueue<Item extends Waiting> {
     this.#size++;
   }
 
-  /** Puts back items of the last batch that had no turn. They come next. */
+  /** Puts back items of the last batch that were not processed. They are next. */
   putBack(items: readonly Item[]): void {
     const later = new Map(this.#byAsker);
     this.#byAsker.clear();

@@ -5,12 +5,12 @@ import type { ValueType } from '../../../model/value.ts';
 import type { AskedParameter, HistoryQuestion, PastQuestion } from '../../persistence.ts';
 
 export interface ReadRequest {
-  /** The path of the database that has the answer. */
+  /** The path of the database that contains the answer. */
   readonly path: string;
   readonly question: PackedQuestion;
 }
 
-/** A query. A list query has its parameters as one string. */
+/** A query. A list query contains its parameters as one string. */
 export type PackedQuestion = PastQuestion | PackedList;
 export type PackedList = Omit<HistoryQuestion, 'parameters'> & { readonly text: string };
 

@@ -18,7 +18,7 @@ export class SecondReader {
   #port: MessagePort | undefined;
   #number = 0;
   #delivered = 0;
-  /** The state of the previous query: the second thread gets no other query before it ends that one. */
+  /** The state of the previous query: the second thread gets no other query before it has finished that one. */
   #shared: SharedState | undefined;
 
   /** The number of pieces that the second thread has delivered. */
@@ -26,7 +26,7 @@ export class SecondReader {
     return this.#delivered;
   }
 
-  /** Reads the pieces of a list, up to an incomplete one; `now` is the time of the moment. Errors: those of reading a piece. */
+  /** Reads the pieces of a list, up to an incomplete one; `now` is the current time. Errors: those of reading a piece. */
   read(path: string, now: number, moment: Moment, question: HistoryQuestion): Piece[] {
     const count = piecesOf(question);
     const shared = createSharedState();
@@ -91,7 +91,7 @@ export class SecondReader {
     [this.#worker, this.#port, this.#shared] = [undefined, undefined, undefined];
   }
 
-  /** Takes delivered pieces, and waits for those that the second thread still reads. */
+  /** Takes delivered pieces, and waits for those that the second thread is still reading. */
   #collect(shared: SharedState, pieces: (Piece | undefined)[]): void {
     for (;;) {
       const [delivered, isOver] = [countDelivered(shared), hasEnded(shared)];
@@ -118,7 +118,7 @@ export interface ShareRequest {
   /** The time of the query. With the mark it defines the moment of the whole answer. */
   readonly now: number;
   readonly mark: Mark;
-  /** The time that is left for the query. */
+  /** The remaining time for the query. */
   readonly leftMs: number;
   readonly shared: SharedState;
 }
@@ -139,12 +139,12 @@ function createSharedState(): SharedState {
   return new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** Takes the next piece and returns its place, which may be past the last one. */
+/** Takes the next piece and returns its position, which may be past the last one. */
 export function takePlace(shared: SharedState): number {
   return Atomics.add(shared, nextPlace, 1);
 }
 
-/** Lets neither thread take another piece. */
+/** Keeps both threads from taking another piece. */
 function closeSharedState(shared: SharedState, pieces: number): void {
   Atomics.store(shared, nextPlace, pieces);
 }

@@ -35,7 +35,7 @@ export interface KeepSnapshotsOptions {
   offer(archive: SnapshotArchive): () => void;
 }
 
-/** Serves the parameters of snapshots until it is unsubscribed. Cold; never errs. */
+/** Serves the parameters of snapshots until it is unsubscribed. Cold; never errors. */
 export function keepSnapshots({ selections, context, hub, shelf, offer }: KeepSnapshotsOptions): Part {
   return new Observable((subscriber) => {
     const store: Origin = { kind: 'connection', name: context.id };
@@ -85,7 +85,7 @@ class ServedSelection {
   readonly selection: LiveSelection;
   readonly #context: Context;
   readonly #settle: () => void;
-  /** The requests of this turn, without repetitions. The turn bounds their number. */
+  /** The requests of this turn, without duplicates. Their number is bounded by the turn. */
   #acts: Act[] = [];
   /** The number of requests so far. */
   #asked = 0;
@@ -127,7 +127,7 @@ class ServedSelection {
   }
 
   /**
-   * Acts once the turn has settled, so all requests of a turn share one pass over the parameters. The last request in the turn counts as
+   * Runs once the turn has settled, so all requests of a turn share one pass over the parameters. The last request in the turn counts as
    * the cause.
    */
   #actSoon(act: Act): void {

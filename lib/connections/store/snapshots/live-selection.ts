@@ -61,7 +61,7 @@ export class LiveSelection {
     return this.#difference?.count === 0;
   }
 
-  /** Takes a change into account. The caller passes every change. */
+  /** Applies a change. The caller passes every change. */
   take(change: Change): void {
     this.#difference?.take(change);
   }
@@ -75,7 +75,7 @@ export class LiveSelection {
     this.#compareWithLast();
   }
 
-  /** Checks the name for a save. Errors: `not-convertible`, `conflict` when there is no space. */
+  /** Checks the name for a save. Errors: `not-convertible`, `conflict` if there is no space. */
   nameToSave(input: unknown): string {
     this.#expectReady('save');
     const name = readName(this.#where('save'), input);
@@ -97,8 +97,8 @@ export class LiveSelection {
   }
 
   /**
-   * Performs the requests of one turn, in order and within that turn. Of several recalls only the last one counts. A request that is no
-   * longer possible is logged, such as a save after others in the turn took the space.
+   * Performs the requests of one turn, in order and within that turn. Of several recalls, only the last one is made. A request that is no
+   * longer possible is logged, such as a save after others in the turn have used up the space.
    */
   act(acts: readonly Act[]): void {
     const lastRecall = acts.findLastIndex(({ kind }) => kind === 'recall');
@@ -129,7 +129,7 @@ export class LiveSelection {
     return compare(snapshot, this.#listed.all, hub);
   }
 
-  /** Saves the current values. Errors: `conflict` when there is no space. */
+  /** Saves the current values. Errors: `conflict` if there is no space. */
   #save(name: string): void {
     const { shelf, log } = this.#options;
     this.#expectPlace(name);
@@ -197,7 +197,7 @@ export class LiveSelection {
     throw this.#noRoom(`at most ${count(maxBytes)} bytes of all snapshots`, `${all}: forget some`);
   }
 
-  /** Returns the size of all snapshots after this one replaces the one of its name. */
+  /** Returns the size of all snapshots after this one replaces the one with its name. */
   #allBytes({ bytes, name }: Sized): number {
     const { shelf } = this.#options;
     return shelf.bytes - (shelf.find(this.name, name)?.bytes ?? 0) + bytes;
@@ -245,8 +245,8 @@ function count(number: number): string {
   return groupDigits(number);
 }
 
-// The parameters of a selection in listed order: by glob, and within a glob by declaration. A recall writes them in this order, so that a
-// router switches before a fader opens.
+// The parameters of a selection, in the order of the globs and, within a glob, of declaration. A recall writes them in this order, so that
+// a router switches before a fader opens.
 
 class ListedParameters {
   readonly #hub: Parameters;
@@ -297,7 +297,7 @@ class Difference {
   readonly #expected: ReadonlyMap<Parameter, Value>;
   #count = 0;
 
-  /** `expected` has the value of each parameter after a recall. */
+  /** `expected` contains the value of each parameter after a recall. */
   constructor(expected: ReadonlyMap<Parameter, Value>) {
     this.#expected = expected;
     for (const [parameter, value] of expected) if (parameter.value !== value) this.#count++;
@@ -307,7 +307,7 @@ class Difference {
     return this.#count;
   }
 
-  /** Takes a change into account. The caller passes every change since the creation. */
+  /** Applies a change. The caller passes every change since the creation. */
   take({ parameter, value, previous }: Change): void {
     const expected = this.#expected.get(parameter);
     if (expected === undefined) return;
@@ -397,7 +397,7 @@ function knownValues(parameters: Iterable<Parameter>): ReadonlyMap<Parameter, Va
   return values;
 }
 
-// Matches a snapshot with the current parameters: the values that a recall writes, those that it leaves out, and the differences.
+// Compares a snapshot with the current parameters: the values that a recall writes, those that it omits, and the differences.
 
 type Find = Parameters;
 
@@ -448,7 +448,10 @@ function compare(snapshot: Kept, listed: Iterable<Parameter>, hub: Find): Snapsh
 
 // A snapshot is stored as JSON text and parsed at each recall or comparison.
 
-/** The maximum JSON bytes for a code unit of text or of an address, for a number, and for the punctuation of a value: `["","S",""],`. */
+/**
+ * The maximum number of JSON bytes for a code unit of text or of an address, for a number, and for the punctuation of a value:
+ * `["","S",""],`.
+ */
 const escapedBytes = 6;
 const addressBytes = 3;
 const numberBytes = 32;
@@ -456,7 +459,7 @@ const signsBytes = 16;
 
 type SavedValue = readonly [address: string, type: ValueType, value: Value];
 
-/** Writes the current values as a snapshot: `[["desk/lamp","B",true]]`. Unknown ones are left out. */
+/** Writes the current values as a snapshot: `[["desk/lamp","B",true]]`. Unknown values are omitted. */
 function writeContents(parameters: Iterable<Parameter>): { contents: string; parameters: number } {
   const values = [...parameters]
     .filter(({ value }) => value !== undefined)
@@ -475,7 +478,7 @@ function mostBytes(parameters: Iterable<Parameter>): number {
   return bytes;
 }
 
-/** Returns the readable values: somebody may have edited the text. */
+/** Returns the readable values, because a user may have edited the text. */
 function readContents(contents: string): SavedValue[] {
   try {
     const values: unknown = JSON.parse(contents);

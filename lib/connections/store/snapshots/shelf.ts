@@ -1,4 +1,4 @@
-// All snapshots of a store, by selection and name, and the ones that are not on the disk yet.
+// All snapshots of a store, by selection and name, and those that are not on disk yet.
 import type { Opened, SnapshotBatch, SnapshotRow } from '../thread/values/values-messages.ts';
 
 /** A snapshot; `live-selection.ts` reads its contents. */
@@ -13,7 +13,7 @@ export class SnapshotShelf {
   readonly #selections = new Map<string, Map<string, Kept>>();
   /** The snapshot that was last saved or recalled, by selection. */
   readonly #last = new Map<string, string>();
-  /** Differences from the disk: snapshots by `selection/name`, and selections with another last snapshot. */
+  /** Differences from the disk: snapshots by `selection/name`, and selections whose last snapshot has changed. */
   readonly #changed = new Map<string, readonly [selection: string, name: string]>();
   readonly #changedLast = new Set<string>();
   #bytes = 0;
@@ -30,17 +30,17 @@ export class SnapshotShelf {
     return this.#bytes;
   }
 
-  /** Whether the snapshots on the disk were read, or could not be. */
+  /** Whether the snapshots on disk have been read, or could not be read. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** Is called once the snapshots on the disk are known. */
+  /** Called once the snapshots on disk are known. */
   set onAdopted(call: () => void) {
     this.#onAdopted = call;
   }
 
-  /** Takes over the snapshots on the disk, once it can be read. Snapshots that changed in the meantime stay. */
+  /** Adopts the snapshots on disk once it can be read. Snapshots that changed in the meantime are kept. */
   adopt({ held, reason }: Pick<Opened, 'held' | 'reason'>): void {
     this.#isReady = true;
     if (this.#isAdopted || (held === undefined && reason !== undefined)) return;
@@ -85,7 +85,7 @@ export class SnapshotShelf {
     this.#changedLast.add(selection);
   }
 
-  /** Marks all snapshots for writing: the contents of the disk are unknown. */
+  /** Marks all snapshots for writing, because the contents of the disk are unknown. */
   renew(): void {
     this.#isAnew ||= this.#isAdopted;
   }
@@ -140,7 +140,7 @@ export const maxSnapshots = 100;
 /** Per snapshot. */
 export const maxParameters = 20_000;
 export const maxSnapshotBytes = 4 * 1024 * 1024;
-/** All snapshots of a store together, which also take at most a quarter of the database. */
+/** The limit for all snapshots of a store together, which also take at most a quarter of the database. */
 export const maxBytesOfAll = 64 * 1024 * 1024;
 /** In characters. */
 export const maxNameLength = 64;

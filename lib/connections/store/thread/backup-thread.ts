@@ -46,7 +46,7 @@ function next(): BackupAnswer {
 // Collects the contents of a backup: a copy of each database at one moment, which does not block writers, and copies of the other files, so
 // no file changes before it is sent.
 
-/** The values come last, so the history has nothing newer than the values. */
+/** The values come last, so the history contains nothing newer than the values. */
 const databases = ['audit', 'history', 'values'];
 /** The maximum size of all files besides the databases. */
 const maxFileBytes = 256 * 1024 * 1024;
@@ -57,7 +57,7 @@ interface StagedBackup {
   readonly absolute: readonly string[];
 }
 
-/** Copies everything into the work folder. Errors: a sentence with the file that cannot be copied, and the reason. */
+/** Copies everything into the work folder. Errors: one sentence with the file that cannot be copied, and the reason. */
 function stageBackup(request: BackupRequest): StagedBackup {
   const { work, folder, startedIn, paths, named } = request;
   makeFolder(work);
@@ -90,7 +90,7 @@ function bytesOf(paths: readonly string[]): number {
   return paths.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
-/** Returns the existing files, with those that TypeScript flows import. Errors: too many or too large files. */
+/** Returns the existing files, with those that TypeScript flows import. Throws if there are too many files, or if they are too large. */
 function filesOfInstallation(named: readonly NamedFile[]): string[] {
   const found = new Set<string>();
   const waiting = named.flatMap(({ path }) => filesAt(path));

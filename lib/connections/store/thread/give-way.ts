@@ -9,14 +9,14 @@ import { runInNewContext } from 'node:vm';
 import { workerData } from 'node:worker_threads';
 import type { ThreadData } from '../store-thread.ts';
 
-/** A thread rests for `restMs` after `workMs` of work. */
+/** A thread pauses for `restMs` after `workMs` of work. */
 const workMs = 0.25;
 const restMs = 0.05;
-/** Reading the clock costs a tenth of a row, so only every fourth call reads it. */
+/** Reading the clock costs a tenth of writing a row, so only every fourth call reads it. */
 const lookEvery = 4;
-/** After a pause of this length the thread has waited for work and has only begun. */
+/** After a pause of this length, the thread was waiting for work and has only just begun. */
 const pauseMs = 20;
-/** From -20 (first) to 19 (last). */
+/** From -20 (highest priority) to 19 (lowest). */
 const niceness = 10;
 
 const nothing = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -24,8 +24,8 @@ let restedAt = 0;
 let calls = 0;
 
 /**
- * Rests for a moment now and then. A thread calls it for each row that it writes. The Linux scheduler lets a running thread continue for up
- * to 4 ms, regardless of its priority, before another thread gets the core.
+ * Pauses briefly from time to time. A thread calls it for each row that it writes. The Linux scheduler lets a running thread continue for
+ * up to 4 ms, regardless of its priority, before another thread gets the core.
  */
 export function giveWay(): void {
   if (++calls % lookEvery !== 0) return;
@@ -43,7 +43,7 @@ export function neverInterrupt(): void {
   Atomics.store((workerData as ThreadData).number, 0, Number(threadNumber() ?? -1));
 }
 
-/** Keeps the calling thread from interrupting others, and gives it a small share of time, because nobody waits for it. */
+/** Keeps the calling thread from interrupting others, and gives it a small share of processor time, because no client waits for it. */
 export function yieldToHub(): void {
   neverInterrupt();
   const thread = threadNumber();
@@ -73,8 +73,9 @@ let returnedAt = Number.NEGATIVE_INFINITY;
 let bytesThen = 0;
 
 /**
- * Returns free memory to the system some time after the last request; call it with each. V8 does not, because a thread without work never
- * allocates enough: what it read or wrote at the start would stay for ever, and half of its heap is code of Node.js that ran only then.
+ * Returns free memory to the system some time after the last request; call it with each. V8 does not do this by itself, because an idle
+ * thread never allocates enough: data read or written at the start would remain forever, and half of its heap is code of Node.js that ran
+ * only then.
  */
 export function returnMemoryWhenIdle(): void {
   if (idle === undefined) idle = setTimeout(returnMemory, idleMs).unref();

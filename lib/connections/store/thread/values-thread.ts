@@ -40,7 +40,7 @@ function answer(request: Request): Answer {
   }
 }
 
-/** Opens the database that was read. The hub has its contents already. */
+/** Opens the database that was read. The hub already has its contents. */
 function open(): Omit<Opened, 'held'> {
   const { held: _, ...opened } = written.open(() => begun!.open());
   begun = undefined;

@@ -1,5 +1,5 @@
 // Collects the values that changed since a revision. The hub keeps parameters in the order of their changes, so this needs no listener
-// and no queue. Long values follow short ones, a few at a time: a writer of many long values does not delay others.
+// and no queue. Long values follow short ones, a few at a time, so a writer of many long values does not delay others.
 
 import type { Parameter } from '../../../model/parameter.ts';
 import { writerOf } from '../../../model/writer.ts';
@@ -14,7 +14,7 @@ const maxBatchCharacters = 4 * 1024 * 1024;
 const longCharacters = 4096;
 const maxLongCharacters = 512 * 1024;
 
-/** Long values that are not on the disk yet. Their writers take turns: many values of one writer do not delay those of another. */
+/** Long values that are not on disk yet. Their writers take turns, so many values of one writer do not delay those of another. */
 export class LongValues {
   readonly #byWriter = new Map<string, Set<Parameter>>();
   readonly #writers = new Map<Parameter, string>();
@@ -46,7 +46,7 @@ export class LongValues {
     this.#byWriter.clear();
   }
 
-  /** Yields one value of each writer, then a second one of each, and so on. */
+  /** Yields one value per writer, then a second one per writer, and so on. */
   *inTurns(): Iterable<Parameter> {
     let turns = [...this.#byWriter.values()].map((values) => values.keys());
     while (turns.length > 0) {
@@ -127,7 +127,7 @@ class Batch {
   }
 }
 
-/** Returns the value of a parameter as a row. The parameter has a value. */
+/** Returns the value of a parameter as a row. The parameter must have a value. */
 export function rowOf({ address, type, value, lastChange }: Parameter, writer: CausesWriter): ValueRow {
   return [address, type, value!, Math.trunc(lastChange!.time), writer.write(lastChange!)];
 }

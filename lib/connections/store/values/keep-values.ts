@@ -1,4 +1,4 @@
-// Writes the hub's values to the disk: 100 ms after a change, one transaction writes all changed values. If the disk fails, the hub still
+// Writes the hub's values to disk: 100 ms after a change, one transaction writes all changed values. If the disk fails, the hub still
 // has the newest values and writes them once the disk works again.
 import { counted } from '../../../model/digits.ts';
 import type { Parameter } from '../../../model/parameter.ts';
@@ -31,11 +31,14 @@ import { type Gathered, gather, isDefault, LongValues, recentRows, rowOf } from 
 import { CausesWriter, readCauses } from './kept-causes.ts';
 import { ValueShares } from './shares.ts';
 
-/** The number of values that are counted in one go. */
+/** The number of values that are counted at once. */
 const countedAtOnce = 1000;
 /** The maximum number of bytes in a batch for values that previously did not fit. */
 const fittingBytes = 512 * 1024;
-/** Values that change again and again share a row, except at every so many writes: the number of values, and the most characters of causes. */
+/**
+ * Values that change repeatedly share a row, except in every so many writes: the number of values, and the maximum number of characters in
+ * their causes.
+ */
 const leastRecent = 50;
 const mostRecent = 1000;
 const mostRecentCharacters = 512 * 1024;
@@ -48,9 +51,9 @@ interface ValuesOptions extends KeeperOptions {
   readonly isSelected: (address: string) => boolean;
   readonly request: Omit<ReadRequest, 'ask'>;
   readonly log: Log;
-  /** Is called with the contents of the database each time it is opened while the hub runs. */
+  /** Called with the contents of the database each time it is opened while the hub is running. */
   giveBack(held: Opened['held']): void;
-  /** Is called when the database is opened or closed. While it is open, the folder belongs to this hub. */
+  /** Called when the database is opened or closed. While it is open, this hub owns the folder. */
   reportOpen(isOpen: boolean): void;
 }
 
@@ -62,19 +65,19 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   readonly #causes = new CausesWriter();
   readonly #wanted = new WeakMap<Parameter, boolean>();
   #opened: Promise<Opened> | undefined;
-  /** All changes up to this revision have rows on the disk or wait as long values; up to `#safe`, they are at least recent values there. */
+  /** All changes up to this revision have rows on disk or wait as long values; up to `#safe`, they are at least stored as recent values. */
   #written: number;
   #safe: number;
-  /** The recent values on the disk, and how often they were written since the last rows. */
+  /** The recent values on disk, and how often they have been written since the last rows. */
   #recent: ReadonlySet<Parameter> = new Set();
   #recentWrites = 0;
   /** The number of values of the last batch. */
   #lastRows = 0;
-  /** Long values that are not on the disk yet. */
+  /** Long values that are not on disk yet. */
   readonly #long = new LongValues();
   /** The shares of the writers; undefined: all values fit. */
   #shares: ValueShares | undefined;
-  /** Values that are no longer kept, but still on the disk. */
+  /** Values that are no longer kept, but are still on disk. */
   #forgotten: Parameter[] = [];
   /** Whether values without a parameter were deleted since the last write or removal of a parameter. */
   #hasMadeRoom = false;
@@ -129,11 +132,11 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     if (restored === undefined && !this.isEnding) giveBack(opened.held);
     snapshots.adopt(opened);
     this.noteOpened(opened);
-    this.isOpen &&= !this.isEnding; // a folder that another hub has released in the meantime does not belong to this hub
+    this.isOpen &&= !this.isEnding; // this hub does not own a folder that another hub has released in the meantime
     reportOpen(this.isOpen);
   }
 
-  /** Marks everything for writing: the contents of the disk are unknown. */
+  /** Marks everything for writing, because the contents of the disk are unknown. */
   #renew(): void {
     this.#written = this.#safe = 0;
     this.#recent = new Set();
@@ -172,7 +175,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     return gathered.isFull ? 'more' : isEmpty ? 'nothing' : 'all';
   }
 
-  /** Returns whether all of these are small values that change all the time. */
+  /** Returns whether all of these are small values that change continuously. */
   #areRecent({ values, parameters, isFull }: Gathered): boolean {
     if (isFull || this.#shares !== undefined || this.#long.size + this.#forgotten.length > 0) return false;
     if (values.length < leastRecent || values.length > mostRecent || this.#recentWrites >= mostRecentWrites)
@@ -187,7 +190,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     return characters <= mostRecentCharacters && 3 * again >= 2 * values.length;
   }
 
-  /** Adds the recent values that would have no row: of removed parameters, and those for which there was no room in the batch. */
+  /** Adds the recent values that would have no row: those of removed parameters, and those that did not fit into the batch. */
   #withRecent({ values, parameters, ...rest }: Gathered): Gathered {
     const gathered = new Set(values.map(([address]) => address));
     const isLeft = (one: Parameter) => !gathered.has(one.address) && one.value !== undefined && !isDefault(one);
@@ -217,7 +220,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     return { values: [...rows.values()], forgotten: [...forgotten] };
   }
 
-  /** Writes a batch; returns whether it is on the disk. */
+  /** Writes a batch; returns whether it is on disk. */
   async #isOnDisk(batch: Batch): Promise<boolean> {
     const { scheduler } = this.#options;
     const startedAt = scheduler.now();
@@ -234,7 +237,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     return false;
   }
 
-  /** Frees space by dropping values of the largest writers. Returns whether that changed anything. */
+  /** Frees space by dropping values of the largest writers. Returns whether values were dropped. */
   async #giveWay(): Promise<boolean> {
     if (this.#shares === undefined && (await this.#count())) return true;
     const gone = this.#shares!.shrink();
@@ -307,7 +310,7 @@ type Rows = Batch['memories'];
 
 class Memories {
   readonly #persistence: PersistencePort;
-  /** The memories on the disk, by connection and name. */
+  /** The memories on disk, by connection and name. */
   readonly #texts = new Map<string, string>();
 
   constructor(persistence: PersistencePort) {
@@ -360,14 +363,14 @@ export class ValuesWriter {
     return { read, opened };
   }
 
-  /** Writes a batch. Resolves as `written` once it is on the disk. Errors: when the thread has ended. */
+  /** Writes a batch. Resolves as `written` once it is on disk. Rejects if the thread has ended. */
   async write(batch: Batch): Promise<Written> {
     const values = packRows(batch.values);
     const question: Request = { ask: 'write', batch: { ...batch, values } };
     return ((await this.#thread.ask(question, buffersOf(values))) as { written: Written }).written;
   }
 
-  /** Deletes the values of all other addresses. Errors: when the thread has ended. */
+  /** Deletes the values of all other addresses. Rejects if the thread has ended. */
   async makeRoom(addresses: readonly string[]): Promise<Written> {
     return ((await this.#thread.ask({ ask: 'make room', addresses })) as { written: Written }).written;
   }
@@ -380,7 +383,7 @@ export class ValuesWriter {
 
 // The values as a part of the store.
 
-/** The hub waits this long for the disk when it starts. */
+/** How long the hub waits for the disk when it starts. */
 const restoreDeadlineMs = 30_000;
 
 type Context = Pick<

@@ -12,7 +12,7 @@ export const maxKeptCauses = 16;
 /** Texts in changes are cut at this length. The value itself is stored in full. */
 export const maxCauseText = 200;
 
-/** A stored value: the fields that its first link leaves out. */
+/** A stored value: the fields that its first link omits. */
 export interface KeptLeaf {
   readonly address: string;
   readonly type: ValueType;
@@ -20,7 +20,7 @@ export interface KeptLeaf {
   readonly time: number;
 }
 
-/** The first link has no address, type, value and time: they are those of the value. Only the last one may have `forgotten`. */
+/** The first link has no address, type, value and time: they are those of the value. Only the last link may have `forgotten`. */
 interface Link extends Origin, Partial<KeptLeaf> {
   readonly previous?: Value;
   /** The revision in the hub's run at that time; undefined: an equal value was written again. */
@@ -35,7 +35,7 @@ export class CausesWriter {
   /** Consecutive changes often have the same cause. */
   #last: { readonly cause: Change; readonly text: string } | undefined;
 
-  /** Returns the causes as text. For a restored value it returns those of the change before the restart; empty: unknown. */
+  /** Returns the causes as text. For a restored value, these are the causes of the change before the restart; empty: unknown. */
   write(change: Change): string {
     if (change.origin.kind === 'restored') return change.cause === undefined ? '' : this.write(change.cause);
     return `[{${this.#end(change, 1)}${this.#causes(change.cause)}]`;
@@ -58,7 +58,7 @@ export class CausesWriter {
     return text;
   }
 
-  /** Writes the part that all links have; `count` is the number of links up to this one. */
+  /** Writes the part common to all links; `count` is the number of links up to this one. */
   #end(link: Change, count: number): string {
     const { origin, previous, revision, cause, depth } = link;
     const before = previous === undefined ? '' : `,"previous":${json(previous)}`;
@@ -79,7 +79,7 @@ export class CausesWriter {
   }
 }
 
-/** Reads the text of a `CausesWriter`; undefined: nothing is known, or somebody has made the text invalid. */
+/** Reads the text of a `CausesWriter`; undefined: nothing is known, or the text was edited and is invalid. */
 export function readCauses(leaf: KeptLeaf, text: string): Change | undefined {
   if (text === '') return undefined;
   const links = readLinks(text);
@@ -95,7 +95,7 @@ function readLinks(text: string): readonly Link[] | undefined {
   }
 }
 
-/** Checked by hand: a start of the hub reads thousands of them, for which a schema takes ten times as long. */
+/** Checked by hand, because a start of the hub reads thousands of them, and a schema takes ten times as long. */
 function isLink(link: unknown, index: number): link is Link {
   if (!isJsonObject(link)) return false;
   const { kind, name, file, hub, reportedBy, traceparent, previous, revision, forgotten } = link;
@@ -132,7 +132,7 @@ function toChange(link: Link & KeptLeaf, cause: Change | undefined): Change {
   return { parameter, value, previous, origin: originOf(link), cause, depth, hop: 0, revision, time };
 }
 
-/** The origins that were read last. Values mostly have few, and each author is one object. */
+/** The most recently read origins. There are usually few, and each author is one object. */
 const origins = new Map<string, Origin>();
 const mostOrigins = 1000;
 

@@ -1,24 +1,24 @@
-// Counts the space for values that each writer takes. The count starts once the space is used up. Then the largest writer loses some
-// of its values, and smaller writers lose none.
+// Counts the space for values that each writer takes. The count starts once the space is used up. From then on, the largest writer loses
+// some of its values, and smaller writers lose none.
 
 import { groupDigits } from '../../../model/digits.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import { writerOf } from '../../../model/writer.ts';
 import type { ValueRow } from '../thread/values/values-messages.ts';
 
-/** The largest writer loses values until all values take this share of the budget, which leaves space for the next ones. */
+/** The largest writer loses values until all values take this share of the budget, which leaves space for further ones. */
 const lessShare = 0.95;
-/** If the database is still full, the budget shrinks, down to this share of the database: snapshots and memories take the rest. */
+/** If the database is still full, the budget shrinks, down to this share of the database, because snapshots and memories take the rest. */
 const leastShare = 0.2;
 /** The count ends when values take less than this share of the budget. */
 const plentyShare = 0.8;
 
-/** The maximum number of writers that the text names. */
+/** The maximum number of writers named in the message. */
 const shownWriters = 3;
 /** The maximum number of refused values of a writer that `fitting` examines. */
 const lookedAt = 100;
 
-/** The size of a row besides its texts. A row above `longBytes` takes whole pages. */
+/** The size of a row without its texts. A row above `longBytes` takes whole pages. */
 const rowBytes = 48;
 const pageBytes = 4096;
 const longBytes = 1000;
@@ -88,7 +88,7 @@ export class ValueShares {
     return gone;
   }
 
-  /** Returns refused values that fit again, of at most `maxBytes` together. */
+  /** Returns refused values that fit again, with at most `maxBytes` in total. */
   fitting(maxBytes: number): readonly Parameter[] {
     const fitting: Parameter[] = [];
     let free = Math.min(maxBytes, this.#budget * lessShare - this.#kept.bytes);

@@ -5,8 +5,8 @@ import type { Value, ValueType } from '../../../model/value.ts';
 import { type Logic, type Remembered, RisingEdge } from './logic.ts';
 
 // The timers of IEC 61131-3: TON, TOF and TP, each with Q and the elapsed time. They are exact to the millisecond of the clock. The elapsed
-// time changes at the start, every 100 ms while the timer runs, and at the end, which limits the number of changes. A new `pt` applies at
-// once, from the same start; it is limited to 0..2^31−1.
+// time changes at the start, every 100 ms while the timer runs, and at the end, which limits the number of changes. A new `pt` applies
+// immediately, counted from the same start; it is limited to 0..2^31−1.
 
 /** The steps of the elapsed time of a running timer. */
 const elapsedGridMs = 100;
@@ -26,7 +26,7 @@ const createTof = (): Logic =>
   });
 
 /**
- * TP: `in`, `pt` → on for exactly pt after a rising edge of `in`; a second edge does not prolong it. Elapsed returns to 0 when the
+ * TP: `in`, `pt` → on for exactly pt after a rising edge of `in`; a second edge does not extend it. Elapsed returns to 0 when the
  * pulse is over and `in` is false. With pt 0 there is no pulse.
  */
 const createTp = (): Logic => {
@@ -89,7 +89,7 @@ class Stopwatch {
     this.#startedAt = undefined;
   }
 
-  /** Starts if it is not running, and returns whether pt is over. If not, it asks to be woken at the next step of the elapsed time. */
+  /** Starts if it is not running, and returns whether pt is over. If not, requests a wake at the next step of the elapsed time. */
   hasRun(ptMs: number, now: number): boolean {
     this.#startedAt ??= now;
     this.#ptMs = ptMs;
@@ -106,7 +106,7 @@ class Stopwatch {
     return { outputs: [...this.outputs], startedAt: this.#startedAt, ptMs };
   }
 
-  /** A time that is already over gets another millisecond, until the rules that follow its end listen. */
+  /** A time that is already over gets another millisecond, until the rules that depend on its end are listening. */
   recall({ outputs: [q, elapsedMs], startedAt, ptMs = 0 }: Remembered, now: number): void {
     this.outputs[0] = q as boolean;
     this.outputs[1] = elapsedMs as number;
@@ -164,14 +164,14 @@ export interface ArgumentKind {
   readonly types: readonly ValueType[];
   readonly expected: string;
   isLiteral(value: unknown): boolean;
-  /** Reads a literal that is written as text; undefined: the text is a name. */
+  /** Reads a literal written as text; undefined: the text is a name. */
   readText?(text: string): Value | undefined;
   readonly schema: z.ZodType;
 }
 
 interface BlockType {
   readonly arguments: Readonly<Record<string, ArgumentKind>>;
-  /** Arguments that may be left out; they are then false. */
+  /** Optional arguments; if omitted, they are false. */
   readonly optional: readonly string[];
   /** The type of each parameter, by the suffix that its ID adds to the name of the output; '' is the output itself. */
   readonly outputs: Readonly<Record<string, ValueType>>;
@@ -228,7 +228,7 @@ function integerArgument(least: number, most: number, unit = ''): ArgumentKind {
   };
 }
 
-/** The schema accepts literals that are out of bounds. They are reported together with wrong names and types. */
+/** The schema accepts out-of-range literals, so that they are reported together with wrong names and types. */
 function describeKind(expected: string, literal: z.ZodType): { expected: string; schema: z.ZodType } {
   return { expected, schema: z.union([literal, z.string()], { error: expected }).describe(expected) };
 }

@@ -1,4 +1,4 @@
-// The common interface of function blocks and computed outputs: values go in, values come out, and each has its own memory.
+// The common interface of function blocks and computed outputs: each computes values from values, and has its own memory.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Value } from '../../../model/value.ts';
@@ -14,7 +14,7 @@ export interface Logic {
    * during this call, and may be longer than the number of arguments.
    */
   step(values: readonly Value[], now: number): void;
-  /** Returns its memory as data; if omitted, it has none. */
+  /** Returns its memory as data; omitted: it has none. */
   remember?(): Remembered;
   /** Restores the memory of an earlier run, before the first step. A time that is already over ends right after the start. */
   recall?(remembered: Remembered, now: number): void;
@@ -25,7 +25,7 @@ export interface Remembered {
   readonly outputs: readonly Value[];
   /** For each input with edges, whether it was false. */
   readonly edges: readonly boolean[];
-  /** When the running time began, and how long it runs; undefined: none runs. */
+  /** When the running timer began, and how long it runs; undefined: none is running. */
   readonly startedAt?: number | undefined;
   readonly ptMs?: number | undefined;
 }
@@ -41,10 +41,10 @@ export class RisingEdge {
   }
 }
 
-// An alarm that rings once, at the time to which it was set last.
+// An alarm that rings once, at the most recently set time.
 
 interface Alarm {
-  /** Sets it to a time of the scheduler, which replaces the previous one; Infinity: it does not ring. */
+  /** Sets the alarm to a scheduler time, which replaces the previous one; Infinity: it does not ring. */
   setTo(time: number): void;
   clear(): void;
 }

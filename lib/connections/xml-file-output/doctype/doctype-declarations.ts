@@ -1,5 +1,5 @@
-// Reads the markup declarations of an internal subset (XML 1.0 sections 3.2, 3.3, 4.2 and 4.7). They have to be well-formed, but need not be
-// valid. Numbers in brackets are those of the productions.
+// Reads the markup declarations of an internal subset (XML 1.0 sections 3.2, 3.3, 4.2 and 4.7). They have to be well-formed, but not
+// necessarily valid. Numbers in brackets refer to the productions.
 import { describe } from '../../../model/error.ts';
 
 // Reads text from left to right, token by token (XML 1.0, fifth edition; numbers in brackets are those of its productions).
@@ -43,7 +43,7 @@ export const tokens = {
     'a public identifier in quotes',
     "\"[ \\r\\na-zA-Z0-9\\-'()+,./:=?;!*#@$_%]*\"|'[ \\r\\na-zA-Z0-9\\-()+,./:=?;!*#@$_%]*'",
   ),
-  /** [9], [10]: any text in quotes; its content is checked later. */
+  /** [9], [10]: any quoted text; its content is checked later. */
   literal: token('text in quotes', '"[^"]*"|\'[^\']*\''),
 } as const;
 
@@ -67,19 +67,19 @@ export class Scanner {
     return this.at >= this.text.length;
   }
 
-  /** Takes this text if it comes next; returns whether it did. */
+  /** Consumes this text if it is next; returns whether it was. */
   skip(literal: string): boolean {
     if (!this.text.startsWith(literal, this.at)) return false;
     this.at += literal.length;
     return true;
   }
 
-  /** Takes the one of these texts that comes next, if any. Text that begins with another of them has to precede it in the list. */
+  /** Consumes the one of these texts that is next, if any. A text that begins with another one has to precede it in the list. */
   skipOne<Literal extends string>(literals: readonly Literal[]): Literal | undefined {
     return literals.find((literal) => this.skip(literal));
   }
 
-  /** Takes white space; returns whether there was any. */
+  /** Skips white space; returns whether there was any. */
   space(): boolean {
     return this.take(tokens.space) !== undefined;
   }
@@ -98,7 +98,7 @@ export class Scanner {
     return taken;
   }
 
-  /** Errors: `Mistake` if something else comes next. */
+  /** Errors: `Mistake` if any other text is next. */
   expect(wanted: Token | string): string {
     if (typeof wanted === 'string') return this.skip(wanted) ? wanted : this.fail(`"${wanted}"`);
     return this.take(wanted) ?? this.fail(wanted.what);
@@ -249,7 +249,7 @@ export function readNotation(scanner: Scanner): void {
   endDeclaration(scanner);
 }
 
-/** [75], or [83] for a notation, where the system identifier may be left out. Returns whether there is an ID. */
+/** [75], or [83] for a notation, where the system identifier may be omitted. Returns whether there is an ID. */
 export function readExternalId(scanner: Scanner, isOfNotation = false): boolean {
   const keyword = scanner.skipOne(['SYSTEM', 'PUBLIC']);
   if (keyword === undefined) return false;
@@ -273,7 +273,7 @@ function endDeclaration(scanner: Scanner): void {
 // The entities that an internal subset declares, and the references to them within it (XML 1.0 section 4.1). It checks the constraints Entity
 // Declared, Parsed Entity, No Recursion, No External Entity References and No < in Attribute Values.
 
-/** How deep entities may be nested. */
+/** How deeply entities may be nested. */
 export const maxDepth = 20;
 
 /** An entity: internal, with its replacement text; or external, in a file that is not read, as text or as other data. */

@@ -1,5 +1,5 @@
-// Reads the document type declaration of a template (XML 1.0 section 2.8). Readers of the file refuse a malformed declaration, including its
-// internal subset, and saxes does not check it. Other files that it names are not read.
+// Reads the document type declaration of a template (XML 1.0 section 2.8). Readers of the file reject a malformed declaration, including
+// its internal subset, and saxes does not check it. Other files named in it are not read.
 
 import {
   checkDepth,
@@ -24,7 +24,7 @@ export interface Doctype {
   readonly entities: ReadonlySet<string>;
 }
 
-/** What may precede the declaration; the parser of the whole document checks it. */
+/** The content that may precede the declaration; the parser of the whole document checks it. */
 const prolog = /^\ufeff?(?:[ \t\r\n]+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/;
 const standalone = /^\ufeff?<\?xml\s[^>]*\sstandalone\s*=\s*["']yes["']/;
 
@@ -62,7 +62,7 @@ class Subset {
     this.#isStandalone = isStandalone;
   }
 
-  /** Notes that a file is not read, which may declare entities, unless the document stands alone. */
+  /** Notes that a file that may declare entities is not read, unless the document is standalone. */
   open(): void {
     if (!this.#isStandalone) this.entities.open();
   }

@@ -36,7 +36,7 @@ const statusParameter: ParameterDeclaration = {
 };
 
 export class ConnectionCheck {
-  /** The files that settings name. */
+  /** The files named in settings. */
   readonly namedFiles: string[] = [];
   readonly #types: ReadonlyMap<string, AnyConnectionType>;
   readonly #found: FoundConnection[] = [];
@@ -130,13 +130,13 @@ export class ConnectionCheck {
     });
   }
 
-  /** Settings that work but are probably a slip, a line each. */
+  /** Settings that work but are probably not intended, one line each. */
   hints(privateFiles: readonly PrivateFiles[]): string[] {
     const declared: DeclaredAddresses = (connectionId) => this.#declarations.addresses(connectionId);
     return this.#found.flatMap((found) => hintsOf(found, declared, privateFiles));
   }
 
-  /** Errors in files that connections read while they run, a line each. Paths appear in the form of the flow file's path. */
+  /** Errors in files that connections read while they run, one line each. Paths appear in the form of the flow file's path. */
   furtherMistakes(): string[] {
     return this.#found.flatMap(({ location, type, settings }) => {
       const { file } = location;
@@ -149,7 +149,7 @@ export class ConnectionCheck {
     });
   }
 
-  /** Returns the reason of a faulty connection as a line with the place of the setting that the reason begins with. */
+  /** Returns the reason of a faulty connection as one line, with the location of the setting at the beginning of the reason. */
   lineAbout(id: string, reason: string): string | undefined {
     const found = this.#found.find((one) => one.id === id);
     if (found === undefined) return undefined;
@@ -183,17 +183,17 @@ export class ConnectionCheck {
     return this.#declarations.find(...wanted);
   }
 
-  /** The type of the parameter of an address; undefined: not known. */
+  /** The type of the parameter with this address; undefined: not known. */
   typeOf(address: string): ValueType | undefined {
     return this.#declarations.typeOf(address);
   }
 
-  /** Whether an undeclared connection is assumed to belong to another hub. */
+  /** Whether an undeclared connection is assumed to be one of another hub. */
   isRemote(connectionId: string): boolean {
     return this.#declarations.isRemote(connectionId);
   }
 
-  /** Allows addresses of other hubs where a connection joins hubs. */
+  /** Allows addresses of other hubs if a connection joins hubs. */
   #addRemotes({ location, type, settings, folder }: FoundConnection): void {
     const remotes = type.remotes?.(settings, resolver(folder));
     if (remotes === undefined) return;
@@ -266,7 +266,7 @@ function checkInputs(
   );
 }
 
-/** The types of the inputs of one connection, by name; an input with a wrong address has none. */
+/** The types of the inputs of one connection, by name; an input with a wrong address has no type. */
 function checkInputsOf(
   { location, type, settings, folder }: FoundConnection,
   inputs: Readonly<Record<string, string>>,

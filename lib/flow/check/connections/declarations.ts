@@ -15,7 +15,7 @@ import type { FlowFile } from '../../files/flow-file.ts';
 import { type ConnectionInputs, type ConnectionPlan, hubId, hubParameters } from '../../plan.ts';
 import type { SourceLocation } from '../source-location.ts';
 
-/** A connection and its parameters by ID. The map by ID is made when a parameter is first looked up. */
+/** A connection and its parameters by ID. The map by ID is created when a parameter is first looked up. */
 export class Declared {
   readonly connection: FoundConnection;
   #byId: Map<string, ParameterDeclaration> | undefined;
@@ -24,7 +24,7 @@ export class Declared {
     this.connection = connection;
   }
 
-  /** Returns the same at its location in a later reading. */
+  /** Returns the same connection at its location in a later reading. */
   at(location: SourceLocation): Declared {
     const moved = new Declared({ ...this.connection, location });
     moved.#byId = this.#byId;
@@ -51,16 +51,16 @@ export class Declared {
 }
 
 export class Declarations {
-  /** The file of each Connection ID, also of connections with errors. */
+  /** The file of each Connection ID, including connections with errors. */
   readonly #fileOfId = new Map<string, string>();
   /** By Connection ID, without connections that have errors. */
   readonly #declared = new Map<string, Declared>();
 
   /** The Connection IDs and addresses of other hubs; undefined: there are no other hubs. */
   #remotes: { readonly ids: Set<string>; readonly known: Map<string, ParameterDeclaration> } | undefined;
-  /** Whether any Connection ID may belong to another hub. */
+  /** Whether any Connection ID may be one of another hub. */
   #isOpen = false;
-  /** Connection IDs that a warning has assumed to belong to other hubs. */
+  /** Connection IDs that a warning has attributed to other hubs. */
   readonly #warned = new Set<string>();
 
   addRemotes({ parameters }: Remotes): void {
@@ -73,7 +73,7 @@ export class Declarations {
     }
   }
 
-  /** Notes that a file has a connection. Returns the file that already has one with this ID. */
+  /** Notes that a file declares a connection. Returns the file that already declares one with this ID. */
   expect(connectionId: string, file: string): string | undefined {
     const first = this.#fileOfId.get(connectionId);
     if (first === undefined) this.#fileOfId.set(connectionId, file);
@@ -89,7 +89,7 @@ export class Declarations {
     return this.#declared.values();
   }
 
-  /** The addresses of one connection, or of all; undefined: not all are known. */
+  /** The addresses of one connection or of all; undefined: not all are known. */
   addresses(connectionId?: string): Iterable<string> | undefined {
     const isElsewhere = connectionId === undefined ? this.#isOpen : this.#isOpen && this.isRemote(connectionId);
     return isElsewhere ? undefined : this.#addresses(connectionId);
@@ -105,7 +105,7 @@ export class Declarations {
   /** Whether any lookup named a parameter of the hub itself. */
   isHubNamed = false;
 
-  /** Whether a connection that is not declared here is assumed to belong to another hub. */
+  /** Whether a connection that is not declared here is assumed to be one of another hub. */
   isRemote(connectionId: string): boolean {
     if (this.#remotes === undefined || connectionId === hubId || this.#fileOfId.has(connectionId)) return false;
     return this.#isOpen || this.#remotes.ids.has(connectionId);
@@ -196,7 +196,7 @@ export class Declarations {
 export interface KnownConnection {
   readonly declared: Declared;
   readonly file: string;
-  /** Its settings as the file has them: the same object. */
+  /** Its settings as in the file: the same object. */
   readonly data: unknown;
   readonly key: string;
 }
@@ -220,7 +220,7 @@ export function findKnown(
 }
 
 /**
- * Whether connections declare the same parameters as others, so that references to them stay valid. False where other hubs declare some,
+ * Whether connections declare the same parameters as others, so that references to them stay valid. False if other hubs declare some,
  * because those are not known.
  */
 export function declareTheSame(known: KnownConnections | undefined, found: readonly FoundConnection[]): boolean {
@@ -249,7 +249,7 @@ function areSame(some: FoundConnection['parameters'], others: FoundConnection['p
 export type FoundConnection = Omit<ConnectionPlan, keyof ConnectionInputs | 'key' | 'file'> & {
   /** Its location. */
   readonly location: SourceLocation;
-  /** Its settings as the file has them. */
+  /** Its settings as in the file. */
   readonly data: unknown;
   readonly secretFiles: readonly SecretFile[];
   readonly parameters: ParameterDeclaration[];
@@ -259,7 +259,7 @@ export type FoundConnection = Omit<ConnectionPlan, keyof ConnectionInputs | 'key
 export interface SecretFile {
   /** The setting that names it. */
   readonly path: SettingPath;
-  /** Its full path. */
+  /** The absolute path. */
   readonly file: string;
 }
 

@@ -1,5 +1,5 @@
-// Texts of settings that are not in the flow file: `{ env: 'NAME' }` is in the environment, `{ file: 'path' }` in a file. They are
-// secrets: no error shows them.
+// Texts in settings that are stored outside the flow file: `{ env: 'NAME' }` in the environment, `{ file: 'path' }` in a file. They are
+// secrets, so no error shows them.
 
 import { statSync } from 'node:fs';
 import { env, platform } from 'node:process';
@@ -73,12 +73,12 @@ function* referencesIn(data: unknown, path: SettingPath): Generator<Reference> {
   else for (const [key, item] of Object.entries(data)) if (hasParts(item)) yield* referencesIn(item, [...path, key]);
 }
 
-/** Whether there may be a reference within. Most settings are texts, and a list may have thousands. */
+/** Whether it may contain a reference. Most settings are texts, and a list may have thousands. */
 function hasParts(data: unknown): boolean {
   return typeof data === 'object' && data !== null;
 }
 
-/** Whether an issue of the schema says that there is no text at a path. */
+/** Whether a schema issue reports that there is no text at a path. */
 function wantsText(issue: z.core.$ZodIssue, path: SettingPath): boolean {
   const isAbove = issue.path.every((part, index) => part === path[index]);
   if (issue.code === 'invalid_union') return isAbove && issue.path.length > 0;
@@ -128,7 +128,7 @@ function readTextFile(location: SourceLocation, name: string, path: string): str
   return undefined;
 }
 
-/** Whether text may be the path of a file. If not, it may be the secret that should be in the file. */
+/** Whether text may be the path of a file; otherwise it may be the secret that should be in the file. */
 function isPath(text: string): boolean {
   return /^[^\r\n]*[./\\][^\r\n]*$/.test(text) && shownPath(text) === text;
 }
@@ -140,13 +140,14 @@ function replaceAt(data: unknown, [part, ...rest]: SettingPath, value: unknown):
   return { ...object, [part]: replaceAt(object[part as string], rest, value) };
 }
 
-// Hints: settings of connections that work but are probably a slip. They stop nothing from running, and only `patchbay check` looks for them.
+// Hints: settings of connections that work but are probably not intended. They do not prevent a start, and only `patchbay check` looks for
+// them.
 
 const othersRead = 0o004;
-/** How many files a hint names. */
+/** The maximum number of files named in a hint. */
 const shownFiles = 5;
 
-/** The hints about a connection, a line each. All connections are known by now. */
+/** The hints about a connection, one line each. All connections are known by now. */
 export function hintsOf(
   connection: FoundConnection,
   declared: DeclaredAddresses,
@@ -184,7 +185,7 @@ function fileForAll(file: string): string {
   return `expected a file that only the hub can read (chmod o-r), but everybody on this machine can read ${file}`;
 }
 
-/** Whether every user of this machine may read a file; false if file modes do not show it. */
+/** Whether every user of this machine may read a file; false if file modes do not show this. */
 function isForAll(file: string): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
   return platform !== 'win32' && found?.isFile() === true && (found.mode & othersRead) !== 0;

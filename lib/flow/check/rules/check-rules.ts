@@ -41,7 +41,7 @@ export class RuleCheck {
 
   /**
    * Adds rules and folders top to bottom, depth first. Disabled rules are checked too. `streams` are those of a flow file in TypeScript,
-   * whose rules need not be data.
+   * whose rules do not have to be data.
    */
   addAll(location: SourceLocation, items: readonly unknown[], within: Folders, streams?: Streams): void {
     this.#lists.push({ location, items, isMade: streams !== undefined });
@@ -74,7 +74,7 @@ export class RuleCheck {
     return this.#known.settle(this.#rules, connections);
   }
 
-  /** Returns a function that finds the places of the rules that `finish` returned. It is valid only if there was no error. */
+  /** Returns a function that finds the locations of the rules returned by `finish`. It is valid only if there was no error. */
   placesOf(rules: readonly RulePlan[]): Plan['placeOf'] & {} {
     return createPlaceOf(this.#lists, rules, (item) =>
       isFolder(item) ? (item as { rules: unknown[] }).rules : undefined,
@@ -97,25 +97,25 @@ export class RuleCheck {
   }
 }
 
-/** Whether an item of a list of rules is a folder, also one without its name. */
+/** Whether an item of a list of rules is a folder, even one without a name. */
 function isFolder(item: unknown): item is object {
   return isJsonObject(item) && ('folder' in item || ('rules' in item && !('from' in item)));
 }
 
-// The places of rules in their files. They are found on demand, because that reads the texts again, and refer to the texts as they are
-// now: text added above a rule moves the rule without changing it.
+// The locations of rules in their files. They are found on demand, because that requires reading the texts again, and refer to the current
+// texts: text added above a rule moves the rule without changing it.
 
 /** A list of rules and folders, and its location. */
 interface RuleList {
   readonly location: SourceLocation;
   readonly items: readonly unknown[];
-  /** Whether a function of a flow file in TypeScript made it. */
+  /** Whether it was created by a function in a TypeScript flow file. */
   readonly isMade: boolean;
 }
 
 type Body = RulePlan['body'];
 
-/** Finds the places of rules, which come from these lists, top to bottom. */
+/** Finds the locations of rules, which are from these lists, top to bottom. */
 function createPlaceOf(
   lists: readonly RuleList[],
   rules: readonly Pick<RulePlan, 'body'>[],
@@ -147,19 +147,19 @@ function keyOf(item: unknown): string {
   return (item as { name?: unknown }).name === undefined ? 'from' : 'name';
 }
 
-// Checks the rules of a flow file in TypeScript: the streams that it asks for, and the destinations of each rule.
+// Checks the rules of a flow file in TypeScript: the streams that it requests, and the destinations of each rule.
 
 const methodOf = { S: 'text', B: 'flag', I: 'integer', F: 'float', T: 'trigger' } as const;
 const aTypeOf = { S: 'text', B: 'a flag', I: 'an integer', F: 'a float', T: 'a trigger' } as const;
 const ruleList = z.array(z.unknown(), { error: 'a list of rules' });
 
-/** The rules that a flow file in TypeScript made, and the streams that they lead back to. */
+/** The rules created by a flow file in TypeScript, and the streams from which they are derived. */
 interface ProgramRules {
   readonly items: readonly unknown[];
   readonly streams: Streams;
 }
 
-/** Calls the function at `location` that makes the rules of a flow file. The rules are not checked yet. */
+/** Calls the function at `location` that creates the rules of a flow file. The rules are not checked yet. */
 function makeProgramRules(
   location: SourceLocation,
   createRules: (on: On) => unknown,
@@ -184,7 +184,7 @@ function makeProgramRules(
       );
   }
   if (items instanceof Promise) {
-    items.catch(() => {}); // the error below says that nothing awaits it
+    items.catch(() => {}); // the error below reports that nothing awaits it
     location.add('expected rules without async: (on) => [ … ]');
     return undefined;
   }

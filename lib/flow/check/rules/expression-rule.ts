@@ -132,7 +132,7 @@ function checkSource(
   return { from: { any: addresses }, variables: { value: type, previous: type } };
 }
 
-/** Checks `to`. Returns the addresses: those of an object are its keys. */
+/** Checks `to`. Returns the addresses; for an object, these are its keys. */
 export function checkDestinations(
   location: SourceLocation,
   to: string | string[] | Readonly<Record<string, string>>,

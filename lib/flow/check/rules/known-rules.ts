@@ -1,5 +1,5 @@
 // Rules of an earlier check, by their text in the file. An unchanged rule in the same file and folder, over the same declarations, has the
-// same plan; and as long as no rule reads or writes anything else, the order of the rules stays.
+// same plan; and as long as all rules read and write the same addresses, the order of the rules remains.
 
 import { connectionIdOf } from '../../../model/address.ts';
 import { sortByDependency } from '../../../model/dependency-order.ts';
@@ -22,7 +22,7 @@ interface KnownRule {
 }
 
 export class KnownRules {
-  /** By the item of the file. An item that is in no list any more is garbage collected. */
+  /** By the item in the file. An item that is no longer in any list is garbage collected. */
   readonly #byItem = new WeakMap<object, KnownRule>();
   /** All rules of the last check, without and with their positions in the order. */
   #checked: readonly CheckedRule[] = [];
@@ -40,7 +40,7 @@ export class KnownRules {
     return isSameFolder(known.within, within) ? known.rule : undefined;
   }
 
-  /** Gives all rules their positions. */
+  /** Assigns positions to all rules. */
   settle(rules: readonly CheckedRule[], connections: readonly ConnectionPlan[]): RulePlan[] {
     const inputs = JSON.stringify(connections.map(({ id, inputs: listened }) => [id, listened]));
     const isSameOrder =
@@ -78,10 +78,10 @@ function isSameList(one: readonly string[], other: readonly string[]): boolean {
   return one === other || (one.length === other.length && one.every((item, index) => item === other[index]));
 }
 
-// The order of the rules that wait until a turn has settled: each comes after those whose results it reads, also through a
-// connection between them.
+// The order of the rules that wait until a turn has settled: each comes after those whose results it reads, directly or through a
+// connection.
 
-/** How many addresses are looked up before a rule is sorted: usually nothing writes to any of them. */
+/** How many addresses are looked up before a rule is sorted: usually none of them is written by a rule. */
 const fewAddresses = 10;
 const nothing: readonly never[] = [];
 
@@ -115,8 +115,8 @@ export function settleOrderOf(
   };
   /**
    * Yields the rules, by index, and connections, by ID, that must come before a rule or connection. All readers of an address share its
-   * writers: a writer that was met once is sorted already and not needed again. So many readers of many writers cost no more than few
-   * of few.
+   * writers: a writer that was visited once is already sorted and not needed again, so many readers of many writers cost no more than few
+   * readers of few.
    */
   function* dependencies(node: number | string): Generator<number | string, void, void> {
     const addresses = typeof node === 'string' ? listening.get(node)! : sourcesOf(rules[node]!);

@@ -1,4 +1,4 @@
-// Explains where misplaced settings of a rule belong: names from other languages, and steps. They get no further error.
+// Explains where misplaced settings of a rule should be: names from other languages, and steps. No further error is reported for them.
 
 import { isJsonObject } from '../../../model/json-object.ts';
 import { stepTypes } from '../../steps/steps.ts';
@@ -35,7 +35,7 @@ const otherSteps: ReadonlyMap<string, string> = new Map([
   ['sleep', 'delay'],
 ]);
 
-/** Returns the step that another name stands for; undefined: none. */
+/** Returns the step for which another name stands; undefined: there is none. */
 export function stepMeantBy(name: string): string | undefined {
   return otherSteps.get(name);
 }

@@ -88,7 +88,7 @@ const timeless: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Settings of which at least one suits each step: a step written as plain text is shown with one. */
+/** Example settings, at least one of which fits each step: a step written as plain text is shown with one. */
 const examples = [
   true,
   50,

@@ -1,5 +1,5 @@
-// Warns about rules that work but are probably a slip: two rules that copy different parameters to the same one, and a rule that reads a
-// value which is computed from its own source later in the same turn.
+// Warns about rules that work but are probably not intended: two rules that copy different parameters to the same one, and a rule that
+// reads a value that is computed from the rule's source only later in the same turn.
 
 import { connectionIdOf } from '../../../model/address.ts';
 import { counted } from '../../../model/digits.ts';
@@ -9,7 +9,7 @@ import type { RuleExpression } from '../../rule-expression.ts';
 
 /** How many warnings are listed; the others are counted. */
 const maxReported = 20;
-/** How many parameters a search for the origins of one may visit. */
+/** How many parameters the search for the origins of a parameter may visit. */
 const maxVisited = 1000;
 
 export interface WarningContext {
@@ -20,7 +20,7 @@ export interface WarningContext {
   typeOf(address: string): ValueType | undefined;
 }
 
-/** The warnings, a line each, with the place of the rule. */
+/** The warnings, one line each, with the location of the rule. */
 export function warningsOf(context: WarningContext): string[] {
   const warnings = [...clashesOf(context), ...staleReadsOf(context)];
   if (warnings.length <= maxReported) return warnings;
@@ -39,7 +39,7 @@ function isRunning(rule: RulePlan): rule is DataRule {
   return rule.isEnabled && !rule.isShadow && !('stream' in rule.body);
 }
 
-/** Looks up the places of two rules only for a warning, because that reads the files again. */
+/** Looks up the locations of two rules only for a warning, because that requires reading the files again. */
 function* clashesOf({ rules, placeOf, typeOf }: WarningContext): Generator<string> {
   const copies = new Map<string, DataRule[]>();
   for (const rule of rules) {
@@ -73,7 +73,7 @@ function copiedTo({ to, body: { from, when, map, pipe, split } }: DataRule): rea
   return map === undefined ? to.filter((_, index) => isCopied(split[index])) : [];
 }
 
-/** Whether a trigger is involved, or an unknown type. A fire is not a state: two triggers may do the same thing. */
+/** Whether a trigger is involved, or an unknown type. A fire is not a state, so two triggers may have the same effect. */
 function isOfTriggers(addresses: readonly string[], typeOf: WarningContext['typeOf']): boolean {
   return addresses.some((address) => {
     const type = typeOf(address);
@@ -104,7 +104,7 @@ function* staleReadsOf(context: WarningContext): Generator<string> {
     }
 }
 
-/** The addresses that the rule reads at the moment its source changes. Anything after a step that takes time is left out. */
+/** The addresses that the rule reads at the moment its source changes. Addresses read after a step that takes time are omitted. */
 function looksAt({ when, map, split = [], pipe }: ExpressionBody): string[] {
   const steps = pipe.slice(0, pipe.findIndex(({ reads }) => reads === undefined) >>> 0);
   const expressions = [
@@ -138,8 +138,9 @@ class Origins {
   }
 
   /**
-   * Finds an address that both the sources of a rule and `address` come from, where `address` is computed only after the turn's writes;
-   * undefined: none. A value that another rule writes immediately may be read before it on purpose, such as a count that it sets to 0.
+   * Finds an address from which both the sources of a rule and `address` are derived, if `address` is computed only after the turn's
+   * writes; undefined: there is none. A value that another rule writes immediately may be read before it on purpose, such as a count that
+   * it sets to 0.
    */
   sharedSource(address: string, rule: DataRule): string | undefined {
     const early = this.#back(sourcesOf(rule), (_, isSettled) => !isSettled, rule);

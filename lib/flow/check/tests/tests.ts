@@ -75,7 +75,7 @@ export function checkSteps(
   return new StepCheck(hub, devices, played).steps(stepsLocation, parsed, fromMs);
 }
 
-/** Checks given values that are in no file. */
+/** Checks given values that are not in a file. */
 export function checkGiven(
   location: SourceLocation,
   given: Readonly<Record<string, unknown>>,
@@ -102,7 +102,7 @@ export interface Testable {
   find(location: SourceLocation, address: string): TestedParameter | undefined;
   /** Whether the test simulates the outside world of a connection. */
   isExternal(connectionId: string): boolean;
-  /** Whether a connection is assumed to belong to another hub. */
+  /** Whether a connection is assumed to be one of another hub. */
   isRemote(connectionId: string): boolean;
   readonly connections: readonly Pick<ConnectionPlan, 'id' | 'type' | 'settings' | 'folder'>[];
 }
@@ -272,7 +272,7 @@ class StepCheck {
     return { address, isTrigger: false, place, isMetBy, text: none ? 'no pending write' : `the pending write ${text}` };
   }
 
-  /** Makes an item of each value whose address is known; an error of `make` is added at that value. */
+  /** Creates an item from each value whose address is known; an error of `make` is added at that value. */
   #each<Item>(
     location: SourceLocation,
     values: Values | undefined,
@@ -323,7 +323,7 @@ function readTested({ type, accept }: TestedParameter, input: unknown): Value {
   return accept === undefined ? convert(type, input) : accept(input);
 }
 
-/** Reads an expected value, or null for unknown. For a trigger it is true, false, or how often it fired. */
+/** Reads an expected value, or null for unknown. For a trigger, it is true, false, or the number of fires. */
 function expectation(address: string, input: unknown, parameter: TestedParameter, place: () => string): Expectation {
   const isTrigger = parameter.type === 'T';
   return { address, isTrigger, place, ...(isTrigger ? expectedFiring(input) : expectedValue(input, parameter)) };

@@ -157,7 +157,7 @@ export class Membership {
     return { has, sinceMs: 'sinceMs' in state ? state.sinceMs : undefined, snapshots: remaining, ends };
   }
 
-  /** Removes a client that is gone or about to go, and counts the fires that it will not get. */
+  /** Removes a client that has disconnected or is about to, and counts the fires that it will not get. */
   lose(): void {
     const state = this.#state;
     if (state.name === 'behind' || state.name === 'catching up') this.#gather(state);

@@ -147,7 +147,7 @@ export abstract class Outbox implements ChangeKeeper, Flushable {
   protected abstract forget(): void;
 }
 
-/** Keeps the changed parameters, of which the newest values are sent, and each fire of a trigger. */
+/** Keeps the changed parameters, whose newest values are sent, and each fire of a trigger. */
 export class LatestOutbox extends Outbox {
   readonly delivery = 'latest';
   #channels: GroupChannel[] = [];
@@ -197,7 +197,7 @@ export class LatestOutbox extends Outbox {
   }
 }
 
-/** Adds the newest value of each channel to the packer; `isLast`: nothing else of the outbox follows. */
+/** Adds the newest value of each channel to the packer; `isLast`: it is the last batch of the outbox. */
 function putValues(packer: Packer, channels: readonly GroupChannel[], span: Span | undefined, isLast: boolean): void {
   let items = '';
   let first = 0;
@@ -222,7 +222,7 @@ function putFires(packer: Packer, fires: readonly GroupChannel[], span: Span | u
   }
 }
 
-/** 64 characters of text count as one more change, so at most 4 Mi of them wait. */
+/** 64 characters of text count as one more change, so at most 4 Mi characters wait. */
 const textShift = 6;
 
 /** Keeps every change, in order. */
@@ -231,7 +231,7 @@ export class AllOutbox extends Outbox {
   #channels: GroupChannel[] = [];
   #values: Value[] = [];
   #revisions: number[] = [];
-  /** How many more changes the texts count as. */
+  /** The number of additional changes for which the texts count. */
   #textChanges = 0;
 
   override get isExact(): boolean {
@@ -299,7 +299,7 @@ export interface ChangeKeeper {
   put(channel: GroupChannel, change: Change, isFirst: boolean): void;
 }
 
-/** The channel of one parameter as a group observes it. It knows the outbox for its changes, and whether one waits. */
+/** The channel of one parameter, as observed by a group, with the outbox for its changes and whether a change waits. */
 export class GroupChannel implements Observer {
   readonly subscriber: Subscriber;
   readonly channel: Channel;
@@ -332,7 +332,7 @@ export class GroupChannel implements Observer {
     this.outbox.put(this, change, isFirst);
   }
 
-  /** Notes that none of its changes waits any more. */
+  /** Notes that no change waits any more. */
   settle(): void {
     this.#isPending = false;
   }
@@ -345,7 +345,7 @@ export interface Batch {
   bytes: number;
 }
 
-/** Packs frames into batches. A socket takes a batch as a whole, or misses it and all that follow. */
+/** Packs frames into batches. A socket receives a whole batch, or misses it and all that follow. */
 export class Packer {
   readonly batches: Batch[] = [];
   /** The lowest revision that one of the parameters had before its waiting changes. */
@@ -367,7 +367,7 @@ export class Packer {
   }
 }
 
-/** Something that a ticker flushes. */
+/** An object that a ticker flushes. */
 interface Flushable {
   flush(): void;
 }
@@ -384,7 +384,7 @@ interface TickerClock {
 const realClock: TickerClock = {
   now: () => performance.now(),
   soon: (work) => void setImmediate(work),
-  after: (delayMs, work) => void setTimeout(work, delayMs).unref(), // without sockets it need not keep the process alive
+  after: (delayMs, work) => void setTimeout(work, delayMs).unref(), // without sockets, it does not have to keep the process alive
 };
 
 /**
@@ -403,7 +403,7 @@ export class Ticker {
     this.#clock = clock;
   }
 
-  /** Flushes something at the next tick. The caller must not request it again before that. */
+  /** Flushes an object at the next tick. The caller must not request this again before then. */
   request(flushable: Flushable): void {
     if (this.#due.push(flushable) > 1) return;
     const waitMs = this.#lastMs + this.#periodMs - this.#clock.now();

@@ -14,10 +14,10 @@ import type { Group } from './group.ts';
 import type { Membership } from './membership.ts';
 import { listedParameters, type Subscription } from './subscription.ts';
 
-/** How long a slice is at most, and after how many parameters it checks the clock. */
+/** The maximum duration of a slice, and after how many parameters it checks the clock. */
 const sliceMs = 2;
 const lookEvery = 64;
-/** How many parameters a walk visits before it sends what it has found. */
+/** How many parameters a walk visits before it sends the marks that it has found. */
 const stepSize = 1024;
 
 /** The state of a parameter besides its value. */
@@ -48,9 +48,9 @@ export class Staleness {
   readonly #hub: Parameters;
   readonly #fanOut: FanOut;
   readonly #groups: ReadonlyMap<string, Group>;
-  /** The marks of parameters that have ever had one, as they were last seen. */
+  /** The last seen marks of parameters that have ever had one. */
   readonly #known = new Map<Parameter, Mark>();
-  /** How many parameters have one. */
+  /** How many parameters have a mark. */
   #marked = 0;
   /** The parameters to check, in order. */
   #due: Iterator<Parameter>[] = [];
@@ -74,7 +74,7 @@ export class Staleness {
     this.#known.delete(parameter);
   }
 
-  /** Schedules a report for a client on all of its parameters; `sendsAll`: also on those without marks. */
+  /** Schedules a report for a client on all of its parameters; `sendsAll`: including those without marks. */
   owe(client: Client, sendsAll = this.#walks.get(client)?.sendsAll ?? false): void {
     if (this.#marked === 0 && !sendsAll) return;
     const find = (address: string) => this.#hub.find(address);
@@ -88,7 +88,7 @@ export class Staleness {
     return stopped;
   }
 
-  /** Removes a client that is gone or about to go. */
+  /** Removes a client that has disconnected or is about to. */
   remove(client: Client): void {
     this.#walks.delete(client);
   }
@@ -105,7 +105,7 @@ export class Staleness {
     for (const group of this.#groups.values()) {
       const marks = found.get(group);
       if (marks === undefined) continue;
-      group.flush(); // the values that made it fresh, or confirmed a write, go first
+      group.flush(); // the values that made it fresh, or confirmed a write, are sent first
       this.#notify(group, marks);
     }
     if (this.#due.length > 0) setImmediate(this.#work);

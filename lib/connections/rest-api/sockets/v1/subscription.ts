@@ -27,7 +27,7 @@ export interface Subscription {
   readonly key: string;
   /** The parameters that it matches; used once it is ready. */
   readonly selection: Selection;
-  /** The patterns that operators see. */
+  /** The patterns shown to operators. */
   readonly shown: { readonly include: readonly Pattern[]; readonly exclude: readonly Pattern[] };
   /** The only addresses that it can match; undefined: it has other patterns. */
   readonly addresses: readonly string[] | undefined;
@@ -102,7 +102,7 @@ export function createSubscription(
 function checkLengths(where: string, patterns: readonly Pattern[]): void {
   for (const [index, pattern] of patterns.entries()) {
     const [key, text] = typeof pattern === 'string' ? ['', pattern] : ['.regex', pattern.regex];
-    // Counts characters, as schemas do, and not code units.
+    // Counts characters, like schemas, rather than code units.
     if (text.length > maxPatternLength && [...text].length > maxPatternLength)
       throw new LimitError(
         'patternLength',
@@ -112,13 +112,13 @@ function checkLengths(where: string, patterns: readonly Pattern[]): void {
   }
 }
 
-/** Orders `all` before `latest`, then the higher rate first; 0 is the highest. */
+/** Orders `all` before `latest`, then by descending rate; 0 is the highest. */
 export function byLiveliness(one: Subscription, other: Subscription): number {
   if (one.delivery !== other.delivery) return one.delivery === 'all' ? -1 : 1;
   return (other.rate || Number.POSITIVE_INFINITY) - (one.rate || Number.POSITIVE_INFINITY) || 0;
 }
 
-/** Rounds a rate to one of some hundreds, so that clients with similar rates share a group. */
+/** Rounds a rate to one of a few hundred values, so that clients with similar rates share a group. */
 function honour(rate: number): number {
   if (rate === 0) return 0;
   const bounded = Math.min(Math.max(rate, leastRate), maxRate);
@@ -180,7 +180,7 @@ function isPattern(one: unknown): boolean {
   return isJsonObject(one) && typeof one.regex === 'string' && one.regex !== '' && Object.keys(one).length === 1;
 }
 
-/** How many subscriptions are cached for clients that ask for the same, and the total work of their filters. */
+/** How many subscriptions are cached for clients with equal requests, and the total cost of their filters. */
 const maxKnown = 1024;
 const maxKnownWork = 2048;
 
@@ -217,8 +217,8 @@ export function createSubscriptionReader(
 }
 
 /**
- * Returns the parameters that subscriptions list by address, without those that their filters reject: a count of the parameters must not
- * reveal any that the client may not see. undefined: a subscription has other patterns, so it may match any parameter.
+ * Returns the parameters that subscriptions list by address, without those that their filters reject, because the number of parameters must
+ * not reveal any that the client may not see. undefined: a subscription has other patterns, so it may match any parameter.
  */
 export function listedParameters(
   subscriptions: Iterable<Pick<Subscription, 'addresses' | 'selection'>>,

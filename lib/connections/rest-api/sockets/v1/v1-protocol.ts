@@ -21,7 +21,7 @@ import { StallWatch, V1Session } from './v1-session.ts';
 interface V1Protocol extends Protocol {
   /** Announces a new parameter. */
   declare(parameter: Parameter): void;
-  /** Reports that the hub has removed a parameter; `channel` is the one that it had. */
+  /** Reports that the hub has removed a parameter; `channel` is its former channel. */
   forget(parameter: Parameter, channel: Channel | undefined): void;
   /** Reports parameters whose staleness, pending write or metadata has changed. */
   reportStale(parameters: Iterable<Parameter>): void;
@@ -108,8 +108,8 @@ function limitsReported({ subscriptions, patterns }: Limits): Greeting['limits']
 }
 
 /**
- * Creates an epoch for each set of rights, because a client with other rights cannot resume: the changes since then lack parameters that it
- * may see only now. The secret keeps a client from learning its denied globs by comparing its epoch with those of guesses.
+ * Creates an epoch for each set of rights, because a client with changed rights cannot resume: the changes since its position lack
+ * parameters that it may see only now. The secret keeps a client from discovering its denied globs by comparing its epoch with guesses.
  */
 class Epochs {
   readonly #epoch = randomUUID();

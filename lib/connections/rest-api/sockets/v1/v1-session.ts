@@ -34,7 +34,7 @@ export class V1Session implements Session, Task {
   readonly #shared: Shared;
   readonly #client: Client;
   #received = 0;
-  /** How many invalid messages it has just sent in a row. */
+  /** The number of invalid messages that it has just sent in a row. */
   #mistakes = 0;
   /** The rest of its last message. */
   #rest: Rest | undefined = undefined;

@@ -15,7 +15,7 @@ export interface KnownParameter {
   readonly address: string;
   readonly type: ValueType;
   readonly rule: number;
-  /** Its key in the database, 0: not known yet. */
+  /** Its key in the database; 0: not known yet. */
   id: number;
 }
 
@@ -42,7 +42,7 @@ export class Batch {
   /** The rows in the order of the table. A row is the index of its columns times `columnRows`, plus its index within them. */
   #order: Uint32Array | undefined;
   #written = 0;
-  /** Whether the database may have a part of the batch already. */
+  /** Whether the database may already contain a part of the batch. */
   #isAgain = false;
   readonly #packing = new Packing();
 
@@ -78,13 +78,13 @@ export class Batch {
     );
   }
 
-  /** Starts over, after another opening of the database, which may have a part of the batch. */
+  /** Starts over after the database was reopened, because it may contain a part of the batch. */
   beginAgain(): void {
     this.goBack(0);
     this.#isAgain = true;
   }
 
-  /** Resets to `written` rows after a rollback. The names of the transaction are lost too. */
+  /** Resets to `written` rows after a rollback. The names added in the transaction are lost as well. */
   goBack(written: number): void {
     this.#order = undefined;
     this.#written = written;
@@ -93,7 +93,7 @@ export class Batch {
 
   /**
    * Writes the next rows within a transaction: at most `rows`, of at most `parameters`, because each parameter takes separate pages. `base`
-   * is added to revisions; changes with a number up to `known` may be in the database already.
+   * is added to revisions; changes with a number up to `known` may already be in the database.
    */
   writeSome(database: HistoryDatabase, rows: number, parameters: number, base: number, known: number): void {
     this.#order ??= this.#prepare(database);
@@ -118,7 +118,7 @@ export class Batch {
     }
   }
 
-  /** Returns the keys of the parameters of a connection that the database has. */
+  /** Returns the keys of those parameters of a connection that are in the database. */
   idsOf(connection: string): ReadonlySet<number> {
     const own = this.#parameters.filter((known) => known?.address.startsWith(`${connection}/`) && known.id > 0);
     return new Set(own.map((known) => known!.id));
@@ -264,7 +264,9 @@ export class Batch {
   }
 }
 
-/** Returns a value for a block, text as JSON; undefined: SQLite would read it from there as another value, so it needs a row of its own. */
+/**
+ * Returns a value for a block, text as JSON; undefined: SQLite would read it from there as a different value, so it needs a separate row.
+ */
 function packedValue({ value, texts }: Columns, row: number, type: ValueType): number | string | undefined {
   const stored = value[row]!;
   if (type === 'S') {

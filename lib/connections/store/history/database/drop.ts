@@ -1,10 +1,10 @@
-// Deletes old rows in small transactions, one for each step of a generator, so that new changes never wait for long.
+// Deletes old rows in small transactions, one per step of a generator, so that new changes never wait for long.
 
 import { isWithin } from '../../thread/database/read-rows.ts';
 import type { Interval } from '../segments.ts';
 import type { HistoryDatabase, SpanTable } from './history-database.ts';
 
-/** The approximate maximum of rows that one step deletes, and of blocks, which are longer. */
+/** The approximate maximum number of rows that one step deletes, and of blocks, which are larger. */
 const stepRows = 5000;
 const stepBlocks = 200;
 /** The maximum number of parameters that one step visits. */
@@ -12,7 +12,7 @@ const mostStepParameters = 500;
 
 type Steps = Generator<void, void, void>;
 
-/** Returns the times whose rows of a parameter are deleted. */
+/** Returns the times for which the rows of a parameter are deleted. */
 export type Cut = (parameter: number) => readonly Interval[];
 
 export const always: Interval = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
@@ -23,7 +23,7 @@ export function* hoursOf(database: HistoryDatabase): Generator<number, void, voi
   for (; hour !== undefined; hour = database.hourAfter(hour)) yield hour;
 }
 
-/** Deletes changes of one hour in steps. A block that begins in an interval is deleted as a whole. */
+/** Deletes the changes of one hour in steps. A block that begins within an interval is deleted as a whole. */
 export function* dropChanges(database: HistoryDatabase, hour: number, cut: Cut): Steps {
   yield* dropOfHour(database, 'change_row', hour, cut, stepRows);
   yield* dropOfHour(database, 'change_block', hour, cut, stepBlocks);

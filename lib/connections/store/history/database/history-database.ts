@@ -67,7 +67,7 @@ const markAnew = `INSERT INTO mark (rowid, seen, minutes, hours)
     SELECT max(hour) AS hour FROM (SELECT max(hour) AS hour FROM change_row UNION ALL SELECT max(hour) FROM change_block))
   WHERE hour IS NOT NULL AND NOT EXISTS (SELECT 1 FROM mark)`;
 
-/** Only the hours of changes are checked, because there are very many changes. */
+/** Only the hours of changes are checked, because there are so many changes. */
 const numbers: readonly NumberColumns[] = [
   ['parameter', 'count', 'id'],
   ['writer', 'count', 'id'],
@@ -90,7 +90,7 @@ const numbers: readonly NumberColumns[] = [
 
 export class HistoryDatabase {
   readonly database: DatabaseSync;
-  /** A sentence for each loss when it was opened, with the reason. */
+  /** One sentence per loss found when it was opened, with the reason. */
   readonly losses: readonly string[];
   readonly #files: WrittenFiles;
   readonly #mostPages: number;
@@ -106,15 +106,15 @@ export class HistoryDatabase {
   readonly ages: HourAges;
   readonly #parameterIds = new Map<string, number>();
   readonly #writerIds = new Map<string, number>();
-  /** The end of the newest block of a parameter, in the last hour that was asked for. */
+  /** The end of the newest block of a parameter, in the last requested hour. */
   readonly #blockEnds = new Map<number, { readonly hour: number; readonly end: Place }>();
   /** The keys of new rows: of parameters since the opening, of writers during `watchNames`. */
   readonly #givenParameters = new Set<number>();
   #givenWriters: Set<number> | undefined;
-  /** Rows that the database refuses. */
+  /** Rows refused by the database. */
   readonly leftOut = new LeftOutRows();
 
-  /** Opens an existing database. Errors: those of SQLite and the file system, `DamagedError`. After an error nothing stays open. */
+  /** Opens an existing database. Errors: those of SQLite and the file system, `DamagedError`. After an error, nothing remains open. */
   constructor(path: string, { databaseBytes, logBytes }: HistoryRoom, now = readClocks()) {
     this.database = openDatabase(path, databaseBytes, logBytes);
     try {
@@ -179,7 +179,7 @@ export class HistoryDatabase {
     return this.#mostPages;
   }
 
-  /** Runs `work` in a transaction. Once it returns, the changes are on the disk. Errors: those of SQLite, `DamagedError`. */
+  /** Runs `work` in a transaction. When it returns, the changes are on disk. Errors: those of SQLite, `DamagedError`. */
   write(work: () => void): void {
     this.#files.expectWhole();
     try {
@@ -193,7 +193,7 @@ export class HistoryDatabase {
     }
   }
 
-  /** Returns the last recorded run. In a database of an earlier version, its identity is unknown. */
+  /** Returns the last recorded run. In a database from an earlier version, its identity is unknown. */
   run(): RecordedRun {
     const known = this.database.prepare('SELECT epoch, base, last FROM run').get() as RecordedRun | undefined;
     const last = this.mark() === undefined ? 0 : baseOfEarlier;
@@ -204,7 +204,7 @@ export class HistoryDatabase {
     this.#setRun.run(epoch, BigInt(base), BigInt(last));
   }
 
-  /** Returns the jumps of the clock in their order. */
+  /** Returns the clock jumps in order. */
   jumps(): RecordedJump[] {
     return this.database
       .prepare('SELECT sequence, before, after, gap, start FROM jump ORDER BY n')
@@ -269,7 +269,7 @@ export class HistoryDatabase {
     return unpackBlock(stored as unknown as StoredBlock).some((one) => one[0] === time && one[2] === revision);
   }
 
-  /** Adds a block after all others of its hour. */
+  /** Adds a block after all others in its hour. */
   addBlock(hour: number, parameter: number, block: Packing): void {
     const { time, revision, lastTime, lastRevision, count, writer, source, cause, json, checksum } = block;
     this.ages.wrote(hour);
@@ -327,7 +327,7 @@ export class HistoryDatabase {
     }
   }
 
-  /** Adds a part of a span to its row, if it has one: of an earlier part, or of the same time before the clock was set back. */
+  /** Adds a part of a span to its row, if there is one from an earlier part, or from the same time before the clock was set back. */
   addToSpan(table: SpanTable, { parameter, time, min, mean, max, last, count }: SpanRow, part: SpanPart): void {
     this.ages.wrote(Math.floor(time / hourMs));
     const figures = [min, mean, max, last].map((figure) => figure ?? null);
@@ -406,7 +406,7 @@ export class HistoryDatabase {
 const nextHour = `SELECT min(hour) AS hour FROM (
   SELECT min(hour) AS hour FROM change_row WHERE hour > ?1 UNION ALL SELECT min(hour) FROM change_block WHERE hour > ?1)`;
 
-/** The newest block that starts at a place or before it. */
+/** The newest block that starts at or before a position. */
 type BlockEnd = Readonly<Record<'last_time' | 'last_revision', number>>;
 
 const blockBefore = `SELECT last_time, last_revision, ${blockColumns} FROM change_block
@@ -427,7 +427,7 @@ function isTable(database: DatabaseSync, name: string): boolean {
   return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
 }
 
-/** Merges a part into a row. The mean weighs both by their length. The last value comes from a part that reaches the end of the span. */
+/** Merges a part into a row. The mean weights both by their length. The last value comes from a part that reaches the end of the span. */
 function addToSpan(table: SpanTable, lengthMs: number): string {
   const both = (combine: string, column: string) =>
     `${combine}(coalesce(${column}, excluded.${column}), coalesce(excluded.${column}, ${column}))`;

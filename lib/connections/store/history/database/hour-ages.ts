@@ -1,4 +1,4 @@
-// The age of the rows of each hour: when the hour was last written, on the clock that determines ages. The times of rows do not measure it,
+// The age of the rows of each hour: when the hour was last written, on the clock that determines ages. The times of rows cannot be used,
 // because the wall clock may have been set.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -6,7 +6,7 @@ import { AgeClock, type Ages, beginAge, type ClockReading, readPauses } from '..
 import { hourMs } from '../history-tables.ts';
 import type { Interval } from '../segments.ts';
 
-/** The interval of notes while an hour is written. */
+/** The interval between notes while an hour is written. */
 const noteEveryMs = 60_000;
 
 export class HourAges {
@@ -18,7 +18,7 @@ export class HourAges {
   /** Hours with rows written since their last note. */
   readonly #written = new Set<number>();
 
-  /** Continues from the database. `seen`: the end of the recording of an earlier version, 0: there is none. Errors: those of SQLite. */
+  /** Continues from the database. `seen` is the end of the recording by an earlier version; 0: there is none. Errors: those of SQLite. */
   constructor(database: DatabaseSync, seen: number, now: ClockReading) {
     this.#database = database;
     this.#putAge = database.prepare('INSERT OR REPLACE INTO age VALUES (1, ?, ?, ?)');
@@ -29,7 +29,7 @@ export class HourAges {
     this.#clock = new AgeClock(row === undefined ? beginAge(begin) : { ...row, pauses: readPauses(row.pauses) }, now);
   }
 
-  /** The milliseconds that the hub has run. */
+  /** How many milliseconds the hub has run. */
   get ran(): number {
     return this.#clock.kept.ran;
   }
@@ -72,7 +72,7 @@ export class HourAges {
   }
 }
 
-/** When each hour was last written, on that clock. For an hour of an earlier version, it is the end of the hour. */
+/** When each hour was last written, on that clock. For an hour from an earlier version, it is the end of the hour. */
 export class AgesOfHours {
   readonly ages: Ages;
   readonly #noted: readonly (readonly [hour: number, ran: number])[];
@@ -97,7 +97,7 @@ export class AgesOfHours {
     );
   }
 
-  /** Returns the intervals, in the order of time, of all hours that were last written at `ran` or earlier. */
+  /** Returns the intervals, in order of time, of all hours last written at `ran` or earlier. */
   upTo(ran: number): readonly Interval[] {
     const intervals: { from: number; to: number }[] = [];
     const add = (from: number, to: number) => {

@@ -44,7 +44,7 @@ interface Recorded {
   readonly value: unknown;
 }
 
-/** Yields all changes since a time, by hour and parameter in the order of time. Rows and blocks are in this order each. */
+/** Yields all changes since a time, by hour and parameter, in order of time. Both rows and blocks are in this order. */
 function* changesSince(database: DatabaseSync, since: number): Iterable<Recorded> {
   const hour = Math.floor(since / hourMs);
   const rows = database
@@ -90,7 +90,7 @@ export type WaitingSpan = readonly [table: SpanTable, row: SpanRow, part: SpanPa
 export class RuleSpans {
   readonly minutes: Spans | undefined;
   readonly hours: Spans | undefined;
-  /** Changes may come this late: the last value of an interval comes after its end. */
+  /** Changes may arrive this late, because the last value of an interval arrives after its end. */
   readonly #lateMs: number;
 
   constructor(
@@ -135,7 +135,7 @@ export class RuleSpans {
     this.hours?.jump(before, after);
   }
 
-  /** Leaves out the time of some parameters from now on, or counts them again. */
+  /** Stops counting some parameters from now on, or resumes counting them. */
   pause(parameters: ReadonlySet<number>, time: number, isPaused: boolean): void {
     this.minutes?.pause(parameters, time, isPaused);
     this.hours?.pause(parameters, time, isPaused);

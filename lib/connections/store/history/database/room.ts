@@ -10,9 +10,9 @@ import { always, dropChanges, dropSpans, hoursOf } from './drop.ts';
 import type { HistoryDatabase, SpanTable } from './history-database.ts';
 import type { AgesOfHours } from './hour-ages.ts';
 
-/** How often the oldest quarter of the data may be deleted for one transaction: a thousandth is then left. */
+/** How often the oldest quarter of the data may be deleted for one transaction, after which a thousandth is left. */
 const makingRounds = 24;
-/** The pages that a transaction may need besides its own. */
+/** The number of pages that a transaction may need in addition to its own. */
 const sparePages = 16;
 
 /** Returns the bounds on a disk: a history takes at most a quarter of it. */
@@ -35,7 +35,7 @@ export class Room {
     this.#logBytes = logBytes;
   }
 
-  /** Frees space for a transaction. Errors: code ENOSPC if there is none; those of SQLite. */
+  /** Frees space for a transaction. Errors: code ENOSPC if there is no space; those of SQLite. */
   prepare(): void {
     this.#expectDisk();
     const log = statSync(`${this.#path}-wal`, { throwIfNoEntry: false });
@@ -95,7 +95,7 @@ function* dropOldSpans(database: HistoryDatabase, table: SpanTable, ages: AgesOf
   }
 }
 
-/** Returns the first quarter of the time between the changes of an hour; undefined: it has none. */
+/** Returns the first quarter of the time between the first and last changes of an hour; undefined: it has no changes. */
 function quarterOf({ database }: HistoryDatabase, hour: number): Interval | undefined {
   const time = (which: 'min' | 'max') => {
     const ofEach = (table: string) =>

@@ -1,5 +1,5 @@
-// Aggregates the changes of each parameter by minute or by hour, with each value weighted by how long it held. A span without a change
-// needs no row, because the value held.
+// Aggregates the changes of each parameter by minute or by hour, with each value weighted by its duration. A span without a change needs no
+// row, because the value remained the same.
 
 /** A row of `minute` or `hour`. The figures of texts and triggers are undefined. */
 export interface SpanRow {
@@ -29,7 +29,7 @@ interface OpenSpan {
   counted: number;
   min: number;
   max: number;
-  /** The sum of all values, each multiplied by the milliseconds that it held, and the sum of these milliseconds. */
+  /** The sum of all values, each multiplied by its duration in milliseconds, and the sum of these durations. */
   area: number;
   knownMs: number;
   count: number;
@@ -95,7 +95,7 @@ export class Spans {
       else if (span.count > 0) this.#changed.push(span);
   }
 
-  /** Handles a jump of the clock: reports what was counted so far, and continues with the current values at the new time. */
+  /** Handles a clock jump: reports the spans so far, and continues with the current values at the new time. */
   jump(before: number, after: number): void {
     for (const span of this.#open.values()) {
       const end = span.start + this.#lengthMs;
@@ -107,7 +107,7 @@ export class Spans {
     this.#changed = [];
   }
 
-  /** Leaves out the time from `start` to `end`. The earlier values hold afterwards, unless `isForgotten`. */
+  /** Excludes the time from `start` to `end`. The earlier values apply again afterwards, unless `isForgotten`. */
   interrupt(start: number, end: number, isForgotten: boolean): void {
     if (isForgotten) this.endBefore(start); // values are known up to the end of spans that were over by then
     for (const span of this.#open.values()) {
@@ -120,7 +120,7 @@ export class Spans {
     }
   }
 
-  /** Excludes the time from `time` on for some parameters. Their values hold again afterwards, unless they change in between. */
+  /** Excludes the time from `time` on for some parameters. Their values apply again afterwards, unless they change in between. */
   pause(parameters: ReadonlySet<number>, time: number, isPaused: boolean): void {
     for (const parameter of parameters) {
       const span = this.#open.get(parameter);
@@ -150,7 +150,7 @@ export class Spans {
     return span;
   }
 
-  /** Ends a span, and begins one at a later time. */
+  /** Ends a span, and begins a new one at a later time. */
   #end(span: OpenSpan, time: number): void {
     const end = span.start + this.#lengthMs;
     this.#count(span, end);

@@ -14,14 +14,14 @@ import type { HistoryDatabase, Mark, RecordedRun, SpanTable } from './history-da
 import { RuleSpans, readRules, rebuildSpans, type WaitingSpan } from './rebuild.ts';
 import type { Room } from './room.ts';
 
-/** The maximum number of changes of one transaction; fewer after one that did not fit, because long texts need more space. */
+/** The maximum number of changes in one transaction; fewer after one that did not fit, because long texts need more space. */
 const transactionRows = 5000;
 const leastRows = 4;
 /** The maximum number of rows of minutes and hours in one transaction. */
 const transactionSpans = 2000;
 /** The interval at which the mark is renewed when nothing changes. */
 const seenEveryMs = 10_000;
-/** The longest time for deletions after each write. */
+/** The maximum time for deletions after each write. */
 const deletingMs = 100;
 
 export class Writing {
@@ -36,7 +36,7 @@ export class Writing {
   #run: RecordedRun;
   #segments: Segments;
   #rows = transactionRows;
-  /** Changes up to this number were counted before. When one of them comes again, it sets the value but does not count. */
+  /** Changes up to this number were counted before. When one of them arrives again, it sets the value but is not counted. */
   readonly #countedBefore: number;
   #deleting: Generator<void, void, void> | undefined;
   /** The ages at the last search for old data. */
@@ -56,7 +56,7 @@ export class Writing {
     this.#spans = rules.map((rule) => new RuleSpans(rule, this.#waiting));
   }
 
-  /** Takes over the unfinished spans of an earlier run. */
+  /** Adopts the unfinished spans of an earlier run. */
   rebuild(): void {
     const ruleOf = readRules(this.#database, this.#rules);
     const { first } = this.#segments.present;
@@ -82,7 +82,7 @@ export class Writing {
     }
   }
 
-  /** Writes the changes and calls `wrote` after each transaction. Errors: those of SQLite; finished transactions stay. */
+  /** Writes the changes and calls `wrote` after each transaction. Errors: those of SQLite; completed transactions remain. */
   writeChanges(batch: Batch, wrote: (rows: number) => void): void {
     const { columns, until, absences } = batch;
     const isIdle = columns.length === 0 && batch.jumps.length === 0 && absences.length === 0;
@@ -144,7 +144,7 @@ export class Writing {
     while (jumps.length > 0) jump();
   }
 
-  /** Writes the spans that are over at a time. Errors: those of SQLite; unwritten spans wait. */
+  /** Writes the spans that are over at a time. Errors: those of SQLite; unwritten spans keep waiting. */
   writeSpans(until: number): void {
     for (const spans of this.#spans) spans.endBefore(until);
     const open = this.#spans.map((spans) => spans.openSince(until));
@@ -177,7 +177,7 @@ export class Writing {
     );
   }
 
-  /** Writes the mark that everything up to now is recorded. */
+  /** Writes the mark, which means that everything up to now is recorded. */
   end(now: number): void {
     this.#write(() => this.#setMark({ ...this.#mark, seen: now }));
   }
@@ -228,11 +228,11 @@ export class Writing {
 // Parameters, writers and gaps take a few bytes each, but their number grows over years. So the store occasionally deletes parameters and
 // writers that no row refers to, and the oldest gaps.
 
-/** With no more parameters and no more writers than this, a search for unused ones is not worth its cost. */
+/** Up to this many parameters and writers, a search for unused ones is not worth its cost. */
 export const usualNames = 10_000;
-/** The newest gaps that are kept: more than a query reads. */
+/** How many of the newest gaps are kept: more than a query reads. */
 export const keptGaps = 10_000;
-/** The newest absences that are kept, of all connections. */
+/** How many of the newest absences are kept, over all connections. */
 export const keptAbsences = 100_000;
 /** The maximum number of rows that one step deletes, and of parameters whose changes it reads. */
 const stepRows = 500;
@@ -276,7 +276,7 @@ function* dropGaps(database: HistoryDatabase): Steps {
   yield;
 }
 
-/** Reads the names that changes refer to, hour by hour and parameter by parameter. */
+/** Reads the names to which changes refer, hour by hour and parameter by parameter. */
 function* readNames(history: HistoryDatabase, named: Record<'parameter' | 'writer', Set<number>>): Steps {
   const { database } = history;
   const nextIn = (table: string) =>
@@ -331,7 +331,8 @@ function numberOf({ database }: HistoryDatabase, table: string): number {
 const stepHours = 1000;
 
 /**
- * Deletes old data in steps. Data that was already too old at `before` is gone and not searched again; undefined: this is the first search.
+ * Deletes old data in steps. Data that was already too old at `before` has been deleted and is not searched for again; undefined: this is
+ * the first search.
  */
 function* keepWithinTimes(
   database: HistoryDatabase,

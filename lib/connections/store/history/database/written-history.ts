@@ -27,7 +27,7 @@ export class HistoryKeeping {
   /** The parameters by their numbers in columns. */
   readonly #parameters: (KnownParameter | undefined)[] = [];
   #batch: Batch | undefined;
-  /** The reading of the clock with the last changes. */
+  /** The time of the clock at the last changes. */
   #until = 0;
   #losses: string[] = [];
   #rows = 0;
@@ -176,12 +176,12 @@ export class HistoryKeeping {
   }
 }
 
-/** Returns the jumps of the message. A clock that shows an earlier time than before was set back, even if no jump was noticed. */
+/** Returns the clock jumps in the message. A clock that shows an earlier time than before was set back, even if no jump was noticed. */
 function jumpsOf({ until, jumps = [] }: Changes, before: number): readonly JumpRow[] {
   return jumps.length === 0 && until <= before - jumpMs ? [{ before, after: until, revision: undefined }] : jumps;
 }
 
-/** Takes the lock of the history. Another hub may still write it, and the log is reliable only when nobody else empties it. */
+/** Takes the lock of the history, because another hub may still write it, and the log is reliable only if no other process empties it. */
 function takeLock(folder: string): FolderLock {
   try {
     return new FolderLock(folder, 'history');

@@ -1,5 +1,5 @@
 // Aggregates the values of a number into buckets of equal length: minimum, maximum, time-weighted mean and number of changes. The input
-// is single changes, minutes and hours, in the order of time.
+// consists of single changes, minutes and hours, in order of time.
 import type { HistoryGap } from '../../../../wire/http/past-shapes.ts';
 import { hourMs, minuteMs } from '../../history/history-tables.ts';
 import type { Interval } from '../../history/segments.ts';
@@ -121,7 +121,7 @@ export class Buckets implements Sink {
     }
   }
 
-  /** Advances to a time, and returns how much of that time is outside of gaps. */
+  /** Advances to a time, and returns how much of the elapsed time is outside gaps. */
   #skipTo(time: number): number {
     let knownMs = 0;
     while (this.#at < time) {
@@ -154,7 +154,7 @@ function rounded(mean: number): number {
 
 // Buckets are made of stored hours and minutes where these exist, and of changes elsewhere.
 
-/** With more changes than this, an answer uses longer buckets of minutes or hours, where these are kept. */
+/** With more changes than this, an answer uses longer buckets of minutes or hours, if these are kept. */
 const maxChanges = 200_000;
 
 /** The tables, by the length of their spans. */
@@ -166,7 +166,7 @@ const tables = [
 
 type TableName = (typeof tables)[number]['name'];
 
-/** Receives changes and spans in the order of time. */
+/** Receives changes and spans in order of time. */
 export interface Sink {
   change(time: number, value: number): void;
   /** Sets the value from a time on, without a change; undefined: unknown. */
@@ -176,7 +176,7 @@ export interface Sink {
   isKnownThrough(from: number, to: number): boolean;
 }
 
-/** Returns the tables that are complete for a range. Data past a table's mark is always in a table of shorter spans. */
+/** Returns the tables that are complete for a range. Data after a table's mark is always in a table of shorter spans. */
 export function completeTables({ database, mark }: Moment, series: Series, { from, to }: Interval): Set<TableName> {
   const start = floorTo(hourMs, from);
   const firsts = new Map<TableName, number | undefined>([
@@ -199,7 +199,7 @@ export function countAtLeast({ database }: Moment, series: Series, { from, to }:
   return countOf(database.spans('hour', series, start, floorTo(hourMs, to)));
 }
 
-/** Returns the length of buckets. They are longer where only longer spans are kept, or where there are too many changes. */
+/** Returns the length of buckets. They are longer if only longer spans are kept, or if there are too many changes. */
 export function chooseStep(
   moment: Moment,
   series: Series,
@@ -215,7 +215,7 @@ export function chooseStep(
   return countOf(spans) > maxChanges ? next.unitMs : step;
 }
 
-/** Sends a sink everything from `from`, up to but not including `to`, from the longest spans that fit into a step. */
+/** Sends all data from `from`, up to but not including `to`, to a sink, using the longest spans that fit into a step. */
 export function emitHistory(
   moment: Moment,
   series: Series,
@@ -238,7 +238,7 @@ export function emitHistory(
   if (at < to) emitChanges(moment, series, at, to, sink);
 }
 
-/** Sends a span. If the value was unknown in a part of it, sends the minutes or changes of the span instead, if they are kept. */
+/** Sends a span. If the value was unknown for a part of it, sends the minutes or changes of the span instead, if these are kept. */
 function emitSpan(moment: Moment, series: Series, span: Span, unitMs: number, sink: Sink): void {
   const [start, , , , , count] = span;
   if (sink.isKnownThrough(start, start + unitMs)) sink.span(span, unitMs);
@@ -266,7 +266,7 @@ function emitChanges(moment: Moment, series: Series, from: number, to: number, s
   }
 }
 
-/** Where a time occurred twice, the later run counts. */
+/** If a time occurred twice, the later run is used. */
 function emitPieces(moment: Moment, series: Series, range: Interval, sink: Sink): void {
   const starts = startsIn(moment, series, range);
   const emitHistory = ([time, value]: StateRow) => sink.state(time, value as number | undefined);

@@ -1,26 +1,26 @@
-// Gaps: times without a recording. After the hub was down, a value is unknown until the next recorded change. After any other gap the
-// value from before holds, unless a newer one was recorded.
+// Gaps: times without a recording. After the hub was down, a value is unknown until the next recorded change. After any other gap, the
+// earlier value applies again, unless a newer one was recorded.
 import { describeJump } from '../../../../model/time/wall-clock.ts';
 import type { HistoryGap } from '../../../../wire/http/past-shapes.ts';
 import { awayReason, downReason, noContact } from '../../history/history-tables.ts';
 import { type Interval, type Segment, type Segments, without } from '../../history/segments.ts';
 
-/** A gap with the number of its row. */
+/** A gap with its row number. */
 export type RecordedGap = HistoryGap & { readonly row: number };
 
-/** A time when the values of a connection were stale; `to` 0: they still are. */
+/** A period in which the values of a connection were stale; `to` 0: they still are. */
 export type RecordedAbsence = HistoryGap & { readonly sequence: number };
 
 export class Gaps {
   readonly #list: readonly HistoryGap[];
-  /** The times when the hub was down, each with the index of its segment. */
+  /** The periods in which the hub was down, each with the index of its segment. */
   readonly #downs: readonly (Interval & { readonly index: number | undefined })[];
   readonly #segments: Segments;
   readonly #recorded: readonly RecordedGap[];
   /** The gaps with the absences of a connection, by its ID. */
   readonly #ofConnections = new Map<string, Gaps>();
 
-  /** `list` is oldest first. The constructor adds gaps of the clock: where it was set back, and times that it skipped. */
+  /** `list` is oldest first. The constructor adds gaps caused by the clock: where it was set back, and times that it skipped. */
   constructor(list: readonly RecordedGap[], segments: Segments, absences: readonly HistoryGap[] = []) {
     this.#segments = segments;
     this.#recorded = list;
@@ -32,7 +32,7 @@ export class Gaps {
     this.#list = absences.length === 0 ? gaps : [...gaps, ...absences].sort(byTime);
   }
 
-  /** Returns these gaps, and the absences of a connection outside of them. An absence that lasts ends at `until`. */
+  /** Returns these gaps, and the absences of a connection outside them. An ongoing absence ends at `until`. */
   ofConnection(id: string, read: (id: string) => readonly RecordedAbsence[], until: number): Gaps {
     let found = this.#ofConnections.get(id);
     if (found === undefined) {
@@ -93,14 +93,17 @@ function leftOf({ row, ...gap }: RecordedGap, segments: Segments): HistoryGap[] 
     .map(({ from, to }, index) => ({ ...gap, from, to, lost: index === 0 ? gap.lost : 0 }));
 }
 
-/** Returns a gap of length 0 for each time that the clock was set back. Nothing is missing, but readers should see it. */
+/** Returns a gap of length 0 wherever the clock was set back. No data is missing, but readers should see it. */
 function setBacks(segments: Segments): HistoryGap[] {
   return segments.jumps
     .filter(({ before, after }, index) => after < before && segments.holdsAt(after, index + 1))
     .map((jump) => ({ from: jump.after, to: jump.after, lost: 0, reason: describeJump(jump) }));
 }
 
-/** Returns the times that the clock skipped. Before a piece that was recorded earlier nothing is skipped: the clock has not reached it again. */
+/**
+ * Returns the times that the clock skipped. Before a piece that was recorded earlier, nothing is skipped, because the clock has not reached
+ * it again.
+ */
 function neverIn(segments: Segments): HistoryGap[] {
   const pieces = segments.within({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY });
   return pieces.slice(1).flatMap(({ from, segment }, index) => {
@@ -116,14 +119,14 @@ function reasonOf(time: number, { jumps }: Segments): string {
   return jump === undefined ? 'the clock was set' : describeJump(jump);
 }
 
-// Lengths of buckets are units of everyday time, so that a bucket consists of whole minutes or whole hours.
+// Bucket lengths are everyday units of time, so that a bucket consists of whole minutes or whole hours.
 
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Each step divides the next unit: a number of seconds divides a minute, of minutes an hour, of hours a day. */
+/** Each step divides the next unit: seconds divide a minute, minutes an hour, and hours a day. */
 const steps = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
   ...[1, 2, 5, 10, 15, 30].map((n) => n * second),

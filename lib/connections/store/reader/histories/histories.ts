@@ -31,9 +31,9 @@ export function unknownParameter(database: PastDatabase, address: string, sees: 
   );
 }
 
-// A list of histories is made in pieces, each with the text for a few parameters, so that two threads can share the work.
+// A list of histories is produced in pieces, each with the text for a few parameters, so that two threads can share the work.
 
-/** The number of parameters of a piece; the last one may have fewer. */
+/** The number of parameters in a piece; the last piece may have fewer. */
 const pieceParameters = 8;
 
 export interface Piece {
@@ -56,7 +56,7 @@ export function piecesOf({ parameters }: HistoryQuestion): number {
   return Math.ceil(parameters.length / pieceParameters);
 }
 
-/** Reads a piece by its place. With `isFirst` it has a history even past the deadline. Errors: those of SQLite, `unavailable`. */
+/** Reads a piece by its position. With `isFirst`, it contains a history even after the deadline. Errors: those of SQLite, `unavailable`. */
 export function readPiece(moment: Moment, question: HistoryQuestion, place: number, isFirst: boolean): Piece {
   const { parameters, format } = question;
   const histories = [];
@@ -79,14 +79,14 @@ function joinPieces(pieces: readonly Piece[], format: HistoryQuestion['format'],
   return `{"histories":[${texts.join(',')}]${more}}\n`;
 }
 
-// CSV for spreadsheets (RFC 4180): one line for each point, and the same columns for every query.
+// CSV for spreadsheets (RFC 4180): one line per point, and the same columns for every query.
 
 const columns = ['address', 'time', 'value', 'min', 'mean', 'max', 'count'];
 const lineEnd = '\r\n';
 
 const csvHead = columns.join(',') + lineEnd;
 
-/** Returns a line for each point. Columns that a point lacks, and unknown values, are empty. */
+/** Returns one line per point. Columns that a point lacks, and unknown values, are empty. */
 function csvLinesOf(histories: readonly History[]): string {
   const lines: string[] = [];
   for (const history of histories) {

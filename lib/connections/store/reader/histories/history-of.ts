@@ -51,7 +51,7 @@ export function historyOf(moment: Moment, parameter: AskedParameter, range: Hist
   return { address, type, from, to, ...course, gaps: gaps.within(from, to) };
 }
 
-// The history of a number or a boolean: each value if there are few enough points, else buckets.
+// The history of a number or a boolean: each value if there are few enough points, otherwise buckets.
 
 function numberCourse(moment: Moment, series: Series, range: HistoryRange): Course {
   const complete = completeTables(moment, series, range);
@@ -86,7 +86,7 @@ function fireCourse(moment: Moment, series: Series, range: HistoryRange): Course
   return { kind: 'fires', stepMs, ...counts.columns() };
 }
 
-/** Counts fires. Buckets without one are left out. */
+/** Counts fires. Buckets without a fire are omitted. */
 class Counts implements Sink {
   readonly #start: number;
   readonly #stepMs: number;
@@ -121,7 +121,7 @@ class Counts implements Sink {
   }
 }
 
-// The exact history: each value, and the time from which it held.
+// The exact history: each value, and the time from which it applied.
 
 /** Returns each value of a number or a boolean; undefined: there are too many. */
 function stateCourse(moment: Moment, series: Series, range: HistoryRange): Course | undefined {
@@ -146,7 +146,7 @@ function textCourse(moment: Moment, series: Series, range: HistoryRange): Course
 
 /**
  * Returns the values by time, with null from the start of each gap to its end, or until a value is known again. Values that a device
- * reports before it counts as fresh also hold afterwards.
+ * reports before it counts as fresh also apply afterwards.
  */
 function statesOf(
   held: Held | undefined,

@@ -4,7 +4,7 @@ import { closeSync, copyFileSync, fsyncSync, openSync, readdirSync, renameSync, 
 import { join } from 'node:path';
 import type { PrivateFiles } from '../../../persistence.ts';
 
-/** The newest damaged files that stay after they were set aside. */
+/** How many of the newest damaged files are kept. */
 const keptAside = 5;
 
 /** The subfolder for the copies of a backup in progress. */
@@ -45,7 +45,7 @@ export function setAside({ folder, name, path }: DatabaseFiles, now = new Date()
 
 /**
  * Renames an entry at the path of the log, or of its index, that is not a file: SQLite could not open the database.
- * Returns a sentence for each.
+ * Returns one sentence per entry.
  */
 export function clearLog({ folder, name, path }: DatabaseFiles, now = new Date()): string[] {
   const inTheWay = companions.filter(
@@ -61,7 +61,7 @@ export function clearLog({ folder, name, path }: DatabaseFiles, now = new Date()
 /** Replaces the database by its hourly copy. */
 export function useCopy({ path, copy }: DatabaseFiles): void {
   const part = `${path}.part`;
-  rmSync(part, { force: true }); // never write to something else at this path, such as a pipe
+  rmSync(part, { force: true }); // never write to another kind of object at this path, such as a pipe
   copyFileSync(copy, part);
   sync(part);
   for (const companion of companions) rmSync(path + companion, { force: true });
@@ -73,7 +73,7 @@ export function timeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }
 
-/** Returns whether anything exists at a path. */
+/** Returns whether a path exists. */
 export function exists(path: string): boolean {
   return timeOf(path) !== undefined;
 }
@@ -82,7 +82,7 @@ export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** Forces a file to the disk. */
+/** Forces a file to disk. */
 export function sync(path: string): void {
   const descriptor = openSync(path, 'r+');
   try {
@@ -100,7 +100,7 @@ function nameAside(folder: string, name: string, now: Date): string {
   return target;
 }
 
-/** Removes the oldest damaged files. `newest` is the one set aside last, regardless of the clock. */
+/** Removes the oldest damaged files. `newest` is the last one set aside, regardless of the clock. */
 function removeOldest(folder: string, name: string, newest: string): void {
   const files = readdirSync(folder).filter((file) => file.startsWith(`${name}.damaged-`));
   const times = new Map<string, number>();

@@ -1,5 +1,5 @@
-// Opens a database of a store in any condition. It sets a damaged one aside and uses the hourly copy instead. It still reads one that
-// cannot be written. It never throws.
+// Opens a database of a store in any condition. Sets a damaged one aside and uses the hourly copy instead. Still reads one that cannot be
+// written. Never throws.
 
 import { closeSync, copyFileSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ interface Opening<Held, Database> extends Recovery<Held> {
   readonly lock: string;
   /** The activity of another hub with the lock, for the error: `keeps its values in this folder`. */
   readonly others: string;
-  /** Whether its contents are wanted even if it cannot be written. */
+  /** Whether its contents are needed even if it cannot be written. */
   readonly isRead: boolean;
   /** Opens the database for writing. Errors: those of SQLite. */
   open(held: Held | undefined): Database;
@@ -45,7 +45,7 @@ export function openStored<Held, Database extends { close(): void; readonly loss
   return beginStored(files, opening).open();
 }
 
-/** Takes the lock of a database and reads its contents: nobody who waits for them has to wait until it is open for writing. */
+/** Takes the lock of a database and reads its contents, so callers do not have to wait until it is open for writing. */
 export function beginStored<Held, Database extends { close(): void; readonly losses?: readonly string[] }>(
   files: DatabaseFiles,
   opening: Opening<Held, Database>,
@@ -110,8 +110,8 @@ function readIn<Held>(folder: string, path: string, losses: string[], recovery: 
   }
 }
 
-// A folder belongs to one hub at a time, and each of its databases to one thread of that hub. The system releases the lock when the hub
-// ends in any way.
+// A folder is used by one hub at a time, and each of its databases by one thread of that hub. The system releases the lock however the hub
+// ends.
 
 /** How long to wait for a hub that is shutting down. */
 const waitMs = 1000;
@@ -162,7 +162,7 @@ interface Recovery<Held> {
 }
 
 /**
- * Returns the contents of the database; undefined: it is new. Adds a sentence to `losses` for each loss. Errors: those of SQLite and of
+ * Returns the contents of the database; undefined: it is new. Adds one sentence per loss to `losses`. Errors: those of SQLite and of
  * the file system.
  */
 function recover<Held>(files: DatabaseFiles, losses: string[], recovery: Recovery<Held>): Held | undefined {
@@ -200,12 +200,12 @@ function readStored<Held>(path: string, losses: string[], recovery: Recovery<Hel
   return held;
 }
 
-/** Describes the loss by a damaged log. */
+/** Describes the loss caused by a damaged log. */
 export function lostLog(name: string): string {
   return `${name}-wal is incomplete: the last writes are lost`;
 }
 
-/** Returns the age of the hourly copy in milliseconds; 0 if the clock was set back since. undefined: there is none. */
+/** Returns the age of the hourly copy in milliseconds; 0 if the clock has been set back since. undefined: there is none. */
 function ageOf(copy: string): number | undefined {
   return isFile(copy) ? Math.max(0, Date.now() - timeOf(copy)!) : undefined;
 }
@@ -220,7 +220,7 @@ function ofCopy(files: DatabaseFiles, { lostSince, lost }: Recovery<unknown>): s
 }
 
 // Detects whether the write-ahead log of a database (`values.db-wal`) has lost writes: SQLite reads it up to the first damage and reports
-// no error. The index of the log (`-shm`), which remains after a kill, shows how much there was.
+// no error. The index of the log (`-shm`), which remains after a kill, shows how much was written.
 // https://sqlite.org/walformat.html#the_wal_index_file_format
 
 /** Two copies of the header, and the number of pages that the database already has. */

@@ -1,4 +1,5 @@
-// Reads rows that somebody may have edited. SQLite has larger integers than JavaScript: one of them would make the whole query fail.
+// Reads rows that a user may have edited. SQLite supports larger integers than JavaScript, and a single one would make the whole query
+// fail.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { counted } from '../../../../model/digits.ts';
@@ -32,7 +33,7 @@ function readArrays(statement: StatementSync, values: readonly Argument[]): unkn
   }
 }
 
-/** Returns the list that a column contains as JSON; an empty one if it contains none. */
+/** Returns the list that a column contains as JSON, or an empty list if there is none. */
 export function readList(json: string): readonly unknown[] {
   try {
     const list: unknown = JSON.parse(json);
@@ -50,7 +51,7 @@ function isTooLarge(error: unknown): boolean {
 /** The kind of a column of numbers: a count, milliseconds or hours since 1970, or any integer. */
 type NumberKind = 'count' | 'time' | 'hour' | 'integer';
 
-/** The range of a count leaves space for further rows. */
+/** The range of a count leaves space for more rows. */
 const ranges: Readonly<Record<NumberKind, readonly [least: number, greatest: number]>> = {
   count: [0, 2 ** 52],
   time: [-lastTimeMs, lastTimeMs],
@@ -63,7 +64,7 @@ export function isWithin(kind: NumberKind, column: string): string {
   return `${column} BETWEEN ${ranges[kind].join(' AND ')}`;
 }
 
-/** Columns of a table that have numbers of one kind. */
+/** Columns of a table that contain numbers of one kind. */
 export type NumberColumns = readonly [table: string, kind: NumberKind, ...columns: string[]];
 
 /** Deletes rows with a number out of range, and returns their count. Errors: those of SQLite. */
@@ -85,7 +86,7 @@ export function droppedText(path: string, dropped: number): string[] {
 }
 
 /**
- * Deletes rows that are not as they were written, and returns their number. `areWhole` is a condition that JavaScript can represent the
+ * Deletes damaged rows, and returns their number. `areWhole` is a condition that JavaScript can represent the
  * numbers of a row.
  */
 export function dropDamaged<Row extends readonly unknown[]>(
@@ -124,8 +125,8 @@ export function readStored<Stored>(stored: Stored | Uint8Array): Stored | string
   return stored instanceof Uint8Array ? Buffer.from(stored).toString() : stored;
 }
 
-// Rows that a database refuses, such as a number of the wrong type. Such a row is left out and counted, and does not stop the others. The
-// first one of a batch is named.
+// Rows that a database refuses, such as a number of the wrong type. Such a row is omitted and counted, without stopping the others. The
+// first one in a batch is named.
 
 /** SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH: the row is at fault, not the disk. */
 const codesOfRows = [18, 19, 20];
@@ -134,7 +135,7 @@ export class LeftOutRows {
   #count = 0;
   #first = '';
 
-  /** Returns the rows left out since the last call; undefined: none. */
+  /** Returns the rows omitted since the last call; undefined: there are none. */
   take(): LeftOut | undefined {
     const leftOut = this.#count === 0 ? undefined : { count: this.#count, first: this.#first };
     this.forget();
@@ -147,7 +148,7 @@ export class LeftOutRows {
     this.#first = '';
   }
 
-  /** Notes the error of a row; `name` is its name for people. Errors: the given one, if it concerns the whole database. */
+  /** Notes the error of a row; `name` is its name for people. Throws the given error if it concerns the whole database. */
   note(name: string, error: unknown): void {
     if (!isOfRow(error)) throw error;
     this.#first ||= `${name}: ${messageOf(error)}`;

@@ -7,11 +7,11 @@ import { sync } from './files.ts';
 
 /** Identifies the files of a hub among all SQLite files: "Ptch". */
 const applicationId = 0x50746368;
-/** How long a statement waits for an exclusive lock of another thread or program. */
+/** How long a statement waits for an exclusive lock held by another thread or program. */
 const busyMs = 2000;
 /** The default size of the write-ahead log. */
 const keptLogBytes = 4 * 1024 * 1024;
-/** The largest database that is checked at a start, which takes a third of a second. */
+/** The size of the largest database that is checked at startup, which takes a third of a second. */
 const smallBytes = 16 * 1024 * 1024;
 
 /** Creates a database with empty tables, and moves it into place once it is complete. Errors: those of SQLite and of the file system. */
@@ -20,7 +20,7 @@ export function createDatabase(path: string, tables: string, version = 1): void 
   rmSync(part, { force: true });
   const database = new DatabaseSync(part);
   try {
-    database.exec('PRAGMA synchronous = OFF'); // `sync` below forces the whole file to the disk
+    database.exec('PRAGMA synchronous = OFF'); // `sync` below forces the whole file to disk
     inTransaction(database, () => database.exec(tables));
     identify(database);
     database.exec(`PRAGMA user_version = ${version}`);
@@ -33,7 +33,7 @@ export function createDatabase(path: string, tables: string, version = 1): void 
 
 /**
  * Opens an existing database for writing. Its log keeps a size of `logBytes`, less on a small disk, and is emptied at `share` of that.
- * Errors: those of SQLite, also without write permission. After an error nothing stays open.
+ * Errors: those of SQLite, including a missing write permission. After an error, nothing remains open.
  */
 export function openDatabase(path: string, maxBytes: number, logBytes = keptLogBytes, share = 0.5): DatabaseSync {
   for (const companion of ['-wal', '-shm']) takeRights(path, companion);
@@ -64,7 +64,7 @@ export function emptyLog(database: DatabaseSync, isGivenBack: boolean): boolean 
   return busy === 0;
 }
 
-/** Opens a database read-only. Errors: those of SQLite, `DamagedError`. After an error nothing stays open. */
+/** Opens a database read-only. Errors: those of SQLite, `DamagedError`. After an error, nothing remains open. */
 export function readDatabase(path: string): DatabaseSync {
   const found = statSync(path);
   if (!found.isFile()) throw new DamagedError('it is not a file');
@@ -96,7 +96,7 @@ export function versionOf(database: DatabaseSync): number {
 }
 
 /**
- * Checks a whole database for damage. Unlike `quick_check` it finds rows out of order, which hide the rows after them. Errors: those of
+ * Checks a whole database for damage. Unlike `quick_check`, it finds rows out of order, which hide the rows after them. Errors: those of
  * SQLite, `DamagedError`.
  */
 export function checkDatabase(database: DatabaseSync): void {
@@ -105,7 +105,7 @@ export function checkDatabase(database: DatabaseSync): void {
   if (result !== 'ok') throw new DamagedError(result.split('\n')[0]!);
 }
 
-/** Checks a database that is small enough to be checked at a start. Errors: `DamagedError`. */
+/** Checks a database that is small enough to be checked at startup. Errors: `DamagedError`. */
 export function checkSmallDatabase(database: DatabaseSync, path: string): void {
   if (isSmall(path)) checkDatabase(database);
 }
@@ -114,7 +114,7 @@ export function isSmall(path: string): boolean {
   return statSync(path).size <= smallBytes;
 }
 
-/** Runs `work` in a transaction. Once it returns, the changes are on the disk. Errors: those of SQLite and of `work`. */
+/** Runs `work` in a transaction. When it returns, the changes are on disk. Errors: those of SQLite and of `work`. */
 export function inTransaction(database: DatabaseSync, work: () => void): void {
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -142,7 +142,10 @@ export class OpenFile {
   }
 }
 
-/** Copies the file mode of a database to its log. SQLite sets it only on creation, so a log from a read-only time would stay read-only. */
+/**
+ * Copies the file mode of a database to its log. SQLite sets it only on creation, so a log created while the database was read-only would
+ * remain read-only.
+ */
 function takeRights(path: string, companion: string): void {
   const [own, found] = [path, path + companion].map((file) => statSync(file, { throwIfNoEntry: false })?.mode);
   if (own !== undefined && found !== undefined && found !== own) chmodSync(path + companion, own);
@@ -163,7 +166,7 @@ function identify(database: DatabaseSync): void {
   database.exec(`PRAGMA application_id = ${applicationId}`);
 }
 
-// Each part of a store leaves space on the disk for more important parts. From least to most important: backup, history, audit, values.
+// Each part of a store leaves disk space for more important parts. From least to most important: backup, history, audit, values.
 
 /** The space that each part leaves; on a small disk, a share of the disk. */
 const reserves = {
@@ -175,7 +178,7 @@ const reserves = {
 /** The largest share of a small disk for the log of a database. */
 const logShare = 1 / 32;
 
-/** The disk has space, but not for this part of the store. The code is that of a full disk. */
+/** The disk has space, but not for this part of the store. The error code is that of a full disk. */
 export class NoRoomError extends Error {
   readonly code = 'ENOSPC';
 }
@@ -214,7 +217,9 @@ function megabytes(bytes: number): string {
 
 // The meaning of SQLite's error codes: https://sqlite.org/rescode.html
 
-/** damaged: the file is broken; full: no space; busy: another thread or program has it; unusable: the folder or the disk refuses. */
+/**
+ * damaged: the file is broken; full: no space; busy: another thread or program uses it; unusable: the folder or the disk refuses access.
+ */
 type Trouble = 'damaged' | 'full' | 'busy' | 'unusable';
 
 const troubles: Readonly<Record<number, Trouble>> = {
@@ -229,7 +234,7 @@ const troubles: Readonly<Record<number, Trouble>> = {
 /** SQLITE_IOERR_SHORT_READ and SQLITE_IOERR_CORRUPTFS: the file ends too early. */
 const damagedReads = [522, 8458];
 
-/** The contents of a database are not those that a hub has written. */
+/** The contents of a database were not written by a hub. */
 export class DamagedError extends Error {}
 
 export function troubleOf(error: unknown): Trouble {

@@ -15,7 +15,7 @@ interface Database {
 }
 
 export class WrittenDatabase<Held, Kind extends Database> {
-  /** Without what was read from it, which would fill the memory. */
+  /** Without the data read from it, which would fill the memory. */
   #stored: Omit<Stored<Held, Kind>, 'opened'> | undefined;
 
   get database(): Kind | undefined {
@@ -30,7 +30,7 @@ export class WrittenDatabase<Held, Kind extends Database> {
     return opened;
   }
 
-  /** Writes. If there is no space, empties the log and tries once more. Closes a damaged database. */
+  /** Writes a batch. If there is no space, empties the log and tries once more. Closes a damaged database. */
   write(work: (database: Kind) => void): Written {
     try {
       this.#writeInRoom(work);

@@ -1,5 +1,5 @@
-// Checks that the files of a database are still those that its writer left. SQLite caches its state and would continue to write to files
-// that somebody has moved, deleted, truncated or overwritten. All these writes would be lost at the next start.
+// Checks that the files of a database are still as its writer left them. SQLite caches its state and would continue to write to files that
+// were moved, deleted, truncated or overwritten. All of these writes would be lost at the next start.
 // https://sqlite.org/walformat.html#the_wal_file_format
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
@@ -35,7 +35,7 @@ export class WrittenFiles {
   }
 }
 
-/** Returns whether a file is a log or empty. Never open the database file like this: closing it would release the locks of SQLite. */
+/** Returns whether a file is a log or empty. Never use this for the database file: closing it would release SQLite's locks. */
 function isLog(path: string): boolean {
   const bytes = Buffer.alloc(4);
   const file = openSync(path, readFlags);

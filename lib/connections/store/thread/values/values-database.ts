@@ -1,4 +1,4 @@
-// The database of values, `values.db`: tables that people can read with any tool, and one transaction for each batch.
+// The database of values, `values.db`: tables that people can read with any tool, and one transaction per batch.
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -107,8 +107,8 @@ function writeSnapshots(database: DatabaseSync, { isAnew, saved, forgotten, last
     else database.prepare(putLast).run(selection, name, checksumOf([selection, name]));
 }
 
-// Values that change again and again: one row has all that have changed since their rows in `parameter` were last written, as JSON.
-// Whoever writes a row of `parameter`, a hub of an earlier version or a person, outdates them.
+// Values that change repeatedly: one row contains, as JSON, all that have changed since their rows in `parameter` were last written. Any
+// other write to a row of `parameter`, by a hub of an earlier version or a person, outdates them.
 
 const recentTables = `
   CREATE TABLE IF NOT EXISTS recent (
@@ -129,7 +129,7 @@ const recentTables = `
 const putRecent = 'INSERT OR REPLACE INTO recent VALUES (1, ?, ?)';
 const dropRecent = 'DELETE FROM recent';
 
-/** Reads the text of `recentRows`, and adds the names of what is damaged to `damaged`. Errors: those of SQLite. */
+/** Reads the text of `recentRows`, and adds the names of damaged values to `damaged`. Errors: those of SQLite. */
 function readRecent(database: DatabaseSync, damaged: string[]): ValueRow[] {
   if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'recent'").get() === undefined) return [];
   const [found] = readRows<[text: unknown, checksum: number]>(
@@ -197,7 +197,7 @@ export class ValuesDatabase {
   }
 
   /**
-   * Checks and reads a database without changing it. It reads values and memories only with `isRead`. Errors: those of SQLite,
+   * Checks and reads a database without changing it. Values and memories are read only with `isRead`. Errors: those of SQLite,
    * `DamagedError`.
    */
   static check(path: string, isRead: boolean): Held {
@@ -284,7 +284,7 @@ function writeAnew(database: DatabaseSync): void {
 const shownNames = 5;
 const shownCharacters = 100;
 
-/** Reads the database, which is opened next. While the hub runs, damage loses nothing: the hub has all values. */
+/** Reads the database, which is opened next. While the hub is running, damage causes no loss, because the hub has all values. */
 export function beginValues({ folder, maxBytes, isRead }: Omit<ReadRequest, 'ask'>): Begun<Held, ValuesDatabase> {
   const files = filesOf(folder, 'values');
   return beginStored<Held, ValuesDatabase>(files, {
@@ -312,11 +312,11 @@ function lossesOf(path: string, { damaged }: Held): string[] {
   return [`${path} has ${rows} contents are lost: ${names.join(', ')}${more}`];
 }
 
-// Reads the rows of `values.db`, and leaves out those with a wrong checksum. An editor of the database may write a correct checksum, and the
-// first version had none, so the values are checked too.
+// Reads the rows of `values.db`, and leaves out those with a wrong checksum. A user who edits the database may write a correct checksum,
+// and the first version had none, so the values are checked as well.
 
 /**
- * Reads undamaged values, oldest first, and names the others. The hub waits for it, so it reuses the row arrays of SQLite and sorts them
+ * Reads undamaged values, oldest first, and names the others. Because the hub waits for it, it reuses SQLite's row arrays and sorts them
  * here, which takes less time. Errors: those of SQLite.
  */
 function readValues(database: DatabaseSync, damaged: string[]): ValueRow[] {
@@ -429,7 +429,7 @@ class RowWriter {
     if (snapshots !== undefined) writeSnapshots(this.#database, snapshots);
   }
 
-  /** Keeps the recent values while `work` deletes rows of others. */
+  /** Keeps the recent values while `work` deletes rows of other values. */
   retainRecent(work: () => void): void {
     const recent = this.#database.prepare('SELECT parameters, checksum FROM recent').get();
     work();

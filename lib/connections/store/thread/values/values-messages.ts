@@ -3,7 +3,7 @@ import type { Value, ValueType } from '../../../../model/value.ts';
 import type { KeptMemory } from '../../../persistence.ts';
 import type { PackedRows } from '../../packed-rows.ts';
 
-/** The folder of a store and the bound of its database, which is read and then opened. */
+/** The folder of a store and the bound for its database, which is read and then opened. */
 export interface ReadRequest {
   readonly ask: 'read';
   readonly folder: string;
@@ -44,7 +44,7 @@ export interface SnapshotRow {
 
 /** Changes of the snapshots. */
 export interface SnapshotBatch {
-  /** Whether these are all snapshots: all others on the disk are deleted. */
+  /** Whether these are all snapshots, so that all others on disk are deleted. */
   readonly isAnew: boolean;
   readonly saved: readonly SnapshotRow[];
   readonly forgotten: readonly (readonly [selection: string, name: string])[];
@@ -69,7 +69,7 @@ export interface Held {
   readonly values: readonly ValueRow[];
   readonly memories: readonly KeptMemory[];
   readonly snapshots: KeptSnapshots;
-  /** The names of the damaged rows, which are left out. */
+  /** The names of the damaged rows, which are omitted. */
   readonly damaged: readonly string[];
 }
 
@@ -77,13 +77,13 @@ export interface Held {
 export interface ReadStored<Held> {
   /** The contents; undefined: the database is new or unreadable. */
   readonly held: Held | undefined;
-  /** The reason why nothing can be written at the moment; undefined: nothing prevents that so far. */
+  /** The reason why nothing can currently be written; undefined: nothing has prevented it so far. */
   readonly reason: string | undefined;
 }
 
 /** The result of opening a database for writing; without a reason it is open. */
 export interface OpenedStored<Held> extends ReadStored<Held> {
-  /** A sentence for each loss, with its reason; empty if nothing was lost. */
+  /** One sentence per loss, with its reason; empty if nothing was lost. */
   readonly losses: readonly string[];
   /** The age of the hourly copy; undefined: there is none. */
   readonly copyAgeMs: number | undefined;
@@ -98,7 +98,7 @@ export interface LeftOut {
   readonly first: string;
 }
 
-/** The result of a write. `isUsedUp`: the database is at its bound, not the disk. After `damaged` and `closed` it must be reopened. */
+/** The result of a write. `isUsedUp`: the database, rather than the disk, is full. After `damaged` and `closed` it must be reopened. */
 export type Written =
   | { readonly state: 'written'; readonly leftOut?: LeftOut | undefined }
   | { readonly state: 'full'; readonly reason: string; readonly isUsedUp?: boolean }
