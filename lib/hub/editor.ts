@@ -75,6 +75,9 @@ export const maxOps = 1000;
 /** How long a change of a REST API or of users waits for its confirmation. */
 export const probationMs = 30_000;
 
+/** How long an answer has to leave before its REST API restarts. */
+const answerMs = 50;
+
 /** The order of the settings of a rule, as the documentation writes them. */
 const ruleOrder = [
   'name',
@@ -255,7 +258,10 @@ export class Editor implements Editing {
     };
     if (!isRight || mode === 'check') return answer;
     if (mode === 'shadow') return { ...answer, shadow: runInShadow(after.plan) };
-    return { ...answer, ...(await this.#save(edited, comment, by, rights, changesAccess(before.plan, after.plan))) };
+    const isOnProbation = changesAccess(before.plan, after.plan);
+    const ids = new Set(before.plan.connections.filter(isAccess).map(({ id }) => id));
+    const isCut = [...restarts.connections.changed, ...restarts.connections.removed].some((id) => ids.has(id));
+    return { ...answer, ...(await this.#save(edited, comment, by, rights, { isOnProbation, isCut })) };
   }
 
   async #save(
@@ -263,7 +269,7 @@ export class Editor implements Editing {
     comment: string,
     by: Origin,
     rights: EditRights,
-    isOnProbation: boolean,
+    { isOnProbation, isCut }: { readonly isOnProbation: boolean; readonly isCut: boolean },
   ): Promise<Pick<EditAnswer, 'isSaved' | 'revision' | 'probation'>> {
     const changed = edited.filter(({ before, text }) => before?.text !== text);
     const writes = changed.map(
@@ -274,18 +280,24 @@ export class Editor implements Editing {
       const reason = await whyReadOnly(found.path);
       if (reason !== '') throw new HubError('forbidden', `${found.name}: ${reason}`);
     }
+    if (isOnProbation && this.#probation !== undefined)
+      throw new HubError(
+        'conflict',
+        `expected a confirmation of revision ${this.#probation.revision} first: it is on probation`,
+      );
     const folder = await this.#ownFolder();
-    if (isOnProbation) this.#endProbation();
     await writeAll(folder, writes);
     if (isOnProbation) noteProbation(folder, writes);
-    try {
-      await this.#parts.reload(by, comment);
-    } catch (error) {
-      await writeAll(
-        folder,
-        writes.map(({ path, before, after }) => ({ path, before: after, after: before })),
-      );
+    const undo = async () => {
+      const back = writes.map(({ path, before, after }) => ({ path, before: after, after: before }));
+      await writeAll(folder, back);
       if (isOnProbation) noteProbation(folder, undefined);
+    };
+    try {
+      if (isCut) this.#reloadLater(by, comment, undo);
+      else await this.#parts.reload(by, comment);
+    } catch (error) {
+      await undo();
       throw new HubError('conflict', `not saved, since it cannot run: ${messageOf(error)}`);
     }
     for (const { text } of changed) if (text !== undefined) this.#remember({ text, etag: etagOf(text) });
@@ -300,15 +312,28 @@ export class Editor implements Editing {
     return { isSaved: true, revision, probation: { until: Date.now() + probationMs } };
   }
 
+  /** Runs saved files once the answer is sent: they restart the REST API that sends it. */
+  #reloadLater(by: Origin, comment: string, undo: () => Promise<void>): void {
+    const { exclusively, reload, log } = this.#parts;
+    const run = async () => {
+      try {
+        await reload(by, comment);
+      } catch {
+        await undo(); // the log has the reason
+        this.#endProbation();
+        log(`a change by ${by.name} cannot run: the files are as before`);
+      }
+    };
+    setTimeout(() => void exclusively(run).catch((error) => log(messageOf(error))), answerMs);
+  }
+
   async #rollBack(revision: number, writes: readonly FileWrite[], by: Origin): Promise<void> {
     const { exclusively, reload, log } = this.#parts;
     if (this.#probation?.revision !== revision) return;
     try {
       await exclusively(async () => {
-        await writeAll(
-          await this.#ownFolder(),
-          writes.map(({ path, before, after }) => ({ path, before: after, after: before })),
-        );
+        const back = await Promise.all(writes.map(undone));
+        await writeAll(await this.#ownFolder(), back);
         await reload(by, `revision ${revision} was not confirmed within ${probationMs / 1000} s and is taken back`);
       });
       log(
@@ -470,13 +495,24 @@ function notesOf({ connections, rules }: Reload, plan: Plan): string[] {
   ];
 }
 
+/** Returns the write that takes another one back, and keeps what others have changed since. Errors: `ChangedMeanwhile`. */
+async function undone({ path, before, after }: FileWrite): Promise<FileWrite> {
+  const now = await readText(path);
+  if (now?.text === after) return { path, before: after, after: before };
+  const merged = now && mergeTexts(after ?? '', before ?? '', now.text);
+  if (merged === undefined) throw new ChangedMeanwhile();
+  return { path, before: now?.text, after: merged };
+}
+
+function isAccess({ type }: Plan['connections'][number]): boolean {
+  return type.type === 'rest-api';
+}
+
 /** Whether a change decides who can reach the hub. */
 function changesAccess(before: Plan, after: Plan): boolean {
   const keys = ({ connections }: Plan) =>
     JSON.stringify(
-      connections
-        .filter(({ type }) => type.isGateway && type.type === 'rest-api')
-        .map(({ id, key, enabled }) => [id, key, enabled]),
+      connections.filter(({ type }) => type.type === 'rest-api').map(({ id, key, enabled }) => [id, key, enabled]),
     );
   return keys(before) !== keys(after);
 }

@@ -1,9 +1,9 @@
 // Editing of flow files over HTTP: what people see, check, save, and take back.
 
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { HubOptions } from '../../../../lib/hub/index.ts';
+import { type HubOptions, startHub } from '../../../../lib/hub/index.ts';
 import { runTestsOf } from '../../../../lib/testing/run-tests.ts';
 import type {
   EditResult,
@@ -15,6 +15,8 @@ import type {
 } from '../../../../lib/wire/http/editing-shapes.ts';
 import type { RuleList } from '../../../../lib/wire/http/operation.ts';
 import type { Problem } from '../../../../lib/wire/http/problem.ts';
+import { createLogRecorder } from '../../../support/connection.ts';
+import { createFolder } from '../../../support/folder.ts';
 import { api, type HubUnderTest, startHubFrom } from '../../../support/hub.ts';
 
 const studio = `// The studio
@@ -318,4 +320,52 @@ test('an edit in shadow runs next to the live rules until it is saved', async (t
   const saved = await editors.edit('studio.json5', ops);
   t.true(saved.body.isSaved);
   t.is(editors.hub.shadow(), undefined);
+});
+
+test('a change of access that nobody has confirmed is taken back by a restart, a confirmed one stays', async (t) => {
+  const editors = await start(t);
+  const before = await editors.text('entry.json5');
+  const ops = [{ path: 'connections.api.users.manager.manage', set: false }];
+  const { body } = await editors.edit('entry.json5', ops);
+  t.true(body.isSaved && body.probation !== undefined, JSON.stringify(body));
+  const folder = editors.hub.folder;
+  await editors.hub.stop();
+  const again = await startHub({ paths: [folder], log: createLogRecorder() });
+  t.is(await editors.text('entry.json5'), before);
+  await again.stop();
+
+  const others = await start(t);
+  const saved = await others.edit('entry.json5', ops);
+  const { revision } = saved.body;
+  t.is(
+    (await others.post('/hub/edit/confirm', { revision }, users.one.token)).status,
+    403,
+    'another user confirms nothing',
+  );
+  t.is((await others.post('/hub/edit/confirm', { revision })).status, 200);
+  await others.hub.stop();
+  const last = await startHub({ paths: [others.hub.folder], log: createLogRecorder() });
+  t.regex(await others.text('entry.json5'), /manage"?: ?false/);
+  await last.stop();
+});
+
+test('a save of several files that a kill has interrupted is taken back at the next start', async (t) => {
+  const folder = await createFolder(t, { 'a.json5': '{ rules: [] }', 'b.json5': '{ rules: [ ] }' });
+  const write = (file: string, before: string) => ({ path: join(folder, file), before, after: '{ tests: [] }' });
+  await mkdir(join(folder, '.patchbay'));
+  const writes = [write('a.json5', '{ rules: [] }'), write('b.json5', '{ rules: [ ] }')];
+  await writeFile(join(folder, '.patchbay/save.json'), JSON.stringify(writes));
+  await writeFile(join(folder, 'a.json5'), '{ tests: [] }');
+  await rm(join(folder, 'b.json5')); // between the two steps of its replacement
+  const hub = await startHub({ paths: [folder], log: createLogRecorder() });
+  t.is(await readFile(join(folder, 'a.json5'), 'utf8'), '{ rules: [] }');
+  t.is(await readFile(join(folder, 'b.json5'), 'utf8'), '{ rules: [ ] }');
+  await hub.stop();
+});
+
+test('the answer to a change that restarts its own REST API arrives', async (t) => {
+  const editors = await start(t);
+  const { status, body } = await editors.edit('entry.json5', [{ path: 'connections.api.maxClients', set: 100 }]);
+  t.is(status, 200);
+  t.true(body.isSaved);
 });
