@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command line: the only file that touches `process`. Each command declares itself, and is a function that resolves to an exit status.
+// The command line, and the only file that uses `process`. Each command declares itself, and is a function that resolves to an exit status.
 // Only the called command is loaded, and its dependencies only when it runs.
 
 import './command/node-version.ts';
@@ -75,7 +75,7 @@ const commands: Readonly<Record<string, () => Promise<{ register(cli: Cli): void
 
 void call(process.argv[2] ?? 'run');
 
-/** Calls the command that was typed. Help loads the declarations of all commands. */
+/** Runs the command in the arguments. Help loads the declarations of all commands. */
 async function call(name: string): Promise<void> {
   const names = ['help', '--help', '-h'].includes(name) ? Object.keys(commands) : [name];
   const declaring = names.map((one) => (Object.hasOwn(commands, one) ? commands[one]!() : undefined));
@@ -85,8 +85,8 @@ async function call(name: string): Promise<void> {
 }
 
 /**
- * Returns an error for an argument that is neither a command nor a path, if it resembles a command. It does not show further arguments: one
- * may be a password.
+ * Returns an error for an argument that is neither a command nor a path, if it resembles a command. It does not show further arguments,
+ * because one may be a password.
  */
 function misspeltCommand(program: string, word: string, typed: string | undefined): string | undefined {
   if (word !== typed || existsSync(word)) return undefined;
@@ -132,7 +132,7 @@ function onExit(work: () => void): void {
   process.on('exit', work);
 }
 
-/** Calls back at each SIGHUP. */
+/** Calls back on each SIGHUP. */
 function onReloadSignal(reload: () => void): void {
   process.on('SIGHUP', reload);
 }

@@ -1,5 +1,5 @@
 // For a clone: loads modules with their types already stripped, and packages already bundled. `npm install` and `npm run spec` prepare both
-// (spec/prepared/prepare.ts). Node.js reads everything else, and all that has changed since, as usual.
+// (spec/prepared/prepare.ts). Everything else, and all files changed since, are loaded by Node.js as usual.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
@@ -17,7 +17,7 @@ const keepAfterMs = 10_000;
 
 /** Makes Node.js load prepared modules from now on, and V8 cache the code that it compiles. */
 export function usePrepared(): void {
-  const isSpec = env.NODE_OPTIONS?.includes('/spec/prepared/preload.mjs'); // the spec runner loads prepared modules already
+  const isSpec = env.NODE_OPTIONS?.includes('/spec/prepared/preload.mjs'); // the spec runner already loads prepared modules
   if (isSpec || !import.meta.url.endsWith('.ts')) return;
   enableCompileCache(`${cache}compiled`);
   setTimeout(flushCompileCache, keepAfterMs).unref();
@@ -58,7 +58,7 @@ function stripped(url: string): Buffer | undefined {
   }
 }
 
-/** Returns the bundled packages by name; none when other versions have been installed since. */
+/** Returns the bundled packages by name; none if other versions have been installed since. */
 function bundledPackages(): ReadonlyMap<string, string> {
   try {
     const hash = createHash('sha256');

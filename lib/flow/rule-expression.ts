@@ -1,4 +1,4 @@
-// An expression of a rule between check and run: compiled, but not yet bound to the parameters that it looks up.
+// An expression of a rule after the check and before the run: compiled, but not yet bound to the parameters that it looks up.
 
 import type { Expression, LookedUp } from '../expression/expression.ts';
 import type { Value, ValueType } from '../model/value.ts';
@@ -13,12 +13,12 @@ export interface RuleExpression {
   readonly lookedUp: readonly LookedUp[];
   readonly readsNow: boolean;
   readonly readsPrevious: boolean;
-  /** The name, if the expression is only a name: it passes on that value. */
+  /** The name if the expression consists only of a name, whose value it passes on. */
   readonly passes: string | undefined;
 }
 
 /** An expression bound to the parameters that it looks up. */
 export interface BoundExpression {
-  /** Evaluates over a scope. Undefined: a value that it reads is unknown, or it failed and has reported so. */
+  /** Evaluates over a scope. Undefined: a value that it reads is unknown, or it failed and has reported this. */
   evaluate(scope: Record<string, Value | undefined>): Value | undefined;
 }

@@ -1,5 +1,5 @@
-// The module that TypeScript flows get when they import `rxjs`. Operators that hold values back, or emit streams made from them,
-// differ from those of RxJS in one point: a value emitted later keeps the change that it arrived with as its cause.
+// The module that TypeScript flows get when they import `rxjs`. Operators that hold back values, or emit streams created from them, differ
+// from those of RxJS in one respect: a value emitted later keeps the change with which it arrived as its cause.
 import * as rxjs from 'rxjs';
 import { longestDurationMs } from '../model/time/duration.ts';
 import {
@@ -19,7 +19,7 @@ interface Kept<T> {
 
 type Project = (value: unknown, index: number) => rxjs.ObservableInput<unknown>;
 
-/** Passes values on in its own way. It ends with its listener, even in the middle of synchronous values. */
+/** Forwards values in its own way. It ends with its listener, even during synchronous emissions. */
 class Forwarding<T> extends rxjs.Subscriber<T> {
   readonly #forward: (value: T) => void;
 
@@ -33,7 +33,7 @@ class Forwarding<T> extends rxjs.Subscriber<T> {
   }
 }
 
-/** Wraps an operator that passes values on later, so each value keeps the change that it arrived with as its cause. */
+/** Wraps an operator that forwards values later, so each value keeps the change with which it arrived as its cause. */
 function withCauses(operator: rxjs.OperatorFunction<Kept<unknown>, Kept<unknown>>) {
   return (source: rxjs.Observable<unknown>) =>
     new rxjs.Observable((subscriber) => {
@@ -47,12 +47,12 @@ function ofValues<T>(select: (value: unknown) => T): (kept: Kept<unknown>) => T 
   return ({ value }) => select(value);
 }
 
-/** Wraps an operator that makes a stream of each value: the stream runs with the cause of the value. */
+/** Wraps an operator that creates a stream from each value, so that the stream runs with the cause of the value. */
 function withInnerCauses(
   operator: (project: Project, ...others: unknown[]) => rxjs.OperatorFunction<unknown, unknown>,
 ) {
   return (project: Project, ...others: unknown[]) => {
-    if (typeof others[0] === 'function') return operator(project, ...others); // an old form, with a selector of results
+    if (typeof others[0] === 'function') return operator(project, ...others); // an old form, with a result selector
     const projectKept = (value: unknown, index: number) => inner(value as Kept<unknown>, index, project);
     return (source: rxjs.Observable<unknown>) => source.pipe(rxjs.map(keep), operator(projectKept, ...others));
   };
@@ -94,7 +94,7 @@ export const exhaustMap = withInnerCauses(rxjs.exhaustMap as never) as typeof rx
 
 type Scheduler = rxjs.SchedulerLike;
 
-/** These schedulers of RxJS also read the machine's clock, and the machine runs their delays: in a test nothing would arrive. */
+/** These schedulers of RxJS also read the machine's clock and use its timers, so nothing would arrive in a test. */
 function steady(scheduler: Scheduler): Scheduler {
   return {
     now: steadyTime.now,
@@ -206,7 +206,7 @@ export const publishReplay = ((
         (selector ?? provider) as rxjs.TimestampProvider,
       )) as typeof rxjs.publishReplay;
 
-/** A timer of the platform cannot wait longer than the longest duration. */
+/** A platform timer cannot wait longer than the maximum duration. */
 function waitThen<T>(ms: number, scheduler: Scheduler, then: (ms: number) => rxjs.Observable<T>): rxjs.Observable<T> {
   if (ms <= longestDurationMs) return then(ms);
   const waited = rxjs.timer(longestDurationMs, scheduler);

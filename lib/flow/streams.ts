@@ -1,4 +1,4 @@
-// The streams of rules in TypeScript. They are created while their file is checked, and get the sources of their rule when it
+// The streams of rules in TypeScript. They are created while their file is checked, and connected to the sources of their rule when it
 // runs. Each stream knows its addresses from the start.
 
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
@@ -9,7 +9,7 @@ import type { On, StreamOptions } from './define-flow.ts';
 import type { NamedValues, Sources } from './plan.ts';
 import { runInFlow } from './programs/flow-code.ts';
 
-/** A parameter that a flow file asked for. `type` is the type that its author expects, undefined for any type. */
+/** A parameter requested by a flow file. `type` is the type expected by its author, undefined for any type. */
 export interface AskedParameter {
   readonly address: string;
   readonly type: ValueType | undefined;
@@ -21,7 +21,7 @@ export interface AskedParameter {
 /** The streams of one flow file. */
 export class Streams {
   readonly on: On;
-  /** Every parameter that the file asked for. */
+  /** Every parameter requested by the file. */
   readonly asked: AskedParameter[] = [];
   readonly #flow: string;
   readonly #addressesOf = new WeakMap<Observable<unknown>, readonly string[]>();
@@ -58,7 +58,7 @@ export class Streams {
     });
   }
 
-  /** The addresses that a stream leads back to. A stream that joins several streams leads back to all addresses of its file. */
+  /** The addresses from which a stream is derived. For a stream that joins several streams, these are all addresses of its file. */
   addressesOf(stream: Observable<unknown>): readonly string[] {
     for (let at: Observable<unknown> | undefined = stream; at !== undefined; at = at.source) {
       const addresses = this.#addressesOf.get(at);
@@ -67,7 +67,7 @@ export class Streams {
     return this.addresses;
   }
 
-  /** All addresses that the file asked for: one list, shared by all rules of the file. */
+  /** All addresses requested by the file: one list, shared by all of its rules. */
   get addresses(): readonly string[] {
     if (this.#addresses.length !== this.asked.length) this.#addresses = this.asked.map(({ address }) => address);
     return this.#addresses;
@@ -78,7 +78,7 @@ export class Streams {
     return new Observable((subscriber) => runInFlow(this.#flow, () => stream.subscribe(subscriber)));
   }
 
-  /** Gives the streams the sources of the rule that subscribes next. */
+  /** Connects the streams to the sources of the rule that subscribes next. */
   connect(sources: Sources): void {
     this.#sources = sources;
   }
@@ -113,7 +113,7 @@ function listensTo({ hear = 'changes' }: StreamOptions = {}): boolean {
   return hear === 'writes';
 }
 
-/** Returns the same object, which throws an error for a name that it does not have. */
+/** Returns the object wrapped so that it throws an error for an unknown name. */
 function onlyThese(on: On): On {
   return new Proxy(on, {
     get(target, name) {

@@ -15,16 +15,16 @@ export interface Expectation {
   readonly isTrigger: boolean;
   /** The expectation as text: `true`, `"ON AIR"`, `unknown`, `fired`, `fired 3 times`. */
   readonly text: string;
-  /** Returns its place, `demo.json5:7:20`, by reading the text again. */
+  /** Returns its location, `demo.json5:7:20`, by reading the text again. */
   place(): string;
   /** Whether a value (undefined: unknown), or the number of times that a trigger fired, meets it. */
   isMetBy(actual: Value | undefined): boolean;
 }
 
-/** What a test makes a device do, or expects of it. */
+/** An action of a device in a test, or an expectation on the device. */
 export interface DevicePart {
   readonly connectionId: string;
-  /** Returns where it stands. */
+  /** Returns its location. */
   place(): string;
 }
 
@@ -33,7 +33,7 @@ export interface DevicePart {
  * then on it watches `never`, for `duringMs`.
  */
 export interface TestStep {
-  /** Milliseconds since the start of the test; undefined: as soon as the step before it is done. */
+  /** Milliseconds since the start of the test; undefined: as soon as the previous step is done. */
   readonly atMs: number | undefined;
   readonly set: readonly Assignment[];
   readonly expect: readonly Expectation[];
@@ -41,9 +41,9 @@ export interface TestStep {
   readonly duringMs: number;
   /** Whether the device can be reached. */
   readonly link: readonly (DevicePart & { readonly isUp: boolean })[];
-  /** What the device sends. */
+  /** The frames that the device sends. */
   readonly receive: readonly (DevicePart & { readonly bytes: Uint8Array })[];
-  /** The frames that the hub must have sent since the last `sent`, in this order; none: it must have sent nothing. */
+  /** The frames that the hub must have sent since the last `sent`, in this order; empty: it must have sent nothing. */
   readonly sent: readonly (DevicePart & { readonly frames: readonly string[] })[];
   readonly stale: readonly (DevicePart & { readonly isStale: boolean })[];
   /** The values of pending writes. */
@@ -53,7 +53,7 @@ export interface TestStep {
 export interface TestPlan {
   readonly name: string;
   readonly file: string;
-  /** Returns its place, `demo.json5:7:20`. */
+  /** Returns its location, `demo.json5:7:20`. */
   place(): string;
   /** The time of day at its start, in milliseconds since 1970; undefined: the default. */
   readonly startMs: number | undefined;
@@ -61,7 +61,7 @@ export interface TestPlan {
   readonly steps: readonly TestStep[];
   /** The connections whose devices it plays. */
   readonly played: ReadonlySet<string>;
-  /** Addresses that seem to belong to other hubs, but without known types: the test cannot run. */
+  /** Addresses that seem to be those of other hubs, without known types, so the test cannot run. */
   readonly unknown: readonly string[];
 }
 

@@ -1,12 +1,12 @@
 // Causes across time. Work that is scheduled during the delivery of a change runs on behalf of that change, no matter how much later. So
-// the cause of a timer that fires is its start, although the timer connection itself does not handle causes.
+// the cause of a timer that fires is its start, although the timer connection does not handle causes.
 
 import type { SchedulerAction, SchedulerLike } from 'rxjs';
 import type { Graph } from './graph.ts';
 
 /**
- * Creates a scheduler on the clock of another one. Its work runs on behalf of the change that was delivered when it was scheduled, and not
- * at all if `mayAct` returns false by then.
+ * Creates a scheduler on the clock of another one. Its work runs on behalf of the change that was delivered when it was scheduled, and does
+ * not run if `mayAct` returns false by then.
  */
 export function createCausalScheduler(graph: Graph, scheduler: SchedulerLike, mayAct = () => true): SchedulerLike {
   return {

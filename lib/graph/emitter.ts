@@ -1,5 +1,5 @@
-// A hot stream for a hundred thousand instances and cheap emissions: most have no listener or one. It is an rxjs Observable. Frequent
-// listeners use `addListener`, without rxjs in between.
+// A hot stream designed for a hundred thousand instances and cheap emissions, because most have at most one listener. It is an rxjs
+// Observable. Frequent listeners use `addListener`, which bypasses rxjs.
 
 import { Observable, type Subscriber } from 'rxjs';
 
@@ -8,7 +8,7 @@ export interface Listener<T> {
   next(value: T): void;
   /** Whether it has stopped receiving values; set it before removing the listener. */
   readonly closed: boolean;
-  /** Whether it acts on changes only, and so does not receive what is merely shown. */
+  /** Whether it acts only on changes, and so does not receive values that are merely shown. */
   readonly isOfChanges?: boolean;
 }
 
@@ -17,8 +17,8 @@ const longestShortList = 16;
 /** Hot, synchronous, never completes, never errors; replays nothing. Calls listeners in the order in which they were added. */
 export class Emitter<T> extends Observable<T> {
   /**
-   * The listener, if there is only one: a list would cost two more memory accesses. Frequent callers of `emit` check it first, so V8 knows
-   * the listener at that call site. Only the emitter sets it.
+   * The listener, if there is only one, because a list would cost two more memory accesses. Frequent callers of `emit` check it first, so
+   * V8 knows the listener at that call site. Only the emitter sets it.
    */
   only: Listener<T> | undefined = undefined;
   #many: ListenerList<T> | undefined = undefined;
@@ -36,13 +36,13 @@ export class Emitter<T> extends Observable<T> {
     else if (this.#many !== undefined) this.#many.emit(value);
   }
 
-  /** Emits to all listeners that do more than act on changes. */
+  /** Emits to all listeners that do not act only on changes. */
   show(value: T): void {
     const listeners = this.only === undefined ? [...(this.#many?.list ?? [])] : [this.only];
     for (const listener of listeners) if (!listener.closed && listener.isOfChanges !== true) listener.next(value);
   }
 
-  /** Adds a listener behind all others. */
+  /** Adds a listener after all others. */
   addListener(listener: Listener<T>): void {
     if (this.#many !== undefined) this.#many.add(listener);
     else if (this.only === undefined) this.only = listener;

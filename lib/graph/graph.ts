@@ -1,4 +1,4 @@
-// The keyed graph: one table of parameters, one way in, and all changes delivered in order.
+// The keyed graph: one table of parameters, a single entry point for writes, and all changes delivered in order.
 // Every write is resolved, checked, converted and queued. The queue is delivered first in, first out, and writes of observers are queued
 // behind it. A parameter stores a value before it notifies its observers.
 import { type Observable, Subject } from 'rxjs';
@@ -47,7 +47,7 @@ export class Graph extends ParameterTable {
   #isTimed = false;
   readonly #timer: TurnTimer;
   #delivering: Change | undefined = undefined;
-  /** A change of an earlier turn on whose behalf work runs. */
+  /** A change from an earlier turn on whose behalf work runs. */
   #earlier: Change | undefined = undefined;
   readonly #settling = new SettleQueue();
   /** Metadata from flow files, and from the declarations of connections. */
@@ -90,17 +90,17 @@ export class Graph extends ParameterTable {
     return this.#revision;
   }
 
-  /** A different number for each turn. */
+  /** A number that differs between turns. */
   get turnNumber(): number {
     return this.#turns;
   }
 
-  /** The durations of turns: one in 64 is measured, at most one in a millisecond. */
+  /** The durations of turns: one of 64 is measured, at most one per millisecond. */
   get turnDurations(): Durations {
     return this.#timer.durations;
   }
 
-  /** The cause of a write at this moment: the change that is being delivered, or on whose behalf work runs. */
+  /** The cause of a write at this moment: the change that is being delivered, or on whose behalf work is running. */
   get cause(): Change | undefined {
     return this.#delivering ?? this.#earlier;
   }
@@ -122,8 +122,8 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Adds the parameters of a connection, then sets their default values; parameters that exist stay unchanged. Parameters created in one go
-   * are adjacent in memory: a rule that writes to thousands of them takes up to a fifth less time.
+   * Adds the parameters of a connection, then sets their default values; existing parameters remain unchanged. Parameters created at once
+   * are adjacent in memory, so a rule that writes to thousands of them takes up to a fifth less time.
    */
   declare(owner: Origin, declarations: Iterable<ParameterDeclaration>): void {
     const added: ParameterNode[] = [];
@@ -180,14 +180,14 @@ export class Graph extends ParameterTable {
     return found.length === 0 ? declared : Object.assign({}, declared, ...found);
   }
 
-  /** Returns a stream of the converted values that others write to a parameter, for its connection. Hot, replays nothing. */
+  /** Returns a stream of the converted values written by others to a parameter, for its connection. Hot, replays nothing. */
   inbox(address: string): Observable<Value> {
     const node = this.get(address);
     node.inbox ??= new Emitter<Value>();
     return node.inbox;
   }
 
-  /** Returns a stream of the writes of the value that a parameter already has. Hot, replays nothing; empty for a trigger. */
+  /** Returns a stream of the writes that repeat the value of a parameter. Hot, replays nothing; empty for a trigger. */
   repeats(node: ParameterNode): Observable<Value> {
     node.repeats ??= new Emitter<Value>();
     return node.repeats;
@@ -241,9 +241,9 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * The one way in. Returns the converted value. If another hub owns the parameter, the write is only sent there, and the value changes
-   * when that hub reports it. Errors: `read-only`, `not-convertible`, `out-of-range`; `conflict` if long text does not fit;
-   * `unavailable` if this hub finds that it no longer owns the parameter.
+   * The single entry point for writes. Returns the converted value. If another hub owns the parameter, the write is only sent there, and
+   * the value changes when that hub reports it. Errors: `read-only`, `not-convertible`, `out-of-range`; `conflict` if long text does not
+   * fit; `unavailable` if this hub detects that it no longer owns the parameter.
    */
   writeTo(
     node: ParameterNode,
@@ -283,7 +283,7 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Writes to a parameter of another hub. A method of its own, because V8 inlines `writeTo` only while that is short. Errors: as `writeTo`.
+   * Writes to a parameter of another hub. A separate method, because V8 inlines `writeTo` only while it is short. Errors: as `writeTo`.
    */
   #writeElsewhere(node: ParameterNode, input: unknown, origin: Origin): Value {
     if (node.access === 'read-only' || node.remote === undefined) throw readOnly(node);
@@ -299,7 +299,7 @@ export class Graph extends ParameterTable {
 
   /**
    * Makes the hub that owns parameters write them, as one turn there. Never rejects: resolves to the value or the error of each write, a
-   * `LoopError` past the limit of hops.
+   * `LoopError` beyond the limit of hops.
    */
   writeRemote(remote: Remote, writes: readonly RemoteWrite[], origin: Origin): Promise<readonly (Value | Error)[]> {
     const hop = this.#nextHop();
@@ -319,14 +319,14 @@ export class Graph extends ParameterTable {
     );
   }
 
-  /** Writes on behalf of another hub, which has counted hops. Errors: as `writeTo`, and `conflict` past the limit of hops. */
+  /** Writes on behalf of another hub, which has counted hops. Errors: as `writeTo`, and `conflict` beyond the limit of hops. */
   writeFor(node: ParameterNode, input: unknown, origin: Origin, cause: Change | undefined, hop: number): Value {
     if (hop <= maxHops) return this.writeTo(node, input, origin, cause, hop);
     this.#dropped.next(new DroppedWrite('hops', new PendingChange(node, 1, origin, cause, hop, this.now())));
     throw new LoopError(node.address);
   }
 
-  /** Takes over a change that the owner of a mirrored parameter reports. Runs within a turn, whose limit of writes does not count it. */
+  /** Applies a change reported by the owner of a mirrored parameter. Runs within a turn, whose write limit does not count it. */
   mirror(node: ParameterNode, reported: MirroredChange): Change {
     const { value, origin, cause, hop, time } = reported;
     const change = new PendingChange(node, value, origin, cause, hop, time);
@@ -335,8 +335,8 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Restores the value that a parameter had in an earlier run of the hub, with a new revision and the old time. It notifies nobody, so call
-   * it before anything runs. Errors: as `writeTo`, except `read-only`.
+   * Restores the value that a parameter had in an earlier run of the hub, with a new revision and the old time. It notifies no observers,
+   * so call it before anything runs. Errors: as `writeTo`, except `read-only`.
    */
   restore(node: StateNode, restored: Restored, origin: Origin): void {
     const value = node.accept === undefined ? convert(node.type, restored.value) : node.accept(restored.value);
@@ -349,7 +349,7 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Sets a value that a device had before this hub came to know it. It notifies all observers except those that act on changes, such
+   * Sets a value that a device had before this hub connected to it. It notifies all observers except those that act on changes, such
    * as rules. Errors: as `writeTo`.
    */
   show(node: StateNode, input: unknown, origin: Origin): void {
@@ -370,16 +370,16 @@ export class Graph extends ParameterTable {
 
   /**
    * Restores a value that another hub stored, within a turn: it notifies all observers, and the limit of writes does not count it. Skips a
-   * value that no longer converts.
+   * value that can no longer be converted.
    */
   giveBack(node: ParameterNode, { value, time, readCause }: Restored, origin: Origin): void {
     try {
       const converted = node.accept === undefined ? convert(node.type, value) : node.accept(value);
       this.mirror(node, { value: converted, origin, cause: readCause(), hop: 0, time });
-    } catch {} // the default value stays
+    } catch {} // the default value remains
   }
 
-  /** Makes one turn of all writes in `work`; within a turn it only runs the work. Errors: those of `work`. */
+  /** Combines all writes in `work` into one turn; within a turn, it only runs the work. Errors: those of `work`. */
   turn(work: () => void): void {
     if (this.#isInTurn) {
       work();
@@ -394,7 +394,7 @@ export class Graph extends ParameterTable {
     }
   }
 
-  /** Runs the task once in this turn, after its writes have settled; outside of a turn, in a turn of its own. */
+  /** Runs the task once in this turn, after its writes have settled; outside a turn, in a separate turn. */
   atSettle(task: SettleTask): void {
     this.#settling.add(task, this.#delivering, this.#earlier);
     if (!this.#isInTurn) this.turn(() => {});
@@ -533,8 +533,8 @@ export class Graph extends ParameterTable {
 }
 
 /**
- * Takes over the time and writer when the owner of a mirrored parameter reports the same value with others. It notifies nobody, and the
- * revision stays.
+ * Adopts the time and writer when the owner of a mirrored parameter reports the same value with new ones. It notifies no observers, and the
+ * revision stays the same.
  */
 function adopt(node: StateNode, change: PendingChange): void {
   const { origin, time, revision, previous } = node.lastChange!;
@@ -559,7 +559,7 @@ function readOnly({ address }: ParameterNode): HubError {
 }
 
 // Changes as the graph creates them. A change keeps the chain of changes that led to it. Within a turn the chain is complete. Across turns
-// it loses its oldest changes, so a loop through timers does not keep its whole past.
+// it loses its oldest changes, so a loop through timers does not keep its whole history.
 
 /** A change keeps at least this many of the changes that led to it, and always less than twice as many. */
 export const keptCauses = 64;
@@ -595,7 +595,7 @@ class PendingChange implements Change {
   }
 }
 
-/** The length of long text that a cause keeps: the text itself no longer counts where it has been replaced. */
+/** How much of a long text a cause keeps, because replaced texts are no longer counted. */
 const causeTextLength = 256;
 
 /** The cause, or a copy of it with the beginnings of its long texts. */

@@ -16,7 +16,7 @@ import { Emitter, listen } from './emitter.ts';
 
 export type ParameterNode = StateNode | TriggerNode;
 
-/** What few parameters have: it is an object of its own, so that it takes no memory in the hundred thousand others. */
+/** Rare properties of parameters, in a separate object so that they take no memory in the hundred thousand others. */
 interface Extras {
   remote?: Remote | undefined;
   repeats?: Emitter<Value> | undefined;
@@ -58,7 +58,7 @@ abstract class Node<T> extends Emitter<T> {
     if (remote !== this.remote) this.#own.remote = remote;
   }
 
-  /** Emits writes that change nothing, once somebody has asked for them. */
+  /** Emits writes that change nothing, once these have been requested. */
   get repeats(): Emitter<Value> | undefined {
     return this.#extras?.repeats;
   }
@@ -101,7 +101,7 @@ abstract class Node<T> extends Emitter<T> {
   }
 }
 
-/** A parameter with state. Hot, replays the present value (undefined: unknown), synchronous, never errors. */
+/** A parameter with state. Hot, replays the current value (undefined: unknown), synchronous, never errors. */
 export class StateNode extends Node<Value | undefined> implements Parameter {
   readonly type: ValueType;
   value: Value | undefined = undefined;
@@ -129,14 +129,14 @@ export function createNode(owner: Origin, address: string, declaration: Paramete
     : new StateNode(owner, address, declaration);
 }
 
-/** Adds a subscriber, which receives the present value first. */
+/** Adds a subscriber, which receives the current value first. */
 function listenFromNow(this: Observable<Value | undefined>, subscriber: Subscriber<Value | undefined>): () => void {
   const end = listen.call(this as Observable<unknown>, subscriber as Subscriber<unknown>);
   subscriber.next((this as StateNode).value);
   return end;
 }
 
-// The change that restores a value of an earlier run. Nobody is notified of it, so it causes nothing.
+// The change that restores a value of an earlier run. It notifies no observers, so it causes nothing.
 
 /** A value of an earlier run. */
 export interface Restored {

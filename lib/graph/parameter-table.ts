@@ -34,7 +34,7 @@ export abstract class ParameterTable {
     return this.#parameters.size;
   }
 
-  /** Removes parameters. Call it between turns, when nothing writes to them any more. */
+  /** Removes parameters. Call it between turns, when they are no longer written. */
   remove(nodes: Iterable<ParameterNode>): void {
     for (const node of nodes) {
       this.#parameters.delete(node.address);
@@ -72,7 +72,7 @@ export abstract class ParameterTable {
     return this.#parameters.get(address);
   }
 
-  /** Returns the parameter of an address. Errors: `unknown-parameter`. */
+  /** Returns the parameter with this address. Errors: `unknown-parameter`. */
   get(address: string): ParameterNode {
     const node = this.#parameters.get(address);
     if (node === undefined) throw noSuchParameter(address);
@@ -97,7 +97,7 @@ export abstract class ParameterTable {
 }
 
 // All parameters with a known state, in the order of the revisions of their last changes. A change moves its parameter to the tail in O(1).
-// A query for the changes since a revision walks back from the tail to that revision, and no further.
+// A query for the changes since a revision walks back from the tail only to that revision.
 
 class RevisionList {
   #head: StateNode | undefined = undefined;
@@ -131,7 +131,7 @@ class RevisionList {
 
   /**
    * Yields each parameter that changed after the revision, oldest change first; 0 yields all. Parameters may change between two steps: the
-   * walk continues behind its last position.
+   * walk continues after its last position.
    */
   *since(revision: number): Generator<StateNode, void, void> {
     let node = revision === 0 ? this.#head : this.#firstAfter(revision);

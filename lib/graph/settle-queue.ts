@@ -12,7 +12,7 @@ export interface SettlePlace {
 /** Work that runs when no write is queued. Only the queue writes its fields. */
 export interface SettleTask extends Readonly<SettlePlace> {
   isWaiting: boolean;
-  /** The changes on whose behalf it runs: of this turn, and of an earlier one. */
+  /** The changes on whose behalf it runs: one of this turn, and one of an earlier turn. */
   delivering: Change | undefined;
   earlier: Change | undefined;
   /** Counts the added tasks: among equal orders the first added runs first. */
@@ -69,7 +69,7 @@ export class SettleQueue {
 
   /** Removes and returns the first task; among equal orders the first added. The task keeps its changes until the caller clears them. */
   takeFirst(): SettleTask | undefined {
-    return this.#waiting === 0 ? undefined : this.#take(); // minimal: nearly every turn ends with nothing
+    return this.#waiting === 0 ? undefined : this.#take(); // minimal, because nearly every turn ends with no tasks
   }
 
   #take(): SettleTask {

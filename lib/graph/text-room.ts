@@ -1,6 +1,6 @@
-// The memory for long texts as values, of all parameters together. A parameter keeps its value and the previous one, which `explain` shows:
-// so text counts twice, and other text of its length always fits. A writer may use as much memory as stays free for others, so none can
-// fill it alone.
+// The memory for long text values of all parameters together. A parameter keeps its value and the previous one, which `explain` shows, so
+// text counts twice, and another text of the same length always fits. A writer may use as much memory as remains free for others, so none
+// can fill it alone.
 import { groupDigits } from '../model/digits.ts';
 import { HubError } from '../model/error.ts';
 import type { Change } from '../model/parameter.ts';
@@ -8,12 +8,12 @@ import type { Value } from '../model/value.ts';
 import { writerOf } from '../model/writer.ts';
 import type { ParameterNode } from './parameter-node.ts';
 
-/** Texts up to this length are not counted: each parameter may have one. */
+/** Texts up to this length are not counted, because each parameter may have one. */
 const uncountedLength = 1024;
 const shareOfHeap = 1 / 8;
 const leastCharacters = 128 * 1024 * 1024;
 
-/** Returns how many characters all long texts together may have, for a maximum heap size. */
+/** Returns how many characters all long texts together may have, given a maximum heap size. */
 export function mostTextCharacters(heapBytes: number): number {
   return Math.max(leastCharacters, Math.floor(heapBytes * shareOfHeap));
 }
@@ -36,7 +36,7 @@ export class TextRoom {
   /** The characters of writes that may not have been delivered yet, and their turn. */
   #queued = 0;
   #turn = 0;
-  /** true: new texts are counted, and never refused. */
+  /** true: new texts are counted but never refused. */
   isOpen = false;
 
   /** Sets the maximum number of characters. */
@@ -72,7 +72,7 @@ export class TextRoom {
     this.#queued += characters;
   }
 
-  /** Counts a change before it is stored. Parameters of other hubs do not count: the hub that owns them limits their memory. */
+  /** Counts a change before it is stored. Parameters of other hubs do not count, because the hub that owns them limits their memory. */
   count(node: ParameterNode, change: Change): void {
     this.forget(node);
     const characters = lengthOfBoth(change.value, node.value);

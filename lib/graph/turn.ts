@@ -1,10 +1,10 @@
-// The limits and the measurement of turns. The limits stop rules that trigger each other forever, and rules that multiply.
+// The limits and the measurement of turns. The limits stop rules that trigger each other forever, and rules that multiply writes.
 
 import { HubError } from '../model/error.ts';
 import type { Change } from '../model/parameter.ts';
 import { Durations } from '../model/time/duration.ts';
 
-/** The maximum number of changes that follow from one another within a turn. */
+/** The maximum length of a chain of changes within a turn, each caused by the one before. */
 export const maxHops = 64;
 /** The maximum number of writes in a turn. It bounds the queue, and the time that multiplying rules can take. */
 export const maxWritesPerTurn = 131_072;
@@ -30,7 +30,7 @@ export class DroppedWrite {
   }
 }
 
-/** The error of a write past the limit of hops. The hub that drops the write reports the loop as well, so no caller has to. */
+/** The error of a write beyond the limit of hops. The hub that drops the write reports the loop as well, so no caller has to. */
 export class LoopError extends HubError {
   constructor(address: string) {
     super('conflict', `${address}: expected at most ${maxHops} hops, the rules that led to this write form a loop`);
@@ -39,7 +39,7 @@ export class LoopError extends HubError {
 
 /**
  * Reports a loop across hubs after this hub has dropped a write: it sends the next write of the loop to the other hub, which refuses it
- * past the limit of hops, and names the rules as well.
+ * beyond the limit of hops, and names the rules as well.
  */
 export function reportLoop(dropped: Change): void {
   const { cause, origin, hop } = dropped;
@@ -48,12 +48,12 @@ export function reportLoop(dropped: Change): void {
   void remote.write([{ parameter: cause.parameter, input: 1 }], { origin, cause: dropped, hop });
 }
 
-/** The graph considers one in this many turns for measurement. */
+/** The graph considers one of this many turns for measurement. */
 export const timedEvery = 64;
 
 /**
- * Measures the durations of turns, at most one in a millisecond and in a round of the event loop: reading a clock twice takes as long as a
- * write.
+ * Measures the durations of turns, at most one per millisecond and per round of the event loop, because reading a clock twice takes as long
+ * as a write.
  */
 export class TurnTimer {
   readonly durations = new Durations();

@@ -1,5 +1,5 @@
 // A graph with everything that runs on it: connections, rules, their reports and their persistence. A hub runs one engine. Shadows and
-// replays run others, which reach nothing outside of the process.
+// replays run others, which have no effect outside the process.
 import { defer, filter, map, merge, mergeMap, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import type { HubPort } from '../connections/hub-port.ts';
 import type { HeldBack, Leadership, LeadershipTerm } from '../connections/mirroring.ts';
@@ -25,15 +25,15 @@ import type { Journal } from './journal.ts';
 interface EngineOptions {
   readonly log: Journal;
   readonly scheduler: SchedulerLike;
-  /** Returns the time of changes in milliseconds since 1970; if omitted, the time of day. */
+  /** Returns the time of changes in milliseconds since 1970; omitted: the time of day. */
   readonly now?: (() => number) | undefined;
-  /** The port for gateways; if omitted, the plan has no gateways. */
+  /** The port for gateways; omitted: the plan has no gateways. */
   readonly port?: HubPort | undefined;
   /** Checks rules but runs none, even after a reload. */
   readonly safe?: boolean | undefined;
 }
 
-/** The changes that a plan makes, determined before anything is stopped. */
+/** The changes made by a plan, determined before anything is stopped. */
 interface PlanChange {
   readonly connections: ConnectionChange;
   readonly rules: RuleChange;
@@ -94,7 +94,7 @@ export class Engine {
   }
 
   /**
-   * Makes a plan run by stopping and starting only what has changed. Rules in shadow run elsewhere. Errors: `cannot-start` if a gateway
+   * Applies a plan by stopping and starting only changed parts. Rules in shadow run elsewhere. Errors: `cannot-start` if a gateway
    * cannot start; then the previous configuration remains active.
    */
   apply(plan: Plan): Reload {
@@ -113,7 +113,7 @@ export class Engine {
   }
 
   #swapWork(change: PlanChange): Reload {
-    // 2. Stop rules that leave, so none of them receives values that connections set as they start.
+    // 2. Stop the removed rules, so none of them receives values that connections set when they start.
     this.rules.stopLeaving(change.rules);
     // 3. Swap all other connections, then start the new rules.
     const connections = this.connections.swapOthers(change.connections);
@@ -127,7 +127,7 @@ export class Engine {
     return { connections, rules: this.rules.diff({ ...plan, rules }, connections.gone) };
   }
 
-  /** Switches a rule, and records that in the log and in the store. Errors: as `RunningRules.switch`. */
+  /** Switches a rule, and records this in the log and in the store. Errors: as `RunningRules.switch`. */
   switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin, term?: SwitchTerm): RuleStatus {
     const status = this.rules.switch(name, file, isEnabled, by, term);
     const after = isEnabled ? 'on' : 'off';
@@ -213,7 +213,7 @@ export class Engine {
 
 // The leadership of this hub, as decided by a gateway.
 
-/** The term of a hub that no gateway holds back. */
+/** The term of a hub that is not held back by a gateway. */
 const always: LeadershipTerm = { number: 0, continues: true };
 
 /** How long connections wait for restored values. A hub that takes over has the values already, and others wait for it. */
@@ -245,14 +245,14 @@ class HubLeadership implements Leadership {
     return this.#term !== undefined || this.#isDoneElsewhere;
   }
 
-  /** Starts the first gateways, of which one may hold everything else back. Errors: those of `startGateways`. */
+  /** Starts the first gateways, one of which may hold everything else back. Errors: those of `startGateways`. */
   start(plan: Plan, startGateways: () => void): void {
     const reason = reasonToHold(plan);
     if (reason !== undefined) void this.end(reason);
     startGateways();
   }
 
-  /** Swaps the gateways, of which one may hold everything else back. Errors: those of `swapGateways`. */
+  /** Swaps the gateways, one of which may hold everything else back. Errors: those of `swapGateways`. */
   swap(plan: Plan, swapGateways: () => void): void {
     const reason = reasonToHold(plan);
     const wasAlways = this.#term === always;
@@ -310,7 +310,7 @@ class HubLeadership implements Leadership {
     if (this.#term !== undefined && this.#rulesRun) this.#logStarted();
   }
 
-  /** Begins nothing from now on. */
+  /** Prevents all further starts. */
   stop(): void {
     this.#hasEnded = true;
   }
@@ -325,7 +325,7 @@ function reasonToHold({ connections }: Plan): string | undefined {
 }
 
 // The recorder of events from outside: writes of clients, and events of connections. A replay repeats the changes that rules and
-// connections derive from them, so those are left out. Consequences of events before the recording are recorded.
+// connections derive from them, so those are omitted. Consequences of events before the recording are recorded.
 
 interface RecordOptions {
   readonly graph: Graph;

@@ -54,7 +54,7 @@ export interface RunOptions {
   readonly safe?: boolean;
   /** Returns the time of changes in milliseconds since 1970. */
   readonly now?: () => number;
-  /** Receives the graph with all parameters before anything runs, and is awaited. Its writes start no rules. */
+  /** Receives the graph with all parameters before anything runs, and is awaited. Its writes do not start rules. */
   readonly prepare?: (graph: Graph) => void | Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export interface RunOptions {
 export interface HubOptions extends RunOptions {
   /** Flow files, and folders of them. */
   readonly paths: readonly string[];
-  /** If omitted, those of the registry. */
+  /** Omitted: the types in the registry. */
   readonly types?: ConnectionTypes | undefined;
   /** Reloads when a flow file, or a file named by one, is saved, added or deleted. */
   readonly watch?: boolean;
@@ -72,7 +72,7 @@ export interface HubOptions extends RunOptions {
   readonly guard?: FlowGuard;
 }
 
-/** Finds the flow that caused an uncaught error or a stuck thread. */
+/** Finds the flow that caused an uncaught error or a blocked thread. */
 export interface FlowGuard {
   /** Receives all TypeScript flows at each load, before a new one is imported, and a callback that reports their faults. */
   protect(flows: readonly FlowCode[], report: (fault: FlowFault) => void): void;
@@ -95,7 +95,9 @@ export function checkFlows(paths: readonly string[]): ReturnType<FlowLoader['che
   return loader.check().finally(() => loader.close());
 }
 
-/** Starts a hub from flow files. Errors: `bad-flow` with all errors; `cannot-start` if a gateway cannot start; then nothing runs. */
+/**
+ * Starts a hub from flow files. Errors: `bad-flow` with all errors; `cannot-start` if a gateway cannot start. In both cases, nothing runs.
+ */
 export function startHub(options: HubOptions): Promise<Hub> {
   return Hub.start(options);
 }
@@ -153,7 +155,10 @@ export class Hub implements HubPort {
     this.#unwatchClock = now === undefined ? wallClock.watch((jump) => engine.noteJump(jump)) : () => {};
   }
 
-  /** Starts a hub from flow files. Errors: `bad-flow` with all errors; `cannot-start` if a gateway cannot start; then nothing runs. */
+  /**
+   * Starts a hub from flow files. Errors: `bad-flow` with all errors; `cannot-start` if a gateway cannot start. In both cases, nothing
+   * runs.
+   */
   static async start(options: HubOptions): Promise<Hub> {
     const { paths, types, guard, runTests } = options;
     const log = Journal.of(options.log);
@@ -186,7 +191,10 @@ export class Hub implements HubPort {
     }
   }
 
-  /** Runs a plan without flow files, which cannot be reloaded. Errors: `cannot-start` if a gateway cannot start; then nothing runs. */
+  /**
+   * Runs a plan without flow files, which cannot be reloaded. Errors: `cannot-start` if a gateway cannot start. In both cases, nothing
+   * runs.
+   */
   static run(plan: Plan, options: RunOptions): Promise<Hub> {
     return Hub.#begin(new Hub(plan, options, undefined), options);
   }
@@ -368,7 +376,7 @@ export class Hub implements HubPort {
   }
 
   /**
-   * Reads the flow files again and swaps what has changed; everything else continues undisturbed. Errors: `bad-flow` with all errors,
+   * Reloads the flow files and applies the differences; everything else continues undisturbed. Errors: `bad-flow` with all errors,
    * `cannot-start` if a gateway cannot start: they are logged, and the previous configuration remains active. `conflict`: there are no
    * files.
    */
@@ -439,12 +447,12 @@ export class Hub implements HubPort {
     throw new HubError('conflict', 'reload: expected a hub that was started from flow files');
   }
 
-  /** Whether the only rules of a name run in shadow: their flow file says so, and nobody can switch them by hand. */
+  /** Whether all rules with a name run in shadow, as set in their flow file, so they cannot be switched manually. */
   #isInShadowAlone(name: string): boolean {
     return this.#shadow.runsOf(name).length > 0 && !this.#engine.rules.statuses().some((rule) => rule.name === name);
   }
 
-  /** Logs a fault of a flow outside of its rules, and shows all of its rules as failing. */
+  /** Logs a fault of a flow outside its rules, and shows all of its rules as failing. */
   #reportFault(fault: FlowFault): void {
     const { rules, reports } = this.#engine;
     for (const { name, file } of rules.statuses())
@@ -482,7 +490,7 @@ function logLeftOut(log: Log, flow: string, reason: string): void {
   log.error({ file: flow }, `${sentence}. Change and save it to try again`);
 }
 
-/** Waits until each gateway has started. Errors: `cannot-start`, with a line for each that has not. */
+/** Waits until each gateway has started. Errors: `cannot-start`, with one line per gateway that has not. */
 async function expectGateways(gateways: readonly Supervisor[], plan: Plan): Promise<void> {
   const firstStatus = ({ status$ }: Supervisor) =>
     firstValueFrom(status$.pipe(filter(({ reason }) => reason !== 'starting')));

@@ -24,9 +24,9 @@ const keptLength = 2000;
 /** A log that creates child logs with fixed data for the parts of the hub, like pino. */
 export interface HubLog extends Omit<Log, 'isDebugging'> {
   child(data: object): Omit<Log, 'isDebugging'>;
-  /** Whether the log takes entries of a level; if omitted, it takes every level. */
+  /** Whether the log accepts entries of a level; omitted: it accepts every level. */
   isLevelEnabled?(level: string): boolean;
-  /** Returns the state of its output; if omitted, it is always running. */
+  /** Returns the state of its output; omitted: it is always running. */
   status?(): LogStatus;
 }
 
@@ -56,7 +56,7 @@ export class Journal implements HubLog {
     this.error = error;
   }
 
-  /** Returns a journal that passes entries on to a log; returns a journal as it is. */
+  /** Returns a journal that forwards entries to a log; returns a journal unchanged. */
   static of(log: HubLog): Journal {
     return log instanceof Journal ? log : new Journal(log, createLogGate);
   }
@@ -66,7 +66,7 @@ export class Journal implements HubLog {
     return new Journal(log, () => (_, write) => write(1));
   }
 
-  /** Returns a log for a part of the hub. It has its own gate, so one connection cannot displace the entries of the others. */
+  /** Returns a log for a part of the hub. It has a separate gate, so one connection cannot displace the entries of the others. */
   child(fixed: object): Log {
     return this.#gated(this.#log.child(fixed), fixed);
   }
@@ -75,7 +75,9 @@ export class Journal implements HubLog {
     return this.#log.status?.() ?? { state: 'running', reason: '', lost: 0 };
   }
 
-  /** Resolves when the entries of earlier runs are loaded; undefined: they are. Before that, readers get preliminary numbers. */
+  /**
+   * Resolves when the entries of earlier runs are loaded; undefined: they are already loaded. Before that, readers get preliminary numbers.
+   */
   get earlier(): Promise<void> | undefined {
     return this.#earlier;
   }
@@ -94,8 +96,8 @@ export class Journal implements HubLog {
 
   /**
    * Continues the entries of earlier runs of the hub, with an entry for the restart. Call it before the first read: the entries of this run
-   * move behind the earlier ones and get new numbers. It skips enough numbers so that no number is used twice, even if an entry was shown
-   * and then not stored.
+   * are moved after the earlier ones and get new numbers. It skips enough numbers so that no number is used twice, even if an entry was
+   * shown and then not stored.
    */
   continueFrom({ entries, count, endedAt, isClean }: KeptLog): void {
     const own = this.#entries.after(0);
@@ -111,7 +113,7 @@ export class Journal implements HubLog {
     for (const [index, entry] of own.entries()) this.#entries.add({ ...entry, n: first + 1 + index });
   }
 
-  /** Returns the entries after a number, of a level or a more severe one; all entries if the number belongs to another run of the hub. */
+  /** Returns the entries after a number, of at least the given level; all entries if the number belongs to another run of the hub. */
   read(after: number, least: LogLevel): LogPage {
     const { last } = this.#entries;
     const wanted = new Set(logLevels.slice(logLevels.indexOf(least)));

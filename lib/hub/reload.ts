@@ -1,4 +1,4 @@
-// Reloads: reads the flow files again and swaps what has changed, one reload after another.
+// Reloads the flow files and applies the differences, one reload after another.
 
 import type { Log } from '../connections/connection.ts';
 import type { PersistencePort } from '../connections/persistence.ts';
@@ -15,7 +15,7 @@ import { withTrace } from '../model/writer.ts';
 /** The flow files from which a hub was started. */
 export interface FlowFiles {
   readonly loader: FlowLoader;
-  /** undefined: saved files are not followed. */
+  /** undefined: saved files are not watched. */
   readonly watcher: FlowWatcher | undefined;
   /** Whether the first path is a folder. */
   readonly isFolder: boolean;
@@ -29,7 +29,7 @@ export interface ReloadTarget {
   readonly persistence: Pick<PersistencePort, 'note'>;
 }
 
-/** The audit name of a save: the hub does not know the user who saved a file. */
+/** The name of a save in the audit, because the hub does not know the user who saved a file. */
 const savedBy = 'flow files';
 
 /** Reloads flow files on request, and when the watcher has seen a save. */
@@ -57,7 +57,7 @@ export class Reloader {
     return this.#loader.report;
   }
 
-  /** Reloads whenever a file is saved, even if that was while the hub started. */
+  /** Reloads whenever a file is saved, even if it was saved while the hub was starting. */
   followSaves(): void {
     const follow = (): Promise<unknown> => (this.#isInShadow ? this.reloadInShadow() : this.reload());
     this.#watcher?.alsoWatch(this.#loader.furtherFiles, this.#loader.begunAt);
@@ -108,7 +108,7 @@ export class Reloader {
 
   async #load<Result>(use: (plan: Plan) => Result, by: Origin | undefined): Promise<Result> {
     try {
-      this.#expectRunning(); // a request from before the end does not begin either
+      this.#expectRunning(); // a request from before the stop does not begin either
       const plan = await this.#loader.load();
       this.#expectRunning();
       for (const warning of plan.warnings ?? []) this.#log.warn({}, warning);

@@ -1,5 +1,5 @@
-// Restores the stored values of a hub, after all parameters are declared and before anything runs. It notifies nobody, so no rule fires
-// because of it.
+// Restores the stored values of a hub, after all parameters are declared and before anything runs. It notifies no observers, so no rule
+// fires because of it.
 
 import { resolve } from 'node:path';
 import type { Log } from '../connections/connection.ts';

@@ -1,4 +1,4 @@
-// Formats numbers for people: decimal rounding, ties away from zero, grouped digits. Expressions and dashboards share this file.
+// Formats numbers for people: decimal rounding, with ties away from zero, and grouped digits. Expressions and dashboards share this file.
 
 const mostDigits = 15;
 
@@ -47,7 +47,8 @@ function placesOf(digits: number, fewest: number): number {
 }
 
 /**
- * Returns the digits of |number| × 10^places, rounded to a whole number. They come from the shortest text that reads back as the number.
+ * Returns the digits of |number| × 10^places, rounded to a whole number. They are taken from the shortest text that reads back as the
+ * number.
  */
 function wholeDigits(number: number, places: number): string {
   const [mantissa, exponent] = Math.abs(number).toExponential().split('e') as [string, string];

@@ -59,7 +59,7 @@ export function noSuchParameter(address: string): HubError {
 
 const describedLength = 60;
 
-/** Stands for a value on another hub: `describe` shows it as that hub described it. */
+/** Represents a value on another hub: `describe` shows the description from that hub. */
 export class Described {
   readonly shown: string;
 
@@ -78,7 +78,7 @@ export function describe(value: unknown): string {
     const text = type === 'number' ? String(value) : beginningOf(value, describedLength);
     return `${text.length > describedLength ? `${text.slice(0, describedLength - 3)}…` : text} (${type})`;
   } catch {
-    return `a value that cannot be shown (${typeof value})`; // an object of a flow may throw on any access
+    return `a value that cannot be shown (${typeof value})`; // an object created by a flow may throw on any access
   }
 }
 
@@ -102,7 +102,7 @@ function beginningOf(value: unknown, length: number): string {
   return text + (isList ? ']' : '}');
 }
 
-/** Returns anything that was thrown as text for a log or a response. */
+/** Returns a thrown value as text for a log or a response. */
 export function messageOf(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);

@@ -1,4 +1,4 @@
-// Globs of addresses: `*` matches any characters within a segment, `**` any characters, and `**/` between slashes also no segment. More
+// Globs of addresses: `*` matches any characters within a segment, `**` any characters, and `**/` after a slash also no segment. More
 // than two stars in a row count as two.
 
 /** Returns the regular expression of a glob. It matches whole addresses. */

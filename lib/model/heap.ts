@@ -1,4 +1,4 @@
-// A binary heap: returns the first item again and again while others are added.
+// A binary heap: repeatedly returns the first item while others are added.
 
 export class Heap<Item> {
   readonly #items: Item[] = [];
@@ -38,7 +38,7 @@ export class Heap<Item> {
     return first;
   }
 
-  /** Moves an item from the top down to its place. */
+  /** Moves an item from the top down to its position. */
   #sink(item: Item): void {
     const items = this.#items;
     let at = 0;

@@ -1,17 +1,17 @@
-// The bytes that the process buffers: values that wait in a step, messages that wait for their slice, responses that no client reads. Each
+// The bytes that the process buffers: values that wait in a step, messages that wait for their slice, unread responses. Each
 // buffer has its own bound. All of them together may take a sixteenth of the maximum heap size. Beyond that, the rule, connection or user
 // that holds the most has to release memory first.
 
 import { Heap } from './heap.ts';
 
-/** The kinds of buffered data, as metrics name them. */
+/** The kinds of buffered data, as named in metrics. */
 export const heldKinds = ['steps', 'writes', 'messages', 'requests', 'answers', 'sockets', 'mirrors'] as const;
 export type HeldKind = (typeof heldKinds)[number];
 
 /** A buffer and its owner. */
 export interface Holder {
   readonly kind: HeldKind;
-  /** The owner. All that an owner holds counts together: `rule "lamp off" of a.json5`, `user desk2`, `10.0.0.3`. */
+  /** The owner. All data of an owner is counted together: `rule "lamp off" of a.json5`, `user desk2`, `10.0.0.3`. */
   readonly owner: string;
   /** Releases about this many bytes, or everything, and reports to the account how much remains. */
   letGo(bytes: number): void;
@@ -19,7 +19,7 @@ export interface Holder {
 
 const shareOfHeap = 1 / 16;
 const leastBytes = 64 * 1024 * 1024;
-/** The share of the bound that remains after a release. Without this margin the next byte would cause the next release. */
+/** The share of the bound that remains after a release. Without this margin, the next byte would cause the next release. */
 const staysShare = 7 / 8;
 
 /** Returns the bound for a maximum heap size. */
@@ -33,16 +33,16 @@ interface Owner {
   readonly accounts: Set<Account>;
 }
 
-/** An owner that may have to release memory, and those of its accounts that were not asked yet, the largest last. */
+/** An owner that may have to release memory, with those of its accounts that have not been asked yet, the largest last. */
 interface Candidate {
   readonly owner: Owner;
   readonly accounts: Account[];
 }
 
-/** Counts the buffered bytes, and makes the owner that holds most release some. */
+/** Counts the buffered bytes, and makes the owner that holds the most release some. */
 export class Ledger {
   #mostBytes: number;
-  /** The owners that hold something. */
+  /** The owners that hold data. */
   readonly #owners = new Map<string, Owner>();
   readonly #bytes = countKinds();
   readonly #letGo = countKinds();
@@ -66,12 +66,12 @@ export class Ledger {
     return this.#totalBytes;
   }
 
-  /** The bytes held of each kind. */
+  /** The bytes held, by kind. */
   get bytes(): Readonly<Record<HeldKind, number>> {
     return this.#bytes;
   }
 
-  /** How many releases were demanded of each kind. */
+  /** How many releases were demanded, by kind. */
   get letGo(): Readonly<Record<HeldKind, number>> {
     return this.#letGo;
   }
@@ -147,7 +147,7 @@ export class Account {
     return this.#bytes;
   }
 
-  /** Sets the number of bytes held. Within the call the owner that holds most, which may be this one, may have to release memory. */
+  /** Sets the number of bytes held. Within the call, the owner that holds the most, which may be this one, may have to release memory. */
   set(bytes: number): void {
     const more = bytes - this.#bytes;
     if (more === 0) return;
@@ -165,5 +165,5 @@ export function textBytes(text: string): number {
   return 2 * text.length;
 }
 
-/** The ledger of this process. A hub that starts sets its bound from the maximum heap size. */
+/** The ledger of this process. A hub sets its bound from the maximum heap size when it starts. */
 export const held = new Ledger(leastBytes);

@@ -1,4 +1,4 @@
-// Caches results of repeated work: many rules have the same expression, or read the same names.
+// Caches results of repeated work, because many rules have the same expression, or read the same names.
 
 /** Caches results by key up to a bound. When the cache is full, it is cleared. */
 export class KeptResults<Result> {

@@ -1,11 +1,11 @@
-// Keeps clients and values from flooding the log: each kind of entry is written at most once a second, with the number of times it
-// occurred. Every entry is counted.
+// Keeps clients and values from flooding the log: each kind of entry is written at most once per second, with the number of occurrences.
+// Every entry is counted.
 
 /** How many kinds are distinguished within a second. Entries of all further kinds are counted together. */
 const maxKinds = 100;
 
 /**
- * Takes an entry. The first of its kind is written immediately; those that follow within a second are written as one at the end of that
+ * Handles an entry. The first of its kind is written immediately; those that follow within a second are written as one at the end of that
  * second. `count` is the number of entries of the kind since the last one written.
  */
 export type LogGate = (kind: string, write: (count: number) => void) => void;
@@ -38,7 +38,7 @@ export function createLogGate(reportOthers: (count: number) => void, intervalMs 
   const openLater = () => {
     const [first] = kinds.values();
     if (first === undefined || timer !== undefined) return;
-    timer = setTimeout(open, Math.max(1, first.openAtMs - performance.now())).unref(); // a count keeps no process alive
+    timer = setTimeout(open, Math.max(1, first.openAtMs - performance.now())).unref(); // a count must not keep the process alive
   };
   return (name, write) => {
     let kind = kinds.get(name);

@@ -12,10 +12,10 @@ export interface ParameterDeclaration {
   readonly defaultValue?: Value;
   /** Replaces the conversion of D-02 for writes from outside the connection. Errors: `HubError`. */
   readonly accept?: (input: unknown) => Value;
-  /** Whether only its connection sets it. Writes of others are pending until the connection reports the value. */
+  /** Whether only its connection sets it. Writes by others are pending until the connection reports the value. */
   readonly isConfirmed?: boolean;
   readonly about?: About;
-  /** The device behind the connection that it belongs to, which may be away by itself; left out: the connection is one device. */
+  /** Its device behind the connection, which may be offline independently of others; omitted: the connection is one device. */
   readonly device?: string;
 }
 
@@ -31,7 +31,7 @@ export interface About {
   /** All values by name: `{ off: 0, on: 1 }`. */
   readonly choices?: Readonly<Record<string, Value>> | undefined;
   readonly description?: string | undefined;
-  /** Meters skip history and traces; undefined: state. */
+  /** Meters are excluded from history and traces; undefined: a state. */
   readonly class?: (typeof valueClasses)[number] | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface Absence {
   /** In milliseconds since 1970. */
   readonly since: number;
   readonly fromRevision: number;
-  /** undefined: it is not over. */
+  /** undefined: it has not ended. */
   readonly toRevision: number | undefined;
 }
 
@@ -65,25 +65,25 @@ export interface Origin {
   readonly name: string;
   /** The flow file of a rule. */
   readonly file?: string;
-  /** The hub where the write was made; if omitted, this one. */
+  /** The hub where the write was made; omitted: this one. */
   readonly hub?: string;
   /** The hub that reports this origin; this hub cannot check it. Omitted: this hub knows the author itself. */
   readonly reportedBy?: string;
   /**
-   * The trace that it belongs to, in the notation of W3C Trace Context: `00-4bf9…-00f0…-01`; if omitted, none. Such an origin belongs to one
-   * request.
+   * Its trace, in the notation of W3C Trace Context: `00-4bf9…-00f0…-01`; omitted: there is none. Such an origin is used for one request
+   * only.
    */
   readonly traceparent?: string;
 }
 
-/** The hub that owns a mirrored parameter. A new object stands for a new owner. */
+/** The hub that owns a mirrored parameter. A new object means a new owner. */
 export interface Remote {
   readonly hub: string;
   /** When this hub last received anything from it, in milliseconds since 1970; undefined: the values are fresh. */
   readonly staleSince: number | undefined;
   /**
    * Makes the owner write values, as one turn. Resolves to the converted value or the error of each write, and never rejects: without an
-   * answer in time a write fails as `unavailable`.
+   * answer in time, a write fails with `unavailable`.
    */
   write(writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]>;
 }
@@ -97,7 +97,7 @@ export interface RemoteWrite {
 export interface RemoteCause {
   readonly origin: Origin;
   readonly cause: Change | undefined;
-  /** How many changes led to it without a pause, on all hubs. */
+  /** How many changes led to it without a pause, over all hubs. */
   readonly hop: number;
 }
 
@@ -110,15 +110,15 @@ export interface Parameter {
   readonly accept?: ParameterDeclaration['accept'] | undefined;
   /** The hub that owns it; undefined: this one. */
   readonly remote?: Remote | undefined;
-  /** The device that it belongs to; undefined: none. */
+  /** Its device; undefined: there is none. */
   readonly device?: DeviceState | undefined;
   /** The newest write that its connection has not confirmed yet; undefined: none is pending. */
   readonly wanted?: Change | undefined;
   readonly about?: About | undefined;
   readonly value: Value | undefined;
-  /** The change that set the present value; for a trigger the last fire. */
+  /** The change that set the current value; for a trigger, the last fire. */
   readonly lastChange: Change | undefined;
-  /** Data of the first gateway that sends its changes. A table lookup would cost one more memory access for each change. */
+  /** Data of the first gateway that sends its changes. A table lookup would cost one more memory access per change. */
   channel?: { readonly keeper: object | undefined } | undefined;
 }
 
@@ -132,9 +132,9 @@ export interface Change {
   /** The previous value; undefined: unknown, a trigger, or equal. */
   readonly previous: Value | undefined;
   readonly origin: Origin;
-  /** The change that led to it, in this turn or an earlier one; undefined: there was none, or it is forgotten. */
+  /** The change that led to it, in this turn or an earlier one; undefined: there was none, or it has been forgotten. */
   readonly cause: Change | undefined;
-  /** How many changes led to it, forgotten ones included; 0: it came from outside. */
+  /** How many changes led to it, including forgotten ones; 0: it came from outside. */
   readonly depth: number;
   /** How many changes led to it within its turn. */
   readonly hop: number;
@@ -155,5 +155,5 @@ export function absenceBefore({ parameter, origin, revision }: Change): Absence 
   );
 }
 
-/** A change as the owner of its parameter reports it. */
+/** A change as reported by the owner of its parameter. */
 export type MirroredChange = Pick<Change, 'value' | 'origin' | 'cause' | 'hop' | 'time'>;

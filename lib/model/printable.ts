@@ -1,9 +1,9 @@
-// Foreign text for terminals. A terminal obeys control characters: a client could use one to erase lines, to imitate a line of the hub, or
-// to type into the shell. Direction marks reorder text on the screen. Both are shown as text: `\u001b`.
+// Makes foreign text safe for terminals. A terminal obeys control characters: a client could use them to erase lines, to imitate output of
+// the hub, or to type into the shell. Direction marks reorder text on the screen. Both are shown as text: `\u001b`.
 
 /**
  * The characters that terminals obey, reorder or hide: control characters, direction marks, line separators, invisible characters, fillers,
- * tags. Joiners within words and emoji stay, and so do variation selectors.
+ * tags. Joiners within words and emoji are kept, and so are variation selectors.
  */
 const source =
   '[\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\ufff9-\\ufffb]|(?![\\u200c\\u200d\\p{Variation_Selector}])\\p{Default_Ignorable_Code_Point}';
@@ -20,7 +20,7 @@ export function printable(text: string): string {
   return text.replace(obeyed, (character) => short.get(character) ?? escapeOf(character));
 }
 
-/** Does the same for text of several lines: line breaks and tabs stay. */
+/** Does the same for text of several lines, and keeps line breaks and tabs. */
 export function printableLines(text: string): string {
   return text.replace(obeyedWithinLines, (character) => short.get(character) ?? escapeOf(character));
 }
@@ -43,11 +43,12 @@ function escapeOf(character: string): string {
 /** Returns text of at most this many UTF-16 code units unchanged, and cuts longer text, followed by `…`. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
-  return `${text.slice(0, length)}…`.toWellFormed(); // joins both parts into new text, faster than anything else
+  return `${text.slice(0, length)}…`.toWellFormed(); // joins both parts into new text, which is the fastest way
 }
 
 /**
- * Cuts like `cutText`, but without `…` and slower: where possible the copy has one byte for each character. For texts of which many wait.
+ * Cuts like `cutText`, but without `…` and slower: if possible, the copy has one byte per character. For texts that are kept in large
+ * numbers.
  */
 export function beginningOf(text: string, length: number): string {
   return text.length <= length ? text : Buffer.from(text.slice(0, length)).toString();

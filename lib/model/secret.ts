@@ -3,12 +3,12 @@
 
 import { describe } from './error.ts';
 
-/** Shorter texts are never hidden: they may be ordinary words. */
+/** Shorter texts are never hidden, because they may be ordinary words. */
 const leastLength = 4;
 /** The replacement of a secret. */
 export const hidden = '***';
 
-/** Returns the text with `***` in place of each secret, as it is or as JSON notation. */
+/** Returns the text with `***` in place of each secret, whether plain or in JSON notation. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let result = text;
   for (const secret of secrets.filter(({ length }) => length >= leastLength).sort((a, b) => b.length - a.length))
@@ -26,11 +26,11 @@ export function withoutUserInfo(text: string): string {
   return text.replace(/([a-z][a-z\d+.-]*:\/\/|(?<![^\s"'`])(?=[^\s/?#"'`@:]*:[^/]))[^\s/?#"'`]*@/gi, `$1${hidden}@`);
 }
 
-/** The names of settings that hold secrets, and names that people write instead. */
+/** The names of settings that contain secrets, and names that users write instead. */
 const secretName =
   /^(?:pass|key|pin|auth|bearer)$|passw|passphrase|passcode|pwd|kennwort|token|secret|credential|nkey|jwt|bearer|api[-_]?key|seed|private/i;
 const writtenNames = ['password', 'token', 'credentials', 'secret'];
-/** These hold objects with secrets. A value in place of such an object may be a secret. */
+/** These contain objects with secrets. A value in place of such an object may be a secret. */
 const holderNames: ReadonlySet<string> = new Set(['users', 'anonymous', 'credentials']);
 
 /** Whether a setting of this name may hold a secret, even if the name is misspelt. */
@@ -40,7 +40,7 @@ export function isSecretName(name: string): boolean {
   return writtenNames.some((one) => Math.abs(one.length - letters.length) <= 2 && isNear(letters, one));
 }
 
-/** Whether the value at a path of a flow file may be or contain a secret. Rules and tests have addresses, and no secrets. */
+/** Whether the value at a path of a flow file may be or contain a secret. Rules and tests contain addresses but no secrets. */
 export function mayHoldSecret(path: readonly (string | number)[]): boolean {
   const [section] = path;
   if (section === 'rules' || section === 'tests') return false;
@@ -51,7 +51,7 @@ export function mayHoldSecret(path: readonly (string | number)[]): boolean {
   });
 }
 
-/** Returns the part of a path that may be shown: keys within a secret may be the secret itself. */
+/** Returns the part of a path that may be shown, because keys within a secret may be the secret itself. */
 export function reportedPath(path: readonly (string | number)[]): readonly (string | number)[] {
   const at = path.findIndex((_, index) => {
     const upTo = path.slice(0, index + 1);
@@ -67,16 +67,16 @@ export function hasSecretKeys(path: readonly (string | number)[]): boolean {
   return path.at(-1) === 'credentials' || path.at(-2) === 'users';
 }
 
-/** Describes the value at a path of a flow file, with `***` in place of all that may be a secret. */
+/** Describes the value at a path of a flow file, with `***` in place of everything that may be a secret. */
 export function describeSetting(value: unknown, path: readonly (string | number)[] = []): string {
   const isConnection = path.length === 2 && path[0] === 'connections' && typeof value === 'string';
   return isConnection || mayHoldSecret(path) ? hidden : withoutUserInfo(describe(withoutSecretSettings(value, path)));
 }
 
-/** The depth down to which values are shown. */
+/** The maximum depth to which values are shown. */
 const mostDepth = 8;
 
-/** Returns the same value with `***` in place of all that may be a secret; long lists are cut. */
+/** Returns the same value with `***` in place of everything that may be a secret; long lists are cut. */
 export function withoutSecretSettings(value: unknown, path: readonly (string | number)[] = []): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (path.length > mostDepth) return hidden;

@@ -2,7 +2,7 @@
 
 import { describe, HubError } from './error.ts';
 
-/** S string, B boolean, I integer, F float, T trigger (an event, never a state; read as a value it is 1). */
+/** S string, B boolean, I integer, F float, T trigger (an event, never a state; read as a value, it is 1). */
 export const valueTypes = ['S', 'B', 'I', 'F', 'T'] as const;
 export type ValueType = (typeof valueTypes)[number];
 export type Value = string | number | boolean;
@@ -10,7 +10,7 @@ export type Value = string | number | boolean;
 /** The longest text that a parameter holds, in UTF-16 code units. */
 export const maxTextLength = 65_536;
 
-/** No digit can match two parts: with such an ambiguity long text that is not a number would take seconds. */
+/** No digit can match two parts, because with such an ambiguity, long text that is not a number would take seconds. */
 const numberText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** Converts an input to the value type (D-02). Errors: `not-convertible`, with the expected type and the input. */
@@ -35,7 +35,7 @@ export function convert(type: ValueType, input: unknown): Value {
   }
 }
 
-/** Whether a value has the type, as a conversion would have returned it; 1 for a trigger. */
+/** Whether a value has the type, in the form returned by a conversion; 1 for a trigger. */
 export function isValueOf(type: ValueType, value: unknown): value is Value {
   switch (type) {
     case 'I':
@@ -51,7 +51,7 @@ export function isValueOf(type: ValueType, value: unknown): value is Value {
   }
 }
 
-/** No value is minus zero: text cannot express it. */
+/** No value is minus zero, because text cannot express it. */
 function isMinusZero(value: unknown): boolean {
   return value === 0 && 1 / (value as number) < 0;
 }

@@ -1,4 +1,4 @@
-// Threads that have not answered a request yet. The process waits for its threads when it ends: a thread blocked by a disk that hangs would
+// Threads that have not answered a request yet. The process waits for its threads when it ends, so a thread blocked by a hanging disk would
 // keep it alive.
 
 import { within } from './time/deadline.ts';
@@ -17,7 +17,7 @@ export function awaitAnswer(thread: object): () => void {
   };
 }
 
-/** Resolves when no request is open, or after this time: the end of a hub does not wait for a disk that hangs. */
+/** Resolves when no request is open, or after this time: a hub that stops does not wait for a hanging disk. */
 export async function untilAllAnswered(limitMs: number): Promise<void> {
   if (waiting.size > 0) await within(new Promise<void>((resolve) => void idle.add(resolve)), limitMs);
 }

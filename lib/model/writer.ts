@@ -11,7 +11,9 @@ export function writerName({ name, hub, reportedBy }: Origin): string {
   return `hub ${reportedBy}: ${name}${hub === undefined || hub === reportedBy ? '' : ` of hub ${hub}`}`;
 }
 
-/** Returns the author of the first change in the chain: `api anna 10.0.0.3`, or the rule or connection that acted on its own. */
+/**
+ * Returns the author of the first change in the chain: `api anna 10.0.0.3`, or the rule or connection that acted without an external cause.
+ */
 export function writerOf(change: Pick<Change, 'origin' | 'cause'>): string {
   let first = change;
   while (first.cause !== undefined) first = first.cause;

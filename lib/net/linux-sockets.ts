@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
-/** Counts the connections to a port by address, in the form of `remoteAddress`. Errors: the system has no such table. */
+/** Counts the connections to a port by address, in the form of `remoteAddress`. Throws if the system has no such table. */
 export async function peersOf(port: number): Promise<Map<string, number>> {
   const tables = ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'latin1').catch(() => ''));
   const [four = '', six = ''] = await Promise.all(tables);
@@ -13,8 +13,8 @@ export async function peersOf(port: number): Promise<Map<string, number>> {
 }
 
 /**
- * Counts them in tables of the system: connections that are established, or closed only by the peer, once this process has accepted them.
- * Until then they have no inode.
+ * Counts them in system tables: connections that are established, or closed only by the peer, once this process has accepted them. Until
+ * then, they have no inode.
  */
 export function peersIn(tables: string, port: number): Map<string, number> {
   const local = port.toString(16).toUpperCase().padStart(4, '0');
@@ -36,8 +36,8 @@ function addressOf(hex: string): string {
   return bytes.join('').toLowerCase().match(/.{4}/g)!.join(':');
 }
 
-// How many files and sockets this process may open, and has open; only Linux reports them. A process at this limit cannot accept a client,
-// and the system wakes its listener again and again.
+// How many files and sockets this process may open, and how many it has open; only Linux reports these numbers. A process at this limit
+// cannot accept a client, and the system wakes its listener continuously.
 
 /** Returns how many it may open (`ulimit -n`); infinite if the system does not report it. */
 export function descriptorLimit(): number {

@@ -1,5 +1,5 @@
-// The only file that imports uWebSockets.js. npm carries its binaries under two versions: the newer needs glibc 2.38, the older runs on
-// older machines up to Node.js 23. The hub uses the first that loads.
+// The only file that imports uWebSockets.js. npm provides its binaries in two versions: the newer one needs glibc 2.38, the older one runs
+// on older machines up to Node.js 23. The hub uses the first one that loads.
 import { createRequire } from 'node:module';
 import { arch, platform, report, versions } from 'node:process';
 import type uws from 'uws-legacy';
@@ -36,12 +36,15 @@ interface HostListener {
   listen(host: string, port: number, options: number, keep: (socket: uws.us_listen_socket | false) => void): void;
 }
 
-/** Encodes text that is used repeatedly: the library takes bytes as they are, but copies text first. */
+/** Encodes text that is used repeatedly: the library uses bytes directly, but copies text first. */
 export function encodeText(text: string): ArrayBuffer {
   return new TextEncoder().encode(text).buffer as ArrayBuffer;
 }
 
-/** The ciphers of TLS 1.2 with forward secrecy and authenticated encryption. TLS 1.3 has no others, and the library knows no older version. */
+/**
+ * The ciphers of TLS 1.2 with forward secrecy and authenticated encryption. TLS 1.3 has no others, and the library supports no older
+ * version.
+ */
 const ciphers = ['ECDSA', 'RSA'].flatMap((signature) =>
   ['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305'].map((cipher) => `ECDHE-${signature}-${cipher}`),
 );
@@ -73,7 +76,7 @@ export function createApp(tls: Tls | undefined): uws.TemplatedApp {
 /** Listens on a port; 0 means any free one. Errors: `cannot-start` if the port is in use; then the app is closed. */
 export function listen(app: uws.TemplatedApp, host: string, port: number): ListenSocket {
   const library = load();
-  const exclusive = 1; // LIBUS_LISTEN_EXCLUSIVE_PORT: without it two hubs share a port, and each gets half of the clients
+  const exclusive = 1; // LIBUS_LISTEN_EXCLUSIVE_PORT: without it, two hubs share a port, and each gets half of the clients
   let listening: uws.us_listen_socket | false = false;
   const keep = (socket: uws.us_listen_socket | false) => {
     listening = socket;
@@ -114,10 +117,10 @@ function load(): typeof uws {
 /** The properties that determine the binary. */
 export interface Machine {
   readonly nodeVersion: string;
-  /** The names that Node.js uses: `linux`, `x64`. */
+  /** The names used by Node.js: `linux`, `x64`. */
   readonly platform: string;
   readonly arch: string;
-  /** The glibc that Node.js runs with. Undefined on Linux means another C library, such as musl. */
+  /** The glibc with which Node.js runs. Undefined on Linux means another C library, such as musl. */
   readonly glibc: string | undefined;
   /** The error of the loader. */
   readonly reason: string;

@@ -2,14 +2,14 @@
 // texts, and neither may block the hub. RE2 has no look-around and no back-references. `\u00e9` is accepted for `\x{e9}`.
 import { RE2JS } from 're2js';
 
-/** Compiling takes time too, so the size is estimated first. The estimate is rarely too high by more than this factor. */
+/** Compiling takes time as well, so the size is estimated first. The estimate is rarely too high by more than this factor. */
 const estimateShare = 4;
 
-/** The maximum number of steps of a pattern that an operator wrote. */
+/** The maximum number of steps of a pattern written by an operator. */
 export const ownPatternSteps = 10_000;
 
 export interface Regex {
-  /** The size of its program, which is the cost of a search for each character. */
+  /** The size of its program, which is the cost of a search per character. */
   readonly steps: number;
   /** Returns whether text contains a match. */
   test(text: string): boolean;
@@ -85,7 +85,7 @@ function tooManySteps(maxSteps: number, steps: number): RegexMistake {
   return new RegexMistake(message, { steps });
 }
 
-/** Features that RE2 lacks, then syntax of other engines with its equivalent here. */
+/** Features that RE2 lacks, followed by syntax of other engines with the equivalents here. */
 const lacking: readonly Hint[] = [
   [/`\(\?<?[=!]/, 'look-around is not supported'],
   [/`\\[1-9k]/, 'back-references are not supported'],
@@ -132,7 +132,7 @@ const token = new RegExp(
   'gsy',
 );
 
-/** Estimates the number of steps of the program, rather too high than too low. */
+/** Estimates the number of steps of the program; the estimate is too high rather than too low. */
 export function estimateSteps(pattern: string): number {
   const isFolded = /\(\?[A-Za-z]*i/.test(pattern);
   /** The number of steps before each open group. */

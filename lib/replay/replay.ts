@@ -45,7 +45,7 @@ interface Side {
 
 /**
  * Replays a recording on the current flows and on the changed flows, and keeps the newest `most` deviations. Errors: those of the
- * recording; the results so far are lost.
+ * recording; the results so far are then lost.
  */
 export async function replay(
   { start, values, turns }: ReadRecording,
@@ -82,7 +82,9 @@ interface Setting {
   readonly values: readonly RecordedValue[];
 }
 
-/** Starts flows on the values of a recording. Rules and connections that are the same as in `recorded` continue; others start fresh. */
+/**
+ * Starts flows on the values of a recording. Rules and connections that are the same as in `recorded` continue; others start from scratch.
+ */
 export function startSide(
   flows: Plan,
   recorded: Plan,
@@ -164,7 +166,7 @@ const entries = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 /** A replay does not report failures of rules. */
 const silent: HubLog = { ...entries, child: () => entries };
 
-// Reads a recording. An error names the damaged line. A last line that a kill has cut off is ignored.
+// Reads a recording. An error names the damaged line. An incomplete last line, left by a kill, is ignored.
 
 interface ReadRecording {
   readonly start: RecordingStart;
@@ -204,7 +206,7 @@ interface Numbered {
 
 async function* readLines(path: string): AsyncGenerator<Numbered, undefined> {
   let number = 0;
-  /** The number of a line that does not decode: at the end of the file it was cut off, elsewhere it is damaged. */
+  /** The number of a line that does not decode: at the end of the file it is incomplete, elsewhere it is damaged. */
   let broken = 0;
   const found = await openRegularFile(path).catch((error) => {
     throw new HubError('bad-request', `${path}: expected a recording, got ${messageOf(error)}`, { cause: error });
@@ -224,7 +226,7 @@ async function* readLines(path: string): AsyncGenerator<Numbered, undefined> {
   return undefined;
 }
 
-/** Longer lines are cut off here: they cannot be part of a recording. */
+/** Longer lines are cut here, because they cannot be part of a recording. */
 const maxLineBytes = 64 * 1024 * 1024;
 
 async function* piecesOf(path: string): AsyncGenerator<Buffer> {
@@ -236,7 +238,7 @@ async function* piecesOf(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Returns whether the last line is complete: no kill has cut it off. */
+/** Returns whether the last line is complete rather than cut off by a kill. */
 async function endsWithLine(path: string): Promise<boolean> {
   const handle = await open(path);
   try {

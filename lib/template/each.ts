@@ -1,4 +1,4 @@
-// Reads `each: { n: [1, 2, 3] }`. Several variables give every combination of their values; the last variable varies fastest.
+// Reads `each: { n: [1, 2, 3] }`. Several variables produce every combination of their values; the last variable varies fastest.
 
 import { z } from 'zod';
 import type { SettingPath } from '../json5/mistake.ts';

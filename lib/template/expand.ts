@@ -1,5 +1,5 @@
-// Expands templates: replaces variables in texts and keys, and repeats items that have an `each`. It depends on the data only for the
-// places of `each`: the lists of rules, tests and widgets, and the object of connections.
+// Expands templates: replaces variables in texts and keys, and repeats items that have an `each`. It depends on the structure of the data
+// only where `each` is permitted: the lists of rules, tests and widgets, and the object of connections.
 import { type CheckedFile, type MistakeList, type SettingPath, unreadable, type Written } from '../json5/mistake.ts';
 import { groupDigits } from '../model/digits.ts';
 import { messageOf } from '../model/error.ts';
@@ -19,7 +19,7 @@ const variableName = /^[A-Za-z_]\w*(?:\.[\w-]+)*$/;
 /** The error for `${` in a secret, which may be part of the secret: the message does not show the following characters. */
 const inSecret = 'expected a known variable in ${ }: write { env: … } for the environment, or $${ for a literal ${';
 
-/** A variable without a value, and a function that reports an error at its place in the file. */
+/** A variable without a value, and a function that reports an error at its location in the file. */
 export interface Unknown {
   readonly name: string;
   report(message: string): void;
@@ -31,11 +31,11 @@ interface ExpandOptions {
   readonly budget?: Budget;
   /** The name of the instance. It becomes a prefix of rule and test names that do not contain it. */
   readonly instance?: string;
-  /** Receives unknown variables; if omitted, they are reported as errors. */
+  /** Receives unknown variables; omitted: they are reported as errors. */
   readonly onUnknown?: (unknown: Unknown) => void;
 }
 
-/** A file whose data was expanded. Its errors show positions of the file as written. */
+/** A file whose data was expanded. Its errors show positions in the file as written. */
 type Expanded = CheckedFile & { readonly data: unknown };
 
 /** Expands the data of a file; `text` is its whole text. */
@@ -109,7 +109,7 @@ class Expansion {
     return whole;
   }
 
-  /** Returns the text of a part, or undefined after it has added the error. */
+  /** Returns the text of a part, or undefined after adding the error. */
   #partText(part: Part, path: SettingPath, scope: Scope): string | undefined {
     if (part.literal !== undefined) return part.literal;
     const value = this.#variable(part, path, scope);
@@ -122,7 +122,7 @@ class Expansion {
     }
   }
 
-  /** Returns the value of a variable, or `unreadable` after it has added the error. */
+  /** Returns the value of a variable, or `unreadable` after adding the error. */
   #variable({ variable = '', offset }: Part, path: SettingPath, scope: Scope, isAlone = false): unknown {
     const found = scope.find(variable);
     if (found !== undefined && 'value' in found) return found.value;
@@ -252,7 +252,7 @@ class Expansion {
     if (mistake !== undefined) this.#report(path, mistake, Scope.none);
   }
 
-  /** Adds an error at a path of the file as written. */
+  /** Adds an error at a path in the file as written. */
   #report(path: SettingPath, message: string, scope: Scope, offset?: number): void {
     const { name, positionOf } = this.#file;
     const writtenAt = (at: SettingPath): Written => ({ file: name, path: at, made: scope.title });
@@ -260,7 +260,7 @@ class Expansion {
   }
 }
 
-// Bounds for the templates of one file.
+// Bounds for the templates in one file.
 
 /** Rules, tests, connections, widgets and instances. */
 const maxItems = 100_000;

@@ -15,7 +15,7 @@ export class Scope {
   readonly #parent: Scope | undefined;
   readonly #title: string | undefined;
 
-  /** `used` collects the names that are looked up. `title` names the scope in errors; if omitted, its variables do. */
+  /** `used` collects the names that are looked up. `title` names the scope in errors; omitted: its variables do. */
   constructor(values: ReadonlyMap<string, unknown>, used: Set<string>, parent?: Scope, title?: string) {
     this.#values = values;
     this.#used = used;
@@ -36,13 +36,13 @@ export class Scope {
     return new Scope(new Map([...Object.entries(further), ...this.#values]), this.#used, this.#parent, this.#title);
   }
 
-  /** The scope for people: `instance s1 of studios.json5, n = 2`; empty outside of templates. */
+  /** The scope for people: `instance s1 of studios.json5, n = 2`; empty outside templates. */
   get title(): string {
     const own = this.#title ?? [...this.#values].map(([name, value]) => `${name} = ${shown(value, name)}`).join(', ');
     return [this.#parent?.title ?? '', own].filter((part) => part !== '').join(', ');
   }
 
-  /** Looks up a variable, `n` or `studio.name`; undefined: there is none of this name. */
+  /** Looks up a variable, `n` or `studio.name`; undefined: there is none with this name. */
   find(variable: string): Found | undefined {
     const [name = '', ...keys] = variable.split('.');
     if (!this.#values.has(name)) return this.#parent?.find(variable);

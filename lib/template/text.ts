@@ -29,7 +29,7 @@ export function partsOf(text: string): readonly Part[] | undefined {
   return parts;
 }
 
-/** Returns a value as part of a longer text. Errors: the value has no text form; the message contains the reason. */
+/** Returns a value as part of a longer text. Throws if the value has no text form; the message contains the reason. */
 export function textOf(variable: string, value: unknown): string {
   if (['string', 'number', 'boolean'].includes(typeof value)) return String(value);
   throw new Error(
@@ -66,7 +66,7 @@ function isReference(value: unknown): boolean {
   return typeof value === 'object' && value !== null && ('env' in value || 'file' in value);
 }
 
-// Maps expanded data to the file that people wrote.
+// Maps expanded data to the file as written.
 
 /** The path at which an expanded item or entry was written, and the variables there. */
 export interface Origin {
@@ -80,7 +80,7 @@ interface WrittenValue extends Origin {
 }
 
 export class Origins {
-  /** For lists and objects whose items are at other places in the file. */
+  /** For lists and objects whose items are at other locations in the file. */
   readonly #byContainer = new WeakMap<object, ReadonlyMap<string | number, Origin>>();
 
   set(container: object, origins: ReadonlyMap<string | number, Origin>): void {

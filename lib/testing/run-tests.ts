@@ -12,7 +12,7 @@ import { messageOf } from '../model/error.ts';
 import { TestRun, upstreamOf, withRemotes } from './test-run.ts';
 
 export interface FlowTestOptions {
-  /** true: all files form one installation, with addresses across files; if omitted, each file is an installation. */
+  /** true: all files form one installation, with addresses across files; omitted: each file is an installation. */
   readonly isTogether?: boolean;
   readonly types?: ReadonlyMap<string, AnyConnectionType>;
 }
@@ -23,15 +23,15 @@ export interface FlowTestResult {
   /** The position of the test, `demo.json5:7:20`. */
   readonly place: string;
   readonly isPassed: boolean;
-  /** The virtual time that passed in the test. */
+  /** The virtual time that elapsed in the test. */
   readonly virtualMs: number;
   /** The timeline, with a mark where an expectation failed; empty when passed. */
   readonly timeline: string;
 }
 
 /**
- * Runs all tests of flow files and folders, one after the other. A file with errors gives one failed test, whose timeline
- * lists the errors.
+ * Runs all tests of flow files and folders, one after the other. A file with errors produces one failed test, whose timeline lists the
+ * errors.
  */
 export async function* runFlowTests(
   paths: readonly string[],
@@ -114,7 +114,10 @@ function unreadable(file: string, timeline: string): FlowTestResult {
 // A test runs only a part of a large installation: the rules that may lead to the expected values, and the parameters that these rules and
 // the test name. Starting thousands of others for each of thousands of tests would take minutes.
 
-/** Returns the plan with the parts that the test needs. Rules in TypeScript may depend on any others, so a plan with them stays whole. */
+/**
+ * Returns the plan with the parts that the test needs. Rules in TypeScript may depend on any others, so a plan that contains some is not
+ * reduced.
+ */
 function neededFor(plan: Plan, { given, steps, played }: TestPlan): Plan {
   if (plan.rules.some(({ body }) => 'stream' in body)) return plan;
   const expected = steps.flatMap(({ expect, never }) => [...expect, ...never]).map(({ address }) => address);

@@ -1,4 +1,4 @@
-// Tests flows from TypeScript: with the steps of flow files as data, or with a call for each.
+// Tests flows from TypeScript: with the steps of flow files as data, or with one call per step.
 
 import { resolve } from 'node:path';
 import type { AnyConnectionType } from '../connections/connection.ts';
@@ -34,9 +34,9 @@ export interface FlowUnderTest {
   set(values: Values): void;
   /** Lets time pass: milliseconds, or `'1m30s'`. */
   advance(duration: number | string): void;
-  /** Expects values by address; null or undefined: unknown; true for a trigger: it has fired since the last `expect`. */
+  /** Expects values by address; null or undefined means unknown; true for a trigger means that it has fired since the last `expect`. */
   expect(values: Values): void;
-  /** Lets time pass and fails if a parameter has one of the values at any moment before the end. */
+  /** Lets time pass, and fails if a parameter has one of the values at any moment before the end. */
   never(duration: number | string, values: Values): void;
   /** Runs steps in the form of flow files. Their times count from the start. */
   do(steps: readonly FlowTestStep[]): void;
@@ -46,9 +46,9 @@ export interface FlowUnderTest {
 }
 
 export interface TestFlowOptions {
-  /** Values by address before anything runs. They trigger no rule. */
+  /** Values by address before anything runs. They do not start rules. */
   readonly given?: Values;
-  /** The time of day at the start; if omitted, 2024-01-01, 0:00 UTC, a Monday. */
+  /** The time of day at the start; omitted: 2024-01-01, 0:00 UTC, a Monday. */
   readonly start?: Date;
   /** The connections whose devices the steps play, by `receive` and `sent`. They set the parameters of all others themselves. */
   readonly devices?: readonly string[];

@@ -1,4 +1,4 @@
-// A flow under test: a hub with the real connections of the flow files on a virtual clock. Connections that reach outside the process
+// A flow under test: a hub with the real connections of the flow files on a virtual clock. Connections with effects outside the process
 // (network, keyboard, files) do not run: they only declare their parameters, and the test sets these.
 
 import { resolve } from 'node:path';
@@ -166,7 +166,7 @@ export class TestRun {
     }
   }
 
-  /** Returns the connection with a device that the steps play. */
+  /** Returns the connection with a device played by the steps. */
   #play(connection: ConnectionPlan): ConnectionPlan {
     const { id, settings, folder } = connection;
     const type = connection.type as ConnectionType;
@@ -240,7 +240,7 @@ export class TestRun {
 /** The maximum number of frames that wait for a `sent`. */
 const maxKeptFrames = 20_000;
 
-/** A device that the steps of a test play: the transport of its connection, over which nothing leaves the process. */
+/** A device played by the steps of a test: the transport of its connection, over which no data leaves the process. */
 class TestDevice implements Transport {
   readonly name = 'test';
   readonly keepsFrames: boolean;
@@ -307,7 +307,7 @@ class TestDevice implements Transport {
       listener.opened();
     } else {
       this.#forget();
-      listener.closed('connect ECONNREFUSED'); // then the hub tries again after at most 4 s
+      listener.closed('connect ECONNREFUSED'); // the hub then retries after at most 4 s
     }
   }
 
@@ -427,7 +427,7 @@ function formatTime(timeMs: number): string {
 
 // The upstream of parameters: the sources of the rules that write them, and in turn the upstream of these, also through connections.
 
-/** The rules and connections of a plan that make values, by address. */
+/** The rules and connections of a plan that produce values, by address. */
 interface Makers {
   readonly rules: ReadonlyMap<string, readonly RulePlan[]>;
   /** Connections that compute a parameter from others. */
@@ -475,7 +475,7 @@ function makersOf({ rules, connections }: Plan): Makers {
   return { rules: writers, connections: new Map(computed) };
 }
 
-// Parameters of other hubs that a file declares: a test plays these hubs, as it plays everything outside.
+// Parameters of other hubs that a file declares: a test simulates these hubs, like everything outside.
 
 /** Returns the plan with a stand-in for each connection of another hub. */
 export function withRemotes(plan: Plan): Plan {

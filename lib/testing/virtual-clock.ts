@@ -1,13 +1,13 @@
-// A clock that stands still until it is moved. It is the scheduler of connections and rules in tests. Actions that are due at the same
+// A clock that only advances when told to. It is the scheduler of connections and rules in tests. Actions that are due at the same
 // time run in the order in which they were scheduled.
 
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import { Heap } from '../model/heap.ts';
 
-/** The maximum number of actions at one time. This ends timers of 0 ms that start one another forever. */
+/** The maximum number of actions at the same time. This ends timers of 0 ms that restart one another forever. */
 export const maxActionsAtOneTime = 100_000;
 
-/** The heap may always hold this many removed actions. */
+/** The heap may always contain this many removed actions. */
 const fewDue = 64;
 
 type Work<State> = (this: SchedulerAction<State>, state?: State) => void;
@@ -21,7 +21,7 @@ interface Due {
   /** undefined: it was removed and does not run. */
   action: Action | undefined;
   readonly timeMs: number;
-  /** Its place in the order of enqueueing, which decides between equal times. */
+  /** Its position in the order of scheduling, which decides between equal times. */
   readonly number: number;
 }
 
@@ -33,7 +33,7 @@ export class VirtualClock implements SchedulerLike {
   #nowMs = 0;
   #actionsNow = 0;
 
-  /** Milliseconds since the clock was made. */
+  /** Milliseconds since the clock was created. */
   now(): number {
     return this.#nowMs;
   }
@@ -42,7 +42,7 @@ export class VirtualClock implements SchedulerLike {
     return new VirtualAction(this, work).schedule(state, delayMs);
   }
 
-  /** Schedules the action after the delay, and replaces its earlier time. */
+  /** Schedules the action after the delay; replaces an earlier time. */
   enqueue(action: Action, delayMs: number): void {
     this.remove(action);
     const timeMs = this.#nowMs + Math.max(0, delayMs);
@@ -84,9 +84,9 @@ export class VirtualClock implements SchedulerLike {
   }
 
   /**
-   * Runs work during which RxJS operators without a scheduler use this clock. A program that tests a flow of its own imports RxJS
-   * directly, whereas a flow file gets the hub's. The work is synchronous, so nothing else in the process is affected. Errors: those of
-   * the work.
+   * Runs work during which RxJS operators without a scheduler use this clock. A program that tests a flow defined in the program imports
+   * RxJS directly, whereas a flow file gets the hub's. The work is synchronous, so nothing else in the process is affected. Errors: those
+   * of the work.
    */
   asDefault<Result>(work: () => Result): Result {
     const { schedule, now } = asyncScheduler;
@@ -100,7 +100,7 @@ export class VirtualClock implements SchedulerLike {
     }
   }
 
-  /** Timers that restart again and again leave removed actions in the heap. */
+  /** Timers that restart repeatedly leave removed actions in the heap. */
   #forgetRemoved(): void {
     this.#due = new Heap<Due>(isBefore);
     for (const due of this.#dueOf.values()) this.#due.add(due);

@@ -1,10 +1,10 @@
-// The limits of WebSocket clients, requests and answers that more than one side needs. The table of all limits, with the consequences of
-// exceeding each, is lib/connections/rest-api/limits/client-limits.ts.
+// The limits of WebSocket clients, requests and answers that are needed on more than one side. The table of all limits, with the
+// consequences of exceeding each, is lib/connections/rest-api/limits/client-limits.ts.
 
 /** Bytes of one message, of either protocol. */
 export const maxMessageBytes = 65_536;
 
-/** Items of a list that a plain client sends; no more valid items fit into a message. */
+/** Items of a list sent by a plain client; more valid items would not fit into a message. */
 export const maxListItems = 4096;
 
 /** Subscriptions of one socket, unless the hub has another setting; `hello` reports the number. */
@@ -20,7 +20,7 @@ export const maxRegexes = 16;
 /** Characters of one pattern. */
 export const maxPatternLength = 1024;
 
-/** The lowest and the highest number of updates per second of a subscription. 0 means one with each change. */
+/** The lowest and highest rates of a subscription, in updates per second. 0 means one update per change. */
 export const leastRate = 0.1;
 export const maxRate = 1000;
 
@@ -38,7 +38,7 @@ export const maxListPoints = 200_000;
 export const usualEntries = 100;
 export const maxEntries = 1000;
 
-/** Parameters of a list; more than a hub has. */
+/** Parameters in a list; more than a hub has. */
 export const maxParameters = 1_000_000;
 
 /** WebSocket clients in their list. */

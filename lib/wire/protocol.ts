@@ -4,12 +4,13 @@
 export const protocolName = 'patchbay.v1';
 
 /**
- * A browser cannot set headers, so it offers its credentials as one more subprotocol: this prefix, followed by the value of the header
- * `Authorization` as base64url without padding.
+ * A browser cannot set headers, so it offers its credentials as one more subprotocol: this prefix, followed by the value of the
+ * `Authorization` header as base64url without padding.
  */
 export const credentialsPrefix = 'patchbay.authorization.';
 
-// The codes with which the hub closes WebSockets (RFC 6455 section 7.4). After a code from 4500 on, another attempt would end the same way.
+// The codes with which the hub closes WebSockets (RFC 6455 section 7.4). After a code of 4500 or above, another attempt would end in the
+// same way.
 
 export const closeCodes = {
   /** The hub is shutting down, or restarts the connection with other settings. */
@@ -22,7 +23,7 @@ export const closeCodes = {
   rightsChanged: 4003,
   /** Too many invalid messages in a row. */
   senseless: 4500,
-  /** The client was signed out, or its credentials are not valid any more. */
+  /** The client was signed out, or its credentials are no longer valid. */
   signedOut: 4501,
 } as const;
 

@@ -20,7 +20,7 @@ export interface RecordedValue {
   readonly v: Value;
 }
 
-/** One turn: the writes and their writers. Without writes: nothing has arrived so far. */
+/** One turn: the writes and their writers. Without writes: no event has arrived so far. */
 export interface RecordedTurn {
   /** Milliseconds since the start. */
   readonly t: number;
@@ -43,7 +43,7 @@ export function decodeLine(line: string): RecordingLine | undefined {
   return JSON.parse(text) as RecordingLine;
 }
 
-/** Returns FNV-1a over the UTF-16 units, in hexadecimal: it detects damage, and protects nothing. */
+/** Returns FNV-1a over the UTF-16 units, in hexadecimal: it detects damage, but does not protect against manipulation. */
 function checksum(text: string): string {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);

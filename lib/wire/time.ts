@@ -1,6 +1,6 @@
 // Points in time.
 
-/** A point in time in ISO 8601, UTC with milliseconds: `2026-11-22T03:21:44.125Z`. */
+/** A time in ISO 8601, UTC with milliseconds: `2026-11-22T03:21:44.125Z`. */
 export type IsoTime = string;
 
 /** Converts a time of the hub, in milliseconds since 1970. */

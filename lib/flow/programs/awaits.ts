@@ -1,10 +1,10 @@
-// Finds the places where the files of a flow wait at their top level. No error stack leads there, but every `await` makes a promise: so the
-// stack of each promise made during the load is kept. A file waits at the last one from its top level.
+// Finds where the files of a flow wait at their top level. No error stack leads there, but every `await` creates a promise, so the stack of
+// each promise created during the load is kept. A file waits at the last one from its top level.
 
 import { promiseHooks } from 'node:v8';
 import { type Frame, framesOf } from './stack.ts';
 
-/** How many promises are recorded. A flow that makes more must not load more slowly because of it. */
+/** How many promises are recorded, so that a flow that creates more does not load more slowly. */
 const maxPromises = 10_000;
 /** How many stacks are kept: the latest. */
 const maxKept = 5000;
@@ -25,7 +25,7 @@ function exposeCallSites(): void {
 }
 
 export class Awaits {
-  /** V8 formats a stack on first access, which is slow; storing the raw one is not. */
+  /** V8 formats a stack on first access, which is slow; storing the raw stack is fast. */
   readonly #stacks: { stack?: unknown }[] = [];
   #count = 0;
   #end: (() => void) | undefined;
@@ -46,7 +46,7 @@ export class Awaits {
     this.#end = undefined;
   }
 
-  /** The place where each file, by its full path, made its last promise at its top level. */
+  /** Where each file, by its absolute path, created its last promise at its top level. */
   last(): ReadonlyMap<string, Frame> {
     const inOrder = [...this.#stacks.slice(this.#count % maxKept), ...this.#stacks.slice(0, this.#count % maxKept)];
     const frames = inOrder.flatMap((kept) => frameOf(sitesOf(kept)) ?? []);
@@ -83,7 +83,7 @@ function frameOf(sites: readonly NodeJS.CallSite[]): Frame | undefined {
   return framesOf(`${site.getFileName()}:${site.getLineNumber()}:${site.getColumnNumber()}`)[0];
 }
 
-/** To V8, the top level of a file is a function without a name that begins where the file begins. V8 makes a promise of its own there. */
+/** In V8, the top level of a file is an unnamed function that begins where the file begins. V8 creates an internal promise there. */
 function isTopLevel(site: NodeJS.CallSite): boolean {
   const isWhole = site.getEnclosingLineNumber() === 1 && site.getEnclosingColumnNumber() === 1;
   const isBegin = site.getLineNumber() === 1 && site.getColumnNumber() === 1;

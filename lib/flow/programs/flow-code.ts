@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { describeThrown, formatPlace, framesOf, stackOf } from './stack.ts';
 
-/** The maximum size of a flow file: it holds some 150,000 rules. */
+/** The maximum size of a flow file, which is enough for some 150,000 rules. */
 export const maxFlowBytes = 16 * 1024 * 1024;
 
 /** One file of a flow: its name as shown to people, and a version that identifies its content. */
@@ -15,8 +15,8 @@ export interface CodeFile {
 }
 
 /**
- * A flow in TypeScript. `name` is its file as given, `path` its full path. `version` identifies the content of all its files, which
- * `files` holds by full path.
+ * A flow in TypeScript. `name` is its file as given, `path` the absolute path. `version` identifies the content of all its files, which
+ * `files` contains by absolute path.
  */
 export interface FlowCode {
   readonly name: string;
@@ -25,17 +25,17 @@ export interface FlowCode {
   readonly files: ReadonlyMap<string, CodeFile>;
 }
 
-/** A fault of a flow outside its rules: one sentence, with its place if known. */
+/** A fault of a flow outside its rules: one sentence, with its location if known. */
 export interface FlowFault {
   readonly flow: string;
   readonly message: string;
 }
 
-/** The name of the flow that started the current work: a timer, a promise, a socket that it made. */
+/** The name of the flow that started the current work, such as a timer, a promise or a socket. */
 export const inFlow = new AsyncLocalStorage<string>();
 
 const numbers = new Map<string, number>();
-/** The number of the flow that runs on this thread right now, 0 for none. A watching thread can read it. */
+/** The number of the flow that is currently running on this thread, or 0 for none. A watching thread can read it. */
 export const holder = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
 /** The numbers of flows by name, starting at 1. */
@@ -45,7 +45,7 @@ export function numberOf(flow: string): number {
   return number;
 }
 
-/** Runs work on behalf of a flow: whatever the work starts is attributed to it. */
+/** Runs work on behalf of a flow, to which everything started by the work is attributed. */
 export function runInFlow<Result>(flow: string, work: () => Result): Result {
   const before = holder[0]!;
   holder[0] = numbers.get(flow) ?? 0;
@@ -60,7 +60,7 @@ const hubFolder = resolve(import.meta.dirname, '../..');
 /** RxJS counts as code of neither the hub nor a flow, even where `npm run build` has bundled it with the hub. */
 const builtRxjs = join(hubFolder, 'code/rxjs.cjs');
 
-/** Identifies content: the same content has the same version. */
+/** Identifies content: equal content has the same version. */
 export function versionOf(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
@@ -81,8 +81,8 @@ export function ownName(file: string, flow: { readonly path: string; readonly na
 }
 
 /**
- * Finds the flow that a stack leads to, and the place. A stack without files of a flow belongs to the flow that started the work, unless it
- * contains code of the hub.
+ * Finds the flow to which a stack leads, and the location. A stack without files of a flow is attributed to the flow that started the work,
+ * unless it contains code of the hub.
  */
 export function flowOf(
   stack: string,

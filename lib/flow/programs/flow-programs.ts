@@ -1,4 +1,4 @@
-// Flow files in TypeScript: each is tried in a separate thread and then imported, and again whenever its content changes.
+// Flow files in TypeScript: each runs on trial in a separate thread and is then imported, and again whenever its content changes.
 
 import { realpath } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
@@ -20,17 +20,17 @@ export interface ProgramOptions {
   readonly keepsReady?: boolean;
   /** Receives all TypeScript flows before one of them is imported. */
   readonly protect?: (flows: readonly FlowCode[]) => void;
-  /** Whether to leave out flows that stopped the hub before; reports each of them to the operator. */
+  /** Whether to skip flows that stopped the hub before; reports each of them to the operator. */
   readonly reportLeftOut?: (flow: string, reason: string) => void;
 }
 
-/** The latest import of each content of a file in this process. Node.js keeps it, so it need not be tried again. */
+/** The latest import of each content of a file in this process. Node.js keeps it, so it does not have to be tried again. */
 const imported = new Map<string, ImportedCode>();
-/** How many loads of a flow have failed, by its path. Under the same URLs Node.js would return what it imported then. */
+/** How many loads of a flow have failed, by its path. Under the same URLs, Node.js would return its earlier import. */
 const failures = new Map<string, number>();
 
 interface ImportedCode extends FlowCode {
-  /** The version under which each of its files is imported, by full path. */
+  /** The version under which each of its files is imported, by absolute path. */
   readonly versions: ReadonlyMap<string, string>;
 }
 
@@ -43,7 +43,7 @@ export interface ReadProgram {
 export class FlowPrograms {
   readonly #options: ProgramOptions;
   readonly #flows = new Map<string, FlowCode>();
-  /** The files that each flow imports, as far as its last trial has found them. */
+  /** The files imported by each flow, as found in its last trial. */
   readonly #importedBy = new Map<string, readonly string[]>();
   readonly #trials = new Trials();
 
@@ -89,7 +89,7 @@ export class FlowPrograms {
     return undefined;
   }
 
-  /** Stops waiting for a slow flow: a newer save is waiting. */
+  /** Stops waiting for a slow flow, because a newer save is waiting. */
   hurry(): void {
     this.#trials.hurry();
   }
@@ -104,7 +104,7 @@ export class FlowPrograms {
     this.#trials.close();
   }
 
-  /** Protects the hub from a flow, also from one that is left out, so that its next save need not wait. */
+  /** Protects the hub from a flow, even from one that is left out, so that its next save does not have to wait. */
   #protectFrom(code: FlowCode): void {
     if (this.#flows.get(code.path) === code) return;
     this.#flows.set(code.path, code);
@@ -136,7 +136,7 @@ async function importFlow({ path, name, versions }: ImportedCode): Promise<unkno
   return module.default;
 }
 
-/** Adds the error of a flow. Hides the message where it would quote a secret, such as Node.js's `hunter2 is not defined`. */
+/** Adds the error of a flow. Hides a message that would quote a secret, such as Node.js's `hunter2 is not defined`. */
 function addMistake(mistakes: MistakeList, name: string, path: string, error: TrialError): void {
   const { place } = error;
   const isSecret =
@@ -149,7 +149,7 @@ function addMistake(mistakes: MistakeList, name: string, path: string, error: Tr
 
 const inSecret = 'there is an error here; its message is hidden, since this place may hold a secret';
 
-/** Whether a message quotes words of the lines at a place that may hold a secret. */
+/** Whether a message quotes words from lines that may contain a secret. */
 function quotesSecret(message: string, path: string, { line, column }: Place): boolean {
   try {
     const text = readRegularFileSync(path, maxFlowBytes).toString();

@@ -1,4 +1,4 @@
-// The globals that all code of a thread shares, and that a flow must not change.
+// The globals shared by all code of a thread, which a flow must not change.
 import { syncBuiltinESMExports } from 'node:module';
 
 /** Returns every shared function of the language and of Node.js, by name: `JSON.parse`, `Map.prototype.get`. */
@@ -11,8 +11,8 @@ export function readGlobals(): ReadonlyMap<string, unknown> {
 }
 
 /**
- * Makes an assignment to `JSON.parse`, `Date.now` and the like an error at its place. The methods of prototypes, such as
- * `Map.prototype.get`, stay writable: V8 makes slower code where these are locked.
+ * Makes an assignment to `JSON.parse`, `Date.now` and the like throw where it occurs. Methods of prototypes, such as `Map.prototype.get`,
+ * remain writable, because V8 generates slower code if these are locked.
  */
 export function lockGlobals(): void {
   visitGlobals((owner, prefix) => {
@@ -43,7 +43,7 @@ function functionsOf(owner: object): [key: string | symbol, descriptor: Property
 
 // Prevents flows from ending the process: the attempt throws an error, which is a fault of that flow.
 
-/** How many calls of a stack are searched for a flow. */
+/** How many calls in a stack are searched for a flow. */
 const lookedThrough = 100;
 
 type Exits = Pick<NodeJS.Process, 'exit' | 'abort' | 'kill' | 'pid'> & { reallyExit: (code?: number) => never };

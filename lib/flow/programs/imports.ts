@@ -1,5 +1,5 @@
-// The author's files that a flow in TypeScript imports. Node.js imports each URL once, so the URL of each file identifies the
-// content of the file and of all its imports: a save of any of them leads to a fresh import.
+// The author's files that a flow in TypeScript imports. Node.js imports each URL once, so the URL of each file identifies the content of
+// the file and of all its imports, and saving any of them leads to a new import.
 
 import { readdirSync } from 'node:fs';
 import { findPackageJSON, isBuiltin, type LoadHookSync, type ResolveHookSync, registerHooks } from 'node:module';
@@ -12,10 +12,10 @@ import { isOwnCode, maxFlowBytes, versionOf } from './flow-code.ts';
 import { versionOfFile } from './left-out.ts';
 import { describeThrown } from './stack.ts';
 
-/** The files that each file imports, by full path. */
+/** The files imported by each file, by absolute path. */
 export type Imports = Readonly<Record<string, readonly string[]>>;
 
-/** Returns a file and everything it imports, by full path. */
+/** Returns a file and all files that it imports, by absolute path. */
 export function filesOf(path: string, imports: Imports, found = new Set<string>()): ReadonlySet<string> {
   if (found.has(path)) return found;
   found.add(path);
@@ -37,7 +37,7 @@ export function versionsOf(path: string, imports: Imports): Map<string, string> 
 
 /** Receives the imports of the author's files. */
 interface ImportObserver {
-  /** A file imports another, even if that does not exist. */
+  /** A file imports another one, which may not exist. */
   imports(from: string, to: string): void;
   /** An import failed. */
   fails(error: unknown, from: string, specifier: string): void;
@@ -78,7 +78,7 @@ export function observeImports(observer: ImportObserver): void {
   });
 }
 
-// Node.js would wait for a named pipe and read a device without end, so files that it reads for a flow are checked first.
+// Node.js would wait for a named pipe, and read a device endlessly, so files that it reads for a flow are checked first.
 
 function loadFile(...[url, context, nextLoad]: Parameters<LoadHookSync>): ReturnType<LoadHookSync> {
   const path = ownPath(url);
@@ -92,7 +92,7 @@ function ownModule(path: string): string {
 }
 
 /**
- * Resolves an import. Node.js reads the nearest `package.json` above the file for it. Flows in any folder import the hub that runs them,
+ * Resolves an import, for which Node.js reads the nearest `package.json` above the file. Flows in any folder import the hub that runs them,
  * and the hub's RxJS if their folder has none.
  */
 function resolveOwn(...[specifier, context, nextResolve]: Parameters<ResolveHookSync>): ReturnType<ResolveHookSync> {
@@ -111,7 +111,7 @@ function resolveOwn(...[specifier, context, nextResolve]: Parameters<ResolveHook
   }
 }
 
-/** Whether a file can be read. Errors: when the path leads to something other than a file. */
+/** Whether a file can be read. Throws if the path does not lead to a regular file. */
 function isThere(path: string): boolean {
   try {
     readRegularFileSync(path, maxFlowBytes);
@@ -152,7 +152,7 @@ export function importVersions(versions: ReadonlyMap<string, string>): void {
   });
 }
 
-/** Whether the RxJS at a URL may be replaced: another major version is one that its author chose. */
+/** Whether the RxJS at a URL may be replaced. A different major version was chosen by the author. */
 function isOurs(url: string): boolean {
   let isOne = isOurRxjs.get(url);
   if (isOne === undefined) {
@@ -162,7 +162,7 @@ function isOurs(url: string): boolean {
   return isOne;
 }
 
-/** The major version of the package that a file belongs to; undefined: no package. */
+/** The major version of the package that contains a file; undefined: there is no package. */
 function majorOf(url: string): string | undefined {
   const path = findPackageJSON(url);
   if (path === undefined) return undefined;
@@ -170,18 +170,18 @@ function majorOf(url: string): string | undefined {
   return version?.split('.', 1)[0];
 }
 
-/** The full path of one of the author's files; undefined: the URL leads elsewhere. */
+/** The absolute path of one of the author's files; undefined: the URL leads elsewhere. */
 function ownPath(url = ''): string | undefined {
   if (!url.startsWith('file:')) return undefined;
   const path = fileURLToPath(url);
   return isOwnCode(path) ? path : undefined;
 }
 
-// Failed imports of a flow: their messages and places. No stack leads to an import.
+// Failed imports of a flow: their messages and locations. No stack leads to an import.
 
 /** An import in a file. */
 export interface FailedImport {
-  /** The full path of the file. */
+  /** The absolute path of the file. */
   readonly from: string;
   readonly specifier: string;
 }

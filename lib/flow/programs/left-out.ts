@@ -1,5 +1,5 @@
-// Flows that stopped the hub are left out. A note in their folder identifies the content that did so; a changed file is tried
-// again. These notes are the only files that the hub writes in folders of flow files.
+// Flows that stopped the hub are left out. A note in their folder identifies the content; a changed file is tried again. These notes are
+// the only files that the hub writes in folders of flow files.
 
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -19,7 +19,7 @@ const notesSchema = record(
 
 type Notes = z.output<typeof notesSchema>;
 
-/** Notes that a flow is left out while it has this content. Errors: when the note cannot be written. */
+/** Notes that a flow is left out while it has this content. Throws if the note cannot be written. */
 export function leaveOut({ path, files }: FlowCode, reason: string): void {
   const folder = dirname(path);
   const versions = [...files].map(([file, { version }]) => [relative(folder, file), version]);
@@ -63,7 +63,7 @@ function writeNotes(folder: string, notes: Notes): void {
     rmSync(path, { force: true });
     return;
   }
-  rmSync(`${path}~`, { force: true }); // never write to something else with this name, such as a pipe
+  rmSync(`${path}~`, { force: true }); // never write to another kind of object with this name, such as a pipe
   writeFileSync(`${path}~`, `${JSON.stringify(notes, undefined, 2)}\n`, { flag: 'wx' });
   renameSync(`${path}~`, path);
 }

@@ -1,9 +1,9 @@
-// Finds places in the text of a flow in TypeScript: of a setting, of text, of a throw. The text is not parsed as TypeScript, so a place is
-// a likely one: the first match, or the match of the list item in question.
+// Finds locations in the text of a TypeScript flow: of a setting, a text or a throw. The text is not parsed as TypeScript, so a location is
+// only likely: the first match, or the match for the list item in question.
 import type { SettingPath } from '../../json5/mistake.ts';
 import { type Position, positionAt } from '../../json5/positions.ts';
 
-/** The place of a setting, or of its value if that is text, or with an offset of a character of the value; undefined: not found. */
+/** The location of a setting, of its value if that is text, or, with an offset, of a character in the value; undefined: not found. */
 export function placeOfSetting(
   text: string,
   path: SettingPath,
@@ -32,7 +32,7 @@ export function placeOfSetting(
   return place === undefined ? undefined : positionAt(text, place);
 }
 
-/** The place where the code throws a value that is not an Error, and so has no stack. */
+/** Where the code throws a value that is not an Error and thus has no stack. */
 export function placeOfThrow(text: string, thrown: string): Position | undefined {
   const written = thrown === 'null' || thrown === 'undefined' ? `\\b${thrown}\\b` : literalOf(thrown).source;
   const [first] = findAll(text, new RegExp(`\\bthrow\\s+(?:${written})`, 'g'));
@@ -47,7 +47,7 @@ function keyOf(name: string): RegExp {
   return new RegExp(`(?<![\\w$.])['"]?${escaped(name)}['"]?(?=\\s*[:(,}])`, 'g');
 }
 
-/** Matches a name with the text that it is set to. */
+/** Matches a name with the text to which it is set. */
 function settingOf(name: string, value: string): RegExp {
   return new RegExp(`(?<![\\w$.])['"]?${escaped(name)}['"]?\\s*:\\s*${literalOf(value).source}`, 'g');
 }

@@ -1,9 +1,9 @@
-// Stacks of errors: the places they lead to, and descriptions of thrown values.
+// Error stacks: the locations in them, and descriptions of thrown values.
 
 import { Session } from 'node:inspector';
 import { fileURLToPath } from 'node:url';
 
-/** A place in a file, as shown to people. */
+/** A location in a file, as shown to people. */
 export interface Place {
   readonly name: string;
   readonly line: number;
@@ -11,14 +11,14 @@ export interface Place {
 }
 
 export interface Frame extends Omit<Place, 'name'> {
-  /** The full path of the file. */
+  /** The absolute path of the file. */
   readonly path: string;
 }
 
 /** `at call (file:///a/b.ts?version:12:5)`, and the line above a syntax error: `/a/b.ts:12`. */
 const framePattern = /(file:\/\/[^\s?)]+?|^(?:[A-Za-z]:)?[\\/].*?)(?:\?[^\s:)]*)?:(\d+)(?::(\d+))?(?=[\s)]|$)/gm;
 
-/** The first place of a stack in a file that `nameOf` knows. */
+/** The first location of a stack in a file that `nameOf` knows. */
 export function placeIn(stack: string, nameOf: (path: string) => string | undefined): Place | undefined {
   for (const { path, line, column } of framesOf(stack)) {
     const name = nameOf(path);
@@ -56,7 +56,7 @@ export function describeThrown(error: unknown): string {
   }
 }
 
-/** The places of a stack, innermost first, without calls that are in no file. */
+/** The locations of a stack, innermost first, without calls outside files. */
 export function framesOf(stack: string): Frame[] {
   return [...stack.matchAll(framePattern)].flatMap(([, at = '', line, column = '1']) => {
     try {
@@ -68,9 +68,9 @@ export function framesOf(stack: string): Frame[] {
   });
 }
 
-// Finds the current place of another thread. It asks the inspector of V8, which interrupts even an endless loop.
+// Finds the current location of another thread, using the inspector of V8, which interrupts even an endless loop.
 
-/** How long a busy thread may take to report its place. */
+/** How long a busy thread may take to report its location. */
 const deadlineMs = 5000;
 
 /** A connection to the inspector of the other thread. */
@@ -94,7 +94,7 @@ interface Paused {
 }
 
 /**
- * The stack of the main thread: a line per call, innermost first, `file:///…:12:5`; undefined: it runs no code. Call it from another
+ * The stack of the main thread: one line per call, innermost first, `file:///…:12:5`; undefined: it runs no code. Call it from another
  * thread.
  */
 export function stackOfMainThread(): Promise<string | undefined> {

@@ -1,5 +1,5 @@
-// The thread that tries a flow in TypeScript before the hub imports it. A faulty flow harms only this thread. Modules that flows import are
-// loaded before the first trial.
+// The thread that runs a TypeScript flow on trial before the hub imports it. A faulty flow harms only this thread. Modules that flows
+// import are loaded before the first trial.
 
 import { registerHooks } from 'node:module';
 import { extname } from 'node:path';
@@ -18,7 +18,7 @@ const [hub, authoring] = ['index', 'authoring'].map(
 ) as [string, string];
 let isWhole = false;
 
-/** From now on, flows import only the loaded small part of the hub, which contains the usual imports of flows. */
+/** From now on, flows import only the small loaded part of the hub, which contains their usual imports. */
 export async function useLeanHub(): Promise<void> {
   await import(authoring);
   registerHooks({
@@ -43,10 +43,10 @@ export async function useWholeHub(): Promise<void> {
   await import(hub);
 }
 
-/** A flow to try, by the URL of its file; or `asksWhere`: report the place where the flow on trial waits. */
+/** A flow to try, by the URL of its file; or `asksWhere`, to report where the flow on trial is waiting. */
 export type TrialRequest = { readonly href: string } | { readonly asksWhere: true };
 
-/** An answer of the thread: how a flow did, or whether the thread is ready. */
+/** An answer of the thread: the result of a flow, or whether the thread is ready. */
 export type TrialAnswer =
   /** false: the flow needs more of the hub, which is loaded now. Try it again once the thread reports that it is ready. */
   | { readonly isReady: boolean }
@@ -60,7 +60,7 @@ export type TrialAnswer =
       /** The import that failed, if any. */
       readonly failedImport: FailedImport | undefined;
     }
-  /** The place where the flow waits; undefined: not known. */
+  /** Where the flow is waiting; undefined: not known. */
   | { readonly waitsAt: Frame | undefined };
 
 /** How long the thread waits for faults right after a flow was loaded. */
@@ -76,7 +76,7 @@ const fail = (error: unknown) => {
     failedImport === undefined ? describeThrown(error) : describeFailedImport(error, failedImport.specifier);
   answer({ imports: imports(), message: `${fault}: ${reason}`, stack: stackOf(error), failedImport });
 };
-/** The message prefix of an error at this moment. */
+/** The current message prefix of an error. */
 let fault = 'cannot be loaded';
 
 const importsOf = new Map<string, Set<string>>();
@@ -128,7 +128,7 @@ async function tryFlow(href: string): Promise<void> {
   answer({ imports: imports(), connections: asData(flow?.connections) });
 }
 
-/** Finds the place where the file waits that all other files wait for. */
+/** Finds where the file is waiting for which all other files wait. */
 async function findWaiting(): Promise<Frame | undefined> {
   awaits.end();
   const files = [...filesOf(fileURLToPath(tried), imports())].reverse(); // imported files first
@@ -137,7 +137,7 @@ async function findWaiting(): Promise<Frame | undefined> {
   return files.filter((_, index) => !haveEnded[index]).flatMap((path) => last.get(path) ?? [])[0];
 }
 
-/** Whether a file that was imported before has finished. Another import of it waits as long as the first. */
+/** Whether a file that was imported before has finished. Another import of it waits as long as the first one. */
 function hasEnded(path: string): Promise<boolean> {
   const settled = import(pathToFileURL(path).href).then(
     () => true,

@@ -1,5 +1,5 @@
-// Tries a flow in TypeScript in a separate thread before the hub imports it. There, an import that never settles, an endless
-// loop, an attempt to end the process and a fault at import do no harm.
+// Tries a flow in TypeScript in a separate thread before the hub imports it. There, an import that never settles, an endless loop, an
+// attempt to end the process or a fault during import does no harm.
 import { extname } from 'node:path';
 import { cpuUsage } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
@@ -28,13 +28,13 @@ const memoryMb = 512;
 const lookMs = 50;
 /**
  * The limit at which V8 itself ends a thread. If the thread requests a lot at once, as for a growing array, V8 ends the whole process
- * instead: so this limit is far above the one that is checked first.
+ * instead, so this limit is far above the one that is checked first.
  */
 const heapMb = 4 * memoryMb;
 
 const program = new URL(`./trial-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** Returns the shown name of a file of the flow, by its full path; undefined: not one of the author's files. */
+/** Returns the displayed name of a file of the flow, by its absolute path; undefined: not one of the author's files. */
 type NameOf = (path: string) => string | undefined;
 
 /** The result of a trial: the imports of the flow's files, and its connections as data. */
@@ -43,7 +43,9 @@ interface Tried {
   readonly connections: unknown;
 }
 
-/** The reason why a flow is rejected, in a sentence; `place` is the place in its file, `imports` the known imports of its files. */
+/**
+ * The reason why a flow is rejected, in one sentence; `place` is the location in its file, `imports` are the known imports of its files.
+ */
 export class TrialError extends Error {
   readonly place: Place | undefined;
   readonly imports: Imports;
@@ -55,7 +57,7 @@ export class TrialError extends Error {
   }
 }
 
-/** The place where a value is thrown that is not an Error, and so has no stack. */
+/** Where a value is thrown that is not an Error and thus has no stack. */
 function placeOfThrown(message: string, path: string, name: string): Place | undefined {
   const [, thrown] =
     /^(?:cannot be loaded|rules: failed|failed as soon as it was loaded): (.*) was thrown, which is not an Error$/s.exec(
@@ -71,7 +73,7 @@ function placeOfFailedImport({ from, specifier }: FailedImport, nameOf: NameOf):
   return place && name !== undefined ? { ...place, name } : undefined;
 }
 
-/** The place of an `await`. V8 reports the place of the awaited expression. */
+/** The location of an `await`. V8 reports the location of the awaited expression. */
 function placeOfAwait({ path, line, column }: Frame, nameOf: NameOf): Place | undefined {
   const name = nameOf(path);
   const before =
@@ -102,7 +104,7 @@ export class Trial {
   readonly #ending = new AbortController();
   #isHurried = false;
   #isAsked = false;
-  /** Whether it has taken more memory than allowed. */
+  /** Whether it has used more memory than allowed. */
   #isGreedy = false;
   #watching: Promise<void> | undefined;
 
@@ -113,7 +115,7 @@ export class Trial {
     this.#worker.unref();
   }
 
-  /** Tries a flow, given the full path and the name of its file. Errors: `TrialError`; the thread has ended then. */
+  /** Tries a flow, given the absolute path and the name of its file. Errors: `TrialError`, after which the thread has ended. */
   async run(path: string, name: string): Promise<Tried> {
     const nameOf = (file: string) => ownName(file, { path, name });
     this.#worker.ref();
@@ -143,7 +145,7 @@ export class Trial {
     }
   }
 
-  /** Has the thread try a flow, and returns its answer. Errors: `TrialError` when it does not answer in time. */
+  /** Makes the thread try a flow, and returns its answer. Errors: `TrialError` if it does not answer in time. */
   async #ask(path: string, nameOf: NameOf): Promise<TrialAnswer> {
     const answer = this.#answer();
     const before = this.#worker.performance.eventLoopUtilization();
@@ -166,7 +168,7 @@ export class Trial {
     }
   }
 
-  /** Watches the thread until it ends. Once it takes too much memory, the pending request fails, or the thread ends if there is none. */
+  /** Watches the thread until it ends. If it uses too much memory, the pending request fails, or the thread ends if there is none. */
   async #watchMemory(): Promise<void> {
     while (!this.#isGreedy) {
       await setTimeout(lookMs, undefined, { ref: false });
@@ -177,7 +179,7 @@ export class Trial {
     if (!this.#isAsked) this.end();
   }
 
-  /** Shortens the time limit, which only a faulty flow reaches: a newer save is waiting. */
+  /** Shortens the time limit, which only a faulty flow reaches, because a newer save is waiting. */
   hurry(): void {
     this.#isHurried = true;
   }
@@ -203,7 +205,7 @@ export class Trial {
     return new TrialError(fault, placeIn(stack ?? '', nameOf));
   }
 
-  /** The place where the flow waits; undefined: the thread does not answer. */
+  /** Where the flow is waiting; undefined: the thread does not answer. */
   async #askWhere(): Promise<Frame | undefined> {
     const answer = this.#answer().catch(() => undefined);
     this.#worker.postMessage({ asksWhere: true } satisfies TrialRequest);
@@ -211,7 +213,7 @@ export class Trial {
     return answered && 'waitsAt' in answered ? answered.waitsAt : undefined;
   }
 
-  /** Waits for the next answer of the thread. Errors: when the thread ends instead. */
+  /** Waits for the next answer of the thread. Rejects if the thread ends instead. */
   #answer(): Promise<TrialAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<TrialAnswer>();
     const fail = (error: unknown) => reject(new TrialError(`cannot be loaded: ${messageOf(error)}`));
@@ -245,7 +247,7 @@ export class Trials {
   #present: Trial | undefined;
   #spare: Trial | undefined;
 
-  /** Tries a flow, given the full path and the name of its file. Errors: `TrialError`. */
+  /** Tries a flow, given the absolute path and the name of its file. Errors: `TrialError`. */
   async run(path: string, name: string): Promise<Tried> {
     this.#present ??= this.#takeSpare() ?? new Trial();
     try {
@@ -256,7 +258,7 @@ export class Trials {
     }
   }
 
-  /** Stops waiting for a slow flow: a newer save is waiting. */
+  /** Stops waiting for a slow flow, because a newer save is waiting. */
   hurry(): void {
     if (this.#present === undefined) return;
     this.#present.hurry();
@@ -268,7 +270,7 @@ export class Trials {
     this.#spare ??= new Trial();
   }
 
-  /** Ends the load and its thread: flows tried in it must not affect the next load. */
+  /** Ends the load and its thread, because flows tried in it must not affect the next load. */
   end(): void {
     this.#present?.end();
     this.#present = undefined;

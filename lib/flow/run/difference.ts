@@ -1,4 +1,4 @@
-// The differences that a reload made, by name.
+// The differences made by a reload, by name.
 
 import type { Difference } from '../../model/reports/reload-report.ts';
 

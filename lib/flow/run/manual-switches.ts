@@ -1,6 +1,6 @@
 // Switches by operators that override the flow files: rules switched off or on, connections stopped or started. A switch ends with the
-// hub or when the text changes; one with a term lasts over both, until a time or for good. The log and the audit name each one that follows
-// its flow file again.
+// hub or when the text changes; one with a term lasts over both, until a time or for good. The log and the audit record each one that
+// follows its flow file again.
 
 import type { SchedulerLike, Subscription } from 'rxjs';
 import type { Log } from '../../connections/connection.ts';
@@ -23,7 +23,7 @@ export interface Switchable {
   readonly file: string;
 }
 
-/** A switch as a store keeps it. Times are in milliseconds since 1970. */
+/** A switch in the form kept by a store. Times are in milliseconds since 1970. */
 interface Kept extends Switchable {
   readonly isOn: boolean;
   readonly by: string;
@@ -171,7 +171,7 @@ export class ManualSwitches {
     if (term !== undefined || before?.until !== undefined) this.#writeFile();
   }
 
-  /** Ends a switch: the flow file applies again. Reports that if it changes something. `why`: its text has changed. */
+  /** Ends a switch: the flow file applies again. Reports this if it has an effect. `why` is the reason, such as a changed text. */
   release(what: Switchable, { isOn, by }: ManualSwitch, isOnAgain: boolean, why: string): void {
     this.note(what, undefined);
     if (isOn !== isOnAgain) this.#report({ ...what, isOn, by: by.name }, why);
@@ -179,7 +179,7 @@ export class ManualSwitches {
 
   /**
    * Reports the switches of an earlier run of the hub that no longer apply. `isOn` returns the state of a rule or connection; undefined:
-   * none has the name. Call it whenever a store has restored its values.
+   * there is none with this name. Call it whenever a store has restored its values.
    */
   recall(remembered: ReadonlyMap<string, unknown>, isOn: (what: Switchable) => boolean | undefined): void {
     for (const kept of remembered.values()) {

@@ -14,7 +14,7 @@ import type { Operator, StepRuntime } from './step.ts';
 
 /** A running step. It ends with its listener. */
 abstract class EachValue extends Subscriber<Value> {
-  /** Returns the result for a value; undefined: nothing is emitted. */
+  /** Returns the result for a value; undefined: no value is emitted. */
   protected abstract compute(value: Value): Value | undefined;
 
   protected override _next(value: Value): void {
@@ -34,7 +34,7 @@ function each(create: (listener: Subscriber<Value>) => EachValue): Operator {
   return (source) => new Observable<Value>((listener) => source.subscribe(create(listener)));
 }
 
-/** Returns an operator that emits the result for each value, and nothing where the result is undefined. */
+/** Returns an operator that emits the result for each value, and nothing if the result is undefined. */
 function computeEach(compute: (value: Value) => Value | undefined): Operator {
   return each((listener) => new Computing(listener, compute));
 }
@@ -148,7 +148,7 @@ class Pairing extends EachValue {
   }
 }
 
-/** Emits the unchanged sum where the expression has no result, or one that is too long. */
+/** Emits the unchanged sum if the expression has no result, or one that is too long. */
 class Summing extends EachValue {
   readonly #expression: BoundExpression;
   readonly #runtime: StepRuntime;

@@ -28,11 +28,11 @@ export const atLeast = (leastMs: number) =>
     error: ({ input }) => `expected at least ${leastMs} ms, got ${input}`,
   });
 
-/** The patterns of settings here serve the JSON Schema only; the check says more. */
+/** These patterns of settings serve only the JSON Schema; the check reports more. */
 export const expression = z.string({ error: 'an expression in text' }).meta(expressionSchema);
 export const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'text, number or boolean' });
 
-/** Steps within a step; the check checks each of them. */
+/** Steps within a step, each of which is checked. */
 export const stepList = z
   .array(z.unknown(), { error: 'a list of steps' })
   .min(1, { error: 'a list of steps such as [{ delay: "1s" }]' });

@@ -1,4 +1,4 @@
-// Steps that keep emitting between values, on their own time grid.
+// Steps that keep emitting between values, on a time grid.
 import { concat, NEVER, Observable, of, type SchedulerLike, Subscription, switchMap } from 'rxjs';
 import { z } from 'zod';
 import { groupDigits } from '../../model/digits.ts';

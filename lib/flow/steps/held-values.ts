@@ -1,4 +1,4 @@
-// Counts the bytes that steps hold: each step has its own limit, and all of them share the limit of the hub.
+// Counts the bytes held by steps: each step has a separate limit, and all of them share the limit of the hub.
 
 import { Observable, Subject, Subscription } from 'rxjs';
 import { type Account, textBytes } from '../../model/held-bytes.ts';
@@ -7,9 +7,9 @@ import type { Operator, StepRuntime } from './step.ts';
 
 /** The bytes that one step may hold. */
 export const maxStepBytes = 16 * 1024 * 1024;
-/** The message of a step that the hub has made drop everything. */
+/** The message of a step that had to drop everything. */
 export const letGoMessage = 'the hub holds too much data, so the values that the step held were dropped';
-/** A shorter text costs next to nothing in a step that holds one value. */
+/** A shorter text is negligible in a step that holds one value. */
 const longText = 1024;
 
 /** The size of a value, without its container. */
@@ -31,7 +31,7 @@ export class OneValue {
     });
   }
 
-  /** Records the value that the step remembers now, in place of the previous one; undefined: none. */
+  /** Records the value that the step now remembers instead of the previous one; undefined: there is none. */
   note(value: Value | undefined): void {
     const isLong = typeof value === 'string' && value.length > longText;
     if (!isLong && !this.#isCounted) return;

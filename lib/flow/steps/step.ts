@@ -22,7 +22,7 @@ export interface StepContext {
   readonly type: ValueType | undefined;
   /** Compiles an expression over `value` and further names; `expects` is 'B' for conditions. Errors: `bad-flow`. */
   compile(text: string, more?: Readonly<Record<string, ValueType | undefined>>, expects?: 'B'): RuleExpression;
-  /** Prepares steps within the step. Steps with errors are reported and left out. */
+  /** Prepares steps within the step. Steps with errors are reported and omitted. */
   prepare(items: readonly unknown[]): readonly PreparedStep[];
 }
 
@@ -37,12 +37,12 @@ export interface PreparedStep {
 /** The environment of a step when its rule starts. */
 export interface StepRuntime {
   readonly scheduler: SchedulerLike;
-  /** The same clock for steps that hold each value separately: a delayed value keeps the cause that it arrived with. */
+  /** The same clock for steps that hold each value separately: a delayed value keeps the cause with which it arrived. */
   readonly causalScheduler: SchedulerLike;
   bind(expression: RuleExpression): BoundExpression;
   /** Reports that a value was dropped because the step is full. */
   overflow(message: string): void;
-  /** The size of the changes that led to the current value: a step that holds the value holds them as well. */
+  /** The size of the changes that led to the current value, because a step that holds the value also holds them. */
   causeBytes(): number;
   /** Opens an account of the bytes that the step holds; `letGo` drops everything when the hub holds too much. */
   open(letGo: () => void): Account;

@@ -1,4 +1,4 @@
-// Steps that delay values. A step that holds each value separately holds a limited number of them, and of bytes.
+// Steps that delay values. A step that holds each value separately is limited in values and bytes.
 import {
   auditTime,
   debounceTime,

@@ -8,7 +8,7 @@ import { atLeast, define, type NamedStep, ofNumbers } from './define-step.ts';
 import { letGoMessage } from './held-values.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
-// The numbers of a sliding window, with their least, greatest, mean and count. The cost of adding a number does not depend on the size of
+// The numbers in a sliding window, with their minimum, maximum, mean and count. The cost of adding a number does not depend on the size of
 // the window.
 
 interface Item {
@@ -23,7 +23,7 @@ class SlidingWindow {
   #sum = 0;
   /** How many items have left since the sum was last recomputed, which rounding makes necessary. */
   #leftSinceSum = 0;
-  /** Items that may become the least or the greatest: each is less, or greater, than all remaining items before it. */
+  /** Items that may become the minimum or the maximum: each is less, or greater, than all remaining items before it. */
   #least: Item[] = [];
   #greatest: Item[] = [];
 
@@ -179,7 +179,7 @@ class HeldWindow extends SlidingWindow {
   }
 }
 
-/** Emits the result for each value, and again when values grow too old; `least` of them stay. */
+/** Emits the result for each value, and again when values become too old; at least `least` of them stay. */
 function windowOf(
   step: string,
   overMs: number,

@@ -97,7 +97,7 @@ export class ShadowRun {
     isLive = true;
   }
 
-  /** Takes a live change, or a live write that a device has to confirm. */
+  /** Receives a live change, or a live write that a device has to confirm. */
   #receive(change: Change): void {
     const { address, wanted } = change.parameter;
     if (!this.closure.addresses.has(address)) return;
@@ -108,7 +108,7 @@ export class ShadowRun {
     this.#live.atSettle(this.#task);
   }
 
-  /** Whether the twin does not make the same change on its own. */
+  /** Whether the twin does not make the same change itself. */
   #isNews(change: Change): boolean {
     const { kind, name, reportedBy } = change.origin;
     if (reportedBy !== undefined) return true;
@@ -139,7 +139,7 @@ export interface DependencyClosure {
   readonly plan: Plan;
   /** The rules that run only in shadow. */
   readonly changed: readonly RulePlan[];
-  /** The live rules that have a replacement in shadow, or none. */
+  /** The live rules that are replaced or removed in shadow. */
   readonly replaced: readonly RulePlan[];
   /** Every address that the twin reads or writes. */
   readonly addresses: ReadonlySet<string>;
@@ -206,12 +206,12 @@ export function dependencyClosureOf(live: Plan, next: Plan | undefined): Depende
   };
 }
 
-/** Returns the name of a rule as changes have it. */
+/** Returns the name of a rule as in changes. */
 export function nameOf({ name, file }: Pick<Origin, 'name' | 'file'>): string {
   return `${file}\n${name}`;
 }
 
-/** Returns the rules that would run, those of them that are not live, and the live ones that would not run. */
+/** Returns the rules that would run, those among them that are not live, and the live rules that would not run. */
 function compareRules(live: Plan, next: Plan | undefined) {
   const { rules } = next ?? live;
   const shadowNames = new Set(rules.filter(({ isShadow }) => isShadow).map(({ name }) => name));

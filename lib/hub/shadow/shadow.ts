@@ -1,5 +1,5 @@
-// The shadow of a hub: the shadow rules of its flow files, or the plan of a reload in shadow. It has its own graph, so it cannot write,
-// fire or loop live. While nothing is in shadow it costs nothing.
+// The shadow of a hub: the shadow rules of its flow files, or the plan of a reload in shadow. It has a separate graph, so it cannot write,
+// fire or loop live. While nothing is in shadow, it costs nothing.
 
 import type { SchedulerLike } from 'rxjs';
 import type { Plan } from '../../flow/plan.ts';
@@ -39,7 +39,7 @@ export class Shadow {
     this.#log = shadowLog(log);
   }
 
-  /** Takes over the live plan; ends a reload in shadow. */
+  /** Adopts the live plan; ends a reload in shadow. */
   follow(plan: Plan): void {
     this.#plan = plan;
     this.#next = undefined;
@@ -51,7 +51,7 @@ export class Shadow {
     return this.#next !== undefined;
   }
 
-  /** Runs the changes of a plan in shadow; the connections in `takenOver` are live already. */
+  /** Runs the changes of a plan in shadow; the connections in `takenOver` are already live. */
   reload(plan: Plan, takenOver: Plan['connections']): ShadowReport {
     const live = this.#plan!;
     const connections = live.connections.map((one) => takenOver.find(({ id }) => id === one.id) ?? one);
@@ -98,7 +98,7 @@ export class Shadow {
     return running.map((rule) => ({ ...rule, shadow: true }));
   }
 
-  /** Returns the last runs of the rules of a name that run only in shadow. */
+  /** Returns the last runs of the rules with this name that run only in shadow. */
   runsOf(name: string): readonly RuleRuns[] {
     const isHere = this.#run?.closure.changed.some((rule) => rule.name === name) ?? false;
     return isHere ? this.#run!.twin.rules.runsOf(name) : [];
@@ -109,7 +109,7 @@ export class Shadow {
     this.#run = undefined;
   }
 
-  /** Takes over the switches of operators. */
+  /** Adopts the switches of operators. */
   followSwitches(): void {
     if (this.#plan !== undefined) this.#renew();
   }

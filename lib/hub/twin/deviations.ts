@@ -1,5 +1,5 @@
 // Compares two runs of one installation while both continue: the live one, and one in shadow. It compares the state at the end of each
-// moment, so the order of two writes of one moment makes no difference.
+// moment, so the order of two writes at the same moment makes no difference.
 
 import type { Change, Origin, Parameter } from '../../model/parameter.ts';
 import type { Deviation, DeviationCount, Side } from '../../model/reports/reload-report.ts';
@@ -8,9 +8,9 @@ import type { Value, ValueType } from '../../model/value.ts';
 export type SideName = 'done' | 'would';
 
 export interface DeviationOptions {
-  /** How many are kept, the newest. */
+  /** How many of the newest deviations are kept. */
   readonly most: number;
-  /** The length of a moment: within it one side may be later than the other. */
+  /** The length of a moment, within which one side may be later than the other. */
   readonly momentMs: number;
   /** Makes a value small enough to keep. */
   readonly cut?: (value: Value) => Value;
@@ -35,7 +35,7 @@ const never: Side = { value: 0, origin: undefined };
 export class Deviations {
   readonly #options: DeviationOptions;
   readonly #compared = new Map<string, Compared>();
-  /** Those with an open moment, in the order in which it began. */
+  /** The parameters with an open moment, in the order in which it began. */
   readonly #open = new Set<Compared>();
   #kept: Deviation[] = [];
   #count = 0;

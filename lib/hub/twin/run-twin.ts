@@ -1,5 +1,5 @@
-// A twin is a second hub in the same process. It receives the events from outside, derives everything else itself, and reaches
-// nothing outside: it has its own graph, and no gateways.
+// A twin is a second hub in the same process. It receives the events from outside, derives everything else itself, and has no external
+// effects: it has a separate graph and no gateways.
 import { concatWith, filter, ignoreElements, merge, NEVER, of, type SchedulerLike } from 'rxjs';
 import type { ConnectionEvent, ConnectionType } from '../../connections/connection.ts';
 import type { ConnectionPlan, Plan } from '../../flow/plan.ts';
@@ -20,7 +20,7 @@ interface TwinOptions {
   readonly now: () => number;
   /** Connections whose pulses and similar events are received from outside, so the twin generates none. */
   readonly withoutTicks: ReadonlySet<string>;
-  /** Receives the graph with all parameters before anything runs. Its writes start no rules. */
+  /** Receives the graph with all parameters before anything runs. Its writes do not start rules. */
   readonly prepare: (graph: Graph) => void;
 }
 
@@ -35,7 +35,7 @@ interface OutsideWrite {
 export interface Twin {
   readonly graph: Graph;
   readonly rules: Pick<RunningRules, 'statuses' | 'runsOf'>;
-  /** Makes one turn of writes from outside. Skips writes to parameters that it does not have. */
+  /** Applies writes from outside as one turn. Skips writes to parameters that it does not have. */
   receive(writes: readonly OutsideWrite[]): void;
   /** Repeats events of devices other than values. */
   follow(events: readonly DeviceEvent[]): void;
@@ -110,7 +110,7 @@ function onlyCaused(connection: ConnectionPlan, graph: Graph): ConnectionPlan {
   return { ...connection, type: { ...type, run: (context) => type.run(context).pipe(filter(isCaused)) } };
 }
 
-// Plans that reach nothing outside of the process: stand-ins that do nothing replace connections that would.
+// Plans without effects outside the process: connections with such effects are replaced with stand-ins that do nothing.
 
 /** Returns the connection, or a stand-in for an external one. */
 export function simulated(connection: ConnectionPlan): ConnectionPlan {

@@ -1,4 +1,4 @@
-// The audit: changes from outside of the hub, and actions of operators on the hub itself.
+// The audit: changes from outside the hub, and actions of operators on the hub itself.
 
 import type { Origin } from '../parameter.ts';
 import type { Value } from '../value.ts';
@@ -30,19 +30,19 @@ export interface AuditEntry {
   readonly kind: AuditKind;
   /** A client, `api 10.0.0.3`, or a connection, `keys`; `flow files` for a reload, `hub` for actions of the hub itself. */
   readonly user: string;
-  /** The address of the parameter; for other kinds the name of the rule or the connection. */
+  /** The address of the parameter; for other kinds, the name of the rule or the connection. */
   readonly address?: string | undefined;
   /** Omitted if unknown. Texts are cut. */
   readonly before?: Value | undefined;
   /** Omitted for a trigger. Texts are cut. */
   readonly after?: Value | undefined;
-  /** How many changes the entry covers: more than 1 only when very many came at once. */
+  /** How many changes the entry covers: more than 1 only if very many arrived at once. */
   readonly count: number;
   /** A sentence with details; omitted if there are none. */
   readonly cause?: string | undefined;
 }
 
-// Writes from outside of a hub, as received.
+// Writes from outside a hub, as received.
 
 export interface OutsideTurn {
   /** Milliseconds since the recording began. */

@@ -6,7 +6,7 @@
  */
 export type ConnectionState = 'running' | 'degraded' | 'failed' | 'disabled';
 
-/** The status of a connection: `since` is in milliseconds since 1970; `reason` is one sentence, empty while all is well. */
+/** The status of a connection: `since` is in milliseconds since 1970; `reason` is one sentence, empty if there is no problem. */
 export interface ConnectionStatus {
   readonly id: string;
   readonly type: string;
@@ -41,7 +41,7 @@ export interface WireTotals {
   readonly framesOut: number;
   readonly bytesIn: number;
   readonly bytesOut: number;
-  /** How many frames, or messages in them, were refused; left out: none was. */
+  /** How many frames, or messages in them, were refused; omitted: none. */
   readonly refused?: number;
 }
 

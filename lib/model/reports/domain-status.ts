@@ -16,7 +16,7 @@ export interface DomainStatus {
 
 /** The lease on the name of this hub. */
 export interface LeaseStatus {
-  /** `fenced`: this hub held it and could not renew it; `taken`: another hub holds it; `unknown`: no server has answered yet. */
+  /** `fenced`: this hub held it but could not renew it; `taken`: another hub holds it; `unknown`: no server has answered yet. */
   readonly state: 'held' | 'fenced' | 'taken' | 'unknown';
   /** The machine of the current or last holder; empty: unknown. */
   readonly holder: string;
@@ -60,13 +60,13 @@ export interface MirrorStatus {
   readonly term: number;
   /** The machine that runs it, for a pair the active one, as last reported; undefined: not reported in this term yet. */
   readonly machine?: string | undefined;
-  /** How long the mirror has been incomplete: half a second at most while all is well. */
+  /** How long the mirror has been incomplete: normally at most half a second. */
   readonly lagMs: number;
   /** When this hub last received anything from it; undefined: it is fresh. */
   readonly staleSince?: number | undefined;
   /** Counts since its first message: gaps in its messages, and fires that were lost for good. */
   readonly gaps: number;
   readonly lostFires: number;
-  /** How many messages in its name were rejected: they were malformed, not its own, or more than this hub processes. */
+  /** How many messages in its name were rejected: they were malformed, sent by another client, or more than this hub processes. */
   readonly refused: number;
 }

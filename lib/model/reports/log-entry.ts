@@ -5,7 +5,7 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * One entry; `time` is in milliseconds since 1970. `n` grows with each entry. It restarts with the hub. With a store it continues after a
+ * One entry; `time` is in milliseconds since 1970. `n` grows with each entry. It restarts with the hub. With a store, it continues after a
  * restart, and then skips numbers that the hub may have shown before it ended.
  */
 export interface LogEntry {
@@ -20,7 +20,7 @@ export interface LogEntry {
 /** The state of the log output. */
 export interface LogStatus {
   readonly state: 'running' | 'degraded';
-  /** Why it is degraded, in one sentence; empty while all is well. */
+  /** Why it is degraded, in one sentence; empty if it is not. */
   readonly reason: string;
   /** How many lines were lost since the start of the hub. */
   readonly lost: number;
@@ -40,7 +40,7 @@ export interface LogPage {
 /** The start of a hub that continues the log of an earlier run. */
 const restartText = 'the hub was restarted';
 
-/** Returns the message for a restart: the time and the kind of the end of the previous run, if known. */
+/** Returns the message for a restart: when and how the previous run ended, if known. */
 export function describeRestart(endedAt: number, isClean: boolean): string {
   return `${restartText}: ${describeEnd(endedAt, isClean)}`;
 }

@@ -16,7 +16,7 @@ export interface Reload {
 
 // The result of loading the flow files, for operators.
 
-/** One flow file: its errors, and how many connections and rules it has, disabled ones included. */
+/** One flow file: its errors, and how many connections and rules it has, including disabled ones. */
 export interface FileReport {
   readonly path: string;
   readonly connections: number;
@@ -25,8 +25,8 @@ export interface FileReport {
 }
 
 /**
- * The last load or reload. `time` is in milliseconds since 1970. `isLoaded` is false if the previous configuration remains active; then
- * `reason` is one sentence with the reason.
+ * The last load or reload. `time` is in milliseconds since 1970. `isLoaded` is false if the previous configuration remains active; in that
+ * case, `reason` is one sentence with the reason.
  */
 export interface LoadReport {
   readonly time: number;
@@ -37,7 +37,7 @@ export interface LoadReport {
 
 // The state of the shadow, and its deviations from the live results: plain data, copied on request.
 
-/** How many deviations are kept, the newest. */
+/** How many of the newest deviations are kept. */
 export const keptDeviations = 1000;
 
 export interface ShadowReport {
@@ -48,7 +48,7 @@ export interface ShadowReport {
   /** The rules that run only in shadow, and the live rules that a reload would remove. */
   readonly rules: readonly string[];
   readonly left: readonly string[];
-  /** Connections that a reload would change but that do not run in shadow, because they reach beyond the process. */
+  /** Connections that a reload would change but that do not run in shadow, because they have effects outside the process. */
   readonly notInShadow: readonly string[];
   readonly parameters: readonly DeviationCount[];
   /** The number of deviations. */
@@ -83,6 +83,6 @@ export interface DeviationCount {
   readonly address: string;
   /** How many of the deviations concern this parameter. */
   readonly count: number;
-  /** Whether the two sides differ now; false for a trigger. */
+  /** Whether the two sides currently differ; false for a trigger. */
   readonly differs: boolean;
 }

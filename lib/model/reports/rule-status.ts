@@ -2,8 +2,8 @@
 import type { Value } from '../value.ts';
 
 /**
- * limited: it loops or buffers too much, so a limit recently dropped a value or write of it, or dropped the last one; failing: it recently
- * failed on a value; waiting: a parameter that it reads is unknown; disabled: switched off by its flow file or by an operator.
+ * limited: it loops or buffers too much, so a limit recently dropped one of its values or writes, or dropped the last one; failing: it
+ * recently failed on a value; waiting: a parameter that it reads is unknown; disabled: switched off by its flow file or by an operator.
  */
 export type RuleState = 'running' | 'limited' | 'failing' | 'waiting' | 'disabled';
 
@@ -11,12 +11,12 @@ export type RuleState = 'running' | 'limited' | 'failing' | 'waiting' | 'disable
 export interface RuleStatus {
   readonly name: string;
   readonly file: string;
-  /** The source location: `demo.json5:7:20`; for an instance in its template; in TypeScript as far as it is known. */
+  /** The source location: `demo.json5:7:20`; for an instance, in its template; in TypeScript, as far as known. */
   readonly place: string;
   /** The names of its folders, outermost first. */
   readonly folder: readonly string[];
   readonly enabled: boolean;
-  /** The addresses that it listens to. */
+  /** The addresses to which it listens. */
   readonly from: readonly string[];
   readonly to: readonly string[];
   /** Only for rules in JSON5, as far as they have it. */
@@ -61,8 +61,8 @@ export interface Override {
 // The runs of a rule, for people: plain data, copied on request.
 
 /**
- * wrote: a result went to the destinations; stopped: `when` was false; held: a step let nothing through; waited: `error` names an unknown
- * parameter that the rule reads; failed: `error` is the reason.
+ * wrote: a result was written to the destinations; stopped: `when` was false; held: a step passed nothing on; waited: `error` names an
+ * unknown parameter that the rule reads; failed: `error` is the reason.
  */
 export type RuleOutcome = 'wrote' | 'stopped' | 'held' | 'waited' | 'failed';
 

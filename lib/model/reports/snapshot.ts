@@ -5,9 +5,9 @@ import type { Value, ValueType } from '../value.ts';
 /** The snapshots of a selection. */
 export interface SnapshotSelection {
   readonly name: string;
-  /** The newest first. */
+  /** Newest first. */
   readonly saved: readonly SavedSnapshot[];
-  /** The snapshot that was last saved or recalled, as long as recalling it would write nothing. */
+  /** The last saved or recalled snapshot, as long as recalling it would write nothing. */
   readonly matches: string | undefined;
 }
 

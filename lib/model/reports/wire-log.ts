@@ -2,7 +2,7 @@
 
 import type { WireTotals } from './connection-status.ts';
 
-/** How many frames are kept, how many bytes of all of them, and how many of a single one. */
+/** How many frames are kept, how many bytes in total, and how many bytes per frame. */
 export const keptFrames = 1000;
 const keptBytes = 262_144;
 const shownBytes = 4096;
@@ -13,7 +13,7 @@ export interface WireFrame {
   /** In milliseconds since 1970. */
   readonly time: number;
   readonly direction: 'in' | 'out';
-  /** Why it was refused; undefined: it was not. */
+  /** The reason why it was refused; undefined: it was not refused. */
   readonly fault?: string | undefined;
   readonly bytes: Uint8Array;
   /** The full length of the frame. */
@@ -22,7 +22,7 @@ export interface WireFrame {
 
 /** A frame as text for the operator, with secrets masked. */
 export interface ShownFrame extends Omit<WireFrame, 'bytes' | 'fault'> {
-  /** Why it was refused; omitted: it was not. */
+  /** The reason why it was refused; omitted: it was not refused. */
   readonly fault?: string;
   /** Its text; control characters, and bytes that are not UTF-8, are escaped: `\r`, `\xff`. */
   readonly text: string;
@@ -32,7 +32,7 @@ export interface ShownFrame extends Omit<WireFrame, 'bytes' | 'fault'> {
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };
 
-/** Converts a frame to text; `mask` replaces secrets by `***`. `show` converts a frame of a protocol that is no text. */
+/** Converts a frame to text; `mask` replaces secrets with `***`. `show` converts a frame of a binary protocol. */
 export function showFrame(
   { bytes, fault, ...frame }: WireFrame,
   mask: (text: string) => string,
@@ -63,7 +63,7 @@ function readText(bytes: Buffer): readonly [text: string, isUtf8: boolean] {
   }
 }
 
-/** A frame that is kept: `start` counts the bytes of all frames, `shown` those that are kept of this one. */
+/** A recorded frame: `start` counts the bytes of all frames, `shown` the recorded bytes of this one. */
 interface KeptFrame extends Omit<WireFrame, 'bytes'> {
   number: number;
   time: number;
@@ -75,9 +75,9 @@ interface KeptFrame extends Omit<WireFrame, 'bytes'> {
 }
 
 const firstBytes = 1024;
-/** Positions start again behind this one: larger numbers are slower. */
+/** Positions start over after this one, because larger numbers are slower. */
 const maxPosition = 2 ** 29;
-/** Copying so many bytes one by one takes less time than a call. */
+/** Copying up to this many bytes one by one takes less time than a call. */
 const fewBytes = 48;
 
 function copy(from: Uint8Array, length: number, to: Uint8Array, at: number): void {
@@ -86,8 +86,8 @@ function copy(from: Uint8Array, length: number, to: Uint8Array, at: number): voi
 }
 
 /**
- * Keeps the last frames. Their bytes are copied into one buffer, and the objects of the oldest frames are used again: a device may send
- * 50,000 frames a second, and a frame may be a small part of what was read.
+ * Keeps the last frames. Their bytes are copied into one buffer, and the objects of the oldest frames are reused: a device may send 50,000
+ * frames per second, and a frame may be a small part of the bytes read.
  */
 export class WireLog {
   readonly #frames: KeptFrame[] = [];
@@ -102,7 +102,7 @@ export class WireLog {
   #bytesIn = 0;
   #bytesOut = 0;
 
-  /** Adds a frame; one with a fault counts as refused, and as no frame. */
+  /** Adds a frame; one with a fault counts as refused rather than as a frame. */
   add(direction: WireFrame['direction'], bytes: Uint8Array, fault?: string): void {
     const { length } = bytes;
     if (fault !== undefined) this.#refused++;
@@ -150,7 +150,7 @@ export class WireLog {
       });
   }
 
-  /** Makes room for so many bytes in a row, and returns where they begin. */
+  /** Makes room for this many consecutive bytes, and returns where they begin. */
   #room(length: number): number {
     if (this.#end > maxPosition) this.#resize(this.#buffer.length);
     for (;;) {

@@ -1,10 +1,10 @@
-// The clock by which the hub determines the age of data that outlives it. It cannot be set: it counts time that has really passed. The
+// The clock with which the hub determines the age of persistent data. It cannot be set: it counts time that has really passed. The
 // clock of the machine alone never causes a deletion.
 
 import { isTime } from './iso-time.ts';
 import { jumpMs } from './wall-clock.ts';
 
-/** A reading of both clocks, in milliseconds: since 1970, and by a clock that never jumps. */
+/** A reading of both clocks, in milliseconds: since 1970, and on a clock that never jumps. */
 export interface ClockReading {
   readonly wall: number;
   readonly steady: number;
@@ -14,22 +14,22 @@ export interface ClockReading {
 export interface AgePause {
   /** The reading of this clock when the pause began. */
   readonly at: number;
-  /** The length of the pause by the clock of the machine, and how much of it counts so far. */
+  /** The length of the pause according to the machine's clock, and how much of it counts so far. */
   readonly claimedMs: number;
   readonly countedMs: number;
 }
 
-/** The state of a clock that is stored, so it continues after a restart; milliseconds. */
+/** The stored state of a clock, with which it continues after a restart; in milliseconds. */
 export interface KeptAge {
   /** The reading. It begins as the time of day, and counts the time in which the hub runs. */
   readonly ran: number;
   /** The clock of the machine at that moment. */
   readonly wall: number;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly pauses: readonly AgePause[];
 }
 
-/** How many pauses are stored one by one; beyond that, the two oldest are merged. */
+/** How many pauses are stored separately; beyond that, the two oldest are merged. */
 const mostPauses = 256;
 
 /** Reads the clocks of this thread. Those of other threads count from another start. */
@@ -42,7 +42,7 @@ export function beginAge(timeMs: number): KeptAge {
   return { ran: timeMs, wall: timeMs, pauses: [] };
 }
 
-/** Reads pauses from a database. Somebody may have edited them: invalid ones are left out. */
+/** Reads pauses from a database. A user may have edited them, so invalid ones are omitted. */
 export function readPauses(text: string): AgePause[] {
   try {
     const pauses: unknown = JSON.parse(text);
@@ -73,7 +73,7 @@ export class Ages {
     return this.#ageOf(notedAt, ({ countedMs }) => countedMs);
   }
 
-  /** Returns the age if the clock of the machine was always right. */
+  /** Returns the age, assuming that the machine's clock was always right. */
   claimedOf(notedAt: number): number {
     return this.#ageOf(notedAt, ({ claimedMs }) => claimedMs);
   }
@@ -98,9 +98,9 @@ export class Ages {
 }
 
 /**
- * Counts the time in which the hub runs by a clock that never jumps. Only the clock of the machine knows for how long the hub was down, and
- * that may be wrong. So the claimed length of a pause counts gradually, as fast as time passes afterwards: a wrong claim never ages
- * anything by more than the time since. When the clock is set back in between, the rest of the claim is void.
+ * Counts the time in which the hub runs with a clock that never jumps. Only the machine's clock shows how long the hub was down, and it may
+ * be wrong. So the claimed length of a pause counts gradually, as fast as time passes afterwards: a wrong claim never ages data by more
+ * than the time since. If the clock is set back in between, the rest of the claim is void.
  */
 export class AgeClock {
   #ran: number;
@@ -126,7 +126,7 @@ export class AgeClock {
     return { ran: Math.trunc(this.#ran), wall: Math.trunc(this.#last.wall), pauses: [...this.#pauses] };
   }
 
-  /** Takes a new reading of the clocks. */
+  /** Applies a new reading of the clocks. */
   read(now: ClockReading): void {
     const passedMs = Math.max(0, now.steady - this.#last.steady);
     const jump = now.wall - this.#last.wall - passedMs;

@@ -3,7 +3,7 @@
 export interface BackoffTimes {
   readonly firstMs: number;
   readonly longestMs: number;
-  /** After a run of at least this length, a failure is followed by the first pause again. */
+  /** After a run of at least this length, the pauses start over. */
   readonly provenMs?: number;
 }
 

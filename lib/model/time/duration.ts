@@ -16,10 +16,10 @@ const pattern = new RegExp(durationPattern);
 const longPattern = /^(?:\d+(?:\.\d+)?(?:ms|y|d|h|m|s))+$/;
 const part = /(\d+(?:\.\d+)?)(ms|y|d|h|m|s)/g;
 
-/** The longest duration in milliseconds. A timer of the platform cannot wait longer. */
+/** The maximum duration in milliseconds. A platform timer cannot wait longer. */
 export const longestDurationMs = 2 ** 31 - 1;
 
-/** The longest retention time in milliseconds: a thousand years. */
+/** The maximum retention time in milliseconds: a thousand years. */
 const longestKeptMs = 1000 * unitMs.y!;
 
 /** Reads a duration in milliseconds: `1500` → 1500, `'1m30s'` → 90000. Errors: `not-convertible`, `out-of-range`. */
@@ -41,7 +41,8 @@ export function parseDurationMs(input: number | string): number | undefined {
 }
 
 /**
- * Reads a duration that no timer waits for: `'90d'`, or `'1y'`, which is 365 days. Returns undefined for other text, or over 1000 years.
+ * Reads a duration that is not used with a timer: `'90d'`, or `'1y'`, which is 365 days. Returns undefined for other text, or over 1000
+ * years.
  */
 export function readLongDurationMs(text: string): number | undefined {
   const durationMs = readText(text, longPattern);

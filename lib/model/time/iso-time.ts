@@ -1,11 +1,11 @@
-// Points in time as text. `Date.parse` accepts nearly anything: to it "Studio 7" is in 2001, and 30 February is 2 March.
+// Times as text. `Date.parse` accepts nearly anything: it reads "Studio 7" as a date in 2001, and 30 February as 2 March.
 
 const shape = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?$/;
 const wholeShape = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
  * Reads a date, with or without a time, seconds and a zone, as milliseconds since 1970: `2026-11-22`, `2026-11-22T03:00+01:00`. Without a
- * zone the zone of this process applies. Returns undefined for other text, or if there is no such day or time.
+ * zone, the zone of this process applies. Returns undefined for other text, or if there is no such day or time.
  */
 export function readIsoTime(text: string): number | undefined {
   const [, day, clock = '00:00', zone = ''] = shape.exec(text) ?? [];
@@ -20,12 +20,12 @@ export function readTimestamp(text: string): number | undefined {
   return wholeShape.test(upper) ? readIsoTime(upper) : undefined;
 }
 
-// Points in time, in milliseconds since 1970.
+// Times, in milliseconds since 1970.
 
-/** The last point in time of a date; the first one is as long before 1970. */
+/** The latest time of a `Date`; the earliest one is equally long before 1970. */
 export const lastTimeMs = 8.64e15;
 
-/** Whether a value is a point in time in whole milliseconds. */
+/** Whether a value is a time in whole milliseconds. */
 export function isTime(at: unknown): at is number {
   return Number.isSafeInteger(at) && Math.abs(at as number) <= lastTimeMs;
 }
@@ -35,7 +35,7 @@ export function isTime(at: unknown): at is number {
 /** A day in UTC, without clock shifts. */
 export const dayMs = 86_400_000;
 
-/** Whether a calendar has the day: `2026-02-28` exists, `2026-02-30` does not, although `Date.parse` reads it as 2 March. */
+/** Whether a day exists in the calendar: `2026-02-28` exists, `2026-02-30` does not, although `Date.parse` reads it as 2 March. */
 function isCalendarDay(text: string): boolean {
   const time = Date.parse(`${text}T00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);

@@ -1,13 +1,13 @@
-// The time of day. People set it, so it may jump at any moment. A clock that never jumps runs next to it and reveals such jumps.
+// The time of day. It may be set, so it may jump at any moment. A clock that never jumps runs next to it and reveals such jumps.
 import { type Scheduler, within } from './deadline.ts';
 
-/** A jump of the clock: the time that was expected, and the time that it shows, in milliseconds since 1970. */
+/** A clock jump: the expected time and the displayed time, in milliseconds since 1970. */
 export interface ClockJump {
   readonly before: number;
   readonly after: number;
 }
 
-/** The sources of time, in milliseconds: since 1970, and by a clock that never jumps. */
+/** The sources of time, in milliseconds: since 1970, and on a clock that never jumps. */
 interface TimeSources {
   readonly wall: () => number;
   readonly steady: () => number;
@@ -16,15 +16,15 @@ interface TimeSources {
 export interface WallClock {
   /**
    * Returns milliseconds since 1970, the same for everything in one round of the event loop: reading the clock costs more than the rest of
-   * a write. When the clock goes back by less than a jump, the time stands still until the clock has caught up.
+   * a write. When the clock goes back by less than a jump, the time stops until the clock has caught up.
    */
   readonly now: () => number;
   /**
-   * Takes a moment of this run as the clock shows it now. Returns a function that returns the same moment as the clock shows it later, so
-   * its age stays correct.
+   * Converts a moment of this run, as currently shown by the clock. Returns a function that returns the same moment as shown by the clock
+   * later, so its age stays correct.
    */
   pin(timeMs: number): () => number;
-  /** Calls back for each jump before any change gets a later time. Returns a function that ends this. */
+  /** Calls back for each jump before any change gets a later time. Returns a function that stops this. */
   watch(listener: (jump: ClockJump) => void): () => void;
 }
 
@@ -32,7 +32,7 @@ export interface WallClock {
 export const jumpMs = 1000;
 /** The interval of readings while nothing happens and there is a listener. */
 const lookEveryMs = 1000;
-/** Two consecutive readings are never further apart, unless this thread was stopped in between. */
+/** Two consecutive readings are never further apart, unless this thread was suspended in between. */
 const readingMs = 20;
 
 const systemTime: TimeSources = { wall: Date.now, steady: () => performance.now() };
@@ -122,7 +122,7 @@ function spanText(ms: number): string {
   return shown.map(({ count, unit }) => `${count} ${unit}`).join(' ');
 }
 
-/** Returns the time in ISO format, limited to the range of a date: a clock may show more. */
+/** Returns the time in ISO format, limited to the range of `Date`, because a clock may exceed it. */
 function isoTime(timeMs: number): string {
   return new Date(Math.max(-lastDateMs, Math.min(lastDateMs, timeMs))).toISOString();
 }
@@ -135,8 +135,8 @@ const lastDateMs = 8.64e15;
 const tickMs = 50;
 
 /**
- * Resolves as the promise, or to undefined once `isLate` returns true. `isLate` is called at each tick of the scheduler with the time
- * passed, in ms. Errors: those of the promise.
+ * Resolves like the promise, or to undefined once `isLate` returns true. `isLate` is called at each tick of the scheduler with the elapsed
+ * time, in ms. Errors: those of the promise.
  */
 export async function withinTicks<T>(
   promise: Promise<T>,

@@ -19,7 +19,9 @@ interface Zone {
 
 const zones = new Map<string, Zone>();
 
-/** Returns a date whose UTC fields are the local time of a zone, by default the zone of the machine. Errors: an unknown zone. */
+/**
+ * Returns a date whose UTC fields are the local time of a zone, by default the zone of the machine. Throws for an unknown zone.
+ */
 export function localTime(timeMs: number, zoneName = ownZone()): Date {
   const zone = zoneOf(zoneName);
   const quarter = Math.floor(timeMs / quarterMs);
@@ -32,7 +34,7 @@ export function localTime(timeMs: number, zoneName = ownZone()): Date {
 
 /**
  * Returns the moment at which clocks in a zone show a local time. `localMs` is given as by `localTime`: milliseconds whose UTC fields are
- * the local ones. For a time that occurs twice it returns the first moment, for a skipped one the moment of the shift. Errors: an
+ * the local ones. For a time that occurs twice it returns the first moment, for a skipped one the moment of the shift. Throws for an
  * unknown zone.
  */
 export function momentOf(localMs: number, zoneName: string): number {
@@ -118,7 +120,7 @@ function zoneOf(name: string): Zone {
   return zone;
 }
 
-/** Before this moment clocks show local mean time, in any year. `Date.UTC` would take a year below 100 as one of the last century. */
+/** Before this moment clocks show local mean time, in any year. `Date.UTC` would treat a year below 100 as one of the last century. */
 const firstZoneMs = Date.UTC(1700, 0, 1);
 
 function offsetAt(format: Intl.DateTimeFormat, timeMs: number): number {

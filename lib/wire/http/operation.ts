@@ -187,7 +187,7 @@ const ruleRun = z.strictObject({
   revision: count,
   time,
   outcome: z.enum(['wrote', 'stopped', 'held', 'waited', 'failed']),
-  /** The written value, before its conversion to the types of the destinations; null: an infinite number, which JSON lacks. */
+  /** The written value, before its conversion to the types of the destinations; null: an infinite number, which JSON cannot represent. */
   result: valueOrNull.optional(),
   to: addresses,
   error: text.optional(),
@@ -195,7 +195,7 @@ const ruleRun = z.strictObject({
 });
 export type RuleRun = Shape<typeof ruleRun>;
 
-/** `GET /hub/trace?rule=<name>` answers with one of these for each rule with the name, newest run first. */
+/** `GET /hub/trace?rule=<name>` answers with one of these per rule with the name, newest run first. */
 export const ruleTraces = named(
   'Traces',
   z.array(z.strictObject({ rule: text, file: text, isAlwaysRecorded: flag, runs: z.array(ruleRun) })),
@@ -218,14 +218,17 @@ export const loadReport = named(
 );
 export type LoadReport = Shape<typeof loadReport>;
 
-/** `POST /hub/reload` takes `{"shadow":true}`, or `{}`. In shadow, later saved files run in shadow too, until a reload without it. */
+/**
+ * `POST /hub/reload` takes `{"shadow":true}`, or `{}`. After a reload in shadow, files saved later run in shadow as well, until a normal
+ * reload.
+ */
 export const reloadRequest = named(
   'Reload',
   z.strictObject({ shadow: z.boolean({ error: 'true or false' }).optional() }),
 );
 export type ReloadRequest = Shape<typeof reloadRequest>;
 
-/** A side of a deviation. */
+/** One side of a deviation. */
 const deviationSide = z.strictObject({
   /** Omitted: unknown. */
   value: value.describe('For a trigger the number of its fires').optional(),
@@ -291,7 +294,10 @@ export const logPage = named(
     /** Oldest first. */
     entries: z.array(logEntry),
     next: z.int().describe('The value of `after` for the next request'),
-    /** Without a store, a hub begins a new count at each start, with another name. With a store the count continues, and clients miss no entry. */
+    /**
+     * Without a store, a hub begins a new count at each start, with another name. With a store, the count continues, and clients miss no
+     * entry.
+     */
     count: text.describe('Identifies the numbering: another text means that the numbers have restarted'),
   }),
 );
@@ -314,7 +320,10 @@ export const health = named(
 );
 export type Health = Shape<typeof health>;
 
-/** The answers to a supervisor: `GET /hub/health/live` returns `{"status":"live"}`, `GET /hub/health/ready` returns `{"status":"ready"}`. */
+/**
+ * The answers to a process supervisor: `GET /hub/health/live` returns `{"status":"live"}`, `GET /hub/health/ready` returns
+ * `{"status":"ready"}`.
+ */
 export const probe = named('Probe', z.strictObject({ status: z.enum(['live', 'ready']) }));
 export type Probe = Shape<typeof probe>;
 
@@ -325,12 +334,12 @@ const clientSubscription = z.strictObject({
   id: count,
   include: z.array(pattern),
   exclude: z.array(pattern),
-  /** The maximum number of updates per second; 0: one with each change. */
+  /** The maximum number of updates per second; 0: one per change. */
   rate: duration,
   delivery: z.enum(['latest', 'all']),
 });
 
-/** The interests of a client: a plain one has `filters`, one of `patchbay.v1` has `subscriptions`. */
+/** The selection of a client: a plain client has `filters`, a `patchbay.v1` client has `subscriptions`. */
 const interests = z.strictObject({
   /** Regular expressions. */
   filters: texts.describe('Only for plain clients').optional(),

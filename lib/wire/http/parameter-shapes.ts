@@ -29,7 +29,7 @@ const parameterInfo = named(
     state: z.enum(['known', 'unknown']),
     /** Omitted if the state is unknown, and for a trigger. */
     value: value.optional(),
-    /** `revision`, `time` and `origin` belong to the last change; omitted if there was none. */
+    /** `revision`, `time` and `origin` describe the last change; omitted if there was none. */
     revision: count.optional(),
     time: time.optional(),
     origin: origin.optional(),
@@ -41,7 +41,7 @@ const parameterInfo = named(
 );
 export type ParameterInfo = Shape<typeof parameterInfo>;
 
-/** `GET /parameters/<address>` answers with this where JSON is accepted. */
+/** `GET /parameters/<address>` answers with this if the client accepts JSON. */
 export const parameterValue = named('Value', z.union([z.string(), z.number(), z.boolean()]));
 
 export const parameterList = named('Parameters', z.array(parameterInfo));
@@ -50,7 +50,7 @@ export const parameterList = named('Parameters', z.array(parameterInfo));
 export const update = named('Update', z.strictObject({ parameter: address, value }));
 export type Update = Shape<typeof update>;
 
-/** The answer, where JSON is accepted: `{"p":"desk/lamp","v":true}`, the value after its conversion. */
+/** The answer, if the client accepts JSON: `{"p":"desk/lamp","v":true}`, with the converted value. */
 export const updated = named('Updated', z.strictObject({ p: address, v: value }));
 export type Updated = Shape<typeof updated>;
 
@@ -66,7 +66,7 @@ const causedChange = z.strictObject({
   /** Omitted if an equal value was written again. */
   revision: count.optional(),
   time,
-  /** The time since its cause, ms; omitted if it came from outside, or its cause is not kept any more. */
+  /** The time since its cause, ms; omitted if it came from outside, or its cause is no longer kept. */
   afterMs: duration.optional(),
   /** When the device went offline, for a change that it reported after its reconnect. */
   awaySince: time.optional(),
@@ -77,7 +77,7 @@ export type CausedChange = Shape<typeof causedChange>;
 const causes = z.strictObject({
   /** Omitted for a trigger. */
   value: value.optional(),
-  /** The last one is the change from outside, unless causes are forgotten. Empty: there was no change. */
+  /** The last one is the change from outside, unless causes were forgotten. Empty: there was no change. */
   chain: z.array(causedChange).describe('Newest change first'),
   forgotten: z.int().describe('Number of changes before the last of the chain that are no longer stored'),
 });

@@ -1,4 +1,4 @@
-// The past as recorded by the store: values, events, audit and snapshots; and the state of the store.
+// The records of the store: values, events, audit and snapshots; and the state of the store.
 import { z } from 'zod';
 import { auditKinds } from '../../model/reports/audit-entry.ts';
 import {
@@ -18,12 +18,12 @@ import {
   yes,
 } from './shape.ts';
 
-/** `{"from":…,"to":…,"lost":0,"reason":"the hub was down"}`; `lost`: how many changes are known to be unrecorded. */
+/** `{"from":…,"to":…,"lost":0,"reason":"the hub was down"}`; `lost` is the known number of unrecorded changes. */
 const historyGap = z.strictObject({ from: timeMs, to: timeMs, lost: count, reason: text });
 export type HistoryGap = Shape<typeof historyGap>;
 
 /**
- * raw: numbers as they were; intervals: booleans as they were; texts; fires: the times at which a trigger fired, or the count in each
+ * raw: every number; intervals: every boolean; texts; fires: the times at which a trigger fired, or the count in each
  * bucket; buckets: min, mean and max of numbers and booleans.
  */
 const historyKind = z.enum(['raw', 'intervals', 'texts', 'fires', 'buckets']);
@@ -43,7 +43,7 @@ export const history = named(
     kind: historyKind,
     /** Omitted if there are no buckets. Buckets begin at multiples of it; the first and the last may extend beyond the range. */
     stepMs: count.describe('The length of a bucket').optional(),
-    /** When each value began or each trigger fired. The first may lie before `from`: its value still held at `from`. */
+    /** When each value began or each trigger fired. The first may lie before `from`: its value still applied at `from`. */
     times: z.array(timeMs).describe('For buckets their start; the first may lie before `from`'),
     /** For raw values, intervals and texts. */
     values: z.array(valueOrNull).describe('The value from that time on; null: unknown').optional(),
@@ -53,7 +53,7 @@ export const history = named(
     max: figures.optional(),
     /** For buckets: the number of changes or fires. */
     counts: z.array(count).optional(),
-    /** Oldest first. Within a gap the value is unknown. */
+    /** Oldest first. Within a gap, the value is unknown. */
     gaps: z.array(historyGap).describe('The periods without a recording'),
     more: yes.describe('The answer has only the newest texts').optional(),
   }),
@@ -162,7 +162,7 @@ const snapshotValue = z.strictObject({
   parameter: address,
   type: valueType,
   value,
-  /** Omitted if the state is unknown, or the parameter does not exist any more. */
+  /** Omitted if the state is unknown, or the parameter no longer exists. */
   present: value.optional(),
   differs: flag.describe('Whether a recall would write it'),
 });

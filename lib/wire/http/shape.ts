@@ -1,5 +1,5 @@
-// The building blocks of answers. A shape is a zod schema: the type of an answer and its schema in the OpenAPI document come from it.
-// Browsers and threads import only the types of these files, so zod stays in the hub.
+// The building blocks of answers. A shape is a zod schema: the type of an answer and its schema in the OpenAPI document are derived from
+// it. Browsers and threads import only the types of these files, so zod stays in the hub.
 
 import { z } from 'zod';
 import { type Origin, originKinds } from '../../model/parameter.ts';

@@ -45,7 +45,7 @@ export const signIn = named(
 
 export type SignIn = Shape<typeof signIn>;
 
-/** The answer has the user, and for a kiosk the name of its dashboard. */
+/** The answer contains the user and, for a kiosk, the name of its dashboard. */
 export const signedIn = named('SignedIn', me.extend({ dashboard: text.optional() }));
 export type SignedIn = Shape<typeof signedIn>;
 
@@ -58,7 +58,7 @@ const device = z.strictObject({
   id: text,
   user: text,
   kind: deviceKind,
-  /** The name from its invitation; for a browser the name that it reports. */
+  /** The name from its invitation, or for a browser the name that it reports. */
   name: text,
   since: time,
   /** When it last sent a request, to the hour. */
@@ -109,7 +109,7 @@ export const userAction = named(
 );
 export type UserAction = Shape<typeof userAction>;
 
-/** The answer has the link of an invitation, which works once, within a day, and the current devices and links. */
+/** The answer contains the link of an invitation, which works once, within a day, and the current devices and links. */
 export const userActed = named(
   'UserActed',
   deviceList.extend({ link: text.describe('Open it on the device, once, within a day').optional() }),

@@ -20,13 +20,13 @@ export interface SubscriptionRequest {
   readonly include?: readonly Pattern[] | undefined;
   /** Omitted: none. */
   readonly exclude?: readonly Pattern[] | undefined;
-  /** The maximum number of updates per second, 0.1 to 1000; 0 or omitted: one with each change. */
+  /** The maximum number of updates per second, 0.1 to 1000; 0 or omitted: one per change. */
   readonly rate?: number | undefined;
   /** Omitted: `latest`. */
   readonly delivery?: Delivery | undefined;
 }
 
-/** `{"epoch":"1f0c…","rev":130}`: a run of the hub, and its revision up to which the client has everything. */
+/** `{"epoch":"1f0c…","rev":130}`: a run of the hub, and the revision up to which the client has received everything. */
 export interface Since {
   readonly epoch: string;
   readonly rev: number;
@@ -37,7 +37,7 @@ export interface Unsubscribe {
   readonly unsub: number;
 }
 
-/** `{"set":[["desk/lamp",true],[8,0.5]],"ack":5}`: writes in one turn; with `ack` the hub answers when the turn is over. */
+/** `{"set":[["desk/lamp",true],[8,0.5]],"ack":5}`: writes in one turn; with `ack`, the hub answers when the turn is over. */
 export interface Write {
   readonly set: readonly (readonly [target: Target, value: Value])[];
   readonly ack?: number | undefined;

@@ -61,21 +61,21 @@ export interface Values {
   readonly rev?: number | undefined;
 }
 
-/** `{"fired":[9,9],"rev":131}`: triggers, in order; one that fired twice is there twice. */
+/** `{"fired":[9,9],"rev":131}`: triggers, in order; a trigger that fired twice is listed twice. */
 export interface Fires {
   readonly fired: readonly number[];
   readonly rev?: number | undefined;
 }
 
-/** `{"end":1,"rev":130}`: the client has everything of subscription 1. */
+/** `{"end":1,"rev":130}`: subscription 1 is complete. */
 export interface Complete {
   readonly end: number;
   readonly rev: number;
 }
 
 /**
- * `{"lost":{"9":3}}`: the number of changes or fires, by id, that were not sent: the client did not read, or fires of another hub never
- * arrived here.
+ * `{"lost":{"9":3}}`: the number of changes or fires, by id, that were not sent because the client did not read, or because this hub never
+ * received them from another hub.
  */
 export interface Losses {
   readonly lost: Readonly<Record<string, number>>;
@@ -92,7 +92,7 @@ export interface Fresh {
   readonly fresh: readonly number[];
 }
 
-/** `{"wanted":[[7,3],[9,null]]}`: the values that were written and that the device has not confirmed yet; null: none is pending any more. */
+/** `{"wanted":[[7,3],[9,null]]}`: the written values that the device has not confirmed yet; null: none is pending any more. */
 export interface Pending {
   readonly wanted: readonly (readonly [id: number, value: Value | null])[];
 }
@@ -123,7 +123,7 @@ export interface Pong {
 /** `{"error":"include[0]: expected …, got …","sub":1}`: a message was invalid, and has changed nothing. */
 export interface Refusal {
   readonly error: string;
-  /** The subscription that the message was about. */
+  /** The subscription to which the message refers. */
   readonly sub?: number | undefined;
   /** The `ack` of the message. */
   readonly ack?: number | undefined;
@@ -160,13 +160,13 @@ export type HubMessage =
   | Refusal
   | Goodbye;
 
-/** A message as a client reads it: it may have any of these keys, and others that the client does not know. */
+/** A message as read by a client: it may have any of these keys, and others that the client does not know. */
 export type ReceivedMessage = { readonly [Key in KeyOf<HubMessage>]?: ValueOf<HubMessage, Key> | undefined };
 
 type KeyOf<Message> = Message extends unknown ? keyof Message : never;
 type ValueOf<Message, Key> = Message extends unknown ? (Key extends keyof Message ? Message[Key] : never) : never;
 
-// The access of a parameter as patchbay.v1 encodes it.
+// The access of a parameter as encoded in `patchbay.v1`.
 
 export const accessCodes = { 'read-write': 'rw', 'read-only': 'r', 'write-only': 'w' } as const satisfies Record<
   Access,

@@ -1,4 +1,5 @@
-// The state that outlives the hub: values that a store may keep, and unfinished work of connections. Without a store nothing is recorded.
+// The state that is preserved beyond the run of the hub: values that a store may keep, and unfinished work of connections. Without a store
+// nothing is recorded.
 import { isAbsolute, resolve } from 'node:path';
 import { type Observable, Subject } from 'rxjs';
 import type {
@@ -47,14 +48,14 @@ export class HubPersistence implements PersistencePort {
   readonly #offered = new Set<Archive>();
   #archive: Archive | undefined;
   #lastOffset = Number.NaN;
-  /** Ends the wait for the store's values; undefined: nobody waits. */
+  /** Ends the wait for the store's values; undefined: there is no wait. */
   #endWait: (() => void) | undefined;
   /** Unfinished work of connections from the last run of the hub, until they start. */
   readonly #recalled = new Map<string, ReadonlyMap<string, unknown>>();
   /** Unfinished work, by connection and name. */
   readonly #known = new Map<string, Map<string, Read>>();
   readonly #changed = new Map<string, Set<string>>();
-  /** The state that connections have left for their next runs, by Connection ID. */
+  /** The state left by connections for their next runs, by Connection ID. */
   readonly #left = new Map<string, { readonly type: string; readonly what: unknown }>();
 
   /** `clock` returns the time that connections use, in milliseconds; `timeOfDay` returns milliseconds since 1970. */
@@ -75,19 +76,19 @@ export class HubPersistence implements PersistencePort {
     this.#left.clear();
   }
 
-  /** Keeps the state that a connection leaves for its next run, until the next reload is over. */
+  /** Keeps the state left by a connection for its next run until the end of the next reload. */
   leave({ id, type: { type } }: ConnectionPlan, what: unknown): void {
     this.#left.set(id, { type, what });
   }
 
-  /** Returns the state that a connection with the same ID and type has left; undefined: none. */
+  /** Returns the state left by a connection with the same ID and type; undefined: there is none. */
   takeLeft({ id, type: { type } }: ConnectionPlan): unknown {
     const left = this.#left.get(id);
     this.#left.delete(id);
     return left?.type === type ? left.what : undefined;
   }
 
-  /** Takes over the unfinished work of the last run. Drops that of connections that no longer exist. */
+  /** Adopts the unfinished work of the last run, except that of connections that no longer exist. */
   recall(memories: readonly KeptMemory[]): void {
     for (const { connection, name, memory } of memories) {
       if (connection !== hubId && !this.#connections.has(connection)) {
@@ -100,7 +101,7 @@ export class HubPersistence implements PersistencePort {
     }
   }
 
-  /** Forgets the unfinished work of the last run: another hub has continued it. */
+  /** Forgets the unfinished work of the last run, because another hub has continued it. */
   forgetRecalled(): void {
     this.#recalled.clear();
   }
@@ -183,7 +184,7 @@ export class HubPersistence implements PersistencePort {
     return values;
   }
 
-  /** The memory of a connection that starts. Only its first run after the start of the hub recalls anything. */
+  /** The memory of a connection that starts. Only its first run after the start of the hub recalls data. */
   memoryOf(connection: string): Memory | undefined {
     if (!this.#hasStore) return undefined;
     const recalled = this.#recalled.get(connection);
@@ -235,7 +236,7 @@ export class HubPersistence implements PersistencePort {
       for (const [name, read] of known) this.#change(connection, name, read);
   }
 
-  /** The difference between the time of day and the clock of connections. It changes only if someone sets the machine's clock. */
+  /** The difference between the time of day and the clock of connections. It changes only if the machine's clock is set. */
   #offset(): number {
     const offset = this.#timeOfDay() - this.#clock();
     if (!(Math.abs(offset - this.#lastOffset) < clockToleranceMs)) this.#lastOffset = offset;
@@ -262,14 +263,14 @@ export class HubPersistence implements PersistencePort {
   }
 }
 
-/** Whether a parameter has had no value other than its default from this hub. */
+/** Whether a parameter has had only its default value in this hub. */
 function isUnchanged({ address, lastChange }: Parameter): boolean {
   if (lastChange === undefined) return true;
   const { kind, name, hub } = lastChange.origin;
   return kind === 'connection' && hub === undefined && address.startsWith(`${name}/`);
 }
 
-// The files of a hub: its flow files, and files that connections name.
+// The files of a hub: its flow files, and files named by connections.
 
 type Parts = Pick<Plan, 'files' | 'connections' | 'templates' | 'paths' | 'furtherFiles'>;
 

@@ -1,4 +1,4 @@
-// A connection that runs, or that is stopped until an operator starts it.
+// A connection that is running, or that is stopped until an operator starts it.
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Claim, claimsClash } from '../../../connections/claim.ts';
@@ -21,23 +21,23 @@ export interface RunningConnection {
   readonly enabled: boolean;
   /** The switch by an operator; undefined: its settings apply. */
   readonly switched?: ManualSwitch | undefined;
-  /** How many parameters it has. */
+  /** The number of its parameters. */
   readonly parameters: number;
   readonly supervisor: Supervisor;
-  /** Why it is not started; undefined: it is not held. */
+  /** The reason why it is held; undefined: it is not held. */
   readonly hold: Hold | undefined;
 }
 
 /** A connection to start. */
 export type ComingConnection = Omit<RunningConnection, 'supervisor' | 'hold'>;
 
-/** Makes a connection to start from a plan. A gateway keeps the whole plan, because a refused reload declares it again. */
+/** Creates a connection to start from a plan. A gateway keeps the whole plan, because a refused reload declares it again. */
 export function toRun(plan: ConnectionPlan): ComingConnection {
   const kept = isGateway(plan) ? plan : withoutDeclarations(plan);
   return { plan: kept, enabled: plan.enabled, parameters: plan.parameters.length };
 }
 
-/** Makes the successor of a connection from a plan. An operator's switch stays while the settings are the same. */
+/** Creates the successor of a connection from a plan. An operator's switch remains as long as the settings are the same. */
 export function toRunAfter(before: RunningConnection | undefined, plan: ConnectionPlan): ComingConnection {
   if (before?.plan === plan) return before; // its successor could not start
   const next = toRun(plan);
@@ -51,7 +51,7 @@ export function whyStopped({ by }: ManualSwitch): string {
   return `stopped by ${by.name}`;
 }
 
-/** Returns the plan without the settings that only declare parameters: the graph has them already. */
+/** Returns the plan without the settings that only declare parameters, because the graph already has these. */
 export function withoutDeclarations(plan: ConnectionPlan): ConnectionPlan {
   const { declaring = [] } = plan.type;
   if (declaring.length === 0) return plan;
@@ -92,10 +92,10 @@ export function waysOf({ id, type, settings, inputs, parameters }: ConnectionPla
   return [...ways.values()].map((way) => ({ connection: id, type: type.type, ...way }));
 }
 
-/** Finds the places of settings. */
+/** Finds the locations of settings. */
 export type Placing = Pick<Plan, 'lineAbout'>;
 
-/** Errors: `cannot-start`, with a line for each connection that has failed. */
+/** Errors: `cannot-start`, with one line per failed connection. */
 export function expectStarted(
   statuses: readonly Pick<ConnectionStatus, 'id' | 'state' | 'reason'>[],
   { lineAbout }: Placing,
@@ -110,7 +110,7 @@ export function isGateway({ type }: ConnectionPlan): boolean {
   return type.isGateway === true;
 }
 
-/** Returns a claim of a connection that clashes with one of another; undefined: none. */
+/** Returns a claim of a connection that conflicts with one of another connection; undefined: there is none. */
 export function clashOf(plan: ConnectionPlan, other: ConnectionPlan): Claim | undefined {
   const taken = claimsOf(other);
   return claimsOf(plan).find((claim) => taken.some((one) => claimsClash(claim, one)));
@@ -120,16 +120,16 @@ function claimsOf({ type, settings, folder }: ConnectionPlan): readonly Claim[] 
   return type.claims?.(settings, (path) => resolve(folder, path)) ?? [];
 }
 
-// Why a connection does not run although its settings enable it.
+// The reason why a connection does not run although its settings enable it.
 
 interface Hold {
   readonly state: 'failed' | 'disabled';
   readonly reason: string;
 }
 
-/** Holds connections: all for one reason, or single ones, each for its own. Gateways are exempt, unless they flush last. */
+/** Holds connections: all for one reason, or single ones for separate reasons. Gateways are exempt, unless they flush last. */
 export class Holds {
-  /** Why all connections are held; undefined: they are not. */
+  /** The reason why all connections are held; undefined: they are not held. */
   all: string | undefined = undefined;
   some: HeldBack = new Map();
 
@@ -145,7 +145,7 @@ export function isSame(one: Hold | undefined, other: Hold | undefined): boolean 
   return one?.state === other?.state && one?.reason === other?.reason;
 }
 
-/** Whether a connection belongs to the work of a hub, which another hub may take over: all do, except gateways that always run. */
+/** Whether a connection is part of the work of a hub, which another hub may take over: all are, except gateways that always run. */
 export function isWork({ type, settings }: ConnectionPlan): boolean {
   return !type.isGateway || goesFirst({ type, settings });
 }
@@ -169,14 +169,14 @@ export interface ConnectionChange {
   readonly plans: readonly ConnectionPlan[];
   readonly gateways: Exchange;
   readonly others: Exchange;
-  /** Plans that running connections take over without a restart. */
+  /** Plans that running connections adopt without a restart. */
   readonly takenOver: readonly ConnectionPlan[];
   /** The addresses of parameters that are replaced or removed. */
   readonly gone: ReadonlySet<string>;
   readonly difference: Difference;
 }
 
-/** Compares plans with the running connections. A connection that listens to a replaced parameter is swapped too. */
+/** Compares plans with the running connections. A connection that listens to a replaced parameter is swapped as well. */
 export function diffConnections(
   running: ReadonlyMap<string, RunningConnection>,
   plans: readonly ConnectionPlan[],
@@ -212,7 +212,7 @@ function isOther(before: ConnectionPlan, after: ConnectionPlan): boolean {
   return before.key !== after.key || before.description !== after.description;
 }
 
-/** The plan that a running connection can take over without a restart: `after`, or one between the two; undefined: none. */
+/** The plan that a running connection can adopt without a restart: `after`, or one between the two; undefined: there is none. */
 export function takeableOf(running: RunningConnection | undefined, after: ConnectionPlan): ConnectionPlan | undefined {
   const before = running?.plan;
   if (before === undefined || before.key === after.key || before.type !== after.type) return undefined;
@@ -224,8 +224,8 @@ export function takeableOf(running: RunningConnection | undefined, after: Connec
   return { ...before, settings, secrets, key: `${after.key} in part` };
 }
 
-// The parameters of all connections in the graph. A parameter that a changed connection keeps, with its ID, value type and access,
-// stays the same parameter: with its value, its rules and its clients.
+// The parameters of all connections in the graph. If a changed connection keeps a parameter, with its ID, value type and access, it remains
+// the same parameter, with its value, its rules and its clients.
 
 export class DeclaredParameters {
   readonly #graph: Graph;
@@ -246,7 +246,7 @@ export class DeclaredParameters {
     this.#graph.declare(this.ownerOf(plan.id), plan.parameters);
   }
 
-  /** The parameters of a connection that do not stay when another plan, or none, takes its place. */
+  /** The parameters of a connection that are removed when another plan, or none, replaces it. */
   leaving(before: ConnectionPlan, after: ConnectionPlan | undefined): ParameterNode[] {
     const declarations = before.type === after?.type ? after.parameters : [];
     const declared = new Map(
@@ -259,13 +259,13 @@ export class DeclaredParameters {
     });
   }
 
-  /** Removes the parameters of a connection that do not stay. */
+  /** Removes those parameters of a connection. */
   removeLeaving(before: ConnectionPlan, after: ConnectionPlan | undefined): void {
     this.#graph.remove(this.leaving(before, after));
   }
 }
 
-/** Whether a parameter stays. A first default value needs a new parameter, because no rule may observe it. */
+/** Whether a parameter is kept. A new default value needs a new parameter, because no rule may observe it. */
 function stays(node: ParameterNode, { type, access, defaultValue }: ParameterDeclaration): boolean {
   const isSetByDefault = node.value === undefined && defaultValue !== undefined;
   return node.type === type && node.access === access && !isSetByDefault;

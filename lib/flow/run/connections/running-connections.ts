@@ -46,14 +46,14 @@ interface ConnectionRuntime extends Pick<SupervisorOptions, 'graph' | 'hub' | 's
   readonly logOf: (connectionId: string) => Log;
 }
 
-/** How long a connection waits for its predecessor to finish with a resource that both claim, such as a file. */
+/** How long a connection waits for its predecessor to release a resource that both claim, such as a file. */
 const longestWaitMs = 1800;
 
 export class RunningConnections {
   readonly #runtime: ConnectionRuntime;
   readonly #parameters: DeclaredParameters;
   readonly #stopping = new Set<Promise<void>>();
-  /** Those stopping connections that belong to the work of the hub. */
+  /** Those stopping connections that are part of the work of the hub. */
   readonly #leaving = new Set<Promise<void>>();
   readonly #holds = new Holds();
   /** By Connection ID, in the order of the flow files. */
@@ -89,7 +89,7 @@ export class RunningConnections {
     return id === hubId || this.#running.has(id);
   }
 
-  /** Whether a connection reaches outside the process; false for an unknown one. */
+  /** Whether a connection has effects outside the process; false for an unknown one. */
   isExternal(id: string): boolean {
     return this.#running.get(id)?.plan.type.isExternal ?? false;
   }
@@ -100,8 +100,8 @@ export class RunningConnections {
   }
 
   /**
-   * Starts, stops or restarts a connection, until a reload changes its settings. Errors: `not-found` with the nearest name, `conflict`
-   * when its state does not allow it.
+   * Starts, stops or restarts a connection, until a reload changes its settings. Errors: `not-found` with the nearest name, `conflict` if
+   * its state does not allow this.
    */
   control(id: string, action: ConnectionAction, by: Origin, term?: SwitchTerm): ConnectionStatus {
     const connection = this.#running.get(id);
@@ -129,7 +129,7 @@ export class RunningConnections {
           : { isOn, by, term };
     const changed = { ...connection, plan: { ...connection.plan, enabled: isOn }, switched, hold: undefined };
     if (isStopped) this.#assertFree(changed.plan);
-    // A store receives the event of its own start after it, and that of its own end before.
+    // A store receives the event of its start after the start, and the event of its end before the end.
     const auditEvent = {
       kind: 'connection',
       user: by.name,
@@ -246,7 +246,7 @@ export class RunningConnections {
     return difference;
   }
 
-  /** Has running connections take over changes that need no restart, and nothing else. Returns the resulting plans. */
+  /** Makes running connections adopt only those changes that need no restart. Returns the resulting plans. */
   takeOver(plans: readonly ConnectionPlan[]): readonly ConnectionPlan[] {
     const taken = plans
       .map((plan) => takeableOf(this.#running.get(plan.id), plan))
@@ -271,12 +271,12 @@ export class RunningConnections {
     });
   }
 
-  /** Whether a connection is started; undefined: none has this name. */
+  /** Whether a connection is started; undefined: there is none with this name. */
   isOn({ name }: Pick<Switchable, 'name'>): boolean | undefined {
     return this.#running.get(name)?.plan.enabled;
   }
 
-  /** Reports connections that follow their settings again, because these have changed. */
+  /** Reports connections that follow their settings again because these have changed. */
   #releaseChanged({ leaving, coming }: Exchange): void {
     const { switches } = this.#runtime;
     const after = new Map(coming.map((plan) => [plan.id, plan]));
@@ -421,11 +421,11 @@ class MissingInputs {
   readonly #graph: Graph;
   /** The IDs of waiting connections. */
   readonly #waiting = new Set<string>();
-  /** The addresses of parameters withdrawn since the last look. */
+  /** The addresses of parameters withdrawn since the last check. */
   readonly #withdrawn = new Set<string>();
   readonly #following = new Subscription();
 
-  /** `look` is called after parameters of other hubs have come or gone. */
+  /** `look` is called after parameters of other hubs were added or removed. */
   constructor(graph: Graph, look: () => void) {
     this.#graph = graph;
     const note = graph.removed$.subscribe({
@@ -438,7 +438,7 @@ class MissingInputs {
     this.#following.add(graph.mirrored$.subscribe({ next: look, error: () => {} }));
   }
 
-  /** The input that a connection must wait for before it starts; undefined: all inputs are there, or it is disabled. */
+  /** The input for which a connection must wait before it starts; undefined: all inputs are available, or the connection is disabled. */
   waitedForBy(plan: ConnectionPlan): string | undefined {
     const missing = plan.enabled ? this.#missing(plan) : undefined;
     if (missing === undefined) this.#waiting.delete(plan.id);
@@ -447,8 +447,8 @@ class MissingInputs {
   }
 
   /**
-   * Returns a check whether a connection listens to a withdrawn parameter, or waited for one that now exists. Clears the record of
-   * withdrawn ones.
+   * Returns a function that checks whether a connection listens to a withdrawn parameter, or was waiting for one that now exists. Clears
+   * the record of withdrawn parameters.
    */
   takeTouched(): (plan: ConnectionPlan) => boolean {
     const withdrawn = new Set(this.#withdrawn);

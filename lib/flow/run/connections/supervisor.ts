@@ -1,5 +1,5 @@
-// Keeps one connection running: starts it, passes its values to the graph, shows its state, and restarts it with backoff after a crash. Its
-// neighbours never notice.
+// Keeps one connection running: starts it, passes its values to the graph, shows its state, and restarts it with backoff after a crash,
+// without any effect on its neighbours.
 import {
   BehaviorSubject,
   concat,
@@ -91,7 +91,7 @@ export class Supervisor {
     return this.#status.present;
   }
 
-  /** The state of its device; undefined: it has none, or has not heard of it yet. */
+  /** The state of its device; undefined: it has none, or has not reported it yet. */
   get device(): DeviceStatus | undefined {
     const { type, settings } = this.#plan;
     const found = this.#parameters.deviceStatus;
@@ -103,7 +103,7 @@ export class Supervisor {
     return this.#unfinished.size > 0;
   }
 
-  /** Shows why the connection is not started although its settings enable it. */
+  /** Shows the reason why the connection is not started although its settings enable it. */
   hold({ state, reason }: Pick<SupervisedStatus, 'state' | 'reason'>): void {
     this.#status.enter(state, reason);
   }
@@ -124,7 +124,7 @@ export class Supervisor {
     );
   }
 
-  /** Has the connection continue with another plan. */
+  /** Makes the connection continue with another plan. */
   takeOver(plan: ConnectionPlan): void {
     this.#plan = plan;
     this.#settings.next(plan.settings);
@@ -195,7 +195,7 @@ export class Supervisor {
     else this.#parameters.withdraw(event.withdraw);
   }
 
-  /** Whether the connection may still act: its hub's term has not run out. */
+  /** Whether the connection may still act, because its hub's term has not ended. */
   #mayAct(): boolean {
     const { graph, plan } = this.#options;
     return graph.mayAct === undefined || plan.type.isGateway === true || graph.mayAct();
@@ -259,7 +259,7 @@ export class Supervisor {
   }
 }
 
-/** Turns completion into a crash: a connection runs until it is stopped. */
+/** Turns completion into a crash, because a connection runs until it is stopped. */
 function endIsCrash<T>(): (source: Observable<T>) => Observable<T> {
   return (source) =>
     concat(
@@ -270,7 +270,7 @@ function endIsCrash<T>(): (source: Observable<T>) => Observable<T> {
 
 // The status of a connection: shown, logged when it changes, and written to its status parameter.
 
-/** The status of a connection, as far as its supervisor knows. */
+/** The status of a connection, as known to its supervisor. */
 type SupervisedStatus = Omit<ConnectionStatus, 'enabled' | 'parameters' | 'file' | 'wire' | 'device'>;
 
 /** How often the log repeats a reason in which only counts have changed. */
@@ -377,7 +377,7 @@ class OwnParameters {
   #plan: readonly ParameterDeclaration[];
   /** The discovered Parameter IDs. */
   readonly #discovered = new Set<string>();
-  /** The devices by name; undefined: the connection itself. They exist once the connection has reported whether they are there. */
+  /** The devices by name; undefined: the connection itself. They exist once the connection has reported whether they are online. */
   readonly #devices = new Map<string | undefined, OwnDevice>();
   /** The Parameter IDs of each device. */
   readonly #idsOf = new Map<string | undefined, Set<string>>();
@@ -443,7 +443,7 @@ class OwnParameters {
     if (node !== undefined && node.type !== 'T') this.#graph.settle(node as StateNode, error);
   }
 
-  /** Sets a value that the device had before, which runs no rule; false: a value is known, or cannot be set this way. */
+  /** Sets a value that the device already had, without running rules; false: a value is already known, or cannot be set this way. */
   restore(parameterId: string, value: unknown): boolean {
     const node = this.find(parameterId);
     if (node === undefined || node.type === 'T' || node.value !== undefined) return false;
@@ -533,16 +533,16 @@ class OwnParameters {
     if (this.#discovered.size > 0) this.withdraw([...this.#discovered]);
   }
 
-  /** Sets a parameter if the connection has it and no other hub runs it in place of this one. */
+  /** Sets a parameter if the connection has it and no other hub runs the connection instead of this one. */
   setIfThere(parameterId: string, value: unknown): void {
     const node = this.find(parameterId);
     if (node !== undefined && node.remote === undefined) this.#graph.writeTo(node, value, this.#owner);
   }
 }
 
-// Writes to a connection that waits before it starts. They are held, and come first in its inboxes.
+// Writes to a connection that waits before it starts. They are held, and emitted first by its inboxes.
 
-/** How many writes to one parameter are held; the latest stay. */
+/** How many writes to one parameter are held; the latest ones are kept. */
 const maxHeldWrites = 1024;
 /** The size limit of all writes held for a connection. Beyond it, the oldest writes to the same parameter are dropped, or else the new one. */
 const maxHeldBytes = 16 * 1024 * 1024;
@@ -631,7 +631,7 @@ function bytesOf(value: Value): number {
   return writeBytes + (typeof value === 'string' ? textBytes(value) : 0);
 }
 
-// The log of a connection whose settings have secrets: no entry shows them.
+// The log of a connection whose settings contain secrets, which no entry shows.
 
 /** `secretsOf` returns the secrets at the time of an entry. */
 export function secretLog(log: Log, secretsOf: () => readonly string[]): Log {

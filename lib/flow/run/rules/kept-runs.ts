@@ -1,5 +1,5 @@
-// The last runs of a rule, kept for its trace: a ring of numbers, so that a run costs a few stores in one place and no allocation.
-// Parts that few runs have, such as texts, errors and durations, are kept next to it.
+// The last runs of a rule, kept for its trace: a ring of numbers, so that a run costs a few stores in one place and no allocation. Rare
+// parts, such as texts, errors and durations, are kept separately.
 
 import type { Change } from '../../../model/parameter.ts';
 import { cutText } from '../../../model/printable.ts';
@@ -14,7 +14,7 @@ const revisionAt = 0;
 const timeAt = 1;
 const valueAt = 2;
 const resultAt = 3;
-/** The outcome and the kinds of both values in one number, because each further number is more memory to wait for. */
+/** The outcome and the kinds of both values in one number, because each further number costs another memory access. */
 const kindsAt = 4;
 
 const outcomes: readonly RuleOutcome[] = ['held', 'wrote', 'stopped', 'waited', 'failed'];
@@ -31,7 +31,7 @@ const valueShift = 3;
 const resultShift = 5;
 const kindBits = 0b11;
 
-/** The parts that few runs have. */
+/** The rare parts of runs. */
 interface Details {
   value?: Value;
   result?: Value;
@@ -42,7 +42,7 @@ interface Details {
   durationUs?: number;
 }
 
-/** A run is added, and completed until the next is added. Calls before the first run do nothing. */
+/** A run is added, and then completed until the next one is added. Calls before the first run have no effect. */
 export abstract class KeptRuns {
   #numbers = nowhere.numbers;
   /** The positions of the first and the latest run. */
@@ -127,7 +127,7 @@ export abstract class KeptRuns {
     this.limit(message);
   }
 
-  /** Records that a step dropped a value of the run. An earlier message of the run stays. */
+  /** Records that a step dropped a value of the run. An earlier message of the run is kept. */
   limit(message: string): void {
     if (this.#count > 0) this.#detailsOfNewest().error ??= cutText(message, keptLength);
   }
@@ -164,7 +164,7 @@ export abstract class KeptRuns {
     };
   }
 
-  /** Takes memory at the first run: a rule that never runs needs none. */
+  /** Allocates memory at the first run, because a rule that never runs needs none. */
   #begin(): void {
     const { numbers, first } = takePlace();
     this.#numbers = numbers;
@@ -223,12 +223,12 @@ export function cut(value: Value): Value {
   return typeof value === 'string' ? cutText(value, keptLength) : value;
 }
 
-// The memory for the runs of rules. Rules that run one after another, such as thousands on one source, have their runs side by side: a
-// processor waits for memory if each is somewhere else.
+// The memory for the runs of rules. Rules that run one after another, such as thousands with the same source, have adjacent runs, because a
+// processor would wait for memory if they were scattered.
 
 /** How many runs are kept per rule. */
 export const keptRuns = 50;
-/** How many numbers a run has. */
+/** The number of numbers per run. */
 const runWidth = 5;
 
 /** How many rules share a block. The system provides the block's memory as the rules run. */
@@ -242,15 +242,15 @@ interface RunPlace {
   readonly first: number;
 }
 
-/** Receives the runs of rules that have ended, which nobody reads. */
+/** Receives the runs of ended rules, which are never read. */
 const nowhere: RunPlace = { numbers: createBlock(), first: 0 };
 
-/** The places of ended rules: never more than the highest number of rules at one time. */
+/** The slots of ended rules: never more than the highest number of rules at one time. */
 const free: RunPlace[] = [];
 let block = nowhere.numbers;
 let taken = rulesPerBlock;
 
-/** Takes a place for the runs of a rule, of any hub of the process; thousands of tests reuse those of the first. */
+/** Takes a slot for the runs of a rule, of any hub in the process; thousands of tests reuse those of the first one. */
 function takePlace(): RunPlace {
   const known = free.pop();
   if (known !== undefined) return known;

@@ -1,6 +1,6 @@
 // Reports of rules to the log, and to the state that clients see. A rule that fails or loops is shown as failing or limited for some
-// seconds after the last time; a looping rule until a later write reaches the parameter where one was dropped. No rule is switched off
-// for it.
+// seconds after the last occurrence; a looping rule until a later write reaches the parameter to which a write was dropped. No rule is
+// switched off because of this.
 
 import type { Log } from '../../../connections/connection.ts';
 import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../../../graph/turn.ts';
@@ -8,9 +8,9 @@ import { groupDigits } from '../../../model/digits.ts';
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { RuleState, RuleStatus } from '../../../model/reports/rule-status.ts';
 
-/** Other hubs may report any rule name as a looping rule of this hub: this many are shown. */
+/** How many looping rules reported by other hubs are shown, because they may report any rule name as one of this hub. */
 const maxReported = 1000;
-/** How long a rule is shown as limited or failing after the last time. */
+/** How long a rule is shown as limited or failing after the last occurrence. */
 const shownMs = 5000;
 
 const mostWrites = groupDigits(maxWritesPerTurn);
@@ -42,7 +42,7 @@ export interface RuleReportsOptions {
   readonly log: Log;
   /** Returns monotonic milliseconds. */
   readonly now: () => number;
-  /** Returns the name of this hub in its domain; undefined: it is in none. */
+  /** Returns the name of this hub in its domain; undefined: it is not in a domain. */
   readonly ownHub: () => string | undefined;
 }
 
@@ -53,7 +53,7 @@ export class RuleReports {
   readonly #records = new Map<string, RuleRecord>();
   /** The number of failures of all rules, and the number of values and writes that limits have dropped. */
   readonly totals = { faults: 0, dropped: 0 };
-  /** The last dropped write: a turn may drop a hundred thousand of one rule, whose message is formatted once. */
+  /** The last dropped write. A turn may drop a hundred thousand writes of one rule, whose message is formatted only once. */
   #last: { readonly drop: DroppedWrite; readonly change: Change | undefined; report(): void } | undefined;
 
   constructor({ log, now, ownHub }: RuleReportsOptions) {
@@ -69,7 +69,7 @@ export class RuleReports {
     this.#log.warn(data, `${text} failed: ${message}`, `rule ${rule.file} ${rule.name}`);
   }
 
-  /** Shows a rule as failing when its fault is already in the log. */
+  /** Shows a rule as failing whose fault is already in the log. */
   showFailed(rule: RuleName, reason: string): void {
     const record = this.#recordOf(rule);
     record.faults++;
@@ -92,7 +92,7 @@ export class RuleReports {
     record.limited = { reason, until: this.#now() + shownMs, lasts: isStuck };
   }
 
-  /** Reports that a rule waits for an unknown value; `isUnknown` returns whether it still is. */
+  /** Reports that a rule waits for an unknown value; `isUnknown` returns whether it is still unknown. */
   waiting(rule: RuleName, message: string, isUnknown: () => boolean): void {
     const { data, text } = named(rule);
     this.#recordOf(rule).waiting = { reason: message, until: 0, lasts: isUnknown };
@@ -107,7 +107,7 @@ export class RuleReports {
     this.#last.report();
   }
 
-  /** Notes that the rule starts, perhaps with another body: its problems are over. */
+  /** Notes that the rule starts, perhaps with another body, which clears its problems. */
   started(rule: RuleName): void {
     const record = this.#records.size === 0 ? undefined : this.#records.get(keyOf(rule)); // none exists when all rules start
     if (record) record.failing = record.limited = record.waiting = undefined;
@@ -175,13 +175,13 @@ function named({ name, file }: RuleName): { readonly data: object; readonly text
   return { data: { rule: name, file }, text: `rule "${name}" (${file})` };
 }
 
-/** Whether the same rule wrote the same parameter too often, so that the chain need not be compared. */
+/** Whether the same rule wrote the same parameter too often, so that the chain does not have to be compared. */
 function areAlike(one: DroppedWrite, other: DroppedWrite): boolean {
   const isOfOne = one.write.origin === other.write.origin && one.write.parameter === other.write.parameter;
   return isOfOne && one.limit === 'writes' && other.limit === 'writes';
 }
 
-/** Returns each rule once, also if other hubs have reported it several times. */
+/** Returns each rule once, even if other hubs have reported it several times. */
 function rulesOf(chain: readonly Change[], ownHub: string | undefined): Origin[] {
   const rules = new Map<string, Origin>();
   for (const { origin } of chain) {

@@ -1,6 +1,6 @@
 // Lets a rule observe changes of parameters, but not the values that they have when it starts.
-// Rules on the same parameter run in the order of their subscriptions. When a reload puts a rule between others,
-// the others subscribe again; no change is missed, and the rules keep all values that they hold.
+// Rules on the same parameter run in the order of their subscriptions. When a reload inserts a rule between others, the rules after it
+// subscribe again; no change is missed, and the rules keep all values that they hold.
 import { type Observable, Subscription, type Unsubscribable } from 'rxjs';
 import type { Listener } from '../../../graph/emitter.ts';
 import type { Graph } from '../../../graph/graph.ts';
@@ -80,7 +80,7 @@ export class RuleSources implements Sources {
     this.#graph.atSettle(new SettleCall(this.#place, settle));
   }
 
-  /** Gives a task the position of the rule, and keeps the task as that position. */
+  /** Assigns the position of the rule to a task, and uses the task as that position from then on. */
   place(task: SettleTask & SettlePlace): void {
     task.order = this.#place.order;
     this.#place = task;
@@ -102,13 +102,13 @@ export class RuleSources implements Sources {
     return source;
   }
 
-  /** Forgets a source that the rule no longer listens to. */
+  /** Forgets a source to which the rule no longer listens. */
   forget(source: ListenedSource): void {
     this.#listened = this.#listened.filter((one) => one !== source);
   }
 }
 
-/** A source that a rule listens to, at its position among all listeners. */
+/** A source to which a rule listens, at its position among all listeners. */
 class ListenedSource implements Unsubscribable {
   readonly #node: ParameterNode;
   readonly #ruleListener: RuleListener;
@@ -153,7 +153,7 @@ class ListenedSource implements Unsubscribable {
   }
 }
 
-/** Passes the changes of a parameter on. */
+/** Forwards the changes of a parameter. */
 class ChangeListener implements Listener<Value | undefined> {
   closed = false;
   readonly isOfChanges = true;

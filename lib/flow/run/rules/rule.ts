@@ -41,7 +41,7 @@ export class StartedRule {
   }
 }
 
-/** Starts a rule. It observes changes; it sees the values that its sources have already when `begin` is called. */
+/** Starts a rule. It observes changes; the current values of its sources are read when `begin` is called. */
 export function startRule(plan: RulePlan, runtime: RuleRuntime): StartedRule {
   const { graph, traces } = runtime;
   const sources = new RuleSources(graph, plan.settleOrder);
@@ -74,7 +74,7 @@ class GraphOutput implements RuleOutput {
   readonly #destinations: readonly ParameterNode[];
   /** The type of each destination's value, or of the value of all destinations. */
   readonly #types: readonly (ValueType | undefined)[];
-  /** The destination, if there is only one: a list of one would be one more cache miss. */
+  /** The destination, if there is only one, because a list would cost one more cache miss. */
   readonly #only: ParameterNode | undefined;
   readonly #reports: RuleReports;
   /** Writes to make to parameters of other hubs. */
@@ -127,7 +127,7 @@ class GraphOutput implements RuleOutput {
     if (this.#remotes !== undefined) this.#sendRemotes(this.#remotes);
   }
 
-  /** Sends the writes to their owning hubs, one turn for each. The results arrive later. */
+  /** Sends the writes to the owning hubs, in one turn per hub. The results arrive later. */
   #sendRemotes(writes: readonly RemoteWrite[]): void {
     this.#remotes = undefined;
     for (const [remote, ofOne] of Map.groupBy(writes, ({ parameter }) => parameter.remote!))
@@ -146,7 +146,8 @@ class GraphOutput implements RuleOutput {
 
   /**
    * The input for a destination that reads writes in its own way, or that another hub owns: a fire becomes `true`, because it is 1 only
-   * where a number is expected (D-07). Where the type is not known, as with a list of sources or a stream, the 1 of a trigger is its fire.
+   * where a number is expected (D-07). If the type is not known, as with a list of sources or a stream, the 1 of a trigger counts as its
+   * fire.
    */
   #inputFor(destination: ParameterNode, value: unknown, place: number): unknown {
     if (value !== 1 || destination.type === 'S') return value;
@@ -170,13 +171,13 @@ class GraphOutput implements RuleOutput {
   }
 }
 
-/** The types of the values that the destinations get: one each, or one for all of them. */
+/** The types of the values for the destinations: one each, or one for all of them. */
 function typesOf({ body }: RulePlan): readonly (ValueType | undefined)[] {
   if ('stream' in body) return [undefined];
   return body.split?.map(({ type }) => type) ?? [body.result];
 }
 
-/** The message of a refusal with its destination, which some messages begin with already. */
+/** The message of a refusal with its destination, with which some messages already begin. */
 function refusalOf(message: string, destination: string): string {
   return message.startsWith(`${destination}: `) ? message : `${destination}: ${message}`;
 }
@@ -185,7 +186,7 @@ function lineOf(error: unknown): string {
   return messageOf(error).split('\n', 1)[0]!;
 }
 
-/** Describes the fault of a stream, with its place in the author's files. */
+/** Describes the fault of a stream, with its location in the author's files. */
 function faultText(error: unknown, { file }: RulePlan): string {
   const flow = { path: resolve(file), name: file };
   const place = placeIn(stackOf(error), (path) => ownName(path, flow));

@@ -1,6 +1,6 @@
 // The rules, running or disabled. A reload stops and starts only the rules that it changes. All others keep their subscriptions and the
-// values that they hold, and rules that share a source still run in the order of the flow files. A rule that an operator switched stays so
-// until its text changes.
+// values that they hold, and rules that share a source still run in the order of the flow files. A rule that an operator switched remains
+// so until its text changes.
 import { Subscription } from 'rxjs';
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
@@ -12,10 +12,13 @@ import type { ManualSwitch, ManualSwitches, Switchable } from '../manual-switche
 import { type StartedRule, startRule } from './rule.ts';
 import type { RuleRuntime } from './rule-context.ts';
 
-/** After rules with this many writes, the next rules begin in another turn. A turn may have far more writes, but others follow. */
+/**
+ * After rules with this many writes, further rules begin in another turn. A turn may have far more writes, but these writes may cause
+ * others.
+ */
 const begunWritesPerTurn = 10_000;
 
-/** A rule from its first plan on. A reload that does not change its text gives it another plan. */
+/** A rule, from its first plan on. A reload that does not change its text assigns another plan to it. */
 interface RunningRule {
   plan: RulePlan;
   /** undefined: it is disabled, or waits. */
@@ -42,7 +45,7 @@ export interface RuleChange {
   readonly placeOf: Plan['placeOf'];
 }
 
-/** The switched rules that no rule of the plan continues, such as one moved to another file. */
+/** The switched rules that are not continued by a rule of the plan, such as one moved to another file. */
 interface KeptSwitches {
   /** Switches of rules in the plan with the same text. */
   readonly switched: ReadonlyMap<RulePlan, ManualSwitch>;
@@ -50,7 +53,7 @@ interface KeptSwitches {
   readonly released: readonly (readonly [before: SwitchedRule, after: RulePlan])[];
   /** Rules that are missing from the plan. */
   readonly absent: readonly SwitchedRule[];
-  /** All rules that were looked for. */
+  /** All rules that were searched for. */
   readonly others: readonly SwitchedRule[];
 }
 
@@ -69,9 +72,9 @@ export class RunningRules {
   #held: string | undefined = undefined;
   /** Parameters that other hubs have withdrawn since the last comparison with the graph. */
   readonly #withdrawn = new Set<string>();
-  /** The missing address of each list that many rules share, found once each time rules start. */
+  /** The missing address of each list shared by many rules, determined once each time rules start. */
   readonly #missingOfShared = new Map<readonly string[], string | undefined>();
-  /** Switched rules that no flow file has right now. */
+  /** Switched rules that are currently not in a flow file. */
   #absent: readonly SwitchedRule[] = [];
   readonly #following = new Subscription();
 
@@ -111,7 +114,7 @@ export class RunningRules {
     ];
   }
 
-  /** Compares a plan with the rules. `gone` has the addresses of parameters that it replaces or removes. */
+  /** Compares a plan with the rules. `gone` contains the addresses of parameters that it replaces or removes. */
   diff({ rules, placeOf }: Pick<Plan, 'rules' | 'placeOf'>, gone: ReadonlySet<string>): RuleChange {
     const followed = followRules(this.#rules, rules, new Set([...gone, ...this.#withdrawn]));
     const switches = this.#keepSwitched(rules, followed);
@@ -130,7 +133,7 @@ export class RunningRules {
     return differenceOf(names(leaving), names(come));
   }
 
-  /** Stops the rules that leave. */
+  /** Stops the rules that are replaced or removed. */
   stopLeaving({ leaving }: RuleChange): void {
     for (const rule of leaving) stopRule(rule);
   }
@@ -232,7 +235,7 @@ export class RunningRules {
     return this.#statusOf(found);
   }
 
-  /** Whether a rule should run; undefined: none has the name. A rule of the file is preferred to one of another. */
+  /** Whether a rule should run; undefined: there is none with this name. A rule of the file is preferred to one of another. */
   isOn({ name, file }: Pick<Switchable, 'name' | 'file'>): boolean | undefined {
     const named = this.#rules.filter(({ plan }) => plan.name === name);
     const found = named.find(({ plan }) => plan.file === file) ?? named[0];
@@ -265,7 +268,7 @@ export class RunningRules {
     this.#swap(coming);
   }
 
-  /** A missing address of the rule; undefined: none. */
+  /** A missing address of the rule; undefined: there is none. */
   #missing({ addresses, sharedAddresses }: RulePlan): string | undefined {
     const isMissing = (address: string) => this.#runtime.graph.find(address) === undefined;
     if (!this.#missingOfShared.has(sharedAddresses))
@@ -408,7 +411,7 @@ function isEnabled({ started, waitsFor }: Pick<RunningRule, 'started' | 'waitsFo
   return started !== undefined || waitsFor !== undefined;
 }
 
-/** Whether a rule should run: as an operator switched it, otherwise as its flow file says. */
+/** Whether a rule should run: as switched by an operator, otherwise as stated in its flow file. */
 function isWanted({ plan, switched }: Pick<RunningRule, 'plan' | 'switched'>): boolean {
   return switched?.isOn ?? plan.isEnabled;
 }
@@ -417,7 +420,7 @@ function switchableOf({ name, file }: RulePlan): Switchable {
   return { kind: 'rule', name, file };
 }
 
-// Which rules continue when one plan replaces another.
+// Determines which rules continue when one plan replaces another.
 
 interface Followed {
   readonly plan: RulePlan;
@@ -450,7 +453,7 @@ function followRules<Rule extends Followed>(
   ];
 }
 
-/** Returns a check whether any address of a list is gone. A list that many rules share is checked once. */
+/** Returns a function that checks whether any address in a list is gone. A list shared by many rules is checked only once. */
 function goneWith(gone: ReadonlySet<string>): (addresses: readonly string[]) => boolean {
   if (gone.size === 0) return () => false;
   const known = new Map<readonly string[], boolean>();

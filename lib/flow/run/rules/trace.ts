@@ -1,6 +1,6 @@
-// The last runs of rules: a ring of runs per rule. A rule that only copies cannot afford the few stores of a run, and no rule can
-// afford to read the clock: the runs of such rules, and all durations, are recorded only after a request for them. The last
-// run of a rule that only copies is known anyway, from the last change of its source.
+// The last runs of rules: a ring of runs per rule. For a rule that only copies, even the few stores of a run are too expensive, and for any
+// rule, reading the clock is. So the runs of such rules, and all durations, are recorded only after they were requested. The last run of a
+// rule that only copies is known anyway, from the last change of its source.
 
 import type { Unsubscribable } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
@@ -14,7 +14,7 @@ import { KeptRuns } from './kept-runs.ts';
 /** How long a rule is recorded closely after its trace was read. */
 const watchedMs = 300_000;
 
-/** The rule that a trace belongs to. */
+/** The rule of a trace. */
 export interface TracedRule {
   readonly name: string;
   readonly file: string;
@@ -66,7 +66,7 @@ interface TraceParts {
 export class RuleTrace extends KeptRuns implements Unsubscribable {
   readonly rule: TracedRule;
   readonly copies: Parameter | undefined;
-  /** Check this before `begin`, `result` and `end`: a call that does nothing still costs too much in a rule that only copies. */
+  /** Check this before `begin`, `result` and `end`, because even a call without effect costs too much in a rule that only copies. */
   isRecorded: boolean;
   readonly #graph: Graph;
   readonly #traces: Set<RuleTrace>;

@@ -1,5 +1,4 @@
-// Runs a rule in JSON5. A run needs only a few objects, each of one kind: with thousands of rules, each further object is one more cache
-// miss.
+// Runs a rule in JSON5. A run needs only a few objects, because with thousands of rules, each further object is one more cache miss.
 import { Observable, Subscriber, type Subscription } from 'rxjs';
 import { createCausalScheduler } from '../../../../graph/causal-scheduler.ts';
 import type { Graph } from '../../../../graph/graph.ts';
@@ -25,7 +24,7 @@ export class RuleRunner {
   readonly #map: BoundExpression | undefined;
   /** Receives the result of `map`. */
   readonly #next: ValueWriter;
-  /** Set if nothing is between the sources and the expressions of the destinations: these then read the names of the sources. */
+  /** Set if there are no steps between the sources and the expressions of the destinations, which then read the names of the sources. */
   readonly #splitAtOnce: ((scope: Record<string, Value | undefined>) => void) | undefined;
 
   constructor({ body, context, lookup, subscription }: RunnerParts) {
@@ -40,7 +39,7 @@ export class RuleRunner {
     this.#next = hasSteps ? new Pipe(body.pipe, last, context, lookup, subscription) : last;
   }
 
-  /** Runs the rule. `scope` has the names of its expressions; `value` is the value that a rule without `map` writes. */
+  /** Runs the rule. `scope` contains the names of its expressions; `value` is the value that a rule without `map` writes. */
   run(scope: Record<string, Value | undefined>, value: Value | undefined): void {
     this.#trace.begin();
     this.#compute(scope, value);
@@ -192,8 +191,8 @@ class Bound implements BoundExpression {
   }
 }
 
-// The steps of a rule, from input to output: immediately, or later on behalf of the last input's change. One object is both ends, so a run
-// finds everything in one place.
+// The steps of a rule, from input to output: immediately, or later on behalf of the last input's change. One object serves as both ends, so
+// a run finds everything in one place.
 
 /** A receiver of values. */
 interface ValueWriter {

@@ -32,7 +32,7 @@ export function runExpressions(body: ExpressionBody, context: RuleContext): Runn
   return { subscription, begin: runsAtStart ? begin : undefined };
 }
 
-/** A rule that only copies. It is traced only after a request for its trace. */
+/** A rule that only copies. It is traced only after its trace was requested. */
 class Copier implements RuleListener {
   readonly #trace: RuleContext['trace'];
   readonly #output: RuleOutput;
@@ -91,7 +91,7 @@ class AnyListener extends RuleRunner implements RuleListener {
     this.#run(value, this.#last);
   }
 
-  /** Runs the rule with the latest value, unless it has run. */
+  /** Runs the rule with the latest value, unless it has already run. */
   begin(): void {
     if (this.#hasRun || this.#parts.subscription.closed) return;
     const value = newestOf(this.#nodes);
@@ -116,7 +116,7 @@ function listenToNamed(from: Extract<Source, { named: unknown }>, parts: RunnerP
   return () => listener.begin();
 }
 
-/** Runs a rule once per turn, when all names are known, or as many as its expressions need. It is its own task in the settle queue. */
+/** Runs a rule once per turn, when all names are known, or as many as its expressions need. It is itself the task in the settle queue. */
 class NamedListener extends RuleRunner implements RuleListener, SettleTask {
   order = 0;
   isWaiting = false;
@@ -157,7 +157,7 @@ class NamedListener extends RuleRunner implements RuleListener, SettleTask {
     else this.#runIncomplete(scope);
   }
 
-  /** Runs the rule in this turn, unless it has run. */
+  /** Runs the rule in this turn, unless it has already run. */
   begin(): void {
     if (!this.#hasRun) this.#graph.atSettle(this);
   }

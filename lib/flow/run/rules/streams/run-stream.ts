@@ -38,7 +38,7 @@ export function runStream(body: StreamBody, context: RuleContext): Subscription 
 }
 
 // The sources of the stream of a rule in TypeScript. All subscriptions end with the rule, including those that the stream made later and
-// never ended; their number is limited.
+// never ended. Their number is limited.
 
 /** How many subscriptions the streams of a rule may have at the same time. */
 export const maxSubscriptions = 1000;
@@ -81,7 +81,7 @@ function streamSources(
     },
     peek: (address) => sources.peek(address),
   };
-  /** Later subscriptions of the stream belong to this rule, and not to another rule of the file. */
+  /** Later subscriptions of the stream count for this rule, not for another rule in the file. */
   const runInside = (work: () => void) =>
     causes.runInside(() => {
       body.connect(own);
@@ -90,7 +90,7 @@ function streamSources(
   return own;
 }
 
-/** The place in the author's files that the current call comes from. */
+/** Where in the author's files the current call was made. */
 function placeOfCaller(file: string): string | undefined {
   const flow = { path: resolve(file), name: file };
   const place = placeIn(new Error('asked').stack ?? '', (path) => ownName(path, flow));

@@ -1,6 +1,6 @@
 // The causes of values that a stream in TypeScript emits later. Operators of RxJS that take time schedule their work while a change is
-// delivered; the work then runs on behalf of that change. Values that arrive later in another way, such as from a promise, have the last
-// change that entered the stream as their cause.
+// delivered; the work then runs on behalf of that change. The cause of values that arrive later in another way, such as from a promise, is
+// the last change that entered the stream.
 
 import {
   asyncScheduler,
@@ -12,12 +12,12 @@ import {
 import type { Graph } from '../../../../graph/graph.ts';
 import type { Change } from '../../../../model/parameter.ts';
 
-/** The change that scheduled work, or renewed it: `debounceTime` keeps its timer and looks at the clock again. */
+/** The change that scheduled work, or renewed it: `debounceTime` keeps its timer and reads the clock again. */
 interface Held {
   cause: Change | undefined;
 }
 
-/** The change delivered at some moment, for work on its behalf later. */
+/** The change delivered at some moment, for later work on its behalf. */
 export interface KeptCause {
   /** Runs work on its behalf. */
   run(work: () => void): void;
@@ -25,7 +25,7 @@ export interface KeptCause {
   runUnlessKnown(work: () => void): void;
 }
 
-/** The rule whose stream is running right now. */
+/** The rule whose stream is currently running. */
 let present: StreamCauses | undefined;
 
 /** The causes of one rule. */
@@ -58,7 +58,7 @@ export class StreamCauses {
     });
   }
 
-  /** Runs work later on behalf of the change delivered now. */
+  /** Runs work later, on behalf of the currently delivered change. */
   schedule<State>(
     work: (this: SchedulerAction<State>, state?: State) => void,
     delayMs?: number,
@@ -117,8 +117,8 @@ const outside: SchedulerLike = {
 };
 
 /**
- * The default scheduler of operators in the streams of rules. It keeps causes and uses the hub's time, which no setting of the clock
- * moves.
+ * The default scheduler of operators in the streams of rules. It tracks causes and uses the hub's time, which is independent of the system
+ * clock.
  */
 export const streamScheduler: SchedulerLike = {
   now() {
@@ -135,7 +135,7 @@ export const steadyTime: TimestampProvider = {
   now: () => (present?.scheduler ?? outside).now(),
 };
 
-/** The time of day, as changes have it. It jumps when someone sets the machine's clock. */
+/** The time of day, as in changes. It jumps when the machine's clock is set. */
 export const timeOfDay: TimestampProvider = {
   now: () => present?.timeOfDay() ?? Date.now(),
 };
