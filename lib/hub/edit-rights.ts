@@ -114,7 +114,7 @@ class Check {
   }
 
   #rule(file: FlowFile, item: WrittenRule['item'], path: SettingPath): void {
-    const { from, to, ...others } = item;
+    const { from, to, name: _, ...others } = item;
     this.#mayReadAll(file, from, [...path, 'from']);
     this.#mayReadAll(file, others, path);
     const targets = isJsonObject(to) ? Object.keys(to) : [to].flat();

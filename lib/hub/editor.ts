@@ -3,6 +3,7 @@
 
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   type EditAnswer,
   type EditableFile,
@@ -128,7 +129,7 @@ export class Editor implements Editing {
 
   async source(file: string, rights: EditRights): Promise<Source> {
     const found = await this.#findAllowed(file, false, rights);
-    const read = await readText(found.path);
+    const read = await readPatiently(found.path);
     if (read === undefined) throw new HubError('not-found', `${found.name}: the file is gone`);
     this.#remember(read);
     const reason = await whyReadOnly(found.path);
@@ -355,7 +356,7 @@ export class Editor implements Editing {
 
   async #editFile({ file, base, ops }: FileEdit, rights: EditRights): Promise<Edited> {
     const found = await this.#findAllowed(file, base === '', rights);
-    const now = await readText(found.path);
+    const now = base === '' ? await readText(found.path) : await readPatiently(found.path);
     if (base === '') {
       if (now !== undefined)
         throw new EditConflictError([{ file: found.name, etag: now.etag, theirs: shown(now.text) }]);
@@ -493,6 +494,16 @@ function notesOf({ connections, rules }: Reload, plan: Plan): string[] {
       .filter((name) => (steps.get(name) ?? 0) > 0)
       .map((name) => `rule "${name}" starts afresh: what its steps hold is dropped`),
   ];
+}
+
+/** Reads a text. Some editors move a file away before they write it again: for a moment there is none. */
+async function readPatiently(path: string): Promise<FileText | undefined> {
+  for (let tries = 1; tries < maxTries; tries++) {
+    const read = await readText(path);
+    if (read !== undefined) return read;
+    await pause(20);
+  }
+  return readText(path);
 }
 
 /** Returns the write that takes another one back, and keeps what others have changed since. Errors: `ChangedMeanwhile`. */

@@ -18,6 +18,7 @@ import type { Problem } from '../../../../lib/wire/http/problem.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { api, type HubUnderTest, startHubFrom } from '../../../support/hub.ts';
+import { Random } from '../../../support/random.ts';
 
 const studio = `// The studio
 {
@@ -368,4 +369,35 @@ test('the answer to a change that restarts its own REST API arrives', async (t) 
   const { status, body } = await editors.edit('entry.json5', [{ path: 'connections.api.maxClients', set: 100 }]);
   t.is(status, 200);
   t.true(body.isSaved);
+});
+
+test('any rule is accepted exactly if its author may read what it reads and write what it writes', async (t) => {
+  const editors = await start(t);
+  const { etag } = await editors.source('studio.json5', users.one.token);
+  const sources = ['desk/mic', 'desk/level', 'vault/door', 'vault/none'];
+  const targets = ['desk/lamp', 'desk/level', 'desk/mic', 'vault/door', 'vault/none'];
+  const forms: ((from: string, to: string) => object)[] = [
+    (from, to) => ({ from, to }),
+    (from, to) => ({ from: ['desk/mic', from], map: 'true', to: [to] }),
+    (from, to) => ({ from: { a: from }, map: 'a', to: { 'desk/lamp': 'value', [to]: 'value' } }),
+    (from, to) => ({ from: 'desk/mic', map: `param('${from}')`, to }),
+    (from, to) => ({ from: 'desk/mic', when: `known("${from}")`, to }),
+    (from, to) => ({ from: 'desk/mic', pipe: [{ filter: `known('${from}')` }], to }),
+    (from, to) => ({ each: { n: [from] }, name: 'x${n}', from: '${n}', to }),
+    (from, to) => ({ folder: 'f', rules: [{ folder: 'g', rules: [{ enabled: false, from, to }] }] }),
+  ];
+  const random = new Random(66, 1);
+  let accepted = 0;
+  for (let round = 0; round < 40; round++) {
+    const [from, to] = [random.pick(sources), random.pick(targets)];
+    const insert = random.pick(forms)(from, to);
+    const ops = [{ path: 'rules[0]', insert }];
+    const request = { file: 'studio.json5', base: etag, ops, mode: random.pick(['check', 'shadow']) };
+    const { status, body } = await editors.post<Problem>('/hub/edit', request, users.one.token);
+    const isAllowed = from.startsWith('desk/') && ['desk/lamp', 'desk/level'].includes(to);
+    t.is(status, isAllowed ? 200 : 403, JSON.stringify([insert, body]));
+    if (isAllowed) accepted++;
+    else t.regex(body.detail, /studio\.json5:\d+:\d+: /);
+  }
+  t.true(accepted > 2);
 });
