@@ -18,7 +18,7 @@ export const registry = {
   'xml-file-output': () => import('./xml-file-output/xml-file-output.ts').then(({ xmlFileOutput }) => xmlFileOutput),
 };
 
-/** By the name of a type that works with each change: a type that does the same without threads and files, for the warm-up. */
+/** For types that do work on each change, by name: a type that does the same work without threads and files, for the warm-up. */
 export const rehearsals = {
   store: () => import('./store/store.ts').then(({ storeRehearsal }) => storeRehearsal),
 };

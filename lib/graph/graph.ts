@@ -564,7 +564,7 @@ function readOnly({ address }: ParameterNode): HubError {
 /** A change keeps at least this many of the changes that led to it, and always less than twice as many. */
 export const keptCauses = 64;
 
-/** A change from the moment it is written. Delivery sets its previous value and its revision. */
+/** A change, created when it is written. Delivery sets its previous value and its revision. */
 class PendingChange implements Change {
   readonly parameter: ParameterNode;
   readonly value: Value;

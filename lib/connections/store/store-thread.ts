@@ -19,7 +19,7 @@ export interface ThreadData<Data = undefined> {
   readonly data: Data;
 }
 
-/** Starts `thread/<name>`. Errors: the system cannot create a thread. */
+/** Starts `thread/<name>`. Throws if the system cannot create a thread. */
 export function startThread<Data>(name: string, data?: Data, transferList: readonly TransferListItem[] = []): Worker {
   const program = new URL(`./thread/${name}${extname(import.meta.filename)}`, import.meta.url);
   const number = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));

@@ -205,8 +205,8 @@ export class Mirrors {
   }
 
   /**
-   * Whether to show a hub's report of a connection: the claims give the connection to no other hub, and this hub has none with this ID
-   * unless the claims give it to another hub.
+   * Whether to show a connection as reported by a hub: the claims assign it to no other hub, and this hub either has no connection with
+   * this ID or has lost it according to the claims.
    */
   #mayShow(connectionId: string, sender: string): boolean {
     const { hub, ownership } = this.#context;

@@ -36,8 +36,8 @@ export function giveWay(): void {
 }
 
 /**
- * Has the hub keep the calling thread from interrupting others when it wakes up (`startThread`). Its share of time stays the same, because
- * clients wait for it.
+ * Has the hub keep the calling thread from interrupting others when it wakes up (`startThread`). Its share of processor time stays the
+ * same, because clients wait for it.
  */
 export function neverInterrupt(): void {
   Atomics.store((workerData as ThreadData).number, 0, Number(threadNumber() ?? -1));
@@ -62,7 +62,7 @@ function threadNumber(): string | undefined {
   }
 }
 
-/** How long a thread has had no request before it returns memory. */
+/** How long a thread must have had no request before it returns memory. */
 const idleMs = 5000;
 /** It returns memory if its heap has grown by this much, at most once in this time: a collection takes some 20 ms. */
 const grownBytes = 2 * 1024 * 1024;

@@ -61,7 +61,7 @@ export function checkTests(
 
 const testSteps = z.array(testStepSchema);
 
-/** Checks steps that are in no file, the first of them at `fromMs` or later. Of devices, they may play `played`. */
+/** Checks steps that are not in a file, the first of them at `fromMs` or later. They may play the devices in `played`. */
 export function checkSteps(
   location: SourceLocation,
   steps: readonly FlowTestStep[],
