@@ -1,14 +1,14 @@
-// Editing of flow files through a gateway: what a hub offers, and what it asks about the rights of the person who edits.
+// Editing of flow files through a gateway: the operations that a hub offers, and the rights of a user that it checks.
 
 import { HubError } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
 import type { Reload, ShadowReport } from '../model/reports/reload-report.ts';
 
-/** The rights of a person who edits. */
+/** The rights of a user who edits. */
 export interface EditRights {
-  /** The name of the user; empty: none. */
+  /** The name of the user; empty: there is none. */
   readonly user: string;
-  /** Whether nothing is denied: all addresses, files and settings. */
+  /** Whether everything is permitted: all addresses, files and settings. */
   readonly isOwner: boolean;
   /** Whether a file may be edited; `names`: as listed by the hub, and below the flow folder. */
   mayEdit(names: readonly string[]): boolean;
@@ -28,7 +28,7 @@ export interface FileOp {
 
 export interface FileEdit {
   readonly file: string;
-  /** The ETag of the text that the edits were made on; empty: the file is new. */
+  /** The ETag of the text on which the edits are based; empty: the file is new. */
   readonly base: string;
   readonly ops: readonly FileOp[];
 }
@@ -40,7 +40,7 @@ export interface EditRequest {
   readonly comment: string;
 }
 
-/** A file that may be edited, or the reason why not. */
+/** A file, and whether it may be edited, or the reason why not. */
 export interface EditableFile {
   readonly file: string;
   readonly canEdit: boolean;
@@ -48,7 +48,7 @@ export interface EditableFile {
   readonly reason: string;
 }
 
-/** A value of a text, with its place. Offsets count UTF-16 units. */
+/** A value in a text, with its location. Offsets count UTF-16 units. */
 export interface SourceNode {
   readonly path: string;
   readonly key?: string;
@@ -57,14 +57,14 @@ export interface SourceNode {
   readonly end: number;
   readonly line: number;
   readonly column: number;
-  /** The offsets of everything that belongs to it: comments, key, comma. */
+  /** The offsets of all of its parts, including comments, key and comma. */
   readonly lead: number;
   readonly tail: number;
   readonly value?: string | number | boolean | null;
   readonly children?: readonly SourceNode[];
 }
 
-/** The rules and connections that a template made of an item. */
+/** The rules and connections that a template created from an item. */
 export interface MadeItems {
   readonly path: string;
   readonly by: 'each' | 'instances';
@@ -94,14 +94,14 @@ export interface EditedFile {
   readonly text: string;
   /** In the unified format of diff; empty: nothing has changed. */
   readonly difference: string;
-  /** Whether the text on disk had changed meanwhile, and both edits were kept. */
+  /** Whether the text on disk had changed in the meantime and both edits were kept. */
   readonly isMerged: boolean;
 }
 
 export interface TestResults {
   readonly passed: number;
   readonly failed: readonly { readonly name: string; readonly place: string; readonly timeline: string }[];
-  /** How many did not run, because the time was over. */
+  /** How many did not run because the time was up. */
   readonly left: number;
 }
 
@@ -119,18 +119,18 @@ export interface EditAnswer {
   readonly probation?: { readonly until: number };
 }
 
-/** Both texts of a file whose edits overlap. */
+/** Both texts of a file with overlapping edits. */
 export interface EditConflict {
   readonly file: string;
   /** The ETag of `theirs`. */
   readonly etag: string;
-  /** Omitted: the hub does not know the text of the base any more. */
+  /** Omitted: the hub no longer knows the text of the base. */
   readonly base?: string;
   readonly yours?: string;
   readonly theirs: string;
 }
 
-/** Two edits of a file overlap. */
+/** The error for two overlapping edits of a file. */
 export class EditConflictError extends HubError {
   readonly conflicts: readonly EditConflict[];
 
@@ -151,7 +151,7 @@ export interface Revision {
   readonly files: readonly { readonly file: string; readonly difference: string }[];
 }
 
-/** What names a parameter. */
+/** The places where a parameter is used. */
 export interface Uses {
   readonly rules: readonly {
     readonly name: string;
@@ -168,20 +168,20 @@ export interface Uses {
   readonly tests: readonly { readonly name: string; readonly file: string; readonly place: string }[];
 }
 
-/** What a hub offers to edit its flow files. */
+/** The operations with which a hub lets users edit its flow files. */
 export interface Editing {
   files(rights: EditRights): Promise<readonly EditableFile[]>;
   /** Errors: `forbidden`, `not-found`. */
   source(file: string, rights: EditRights): Promise<Source>;
-  /** Errors: `bad-request`, `forbidden` with the place, `not-found`; `conflict`, an `EditConflictError`. */
+  /** Errors: `bad-request`, `forbidden` with the location, `not-found`; `conflict`, an `EditConflictError`. */
   edit(request: EditRequest, by: Origin, rights: EditRights): Promise<EditAnswer>;
   /** The names of a file: as listed by the hub, and below the flow folder. */
   namesOf(file: string): readonly string[];
   /** Keeps a change that is on probation. Errors: `not-found`, `forbidden`. */
   confirm(revision: number, rights: EditRights): void;
-  /** The kept change sets, the newest first. */
+  /** The kept change sets, newest first. */
   revisions(rights: EditRights): readonly Revision[];
-  /** Takes a change set back; later edits stay. Errors: as `edit`. */
+  /** Undoes a change set; later edits are kept. Errors: as `edit`. */
   revert(
     revision: number,
     mode: EditRequest['mode'],

@@ -1,4 +1,4 @@
-// Templates of messages that leave the hub: text, or JSON whose texts are templates. `{value}` and `{name}` are values, `{= value * 2}` is an
+// Templates for outgoing messages: text, or JSON whose texts are templates. `{value}` and `{name}` are values, `{= value * 2}` is an
 // expression. A write to the parameter of a message renders it.
 
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import { toText, type Value, type ValueType } from '../model/value.ts';
 import type { ConnectionContext, InputTypes } from './connection.ts';
 import type { SettingMistake } from './setting.ts';
 
-/** How many writes of one turn send messages. */
+/** How many writes in one turn may send messages. */
 export const maxWritesAtOnce = 1000;
 
 /** The setting `inputs` of types with templates. */
@@ -36,11 +36,11 @@ export function inputsSetting() {
 export type TemplateValues = ReadonlyMap<string, Value | null>;
 
 export interface Template {
-  /** Never throws: a value that is unknown, and an expression that fails, is null in JSON and `unknown` in text. */
+  /** Never throws: unknown values and failed expressions become null in JSON and `unknown` in text. */
   render(values: TemplateValues): unknown;
 }
 
-/** Returns the types of the names that templates may have. */
+/** Returns the types of the names that templates may use. */
 export function templateNames(type: ValueType, inputTypes: InputTypes): ReadonlyMap<string, ValueType> {
   return new Map([
     ...[...inputTypes].filter(([, one]) => one !== 'T'),
@@ -117,7 +117,7 @@ function withUnknown(names: ReadonlySet<string>, known: ReadonlyMap<string, Valu
   return missing.length === 0 ? known : new Map([...known, ...missing.map((name) => [name, unknown] as const)]);
 }
 
-/** Returns what a template yields as text. */
+/** Returns the result of a template as text. */
 export function renderText(template: Template, values: TemplateValues): string {
   const rendered = template.render(values);
   if (rendered === null) return unknown;
@@ -127,8 +127,8 @@ export function renderText(template: Template, values: TemplateValues): string {
 // The writes that send messages.
 
 /**
- * Calls `render` once for each write to a parameter that sends a message, when the turn of the write has settled, with the values of the
- * inputs at that time. Returns a function that ends this.
+ * Calls `render` once per write that sends a message, when the turn of the write has settled, with the values of the inputs at that time.
+ * Returns a function that stops this.
  */
 export function followWrites(
   context: Pick<ConnectionContext<unknown>, 'inbox' | 'input' | 'inputTypes' | 'atSettle' | 'timeOfDay'>,
@@ -152,7 +152,7 @@ export function followWrites(
     following.push(
       context.inbox(name).subscribe({
         next(value) {
-          if (writes.length >= maxWritesAtOnce) writes.shift(); // more could not wait in the queue anyway
+          if (writes.length >= maxWritesAtOnce) writes.shift(); // more would not fit into the queue anyway
           writes.push({ name, value });
           settle();
         },

@@ -1,5 +1,5 @@
-// Messages that leave the hub, such as webhooks and mail. Each target has a queue of bounded size and keeps its order. Sending is retried,
-// a target that is offline never holds up others, and parameters show what became of the messages.
+// Outgoing messages, such as webhooks and mail. Each target has a bounded queue and keeps its order. Sending is retried, an offline target
+// never delays others, and parameters show the outcome of messages.
 
 import { randomUUID } from 'node:crypto';
 import type { Subscription } from 'rxjs';
@@ -13,14 +13,14 @@ import type { ValueType } from '../model/value.ts';
 import type { ConnectionContext, ConnectionEvent, WrittenMessage } from './connection.ts';
 import type { MessageTotals } from './hub-port.ts';
 
-/** How many messages wait for a target, and how many bytes of them. */
+/** How many messages, and how many bytes, may wait for a target. */
 export const maxQueued = 1000;
 export const maxQueuedBytes = 1_048_576;
-/** The longest pause that the hub takes because a target asks for it (`Retry-After`). */
+/** The longest pause that a target may request (`Retry-After`). */
 export const maxPauseMs = 3_600_000;
 const backoffTimes = { firstMs: 1000, longestMs: 60_000 };
 
-/** A message that waits. */
+/** A waiting message. */
 export interface Message {
   /** The same for each attempt, so that the receiver can recognize a repetition. */
   readonly id: string;
@@ -34,15 +34,15 @@ export interface Message {
 /** The result of an attempt. */
 export type Outcome =
   | { readonly is: 'delivered' }
-  /** The target has refused the message for good. */
+  /** The target has permanently refused the message. */
   | { readonly is: 'refused'; readonly reason: string }
-  /** To be tried again, after at least `afterMs`; with `content`, only this rest. */
+  /** To be retried after at least `afterMs`; with `content`, only this rest. */
   | { readonly is: 'later'; readonly reason: string; readonly afterMs?: number | undefined; readonly content?: string };
 
 /** Begins an attempt and calls `done` once, with its outcome; returns a function that cancels it without a call of `done`. */
 export type Send = (message: Message, done: (outcome: Outcome) => void) => () => void;
 
-/** The counts of one message of the settings, which are parameters. */
+/** The counts of one message in the settings, which are parameters. */
 interface Counts {
   delivered: number;
   failed: number;
@@ -57,7 +57,7 @@ const countDescriptions = {
   pending: 'How many messages wait',
 };
 
-/** Returns the parameters of a message: the one that sends it, and those that show what became of it. */
+/** Returns the parameters of a message: the one that sends it, and those that show its outcome. */
 export function messageParameters(name: string, type: ValueType, description: string): ParameterDeclaration[] {
   return [
     { id: name, type, access: 'write-only', about: { description } },
@@ -81,11 +81,11 @@ interface Waiting extends Message {
   readonly number: number;
   content: string;
   readonly bytes: number;
-  /** When it is given up, on the clock of the connection. */
+  /** When to give up on it, on the clock of the connection. */
   readonly endsAtMs: number;
 }
 
-/** A message as the store and the next run of the connection keep it. */
+/** A message in the form kept by the store and by the next run of the connection. */
 const keptMessage = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -106,12 +106,15 @@ export interface OutboxOptions {
   readonly context: Pick<ConnectionContext<unknown>, 'scheduler' | 'timeOfDay' | 'memory' | 'log' | 'own'>;
   /** The target of each message, by its name. */
   readonly targets: ReadonlyMap<string, Target>;
-  /** What `stop` has returned to the run before. */
+  /** The result of `stop` in the previous run. */
   readonly left: unknown;
-  /** After what time a message is given up. */
+  /** How long to try before giving up on a message. */
   readonly giveUpMs: number;
   readonly send: Send;
-  /** Tries whether the target can be reached while nothing waits, at the start and after a failure. Omitted: only messages show it. */
+  /**
+   * Checks whether the target can be reached while no message is waiting, at the start and after a failure. Omitted: only messages show
+   * this.
+   */
   readonly probe?: (done: (outcome: Outcome) => void) => () => void;
   emit(event: ConnectionEvent): void;
   /** Returns a number from 0 to 1. */
@@ -126,7 +129,7 @@ export class Outbox {
   readonly #changed = new Set<string>();
   #publishing: Subscription | undefined;
   #number = 0;
-  /** Whether the counts at the start have been shown: those that are as before are not. */
+  /** Whether the counts at the start have been shown; unchanged ones are not. */
   #isLive = false;
   #fault: string | undefined;
 
@@ -147,7 +150,7 @@ export class Outbox {
     }
   }
 
-  /** Begins to send, first what an earlier run has left. */
+  /** Begins to send, first the messages left by an earlier run. */
   start(): void {
     const { left, context } = this.#options;
     const { memory } = context;
@@ -167,7 +170,7 @@ export class Outbox {
     this.#lineOf(name).advance();
   }
 
-  /** Counts a message that cannot be sent at all. */
+  /** Counts a message that cannot be sent. */
   fail(name: string, reason: string): void {
     this.#counts.get(name)!.failed++;
     this.#options.context.log.warn({}, `${name}: not sent: ${reason}`, `not sent ${name}`);
@@ -180,7 +183,7 @@ export class Outbox {
     return sum;
   }
 
-  /** Cancels what is being sent; returns what waits, for the next run of the connection. */
+  /** Cancels messages in transit; returns the waiting ones, for the next run of the connection. */
   stop(): readonly unknown[] {
     this.#publishing?.unsubscribe();
     const left: KeptMessage[] = [];
@@ -291,7 +294,7 @@ export class Outbox {
     this.#options.emit(fault === '' ? { state: 'running' } : { state: 'degraded', reason: fault });
   }
 
-  /** Shows changed counts soon: many messages of one round of the event loop change them once. */
+  /** Shows changed counts soon, so that many messages in one round of the event loop change them only once. */
   #touch(name: string): void {
     this.#changed.add(name);
     this.#publishing ??= this.#options.context.scheduler.schedule(() => {
@@ -315,7 +318,7 @@ export class Outbox {
   }
 }
 
-/** In the memory of a connection, a message has this name: `message 17`. */
+/** The name of a message in the memory of a connection: `message 17`. */
 const memoryPrefix = 'message ';
 
 function memoryName({ number }: Waiting): string {
@@ -338,10 +341,10 @@ interface Report {
   readonly isGivenUp: boolean;
 }
 
-/** The messages to one target, of which one at a time is sent. */
+/** The messages to one target, sent one at a time. */
 class Line {
   readonly messages: Waiting[] = [];
-  /** Why the last attempt failed, as a sentence; undefined: it did not. */
+  /** Why the last attempt failed, as a sentence; undefined: it did not fail. */
   fault: string | undefined;
   readonly #target: string;
   readonly #options: OutboxOptions;
@@ -352,7 +355,7 @@ class Line {
   #pause: Subscription | undefined;
   #isAdvancing = false;
   #isStopped = false;
-  /** Whether the last attempt has reached the target. */
+  /** Whether the last attempt reached the target. */
   #isProved = false;
 
   constructor(target: string, options: OutboxOptions, report: (report: Report) => void) {
@@ -383,7 +386,7 @@ class Line {
     this.#bytes += message.bytes;
   }
 
-  /** Sends until an attempt takes time, fails, or nothing waits. */
+  /** Sends until an attempt takes time or fails, or no message is waiting. */
   advance(): void {
     if (this.#isAdvancing) return;
     this.#isAdvancing = true;
@@ -402,7 +405,7 @@ class Line {
     return this.messages.length > 0 || (this.#options.probe !== undefined && !this.#isProved);
   }
 
-  /** Sends a message; without one, tries whether the target is there. */
+  /** Sends a message; without one, checks whether the target can be reached. */
   #attempt(message: Waiting | undefined): void {
     const { send, probe } = this.#options;
     let isDone = false;
@@ -417,7 +420,7 @@ class Line {
       const cancel = message === undefined ? probe!(done) : send(message, done);
       if (!isDone) this.#cancel = cancel;
     } catch (error) {
-      done({ is: 'refused', reason: messageOf(error) }); // the store may have had another content
+      done({ is: 'refused', reason: messageOf(error) }); // the store may contain different data
     }
   }
 
@@ -448,19 +451,19 @@ class Line {
   }
 }
 
-// Tests play the target: what is sent goes to their transport.
+// Tests simulate the target: messages are sent to their transport.
 
-/** Returns a message of a test. Errors: a sentence. */
+/** Returns a message of a test. Errors: one sentence. */
 export function textOf(written: WrittenMessage): string {
   if (typeof written === 'string') return written;
   if ('text' in written) return written.text;
   throw new Error('expected text, got { hex }');
 }
 
-/** How long a test's target is away before the next attempt to reach it. */
+/** How long a test's target is unreachable before the next attempt. */
 const playedAgainMs = 1000;
 
-/** The link to a target that a test plays. */
+/** The link to a target simulated by a test. */
 export class PlayedLink {
   readonly #transport: Transport;
   readonly #context: Pick<ConnectionContext<unknown>, 'scheduler' | 'wire'>;
@@ -499,7 +502,7 @@ export class PlayedLink {
     });
   }
 
-  /** As `Send`: delivered if the link is open. Before the first link is open, it waits for that. */
+  /** Like `Send`: the message is delivered if the link is open. Before the first link is open, it waits for that. */
   send(frame: Uint8Array, done: (outcome: Outcome) => void): () => void {
     const end = () => {
       this.#waiting = undefined;

@@ -1,5 +1,5 @@
-// The files that may be edited over a network: safe names, their texts, and writing several of them whole or not at all, even if the hub is
-// killed meanwhile. The journal of a save is in the hidden folder `.patchbay` beside the flow files.
+// The files that may be edited over a network: safe names, their texts, and writing several of them completely or not at all, even if the
+// hub is killed in the meantime. The journal of a save is in the hidden folder `.patchbay` next to the flow files.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { makeFolder } from '../files/make-folder.ts';
 import { isSkipped } from '../flow/files/find.ts';
 import { HubError, messageOf } from '../model/error.ts';
 
-/** A larger file is edited by hand: reading its text holds up the hub for longer than a wall panel notices. */
+/** A larger file cannot be edited over HTTP, because reading its text would block the hub noticeably. */
 export const maxEditedBytes = 1024 * 1024;
 
-/** A file that was found by a name of a request. */
+/** A file found by a name in a request. */
 export interface FoundFile {
   /** As listed by the hub. */
   readonly name: string;
@@ -31,7 +31,7 @@ export function etagOf(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-/** Returns the folder of the hub's own files beside its flow files. */
+/** Returns the folder for the hub's own files next to its flow files. */
 export function ownFolderOf(paths: readonly string[], isFolder: boolean): string {
   const [first = '.'] = paths;
   return join(isFolder ? resolve(first) : dirname(resolve(first)), '.patchbay');
@@ -102,7 +102,7 @@ export async function readText(path: string): Promise<FileText | undefined> {
   return { text, etag: etagOf(bytes) };
 }
 
-/** Returns why a file cannot be written; empty: it can. */
+/** Returns the reason why a file cannot be written; empty: it can. */
 export async function whyReadOnly(path: string): Promise<string> {
   try {
     await access(dirname(path), constants.W_OK);
@@ -126,7 +126,7 @@ export interface FileWrite {
 /** A file has changed on disk since its text was read. */
 export class ChangedMeanwhile extends Error {}
 
-/** Writes files whole or not at all. Errors: `ChangedMeanwhile`; `unavailable` with the reason of the disk. */
+/** Writes files completely or not at all. Errors: `ChangedMeanwhile`; `unavailable` with the reason from the disk. */
 export async function writeAll(folder: string, writes: readonly FileWrite[]): Promise<void> {
   const journal = join(folder, 'save.json');
   try {
@@ -152,8 +152,8 @@ export async function writeAll(folder: string, writes: readonly FileWrite[]): Pr
 }
 
 /**
- * Replaces a file whose text is `before`. The old file is moved away and looked at, and the new one is linked to the free name: the link
- * fails if somebody has saved between. Errors: `ChangedMeanwhile`, and those of the disk.
+ * Replaces a file whose text is `before`. The old file is moved away and checked, and the new one is linked to the free name; the link
+ * fails if the file was saved in between. Errors: `ChangedMeanwhile`, and those of the disk.
  */
 async function replace({ path, before, after }: FileWrite): Promise<void> {
   const number = randomBytes(6).toString('hex');
@@ -209,7 +209,7 @@ async function writeDurably(path: string, text: string): Promise<void> {
   renameSync(part, path);
 }
 
-/** Notes a change on probation, so that a start of the hub takes it back; without writes, it is confirmed. */
+/** Notes a change on probation, so that the next start of the hub undoes it; without writes, it is confirmed. */
 export function noteProbation(folder: string, writes: readonly FileWrite[] | undefined): void {
   const path = join(folder, 'probation.json');
   if (writes === undefined) rmSync(path, { force: true });
@@ -217,8 +217,8 @@ export function noteProbation(folder: string, writes: readonly FileWrite[] | und
 }
 
 /**
- * Takes back a save that a kill has interrupted, and a change that nobody has confirmed. Files that somebody has changed since stay as they
- * are. Returns the files that it has restored, and whether the first path is a folder.
+ * Undoes a save that was interrupted by a kill, and a change that was not confirmed. Files changed since then are left unchanged. Returns
+ * the files that it has restored, and whether the first path is a folder.
  */
 export async function recoverSaves(
   paths: readonly string[],
@@ -261,7 +261,7 @@ async function readJournal(path: string): Promise<readonly FileWrite[]> {
     const writes: unknown = JSON.parse(await readFile(path, 'utf8'));
     return Array.isArray(writes) ? (writes as FileWrite[]) : [];
   } catch {
-    return []; // there is none, or the kill was before the first write
+    return []; // there is none, or the hub was killed before the first write
   }
 }
 
@@ -270,7 +270,7 @@ export interface OwnFile {
   write(kept: readonly unknown[]): void;
 }
 
-/** Opens a file of the hub about itself, a list of data. Without the right to write there, the list lasts until the hub ends. */
+/** Opens an internal file of the hub, which contains a list. Without write permission, the list lasts until the hub stops. */
 export function ownFile(path: string, log: (message: string) => void): OwnFile {
   return {
     read(): readonly unknown[] {

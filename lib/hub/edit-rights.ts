@@ -1,5 +1,6 @@
-// What an edit may change: by an edit nobody gains what he may not read, write or manage. It compares the expanded files before and after the
-// edit, so variables, `each` and templates hide nothing. It looks only at what the person wrote, and so reveals nothing that exists.
+// Checks what an edit may change: users never gain access to anything that they may not read, write or manage. It compares the expanded
+// files before and after the edit, so variables, `each` and templates hide nothing. It considers only the text of the edit, so it does not
+// reveal what exists.
 
 import type { AnyConnectionType } from '../connections/connection.ts';
 import type { EditRights } from '../connections/editing.ts';
@@ -17,11 +18,11 @@ interface Changed {
   readonly after: readonly FlowFile[];
   readonly parameters: () => Iterable<Parameter>;
   readonly typeOf: (name: unknown) => AnyConnectionType | undefined;
-  /** Whether the person may edit a template, by its full path. */
+  /** Whether the user may edit a template, by its absolute path. */
   readonly mayEditTemplate: (path: string) => boolean;
 }
 
-/** Checks an edit. Errors: `forbidden` with the place. */
+/** Checks an edit. Errors: `forbidden` with the location. */
 export function expectAllowed(changed: Changed, rights: EditRights): void {
   if (rights.isOwner) return;
   const check = new Check(changed, rights);
@@ -35,7 +36,7 @@ export function expectAllowed(changed: Changed, rights: EditRights): void {
 interface WrittenRule {
   readonly item: Readonly<Record<string, unknown>>;
   readonly path: SettingPath;
-  /** Identifies the rule with all that decides whether it runs. */
+  /** Identifies the rule, with everything that determines whether it runs. */
   readonly signature: string;
 }
 
@@ -59,7 +60,7 @@ function dataOf({ data }: FlowFile): Readonly<Record<string, unknown>> {
   return isJsonObject(data) ? data : {};
 }
 
-/** Checks what the rules and connections of a plan read and write, as a second look: the first one was at the text. Errors: `forbidden`. */
+/** Checks what the rules and connections of a plan read and write, as a second check after that of the text. Errors: `forbidden`. */
 export function expectPlanAllowed(before: Plan, after: Plan, rights: EditRights): void {
   if (rights.isOwner) return;
   const known = new Set(before.rules.map(({ key, folder, isEnabled }) => JSON.stringify([key, folder, isEnabled])));
@@ -154,7 +155,7 @@ class Check {
         this.#refuse(file, ['describe', glob], 'expected an address that you may write, without *');
   }
 
-  /** Checks each address in a value, also in its keys and expressions. */
+  /** Checks each address in a value, including its keys and expressions. */
   #mayReadAll(file: FlowFile, value: unknown, path: SettingPath): void {
     if (typeof value === 'string') {
       for (const address of addressesIn(value))
@@ -174,8 +175,8 @@ class Check {
 }
 
 /**
- * Yields a text that is an address, and the addresses in quotes within an expression. A text with an escape counts as an address that
- * nobody may read but those who may read all.
+ * Yields a text that is an address, and the addresses in quotes within an expression. A text with an escape counts as an address that only
+ * users who may read everything may read.
  */
 function* addressesIn(text: string): Generator<string> {
   if (isAddress(text)) yield text;
@@ -183,7 +184,7 @@ function* addressesIn(text: string): Generator<string> {
     if (isAddress(inner) || /\\[^"'\\nrt]/.test(inner)) yield inner;
 }
 
-/** Whether connections of a type have no effect outside of the hub: they open no port, and read or write no file. */
+/** Whether connections of a type have no effect outside the hub: they open no ports, and neither read nor write files. */
 function isHarmless(type: AnyConnectionType | undefined): boolean {
   return (
     type !== undefined &&

@@ -1,5 +1,5 @@
-// Edits flow files for people at a browser: reads a text with its places, checks a change set as a load would, shows what it would restart,
-// runs it in shadow, or saves it. A save merges with what others have saved meanwhile, or shows both texts.
+// Edits flow files for users of a browser: reads a text with its locations, checks a change set like a load, shows what it would restart,
+// runs it in shadow, or saves it. A save is merged with changes saved by others in the meantime, or shows both texts.
 
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
@@ -51,7 +51,7 @@ import type { Revisions } from './revisions.ts';
 /** Runs the tests of some flow files of a plan. */
 export type RunTests = (plan: Plan, files: ReadonlySet<string>) => Promise<TestResults>;
 
-/** What an editor needs of its hub. */
+/** The part of the hub that an editor needs. */
 export interface EditorParts {
   readonly loader: FlowLoader;
   /** Runs work while no files are loaded. */
@@ -59,7 +59,7 @@ export interface EditorParts {
   /** Loads and runs the saved files; only within `exclusively`. Errors: as `Reloader.reload`. */
   readonly reload: (by: Origin, comment: string) => Promise<Reload>;
   readonly runInShadow: (plan: Plan) => ShadowReport;
-  /** What a plan would start and stop. */
+  /** The parts that a plan would start and stop. */
   readonly preview: (plan: Plan) => Reload;
   readonly parameters: () => Iterable<Parameter>;
   readonly revisions: Revisions;
@@ -67,16 +67,16 @@ export interface EditorParts {
   readonly log: (message: string) => void;
 }
 
-/** Texts that the editor has shown; a later edit may be based on them. In characters. */
+/** How many characters of displayed texts are kept, because a later edit may be based on them. */
 const maxKnownLength = 16 * 1024 * 1024;
-/** How often a save is tried again while others save the same file. */
+/** How often a save is retried while others save the same file. */
 const maxTries = 5;
-/** How many edits a request may have. */
+/** How many edits a request may contain. */
 export const maxOps = 1000;
 /** How long a change of a REST API or of users waits for its confirmation. */
 export const probationMs = 30_000;
 
-/** How long an answer has to leave before its REST API restarts. */
+/** How long an answer may take to be sent before its REST API restarts. */
 const answerMs = 50;
 
 /** The order of the settings of a rule, as the documentation writes them. */
@@ -197,7 +197,7 @@ export class Editor implements Editing {
   }
 
   stop(): void {
-    if (this.#probation !== undefined) clearTimeout(this.#probation.timer); // the next start takes it back
+    if (this.#probation !== undefined) clearTimeout(this.#probation.timer); // the next start undoes it
   }
 
   async #change(
@@ -313,14 +313,14 @@ export class Editor implements Editing {
     return { isSaved: true, revision, probation: { until: Date.now() + probationMs } };
   }
 
-  /** Runs saved files once the answer is sent: they restart the REST API that sends it. */
+  /** Runs saved files once the answer is sent, because they restart the REST API that sends it. */
   #reloadLater(by: Origin, comment: string, undo: () => Promise<void>): void {
     const { exclusively, reload, log } = this.#parts;
     const run = async () => {
       try {
         await reload(by, comment);
       } catch {
-        await undo(); // the log has the reason
+        await undo(); // the log contains the reason
         this.#endProbation();
         log(`a change by ${by.name} cannot run: the files are as before`);
       }
@@ -393,7 +393,7 @@ export class Editor implements Editing {
     expectPlanAllowed(before.plan, after.plan, rights);
   }
 
-  /** Returns the errors that a user may see: those of his files, without names of what he may not read. */
+  /** Returns the errors that a user may see: those in files that the user may edit, without names that the user may not read. */
   #shownErrors(errors: readonly EditMistake[], rights: EditRights): readonly EditMistake[] {
     if (rights.isOwner) return errors;
     return errors.map((error) => {
@@ -483,7 +483,7 @@ function isRulePath(path: Path): boolean {
   return path[0] === 'rules' && typeof path.at(-1) === 'number';
 }
 
-/** What ends with a restart, a sentence each. */
+/** The effects of a restart, one sentence each. */
 function notesOf({ connections, rules }: Reload, plan: Plan): string[] {
   const types = new Map(plan.connections.map(({ id, type }) => [id, type.type]));
   const steps = new Map(plan.rules.map((rule) => [rule.name, 'stream' in rule.body ? 0 : rule.body.pipe.length]));
@@ -506,7 +506,7 @@ async function readPatiently(path: string): Promise<FileText | undefined> {
   return readText(path);
 }
 
-/** Returns the write that takes another one back, and keeps what others have changed since. Errors: `ChangedMeanwhile`. */
+/** Returns the write that undoes another one, and keeps later changes by others. Errors: `ChangedMeanwhile`. */
 async function undone({ path, before, after }: FileWrite): Promise<FileWrite> {
   const now = await readText(path);
   if (now?.text === after) return { path, before: after, after: before };
@@ -519,7 +519,7 @@ function isAccess({ type }: Plan['connections'][number]): boolean {
   return type.type === 'rest-api';
 }
 
-/** Whether a change decides who can reach the hub. */
+/** Whether a change affects access to the hub. */
 function changesAccess(before: Plan, after: Plan): boolean {
   const keys = ({ connections }: Plan) =>
     JSON.stringify(
@@ -559,7 +559,7 @@ function shown(text: string): string {
   }
 }
 
-/** Returns a text with `***` in place of its secrets, in the same quotes. Errors: the text is not JSON5. */
+/** Returns a text with `***` in place of its secrets, in the same quotes. Throws if the text is not JSON5. */
 function withoutSecretTexts(text: string): string {
   expectJson5(text);
   let masked = '';

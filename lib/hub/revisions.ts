@@ -1,10 +1,10 @@
-// The last change sets of flow files, with who made them and why. They are kept in the store of the hub, or else in a file of the hidden
-// folder `.patchbay` beside the flow files.
+// The last change sets of flow files, with their authors and comments. They are kept in the store of the hub, or else in a file in the
+// hidden folder `.patchbay` next to the flow files.
 
 import { isJsonObject } from '../model/json-object.ts';
 import type { OwnFile } from './edit-files.ts';
 
-/** How many change sets are kept, and how many characters of text in all of them; the newest always is. */
+/** How many change sets are kept, and how many characters of text in total; the newest one is always kept. */
 export const keptRevisions = 200;
 const keptLength = 8 * 1024 * 1024;
 
@@ -23,7 +23,7 @@ export interface KeptRevision {
   }[];
 }
 
-/** Keeps one item of data by name; undefined deletes it. False: there is no store. */
+/** Keeps one item of data by name; undefined deletes it. Returns false if there is no store. */
 export type Remember = (name: string, read: () => unknown) => boolean;
 
 const prefix = 'revision ';
@@ -31,7 +31,7 @@ const prefix = 'revision ';
 export class Revisions {
   readonly #remember: Remember;
   readonly #file: OwnFile;
-  /** The oldest first. */
+  /** Oldest first. */
   #all: KeptRevision[] = [];
 
   /** `file` is for a hub without a store. */
@@ -40,7 +40,7 @@ export class Revisions {
     this.#file = file;
   }
 
-  /** Takes over what an earlier run of the hub has kept in a store, by name; or else in the file. */
+  /** Adopts the items that an earlier run of the hub has kept in a store, by name, or else in the file. */
   recall(remembered: ReadonlyMap<string, unknown>): void {
     const kept = [...remembered].filter(([name]) => name.startsWith(prefix)).map(([, one]) => one);
     this.#take(kept);
@@ -51,7 +51,7 @@ export class Revisions {
     this.#take(this.#file.read());
   }
 
-  /** The newest first. */
+  /** Newest first. */
   list(): readonly KeptRevision[] {
     return this.#all.toReversed();
   }

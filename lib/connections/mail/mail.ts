@@ -1,4 +1,5 @@
-// The connection type `mail`: writes to its parameters send messages by a mail server, with limits that say how many they have suppressed.
+// The connection type `mail`: writes to its parameters send messages through a mail server, with limits that count the messages that they
+// suppress.
 
 import { Observable } from 'rxjs';
 import { z } from 'zod';
@@ -64,7 +65,7 @@ function parametersOf({ messages }: MailSettings): ParameterDeclaration[] {
 const contentSchema = z.strictObject({ to: z.array(z.string()), subject: z.string(), text: z.string() });
 type Content = z.output<typeof contentSchema>;
 
-/** What a run leaves for the next one. */
+/** The state that a run leaves for the next one. */
 interface Left {
   readonly messages: readonly unknown[];
   readonly limits: ReadonlyMap<string, RateLimit>;
@@ -179,7 +180,7 @@ function readContent({ content }: Message): Content {
   return contentSchema.parse(JSON.parse(content));
 }
 
-/** Renders a mail. A value never adds a line to the header: each control character in the subject is a space. */
+/** Renders a mail. A value cannot add a line to the header, because each control character in the subject becomes a space. */
 function contentOf(
   { messages }: MailSettings,
   name: string,
@@ -234,15 +235,15 @@ interface Suppressed {
   readonly since: string;
 }
 
-/** At most so many in any such time. */
+/** The maximum number in any period of this length. */
 class RateLimit {
   readonly #count: number;
   readonly #durationMs: number;
-  /** When the newest were sent. */
+  /** When the newest ones were sent. */
   #sentAtMs: number[];
   #suppressed: Suppressed | undefined;
 
-  /** `before`: the same limit in the run before. */
+  /** `before`: the same limit in the previous run. */
   constructor(count: number, durationMs: number, before: RateLimit | undefined) {
     this.#count = count;
     this.#durationMs = durationMs;
@@ -261,7 +262,7 @@ class RateLimit {
     this.#suppressed = { since: this.#suppressed?.since ?? time, count: (this.#suppressed?.count ?? 0) + 1 };
   }
 
-  /** Returns what was suppressed since the last call; undefined: nothing. */
+  /** Returns the suppressed messages since the last call; undefined: there are none. */
   takeSuppressed(): Suppressed | undefined {
     const suppressed = this.#suppressed;
     this.#suppressed = undefined;

@@ -30,7 +30,7 @@ const addressPattern = new RegExp(
   `^(?=[^@]{1,64}@)${atom}(?:\\.${atom})*@(?=.{1,253}$)(?!-)[A-Za-z\\d-]+(?:\\.[A-Za-z\\d-]+)*$`,
 );
 
-/** Reads a mailbox; undefined: it is none. Its name has no control characters, so it stays within its line. */
+/** Reads a mailbox; undefined: the text is not a mailbox. Its name contains no control characters, so it stays within its line. */
 export function readMailbox(written: string): Mailbox | undefined {
   if (/\p{Cc}|\p{Zl}|\p{Zp}/u.test(written) || written.length > 512 || !written.isWellFormed()) return undefined;
   const [, name = '', bracketed] = /^([^<>]*)<([^<>]*)>$/.exec(written.trim()) ?? [];
@@ -52,13 +52,13 @@ function mailboxesSetting() {
   });
 }
 
-/** How many messages in what time. */
+/** The maximum number of messages, and the period. */
 export interface Limit {
   readonly count: number;
   readonly durationMs: number;
 }
 
-/** Reads `1/5m`; undefined: it is no limit. */
+/** Reads `1/5m`; undefined: the text is not a limit. */
 export function readLimit(written: string): Limit | undefined {
   const [, count, duration = ''] = /^(\d{1,4})\/(.+)$/.exec(written) ?? [];
   const durationMs = /^\d+$/.test(duration) ? undefined : parseDurationMs(duration);
@@ -95,7 +95,7 @@ export const settingsSchema = z.strictObject({
     .refine((url) => !url.includes('@'), {
       error:
         'expected a server without user and password (use the settings username and password), got them in its address',
-      abort: true, // so no later check shows it
+      abort: true, // so that no later check shows it
     })
     .regex(/^smtps?:\/\/(\[[\da-fA-F:.]+\]|[^\s:/?#[\]]+)(:\d{1,5})?\/?$/, { error: urlError, abort: true })
     .refine((url) => URL.canParse(url), { error: ({ input }) => `expected ${urlError}, got ${describe(input)}` })
@@ -139,9 +139,9 @@ export const settingsSchema = z.strictObject({
 
 export type MailSettings = z.output<typeof settingsSchema>;
 
-/** Returns host and port of the server. */
+/** Returns the host and port of the server. */
 export function serverOf({ url }: Pick<MailSettings, 'url'>): { host: string; port: number; isSecure: boolean } {
-  const { protocol, hostname, port } = new URL(url.replace(/^smtp/, 'http')); // the parser knows no ports of smtp
+  const { protocol, hostname, port } = new URL(url.replace(/^smtp/, 'http')); // the parser does not know the ports of SMTP
   const scheme = protocol.replace('http', 'smtp');
   const bare = hostname.replace(/^\[(.*)\]$/, '$1');
   const [, written] = /:(\d+)\/?$/.exec(url.replace(/\[.*\]/, '')) ?? [];

@@ -1,5 +1,5 @@
-// Sends mail to a server, by nodemailer. Each attempt is a connection of its own; every wait is bounded, and each error becomes a sentence
-// that says what to do. The answers of servers: RFC 5321 section 4.2.1: 4yz is to be tried again, 5yz is final.
+// Sends mail to a server with nodemailer. Each attempt uses a separate connection, every wait is bounded, and each error becomes a sentence
+// that suggests a remedy. Answers of servers (RFC 5321 section 4.2.1): 4yz permits a retry, 5yz is final.
 
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
@@ -11,9 +11,9 @@ import { messageOf } from '../../model/error.ts';
 import type { Outcome } from '../outbox.ts';
 import { type Mailbox, type MailSettings, serverOf } from './settings.ts';
 
-/** The longest attempt, whatever the server does. */
+/** The maximum duration of an attempt, whatever the server does. */
 export const maxAttemptMs = 120_000;
-/** The pause after a wrong password: servers lock out those that try often. */
+/** The pause after a wrong password, because servers lock out clients that try too often. */
 const wrongPasswordMs = 60_000;
 const shownLength = 300;
 
@@ -51,7 +51,7 @@ export class Smtp {
     this.#scheduler = scheduler;
   }
 
-  /** `warn` is called for recipients that the server has refused while it accepted others. `restOf` returns the message to fewer recipients. */
+  /** `warn` is called for recipients that the server refuses while it accepts others. `restOf` returns the message to fewer recipients. */
   send(mail: Mail, restOf: (to: readonly string[]) => string, warn: (reason: string) => void): Attempt {
     return this.#attempt(
       async (transport, signal) => {
@@ -74,7 +74,7 @@ export class Smtp {
     );
   }
 
-  /** Connects and signs in, without a mail. */
+  /** Connects and signs in, without sending a mail. */
   readonly probe: Attempt = (done) =>
     this.#attempt(async (transport) => {
       await transport.verify();
@@ -143,7 +143,7 @@ export class Smtp {
     return createTransport(options as Parameters<typeof createTransport>[0]);
   }
 
-  /** The outcome of a mail that the server has accepted, for some recipients at least. */
+  /** The outcome of a mail that the server has accepted for at least some recipients. */
   #afterSome(
     errors: readonly MailError[],
     restOf: (to: readonly string[]) => string,

@@ -1,4 +1,4 @@
-// A webhook that the hub receives: who may send it, which deliveries have come already, and what one of them sets.
+// A webhook that the hub receives: the permitted senders, the earlier deliveries, and the values that a delivery sets.
 
 import { createHash, createHmac } from 'node:crypto';
 import { partAt } from '../../device/message.ts';
@@ -11,11 +11,11 @@ import type { Delivery, Hook } from '../hub-port.ts';
 import { aboutOf, type HookSettings, pathOf, type ValueSettings } from './settings.ts';
 import { isSameText, isTimed, schemeOf, verify } from './signature.ts';
 
-/** How many deliveries of a hook are remembered. */
+/** How many deliveries are remembered per webhook. */
 export const maxRemembered = 50_000;
 /** How many of them are stored together. */
 const keysPerRow = 250;
-/** IDs that are longer differ by their beginning and their length. */
+/** Longer IDs are distinguished by their beginning and their length. */
 const longestIdLength = 1024;
 
 /** The counts of a hook since its connection started. */
@@ -33,7 +33,7 @@ export class Receiver implements Hook {
   readonly #emit: (event: ConnectionEvent) => void;
   readonly #readers: readonly Reader[];
   readonly #seen: SeenDeliveries;
-  /** How many deliveries may come at once, and when that was. */
+  /** How many deliveries may arrive at once, and when this was determined. */
   #tokens: number;
   #tokensAtMs: number;
 
@@ -71,7 +71,7 @@ export class Receiver implements Hook {
     }
   }
 
-  /** Takes a body without a signature, as a test sends it. Errors: as `receive`. */
+  /** Receives a body without a signature, as sent by a test. Errors: as `receive`. */
   take(body: Buffer): void {
     this.#apply(this.#read(body, isJson(body) ? 'application/json' : 'text/plain'));
   }
@@ -107,7 +107,7 @@ export class Receiver implements Hook {
     const { secret, token, signature, tolerance, id: idHeader, where } = this.#settings;
     const ownId = idHeader === undefined ? '' : header(idHeader.toLowerCase());
     if (token !== undefined) {
-      createHmac('sha256', token).update(body).digest(); // so that the time does not reveal which names there are
+      createHmac('sha256', token).update(body).digest(); // so that the response time does not reveal which names exist
       if (!isSameText(token, tokenOf(where, header, query))) throw wrongSecret();
       return keyOfId(ownId);
     }
@@ -167,7 +167,7 @@ export class Receiver implements Hook {
   }
 }
 
-/** The error for a wrong secret, and for a name that no webhook has. */
+/** The error for a wrong secret, and for an unknown name. */
 export function wrongSecret(): HubError {
   return new HubError('unauthorized', 'expected the name and the secret of a webhook of this hub');
 }
@@ -178,7 +178,7 @@ function tokenOf(where: HookSettings['where'], header: Delivery['header'], query
   return new URLSearchParams(query).get(where.query) ?? '';
 }
 
-/** Keys are digests: an ID of a sender may have any length. */
+/** Keys are digests, because the ID of a sender may have any length. */
 function keyOfId(id: string): string[] {
   return id === '' ? [] : [`i${id.slice(0, longestIdLength)}${id.length > longestIdLength ? id.length : ''}`];
 }
@@ -269,26 +269,26 @@ function createReader(hook: string, name: string, settings: ValueSettings): Read
   };
 }
 
-/** Returns text that is a number as one, so that expressions can compute with it. */
+/** Converts text that is a number, so that expressions can compute with it. */
 function numberOf(part: unknown): Value {
   if (typeof part === 'number' || typeof part === 'boolean') return part;
   const text = typeof part === 'string' ? part : JSON.stringify(part);
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
-// The deliveries that have come already: their IDs, or their signatures.
+// The earlier deliveries: their IDs, or their signatures.
 
-/** The newest deliveries of a hook, which a store keeps in rows. */
+/** The newest deliveries of a webhook, which a store keeps in rows. */
 class SeenDeliveries {
   readonly #keepMs: number | undefined;
   readonly #context: ConnectionContext<unknown>;
   readonly #prefix: string;
-  /** By key, oldest first: when it came, on the clock of the connection, and its row. */
+  /** By key, oldest first: the time of arrival, on the clock of the connection, and the row. */
   readonly #keys = new Map<string, { readonly atMs: number; readonly row: number }>();
   readonly #rows = new Map<number, Set<string>>();
   #row = 0;
 
-  /** `keepMs`: how long a key has to be remembered; undefined: as long as there is room. */
+  /** `keepMs`: how long a key has to be remembered; undefined: as long as there is space. */
   constructor(hook: string, keepMs: number | undefined, context: ConnectionContext<unknown>, left: readonly string[]) {
     this.#keepMs = keepMs;
     this.#context = context;
@@ -300,7 +300,7 @@ class SeenDeliveries {
     return keys.some((key) => this.#keys.has(digestOf(key)));
   }
 
-  /** Remembers keys; false: there is no room, because all others still have to be remembered. */
+  /** Remembers keys; false: there is no space, because all others still have to be remembered. */
   add(keys: readonly string[]): boolean {
     const now = this.#context.scheduler.now();
     for (const [oldest, { atMs }] of this.#keys) {
@@ -318,7 +318,7 @@ class SeenDeliveries {
     for (const key of keys) this.#delete(digestOf(key));
   }
 
-  /** What the next run of the connection has to know. */
+  /** The state for the next run of the connection. */
   get kept(): readonly string[] {
     return [...this.#keys.keys()];
   }
@@ -361,7 +361,7 @@ class SeenDeliveries {
   }
 }
 
-/** Returns the keys in data that were stored, or left by an earlier run. */
+/** Returns the keys in data that was stored, or left by an earlier run. */
 export function keysOf(data: unknown): readonly string[] {
   return Array.isArray(data) ? data.filter((key) => typeof key === 'string' && key.length <= 64) : [];
 }

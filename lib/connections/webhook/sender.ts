@@ -1,5 +1,5 @@
-// Sends one webhook over HTTP or HTTPS. Redirects are not followed, so no secret goes where the settings do not say. The answer is bounded
-// in bytes and in time.
+// Sends one webhook over HTTP or HTTPS. Redirects are not followed, so secrets are sent only to the URL in the settings. The answer is
+// bounded in bytes and time.
 
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { type AgentOptions, Agent as HttpsAgent, request as requestHttps } from 'node:https';
@@ -13,7 +13,7 @@ import type { Outcome } from '../outbox.ts';
 export const maxAnswerBytes = 65_536;
 /** How much of an answer is shown. */
 const shownAnswer = 200;
-/** The answers that mean later: RFC 9110 sections 15.5.9, 15.6; RFC 8470 section 5.2; RFC 6585 section 4. */
+/** The statuses that permit a retry: RFC 9110 sections 15.5.9, 15.6; RFC 8470 section 5.2; RFC 6585 section 4. */
 const laterStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
 
 export interface WebhookRequest {
@@ -24,7 +24,7 @@ export interface WebhookRequest {
   readonly timeoutMs: number;
 }
 
-/** Sends requests to one target, over one connection that is kept open. */
+/** Sends requests to one target, over one persistent connection. */
 export class WebhookSender {
   readonly #agent: HttpAgent | HttpsAgent;
   readonly #scheduler: SchedulerLike;
@@ -58,7 +58,7 @@ export class WebhookSender {
       request = begun;
       begun.on('response', (response) => this.#read(response, end));
       begun.on('error', (error) => {
-        // the target has closed an idle connection, which is no fault
+        // the target has closed an idle connection, which is not a fault
         if (mayRepeat && begun.reusedSocket && !isDone) begin(false);
         else end({ is: 'later', reason: connectReason(error) });
       });
@@ -98,7 +98,7 @@ export class WebhookSender {
       response.destroy(); // the rest of an answer that is too long is not read
     });
     response.on('end', finish);
-    response.on('error', finish); // the status has come, so the target has decided
+    response.on('error', finish); // the status has arrived, so the target has decided
     response.on('close', finish);
   }
 

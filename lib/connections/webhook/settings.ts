@@ -13,9 +13,9 @@ import { compileTemplate, inputsSetting, type Template, templateNames } from '..
 import { durationSetting, integerSetting, type SettingHint, type SettingMistake } from '../setting.ts';
 import { isTimed, schemeOf, secretMistake, signatureSetting } from './signature.ts';
 
-/** The longest body that a hook may take, in bytes: that of any request. */
+/** The maximum length of a received body in bytes, as for any request. */
 export const maxHookBytes = 65_536;
-/** The longest body and the longest URL that a connection sends. */
+/** The maximum lengths of a sent body and of a URL. */
 export const maxSentBytes = 262_144;
 const maxUrlLength = 2048;
 const maxHooks = 1000;
@@ -24,7 +24,7 @@ const maxValues = 1000;
 const text = (error = 'text') => z.string({ error });
 const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'text, a number, true or false' });
 
-/** A secret is never shown, also if it is wrong. */
+/** A secret is never shown, even if it is invalid. */
 const secretSetting = (what: string) =>
   text('text, { env } or { file }')
     .min(1, { error: `${what}, got an empty one` })
@@ -276,7 +276,7 @@ function valueMistakes(path: readonly string[], { type, value, on, off, choices 
   return found;
 }
 
-/** Returns what works but can be abused. */
+/** Returns warnings about settings that work but can be abused. */
 export function hintsOf(settings: WebhookSettings): readonly SettingHint[] {
   const hints: SettingHint[] = [];
   const names = new Map<string, string>();

@@ -1,10 +1,12 @@
-// Signatures of webhooks: an HMAC over the bytes of the body, often with a timestamp and the ID of the delivery. Ready are Standard Webhooks
-// (https://www.standardwebhooks.com, version 1), GitHub, Slack and Stripe; any other one is described by its parts.
+// Signatures of webhooks: an HMAC over the bytes of the body, often with a timestamp and the ID of the delivery. Built in are Standard
+// Webhooks (https://www.standardwebhooks.com, version 1), GitHub, Slack and Stripe; any other scheme is described by its parts.
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 
-/** The longest header with signatures, and how many signatures of it are compared: a sender has several while it changes its secret. */
+/**
+ * The maximum length of a header with signatures, and how many of them are compared: a sender sends several while it changes its secret.
+ */
 const maxHeaderBytes = 4096;
 const maxSignatures = 16;
 
@@ -59,13 +61,13 @@ const customScheme = z
   });
 
 export type Scheme = z.output<typeof customScheme> & {
-  /** Signatures of several secrets are separated by this. */
+  /** The separator between signatures of several secrets. */
   readonly separator?: string;
   /** One header has both timestamp and signatures: `t=1492774577,v1=5257a869`. */
   readonly isCombined?: true;
-  /** No two deliveries have the same body, so the same signature is a repetition although no timestamp is signed. */
+  /** No two deliveries have the same body, so an equal signature is a repetition, although no timestamp is signed. */
   readonly isUnique?: true;
-  /** Secrets have this prefix, and are then base64. */
+  /** The prefix of secrets, which are otherwise base64. */
   readonly secretPrefix?: string;
 };
 
@@ -127,7 +129,7 @@ export function isTimed({ timestamp, isCombined }: Scheme): boolean {
   return timestamp !== undefined || isCombined === true;
 }
 
-/** Returns what is wrong with a secret for a scheme; undefined: nothing. */
+/** Returns the error in a secret for a scheme; undefined: there is none. */
 export function secretMistake({ secretPrefix }: Scheme, secret: string): string | undefined {
   if (secretPrefix === undefined || !secret.startsWith(secretPrefix)) return undefined;
   const rest = secret.slice(secretPrefix.length);
@@ -138,19 +140,19 @@ export function secretMistake({ secretPrefix }: Scheme, secret: string): string 
 
 type Headers = (name: string) => string;
 
-/** What is known of a delivery whose signature is right. */
+/** The properties of a delivery with a valid signature. */
 export interface Verified {
-  /** In seconds since 1970, as the sender has signed it; undefined: it signs none. */
+  /** The signed time, in seconds since 1970; undefined: no time is signed. */
   readonly timestamp: number | undefined;
   /** The ID in the header of the scheme; empty: there is none. */
   readonly id: string;
   /** Whether the ID is signed. */
   readonly isIdSigned: boolean;
-  /** The signature that is right, as bytes. */
+  /** The valid signature, as bytes. */
   readonly signature: Buffer;
 }
 
-/** Checks the signature of a delivery, in constant time; undefined: it is wrong, or there is none. Never throws. */
+/** Checks the signature of a delivery, in constant time; undefined: it is wrong or missing. Never throws. */
 export function verify(scheme: Scheme, secret: string, headers: Headers, body: Uint8Array): Verified | undefined {
   const written = headers(scheme.header.toLowerCase());
   const read = scheme.isCombined ? readCombined(written) : undefined;
@@ -170,7 +172,7 @@ export function verify(scheme: Scheme, secret: string, headers: Headers, body: U
   return { timestamp: isTimed(scheme) ? Number(timestamp) : undefined, id, isIdSigned, signature: expected };
 }
 
-/** Returns the headers that sign a body. */
+/** Returns the headers with the signature of a body. */
 export function sign(
   scheme: Scheme,
   secret: string,
@@ -185,7 +187,7 @@ export function sign(
   };
 }
 
-/** Whether two texts are equal, in a time that does not depend on where they differ. */
+/** Whether two texts are equal, in constant time. */
 export function isSameText(one: string, other: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(one), hash(other));

@@ -1,4 +1,4 @@
-// The connection type `webhook`: requests of others that set parameters, and requests to others that writes to parameters send.
+// The connection type `webhook`: incoming requests that set parameters, and outgoing requests sent by writes to parameters.
 
 import { Observable } from 'rxjs';
 import type { Transport } from '../../device/transport.ts';
@@ -30,7 +30,7 @@ import {
 import { schemeOf, sign } from './signature.ts';
 
 const maxCertificateBytes = 1_048_576;
-/** Headers whose values are secrets, also if a flow file has them. */
+/** Headers whose values are secrets, even if they are in a flow file. */
 const secretHeader = /auth|cookie|key|pass|secret|token/i;
 
 export const webhook = defineConnectionType({
@@ -76,7 +76,7 @@ function parametersOf(settings: WebhookSettings): ParameterDeclaration[] {
   return [...received, ...sent];
 }
 
-/** What a run leaves for the next one. */
+/** The state that a run leaves for the next one. */
 interface Left {
   readonly messages: readonly unknown[];
   readonly seen: Readonly<Record<string, readonly string[]>>;
@@ -137,7 +137,7 @@ function run(
   });
 }
 
-/** The targets of a connection: their bodies, and how they are sent. */
+/** The targets of a connection: their bodies, and how these are sent. */
 class Targets {
   readonly #context: ConnectionContext<WebhookSettings>;
   readonly #bodies = new Map<string, Template | undefined>();

@@ -1,10 +1,10 @@
-// Editing: the texts of flow files, change sets, revisions, the uses of parameters, and the present value of an expression.
+// Editing: the texts of flow files, change sets, revisions, the uses of parameters, and the current value of an expression.
 
 import { z } from 'zod';
 import { reloadAnswer, shadowReport } from './operation.ts';
 import { address, count, flag, named, type Shape, text, texts, time, valueOrNull, valueType } from './shape.ts';
 
-/** Bounds of a request. */
+/** The limits of a request. */
 export const maxEdits = 1000;
 export const maxEditedFiles = 32;
 const maxComment = 1000;

@@ -30,7 +30,7 @@ const errors = {
   409: 'The file has changed meanwhile in the same place: the problem has both texts in conflicts; or the change cannot run',
 };
 
-/** An open hub accepts edits only from programs on its own machine: an edit can open ports and write files. */
+/** An open hub accepts edits only from programs on its own machine, because an edit can open ports and write files. */
 function ownEndpoint(endpoint: Endpoint): Endpoint {
   return { ...endpoint, serve: (context) => ownersOnly(context.settings, endpoint.serve(context)) };
 }
@@ -73,7 +73,7 @@ export const endpoints = [
         throw new HubError('bad-request', 'expected file, base and ops, or files, a list of such objects');
       const edits = isSingle ? [{ file, base, ops }] : files!;
       const answer = await editingOf(hub).edit({ files: edits, mode, comment }, by, rightsOf(principal));
-      if (mode === 'shadow') expectPresent(principal); // the answer has values
+      if (mode === 'shadow') expectPresent(principal); // the answer contains values
       return describe(answer);
     },
   }),
@@ -142,7 +142,7 @@ function describe({ shadow, probation, ...answer }: EditAnswer): EditResult {
   };
 }
 
-/** Returns the rights of a principal to edit. On an open hub, everybody who gets here may do everything. */
+/** Returns the edit rights of a principal. On an open hub, every admitted client may do everything. */
 export function rightsOf({ rights, view, name }: Principal): EditRights {
   return {
     user: name,

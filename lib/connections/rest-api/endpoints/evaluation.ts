@@ -1,4 +1,4 @@
-// What an expression is worth now, and what uses a parameter. Both answer only with what the principal may read.
+// The current value of an expression, and the uses of a parameter. Both answers contain only data that the principal may read.
 
 import { createContext, Script } from 'node:vm';
 import { z } from 'zod';
@@ -12,9 +12,12 @@ import type { Principal } from '../users/principal.ts';
 import type { View } from '../users/view.ts';
 import { action, type Context, page } from './endpoint.ts';
 
-/** How long an expression may hold up the hub. One of a rule takes microseconds; a busy machine may take a thousand times as long. */
+/**
+ * How long an expression may block the hub. An expression in a rule takes microseconds; on a busy machine, it may take a thousand times as
+ * long.
+ */
 const limitMs = 100;
-/** Methods that run an expression for each item of a list. Within each other, a few characters make them run for hours. */
+/** Methods that run an expression for each item of a list. If they are nested, a few characters can make them run for hours. */
 const loop = /\.\s*(?:all|exists|exists_one|map|filter)\s*\(|\bcel\s*\.\s*bind\s*\(/g;
 
 export const endpoints = [
@@ -98,7 +101,7 @@ function compile(expression: string, types: Readonly<Record<string, ValueType | 
 const context = createContext({ work: () => {} });
 const script = new Script('work()');
 
-/** Runs work, and interrupts it after a while. Errors: those of the work; `bad-request` if it takes too long. */
+/** Runs work, and interrupts it after a time limit. Errors: those of the work; `bad-request` if it takes too long. */
 function withinLimit<Result>(work: () => Result): Result {
   let result: Result | undefined;
   context.work = () => {
@@ -116,14 +119,14 @@ function withinLimit<Result>(work: () => Result): Result {
   return result as Result;
 }
 
-/** Errors: `unknown-parameter`, also for one that the principal may not read. */
+/** Errors: `unknown-parameter`, even for one that the principal may not read. */
 function find(address: string, view: View): Parameter {
   const parameter = view.find(address);
   if (parameter !== undefined) return parameter;
   throw new HubError('unknown-parameter', `${address.slice(0, 300)}: there is no parameter of this address`);
 }
 
-/** Returns what uses a parameter. A principal without `manage` sees rules, connections and tests of the files that it may edit. */
+/** Returns the uses of a parameter. A principal without `manage` sees the rules, connections and tests in files that it may edit. */
 async function usagesOf({ hub, dashboards }: Context, query: string, principal: Principal): Promise<Usages> {
   const [address, ...more] = new URLSearchParams(query).getAll('address');
   if (address === undefined || more.length > 0)

@@ -1,5 +1,5 @@
-// POST /hub/hooks/<name>: a webhook that a connection receives. Senders have no user: the connection checks their secrets. A name that no
-// webhook has gets the answer of a wrong secret, after the same work.
+// POST /hub/hooks/<name>: a webhook that a connection receives. Senders are not users: the connection checks their secrets. An unknown name
+// gets the same answer as a wrong secret, after the same work.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -85,7 +85,7 @@ export const endpoints: Endpoint[] = [
   },
 ];
 
-/** Gives a delivery to its webhook, and audits it. Errors: those of the webhook; `too-many-attempts`. */
+/** Passes a delivery to its webhook, and audits it. Errors: those of the webhook; `too-many-attempts`. */
 function receive(
   { hub, entry }: Context,
   name: string,
