@@ -172,6 +172,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'flow/plan.ts',
       'flow/programs/',
       'hub/journal.ts',
+      'hub/recipes.ts',
       'connections/connection-types.ts',
       'connections/device/',
       'connections/keyboard/key-table.ts',

@@ -6,21 +6,21 @@ import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { makeFolder } from '../files/make-folder.ts';
+import {
+  copyRecipe,
+  expectOwnName,
+  inQuotes,
+  type Recipe,
+  type RecipeCopy,
+  readRecipe,
+  type Surroundings,
+} from '../hub/recipes.ts';
 import { HubError } from '../model/error.ts';
 import { printable } from '../model/printable.ts';
 import { type Cli, command, fromEnvironment } from './cli.ts';
 import type { Console } from './console.ts';
 import { calledAs, defaultFolder, quoted } from './first-steps.ts';
-import {
-  askVariables,
-  copyRecipe,
-  inQuotes,
-  type Recipe,
-  type RecipeCopy,
-  readGiven,
-  readRecipe,
-  type Surroundings,
-} from './recipe.ts';
+import { askVariables, readGiven } from './recipe.ts';
 
 export function register(cli: Cli): void {
   const { host, console, finish } = cli;
@@ -196,11 +196,7 @@ function addOwn(files: Map<string, string>, call: string, options: InitOptions, 
 async function makeRecipe(folder: string, call: string, name: string, options: InitOptions): Promise<Making> {
   const recipe = await readRecipe(name);
   const own = options.as ?? recipe.name.split('/')[1]!;
-  if (!/^(?!hub$)[a-z\d][a-z\d-]{0,47}$/.test(own))
-    throw new HubError(
-      'bad-request',
-      `--as: expected 1 to 48 characters a-z, 0-9 and -, other than hub, got ${JSON.stringify(own)}`,
-    );
+  expectOwnName(own);
   const around = await lookAround(join(folder, defaultFolder));
   const isAsked = options.ask !== undefined && (options.set ?? []).length === 0;
   const given = isAsked ? await options.ask!(recipe) : readGiven(recipe, options.set ?? []);

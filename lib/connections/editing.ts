@@ -3,6 +3,7 @@
 import { HubError } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
 import type { Reload, ShadowReport } from '../model/reports/reload-report.ts';
+import type { ValueType } from '../model/value.ts';
 
 /** The rights of a user who edits. */
 export interface EditRights {
@@ -189,4 +190,20 @@ export interface Editing {
     by: Origin,
     rights: EditRights,
   ): Promise<EditAnswer>;
+}
+
+/** A recipe of the cookbook, with the variables to fill. */
+export interface RecipeForm {
+  /** `tally/two-microphones` */
+  readonly name: string;
+  /** Its first three lines. */
+  readonly about: readonly string[];
+  readonly variables: readonly {
+    readonly name: string;
+    readonly about: string;
+    readonly usual: string;
+    readonly isAddress?: true;
+    /** The value type of an address. */
+    readonly type?: ValueType;
+  }[];
 }

@@ -10,7 +10,7 @@ import type { Override, RuleRuns, RuleStatus, SwitchTerm } from '../model/report
 import type { ShownFrame } from '../model/reports/wire-log.ts';
 import type { Durations } from '../model/time/duration.ts';
 import type { Value } from '../model/value.ts';
-import type { Editing, Uses } from './editing.ts';
+import type { Editing, RecipeForm, Uses } from './editing.ts';
 import type { Leadership, MirroringPort } from './mirroring.ts';
 import type { PersistencePort } from './persistence.ts';
 
@@ -162,6 +162,15 @@ export interface HubPort extends Parameters, Operations {
   readonly mirroring: MirroringPort;
   /** The flow files, for people who may edit them; undefined: the hub was not started from files. */
   readonly editing: Editing | undefined;
+  /** Returns the recipes of the cookbook that a browser can offer. */
+  recipes(): Promise<readonly RecipeForm[]>;
+  /** Fills a recipe; `mayRead`: which addresses it may know of. Errors: `bad-request`. */
+  fillRecipe(
+    name: string,
+    own: string,
+    given: Readonly<Record<string, string>>,
+    mayRead: (address: string) => boolean,
+  ): Promise<{ readonly file: string; readonly text: string }>;
   /** Whether this hub leads and thus runs connections and rules. */
   readonly leadership: Leadership;
   /** The webhooks that running connections receive, by name. Each connection adds and removes its own. */

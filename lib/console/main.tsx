@@ -13,7 +13,7 @@ import { linkTo, route } from './page/route.ts';
 import { applyTheme, switchTheme, theme } from './page/theme.ts';
 import { Guarded } from './parts/guarded.tsx';
 import { Icon } from './parts/state-mark.tsx';
-import { offeredViews, viewNamed } from './views.ts';
+import { listedViews, offeredViews, viewNamed } from './views.ts';
 
 applyTheme();
 deliverReleases();
@@ -125,7 +125,7 @@ function Header(props: {
 function Navigation(props: { readonly view: string }) {
   return (
     <nav aria-label="Views">
-      <For each={me() && offeredViews()}>
+      <For each={me() && listedViews()}>
         {({ name, title, icon, key }) => (
           <a href={linkTo(name)} aria-current={props.view === name ? 'page' : undefined} title={`${title} (g ${key})`}>
             <Icon path={icon} />
@@ -205,7 +205,7 @@ function Help(props: { readonly ref: (dialog: HTMLDialogElement) => void }) {
     <dialog ref={props.ref} aria-labelledby="help-title">
       <h2 id="help-title">Keyboard shortcuts</h2>
       <dl class="keys">
-        <For each={offeredViews()}>
+        <For each={listedViews()}>
           {({ key, title }) => (
             <div>
               <dt>

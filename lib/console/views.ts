@@ -11,6 +11,8 @@ export interface View {
   readonly key: string;
   /** The path of its icon, in a square of 24. */
   readonly icon: string;
+  /** Whether only links lead to it, and the menu does not. */
+  readonly isHidden?: boolean;
   /** Whether it needs the right to manage the hub. */
   readonly needsManage?: boolean;
   readonly component: Component;
@@ -108,7 +110,36 @@ const views: readonly View[] = [
     icon: 'M4 15a8 8 0 1 1 16 0M12 15l4-5M4 19h16',
     component: lazy(() => import('./dashboard/dashboards-view.tsx')),
   },
+  {
+    name: 'rule',
+    title: 'Rule',
+    key: '',
+    icon: '',
+    isHidden: true,
+    component: lazy(() => import('./editor/rule-sheet.tsx')),
+  },
+  {
+    name: 'recipes',
+    title: 'Recipes',
+    key: '',
+    icon: '',
+    isHidden: true,
+    component: lazy(() => import('./editor/recipes-view.tsx')),
+  },
+  {
+    name: 'revisions',
+    title: 'Revisions',
+    key: '',
+    icon: '',
+    isHidden: true,
+    component: lazy(() => import('./editor/revisions-view.tsx')),
+  },
 ];
+
+/** Returns the views of the menu, which are those that the user may see. */
+export function listedViews(): readonly View[] {
+  return offeredViews().filter(({ isHidden = false }) => !isHidden);
+}
 
 /** Returns the views that the user may see. */
 export function offeredViews(): readonly View[] {

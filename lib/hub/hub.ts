@@ -6,7 +6,7 @@ import { getHeapStatistics } from 'node:v8';
 import { filter, firstValueFrom, type Observable, type SchedulerLike } from 'rxjs';
 import type { Log } from '../connections/connection.ts';
 import { type ConnectionTypes, loadConnectionTypes } from '../connections/connection-types.ts';
-import type { Uses } from '../connections/editing.ts';
+import type { RecipeForm, Uses } from '../connections/editing.ts';
 import type { HubPort } from '../connections/hub-port.ts';
 import { watchFlowFiles } from '../flow/files/watch.ts';
 import { FlowLoader, reportOf } from '../flow/load.ts';
@@ -18,6 +18,7 @@ import type { TestPlan } from '../flow/test-plan.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
 import { mostTextCharacters } from '../graph/text-room.ts';
+import { connectionIdOf } from '../model/address.ts';
 import { counted } from '../model/digits.ts';
 import { HubError } from '../model/error.ts';
 import { held, mostHeldBytes } from '../model/held-bytes.ts';
@@ -36,6 +37,7 @@ import { Editor, type RunTests } from './editor.ts';
 import { Engine } from './engine.ts';
 import { Federation } from './federation.ts';
 import { type HubLog, Journal } from './journal.ts';
+import { fillForm, listForms } from './recipes.ts';
 import { type FlowFiles, Reloader } from './reload.ts';
 import { askStores, restoreFrom } from './restore.ts';
 import { Revisions } from './revisions.ts';
@@ -281,6 +283,23 @@ export class Hub implements HubPort {
 
   connections(): readonly ConnectionStatus[] {
     return this.#engine.connections.statuses();
+  }
+
+  recipes(): Promise<readonly RecipeForm[]> {
+    return listForms();
+  }
+
+  fillRecipe(
+    name: string,
+    own: string,
+    given: Readonly<Record<string, string>>,
+    mayRead: (address: string) => boolean,
+  ): Promise<{ readonly file: string; readonly text: string }> {
+    const addresses = new Set<string>();
+    for (const { address } of this.#graph.parameters()) if (mayRead(address)) addresses.add(address);
+    const connections = new Set([...addresses].map(connectionIdOf));
+    const hasOthers = this.#plan.connections.some(({ type }) => type.remotes !== undefined);
+    return fillForm(name, own, given, { addresses, connections, hasOthers });
   }
 
   ways(): Iterable<Way> {

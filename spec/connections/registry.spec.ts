@@ -15,7 +15,7 @@ const lib = resolve(import.meta.dirname, '../../lib');
 const flows = [
   'command/run/run.ts',
   'command/init.ts',
-  'command/recipe.ts',
+  'hub/recipes.ts',
   'connections/mqtt/documents.ts',
   'connections/registry.ts',
   'connections/rest-api/endpoints/connections.ts',

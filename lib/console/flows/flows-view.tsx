@@ -15,7 +15,7 @@ import {
 import { counted } from '../../model/digits.ts';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 import type { LoadReport } from '../../wire/http/operation.ts';
-import { route, setParams } from '../page/route.ts';
+import { linkTo, route, setParams } from '../page/route.ts';
 import { formatDate } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
@@ -24,7 +24,7 @@ import type { Drawing } from './graph-layout.ts';
 import { groupRules, groupsOf, keyOf, maxBoxes, openGroups, type RuleGroup } from './rule-groups.ts';
 import { RuleList } from './rule-list.tsx';
 import { RulePanel } from './rule-panel.tsx';
-import { workText } from './rule-text.tsx';
+import { linkToNewRule, workText } from './rule-text.tsx';
 import { type Installation, useInstallation } from './shown-installation.ts';
 
 const Canvas = lazy(() => import('./canvas.tsx'));
@@ -108,6 +108,11 @@ function Bar(props: { readonly shown: ShownRules; readonly isList: boolean }) {
       <button type="button" onClick={() => toggleAll(closedCount() > 0)}>
         {closedCount() > 0 ? 'Open all' : 'Close all'}
       </button>
+      <a class="button" href={linkToNewRule()}>
+        + Rule
+      </a>
+      <a href={linkTo('recipes')}>Recipes</a>
+      <a href={linkTo('revisions')}>Revisions</a>
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { createEffect, For, onMount, Show } from 'solid-js';
 import { Guarded, GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { keyOf, type RuleGroup, rulesIn } from './rule-groups.ts';
-import { RuleSentence } from './rule-text.tsx';
+import { EditLink, RuleSentence } from './rule-text.tsx';
 import type { Installation } from './shown-installation.ts';
 
 interface ListProps {
@@ -83,7 +83,7 @@ function RuleRow(props: ListProps & { readonly key: string }) {
           <Show when={known().state !== 'running'}>
             <StateMark state={known().state} />
           </Show>
-          <RuleSentence rule={known()} />
+          <RuleSentence rule={known()} /> <EditLink rule={known()} />
         </li>
       )}
     </Show>

@@ -8,7 +8,7 @@ import { linkTo } from '../page/route.ts';
 import { formatClock, formatValue } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
-import { RuleParts } from './rule-text.tsx';
+import { linkToSheet, RuleParts } from './rule-text.tsx';
 import type { Installation } from './shown-installation.ts';
 
 export function RulePanel(props: { readonly rule: RuleStatus; readonly installation: Installation; close(): void }) {
@@ -39,6 +39,13 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
           <dd>{props.rule.dropped} writes</dd>
         </Show>
       </dl>
+      <Show when={/\.json5:/.test(props.rule.place)}>
+        <p>
+          <a class="button" href={linkToSheet(props.rule)}>
+            Edit
+          </a>
+        </p>
+      </Show>
       <Show when={!props.rule.shadow} fallback={<InShadow />}>
         <p>
           <button

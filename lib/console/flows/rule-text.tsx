@@ -9,6 +9,16 @@ import { Breakable } from '../parts/text.tsx';
 
 export type ShownRule = RuleList[number];
 
+/** Returns the link that opens the sheet of a rule. */
+export function linkToSheet({ name, place }: { readonly name: string; readonly place: string }): string {
+  return linkTo('rule', { rule: name, place });
+}
+
+/** Returns the link that opens the sheet of a new rule. */
+export function linkToNewRule(ends: { readonly from?: string; readonly to?: string } = {}): string {
+  return linkTo('rule', { new: 'yes', ...ends });
+}
+
 /** A rule changes only with a reload, so views that do not show its state ask rarely. */
 const rarelyMs = 10_000;
 
@@ -159,19 +169,36 @@ export function Addresses(props: { readonly list: readonly string[]; readonly no
   );
 }
 
-/** Lists the rules that name an address, each with a link to Flows; nothing if there are none. */
-export function RulesOf(props: { readonly address: string }) {
+/** The link to the sheet of a rule; none for a rule in TypeScript. */
+export function EditLink(props: { readonly rule: ShownRule }) {
+  return (
+    <Show when={/\.json5:\d/.test(props.rule.place)}>
+      <a href={linkToSheet(props.rule)} aria-label={`Edit ${props.rule.name}`}>
+        edit
+      </a>
+    </Show>
+  );
+}
+
+/** Lists the rules that name an address, with links to Flows and to sheets. */
+export function RulesOf(props: { readonly address: string; readonly isWritable: boolean }) {
   const rules = useRules();
   const found = () => rules().filter((rule) => namesAddress(rule, props.address));
   return (
-    <Show when={found().length > 0}>
+    <Show when={mayManage()}>
       <section class="rules-of" aria-label="Rules">
         <h3>Rules</h3>
+        <p>
+          <a href={linkToNewRule({ from: props.address })}>New rule from it</a>{' '}
+          <Show when={props.isWritable}>
+            <a href={linkToNewRule({ to: props.address })}>New rule to it</a>
+          </Show>
+        </p>
         <ul>
           <For each={found()}>
             {(rule) => (
               <li>
-                <a href={linkTo('flows', { rule: rule.name, file: rule.file })}>{rule.name}</a>
+                <a href={linkTo('flows', { rule: rule.name, file: rule.file })}>{rule.name}</a> <EditLink rule={rule} />
                 <br />
                 <RuleSentence rule={rule} />
               </li>

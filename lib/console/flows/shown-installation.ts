@@ -47,6 +47,7 @@ export function useInstallation() {
     isLoaded: () => polledRules.data() !== undefined,
     error: () => failure() || polledRules.error() || polledFiles.error(),
     switchRule,
+    refresh: polledRules.refresh,
   };
 }
 

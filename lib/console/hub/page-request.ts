@@ -8,10 +8,13 @@ const deadlineMs = 10_000;
 /** An error response of the hub: its message and code. */
 export class Refusal extends Error {
   readonly code: Problem['code'] | undefined;
+  /** Only for an edit that overlaps with another one. */
+  readonly conflicts: Problem['conflicts'];
 
-  constructor({ code, detail, title }: Partial<Problem>, status: string) {
+  constructor({ code, detail, title, conflicts }: Partial<Problem>, status: string) {
     super(detail ?? title ?? status);
     this.code = code;
+    this.conflicts = conflicts;
   }
 }
 

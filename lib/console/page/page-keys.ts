@@ -1,7 +1,7 @@
 // Keyboard shortcuts of the console: / searches, g followed by a letter opens a view, ? opens the help. Users whose speech input or tremor
 // would trigger single keys can switch them off (WCAG 2.1.4).
 import { createSignal, onCleanup } from 'solid-js';
-import { offeredViews } from '../views.ts';
+import { listedViews } from '../views.ts';
 import { navigate } from './route.ts';
 import { keep, recall } from './storage.ts';
 
@@ -22,7 +22,7 @@ export function useKeys(openHelp: () => void): void {
   const press = (event: KeyboardEvent) => {
     if (!enabled() || event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target)) return;
     if (document.querySelector('dialog[open]')) return;
-    const view = performance.now() - afterG < secondKeyMs && offeredViews().find(({ key }) => key === event.key);
+    const view = performance.now() - afterG < secondKeyMs && listedViews().find(({ key }) => key === event.key);
     afterG = event.key === 'g' ? performance.now() : Number.NEGATIVE_INFINITY;
     if (view) navigate(view.name);
     else if (event.key === '?') openHelp();

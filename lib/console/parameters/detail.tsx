@@ -87,7 +87,7 @@ export function Detail(props: {
           </Guarded>
         </div>
       </Show>
-      <RulesOf address={props.address} />
+      <RulesOf address={props.address} isWritable={props.access !== 'read-only'} />
       <CopyLines
         address={props.address}
         type={props.type}

@@ -1,6 +1,6 @@
-// The input for a parameter address, in the bar of a view.
+// Inputs for a parameter address: in the bar of a view, and in a form.
 
-import { createSignal, For, onCleanup } from 'solid-js';
+import { createSignal, createUniqueId, For, onCleanup } from 'solid-js';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import { request } from '../hub/page-request.ts';
 import { useDelay } from '../page/page-timers.ts';
@@ -11,15 +11,15 @@ const leastLength = 3;
 /** The pause in typing before the hub is asked. */
 const pauseMs = 200;
 
-/** Suggests addresses that contain the typed text. */
-export function AddressInput(props: { readonly address: string; choose(address: string): void }) {
+/** Suggests addresses that contain the typed text, for the calling scope. */
+function useSuggestions(least: number) {
   const [offered, setOffered] = createSignal<readonly string[]>([]);
   const pause = useDelay();
   let asking = new AbortController();
   onCleanup(() => asking.abort());
   const offer = (text: string) => {
     asking.abort();
-    if (text.length < leastLength) return pause.stop();
+    if (text.length < least) return pause.stop();
     pause.start(pauseMs, async () => {
       asking = new AbortController();
       const { signal } = asking;
@@ -27,6 +27,12 @@ export function AddressInput(props: { readonly address: string; choose(address: 
       if (!signal.aborted) setOffered(found);
     });
   };
+  return { offered, offer };
+}
+
+/** The address in the bar of a view. */
+export function AddressInput(props: { readonly address: string; choose(address: string): void }) {
+  const { offered, offer } = useSuggestions(leastLength);
   return (
     <form
       class="grow"
@@ -52,6 +58,43 @@ export function AddressInput(props: { readonly address: string; choose(address: 
         <For each={offered()}>{(address) => <option value={address} />}</For>
       </datalist>
     </form>
+  );
+}
+
+/** An address in a form. It offers addresses from the first key on; `choose` gets each that is complete. */
+export function AddressField(props: {
+  readonly label: string;
+  readonly address: string;
+  readonly isWrong?: boolean;
+  readonly placeholder?: string;
+  choose(address: string): void;
+}) {
+  const { offered, offer } = useSuggestions(0);
+  const id = createUniqueId();
+  return (
+    <>
+      <input
+        type="text"
+        class="address mono"
+        list={id}
+        autocomplete="off"
+        spellcheck={false}
+        aria-label={props.label}
+        aria-invalid={props.isWrong}
+        placeholder={props.placeholder ?? 'desk/lamp'}
+        value={props.address}
+        onFocus={(event) => offer(event.currentTarget.value)}
+        onInput={(event) => {
+          const text = event.currentTarget.value.trim();
+          if (offered().includes(text)) props.choose(text);
+          else offer(text);
+        }}
+        onChange={(event) => props.choose(event.currentTarget.value.trim())}
+      />
+      <datalist id={id}>
+        <For each={offered()}>{(address) => <option value={address} />}</For>
+      </datalist>
+    </>
   );
 }
 

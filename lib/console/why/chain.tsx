@@ -5,7 +5,7 @@ import { fixedText } from '../../model/digits.ts';
 import { writerName } from '../../model/writer.ts';
 import { something } from '../../wire/http/hidden.ts';
 import type { CausedChange } from '../../wire/http/parameter-shapes.ts';
-import { type ShownRule, workText } from '../flows/rule-text.tsx';
+import { EditLink, type ShownRule, workText } from '../flows/rule-text.tsx';
 import { mayManage } from '../hub/me.ts';
 import { linkTo } from '../page/route.ts';
 import { formatDate, formatMoment, formatSpan, formatValue } from '../page/units.ts';
@@ -26,10 +26,8 @@ export function Chain(props: {
   ruleOf?(name: string, file: string | undefined): ShownRule | undefined;
 }) {
   const chain = () => props.causes;
-  const workOf = ({ origin: { kind, name, file } }: Cause) => {
-    const rule = kind === 'rule' ? props.ruleOf?.(name, file) : undefined;
-    return rule && workText(rule);
-  };
+  const ruleOf = ({ origin: { kind, name, file } }: Cause) =>
+    kind === 'rule' ? props.ruleOf?.(name, file) : undefined;
   const isOutside = (index: number) => index === chain().length - 1 && props.forgotten === 0;
   return (
     <ol aria-label="Causes, newest first">
@@ -56,7 +54,15 @@ export function Chain(props: {
                   <Show when={change().parameter !== something}>
                     <Author origin={change().origin} awaySince={change().awaySince} />
                   </Show>
-                  <Show when={workOf(change())}>{(work) => <code class="rule-work">{work()}</code>}</Show>
+                  <Show when={ruleOf(change())}>
+                    {(rule) => (
+                      <>
+                        {' '}
+                        <EditLink rule={rule()} />
+                        <code class="rule-work">{workText(rule())}</code>
+                      </>
+                    )}
+                  </Show>
                   <Show when={isOutside(index) && !isRestored(change())}>
                     {' '}
                     <strong>This came from outside.</strong>

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { reloadAnswer, shadowReport } from './operation.ts';
-import { address, count, flag, named, type Shape, text, texts, time, valueOrNull, valueType } from './shape.ts';
+import { address, count, flag, named, type Shape, text, texts, time, valueOrNull, valueType, yes } from './shape.ts';
 
 /** The limits of a request. */
 export const maxEdits = 1000;
@@ -146,6 +146,41 @@ export type RevisionList = Shape<typeof revisionList>;
 
 /** `POST /hub/revisions/7/revert` takes `{"mode":"check"}` for a preview, or `{}`. */
 export const revertRequest = named('Revert', z.strictObject({ mode: mode.optional(), comment }));
+
+/** `GET /hub/recipes` answers with `{"recipes":[{"name":"tally/two-microphones","about":[…],"variables":[{"name":"mic1","usual":"desk/mic1",…}]}]}`. */
+export const recipeList = named(
+  'Recipes',
+  z.strictObject({
+    recipes: z.array(
+      z.strictObject({
+        name: text,
+        about: texts.describe('What it does'),
+        variables: z.array(
+          z.strictObject({
+            name: text,
+            about: text,
+            usual: text.describe('The value that it has in the cookbook'),
+            isAddress: z.exactOptional(yes),
+            type: z.exactOptional(valueType),
+          }),
+        ),
+      }),
+    ),
+  }),
+);
+export type RecipeList = Shape<typeof recipeList>;
+
+/** `POST /hub/recipes/tally/two-microphones` takes `{"as":"tally-1","set":{"mic1":"desk/mic/1/on"}}`. */
+export const recipeRequest = named(
+  'RecipeFilling',
+  z.strictObject({
+    as: z.string({ error: 'a name of a-z, 0-9 and -' }).max(100),
+    set: z.record(z.string().max(100), z.string({ error: 'text' }).max(1000)),
+  }),
+);
+/** It answers with `{"file":"tally-1.json5","text":"…"}`: a new file for POST /hub/edit. */
+export const filledRecipe = named('FilledRecipe', z.strictObject({ file: text, text }));
+export type FilledRecipe = Shape<typeof filledRecipe>;
 
 const addressText = z.string({ error: 'an address' }).max(1000);
 

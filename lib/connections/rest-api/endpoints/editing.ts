@@ -8,6 +8,9 @@ import {
   type EditResult,
   editAnswer,
   editRequest,
+  filledRecipe,
+  recipeList,
+  recipeRequest,
   revertRequest,
   revisionList,
   source,
@@ -125,6 +128,29 @@ export const endpoints = [
       if (number === undefined) throw new HubError('not-found', `${rest}: expected <number>/revert`);
       return describe(await editingOf(hub).revert(Number(number), mode, comment, by, rightsOf(principal)));
     },
+  }),
+  page({
+    path: '/hub/recipes',
+    need: 'edit',
+    id: 'listRecipes',
+    tag: 'editing',
+    summary: 'The recipes of the cookbook, with the variables to fill',
+    answer: recipeList,
+    read: async ({ hub }) => ({ recipes: [...(await hub.recipes())] }),
+  }),
+  action({
+    path: '/hub/recipes/{recipe}',
+    need: 'edit',
+    id: 'fillRecipe',
+    tag: 'editing',
+    summary: 'The text of a new flow file from a recipe, for POST /hub/edit; it changes nothing',
+    names: { recipe: 'Name of the recipe, such as tally/two-microphones' },
+    body: recipeRequest,
+    answer: filledRecipe,
+    answered: 'The name and the text of the file',
+    errors: { 400: 'The recipe, the name or a variable is not valid' },
+    act: ({ hub }, { as, set }, { principal, rest }) =>
+      hub.fillRecipe(decodePath(rest), as, set, (address) => principal.view.mayAskFor(address)),
   }),
 ].map(ownEndpoint);
 

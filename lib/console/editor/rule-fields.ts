@@ -1,0 +1,160 @@
+// A rule as data, and the changes that the form makes to it. Settings that the form does not show stay as they are.
+
+import { nameFor, renameIn } from './conditions.ts';
+
+/** A rule as its file has it. */
+export interface Rule {
+  readonly name?: string;
+  readonly from?: string | readonly string[] | Readonly<Record<string, string>>;
+  readonly when?: string;
+  readonly map?: string;
+  readonly pipe?: readonly Step[];
+  readonly to?: string | readonly string[] | Readonly<Record<string, string>>;
+  readonly [setting: string]: unknown;
+}
+
+export type Step = Readonly<Record<string, unknown>>;
+
+/** A source; an empty name: `value`. */
+export interface SourceEnd {
+  readonly name: string;
+  readonly address: string;
+}
+
+/** A destination; an empty expression: what the rule writes. */
+export interface TargetEnd {
+  readonly address: string;
+  readonly expression: string;
+}
+
+const order = ['name', 'each', 'enabled', 'from', 'require', 'hear', 'atStart', 'when', 'map', 'pipe', 'to', 'shadow'];
+
+/** Returns the rule with other settings; undefined removes one. */
+export function withSettings(rule: Rule, settings: Readonly<Record<string, unknown>>): Rule {
+  const entries = Object.entries({ ...rule, ...settings }).filter(([, value]) => value !== undefined);
+  const rank = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length);
+  return Object.fromEntries(entries.sort(([one], [other]) => rank(one) - rank(other)));
+}
+
+export function sourcesOf({ from }: Rule): SourceEnd[] {
+  if (from === undefined) return [{ name: '', address: '' }];
+  if (typeof from === 'string') return [{ name: '', address: from }];
+  if (Array.isArray(from)) return from.map((address) => ({ name: '', address }));
+  return Object.entries(from).map(([name, address]) => ({ name, address }));
+}
+
+/** Whether the sources have names, so that one run sees all of them. */
+export function isNamed({ from }: Rule): boolean {
+  return typeof from === 'object' && !Array.isArray(from);
+}
+
+/** Replaces the sources of a rule that keeps its kind of `from`. */
+export function withSources(rule: Rule, ends: readonly SourceEnd[]): Rule {
+  if (isNamed(rule))
+    return withSettings(rule, { from: Object.fromEntries(ends.map((end) => [end.name, end.address])) });
+  const addresses = ends.map(({ address }) => address);
+  return withSettings(rule, { from: addresses.length === 1 ? addresses[0] : addresses });
+}
+
+/** Adds a source. Sources get names, since most rules over several of them compare their values. */
+export function withFurtherSource(rule: Rule, address: string): Rule {
+  const named = isNamed(rule) ? rule : withNames(rule);
+  const ends = sourcesOf(named);
+  const name = nameFor(
+    address,
+    ends.map((end) => end.name),
+  );
+  const next = withSources(named, [...ends, { name, address }]);
+  return rule.map === undefined && !isSplit(rule)
+    ? withSettings(next, { map: [...ends.map((end) => end.name), name].join(' || ') })
+    : next;
+}
+
+/** Gives an address to the source at an index; a name that came from the former address follows. */
+export function withSourceAddress(rule: Rule, index: number, address: string): Rule {
+  const ends = sourcesOf(rule);
+  const end = ends[index]!;
+  const others = ends.filter((_, at) => at !== index).map(({ name }) => name);
+  const isOwnName = isNamed(rule) && /^input\d+$|^$/.test(end.name);
+  const name = isOwnName ? nameFor(address, others) : end.name;
+  const next = withSources(
+    rule,
+    ends.map((one, at) => (at === index ? { name, address } : one)),
+  );
+  return isOwnName ? withRenamed(next, end.name, name) : next;
+}
+
+export function withSourceName(rule: Rule, index: number, name: string): Rule {
+  const ends = sourcesOf(rule);
+  const former = ends[index]!.name;
+  return withRenamed(
+    withSources(
+      rule,
+      ends.map((one, at) => (at === index ? { ...one, name } : one)),
+    ),
+    former,
+    name,
+  );
+}
+
+/** Removes a source; the last one that stays is `value` again. */
+export function withoutSource(rule: Rule, index: number): Rule {
+  const ends = sourcesOf(rule).filter((_, at) => at !== index);
+  const [only] = ends;
+  if (ends.length !== 1 || !isNamed(rule)) return withSources(rule, ends);
+  const next = withRenamed(withSettings(rule, { from: only!.address, require: undefined }), only!.name, 'value');
+  return next.map?.includes('||') || next.map === 'value' ? withSettings(next, { map: undefined }) : next;
+}
+
+/** Gives names to the sources of a rule; `value` in its expressions becomes the first one. */
+export function withNames(rule: Rule): Rule {
+  const names: string[] = [];
+  for (const { address } of sourcesOf(rule)) names.push(nameFor(address, names));
+  const from = Object.fromEntries(sourcesOf(rule).map(({ address }, index) => [names[index]!, address]));
+  return withRenamed(withSettings(rule, { from }), 'value', names[0]!);
+}
+
+function withRenamed(rule: Rule, from: string, to: string): Rule {
+  const { when, map } = rule;
+  return withSettings(rule, {
+    ...(when !== undefined && { when: renameIn(when, from, to) }),
+    ...(map !== undefined && { map: renameIn(map, from, to) }),
+  });
+}
+
+export function targetsOf({ to }: Rule): TargetEnd[] {
+  if (to === undefined) return [{ address: '', expression: '' }];
+  if (typeof to === 'string') return [{ address: to, expression: '' }];
+  if (Array.isArray(to)) return to.map((address) => ({ address, expression: '' }));
+  return Object.entries(to).map(([address, expression]) => ({ address, expression }));
+}
+
+export function isSplit({ to }: Rule): boolean {
+  return typeof to === 'object' && !Array.isArray(to);
+}
+
+/** Replaces the destinations: expressions make an object of them. */
+export function withTargets(rule: Rule, ends: readonly TargetEnd[]): Rule {
+  if (ends.some(({ expression }) => expression !== ''))
+    return withSettings(rule, { to: Object.fromEntries(ends.map((end) => [end.address, end.expression || 'value'])) });
+  const addresses = ends.map(({ address }) => address);
+  return withSettings(rule, { to: addresses.length === 1 ? addresses[0] : addresses });
+}
+
+/** What a step waits for, in words; its setting is a duration. */
+export const timeSteps: Readonly<Record<string, string>> = {
+  offDelay: 'stay on for',
+  onDelay: 'only once it has been on for',
+  delay: 'delay by',
+  debounceTime: 'wait until nothing has changed for',
+  throttleTime: 'at most once every',
+  repeat: 'repeat every',
+  average: 'mean over',
+  ramp: 'fade over',
+};
+
+export const otherSteps: Readonly<Record<string, string>> = {
+  distinctUntilChanged: 'only if it changes',
+  filter: 'only if the result',
+  map: 'compute',
+};

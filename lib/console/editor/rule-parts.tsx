@@ -1,0 +1,618 @@
+// The parts of a rule as a form: its sources, its conditions, what it writes, what takes time, and its destinations.
+
+import { createMemo, createSignal, For, Index, type JSX, Show } from 'solid-js';
+import type { ValueType } from '../../client/index.ts';
+import type { LiveValues } from '../hub/live-values.ts';
+import { formatValue } from '../page/units.ts';
+import { AddressField } from '../parts/address-input.tsx';
+import {
+  type Comparison,
+  comparisonNames,
+  comparisons,
+  type Literal,
+  type Row,
+  type Rows,
+  readLiteral,
+  readRows,
+  writeLiteral,
+  writeRows,
+} from './conditions.ts';
+import { Evaluated, type Scope } from './evaluated.tsx';
+import {
+  isNamed,
+  isSplit,
+  otherSteps,
+  type Rule,
+  type Step,
+  sourcesOf,
+  targetsOf,
+  timeSteps,
+  withFurtherSource,
+  withNames,
+  withoutSource,
+  withSettings,
+  withSourceAddress,
+  withSourceName,
+  withTargets,
+} from './rule-fields.ts';
+
+/** What the parts share. */
+export interface PartProps {
+  readonly rule: Rule;
+  readonly values: LiveValues;
+  /** The errors of a setting, such as `from` or `pipe[0]`, and of everything in it. */
+  errorsOf(setting: string): readonly string[];
+  /** Replaces `${…}` by what it stands for. */
+  expand(text: string): string;
+  change(rule: Rule): void;
+}
+
+const typeWords: Readonly<Record<ValueType, string>> = {
+  B: 'true or false',
+  I: 'integer',
+  F: 'number',
+  S: 'text',
+  T: 'trigger',
+};
+
+/** The present value and the type of a parameter. */
+function Live(props: Pick<PartProps, 'values' | 'expand'> & { readonly address: string }) {
+  const cell = createMemo(() => props.values.of(props.expand(props.address)));
+  const type = () => cell().kind()?.type;
+  return (
+    <output class="now">
+      <Show when={type()} fallback={props.address !== '' && props.values.isComplete() ? 'no such parameter' : ''}>
+        {(known) => (
+          <>
+            <Show when={known() !== 'T'}>
+              <strong class="mono">
+                {cell().value() === undefined ? 'unknown' : formatValue(cell().value())}
+              </strong>{' '}
+            </Show>
+            <small>{typeWords[known()]}</small>
+          </>
+        )}
+      </Show>
+    </output>
+  );
+}
+
+/** The errors of a part, right below it. */
+function Errors(props: { readonly list: readonly string[] }) {
+  return (
+    <For each={props.list}>
+      {(message) => (
+        <p class="error" role="alert">
+          {message}
+        </p>
+      )}
+    </For>
+  );
+}
+
+function Part(props: { readonly title: string; readonly errors: readonly string[]; readonly children: JSX.Element }) {
+  return (
+    <fieldset>
+      <legend>{props.title}</legend>
+      {props.children}
+      <Errors list={props.errors} />
+    </fieldset>
+  );
+}
+
+function Remove(props: { readonly what: string; press(): void }) {
+  return (
+    <button
+      type="button"
+      class="quiet"
+      aria-label={`Remove ${props.what}`}
+      title="Remove"
+      onClick={() => props.press()}
+    >
+      ✕
+    </button>
+  );
+}
+
+export function WhenPart(props: PartProps) {
+  const ends = () => sourcesOf(props.rule);
+  return (
+    <Part title="When" errors={props.errorsOf('from')}>
+      <Index each={ends()}>
+        {(end, index) => (
+          <div class="fields">
+            <Show when={isNamed(props.rule)}>
+              <input
+                type="text"
+                class="short mono"
+                aria-label={`Name of source ${index + 1} in expressions`}
+                value={end().name}
+                spellcheck={false}
+                onChange={(event) => props.change(withSourceName(props.rule, index, event.currentTarget.value.trim()))}
+              />
+              <span aria-hidden="true">=</span>
+            </Show>
+            <AddressField
+              label={`Source ${index + 1}`}
+              address={end().address}
+              isWrong={props.errorsOf('from').length > 0}
+              choose={(address) => props.change(withSourceAddress(props.rule, index, address))}
+            />
+            <Show when={ends().length > 1}>
+              <Remove what={`source ${index + 1}`} press={() => props.change(withoutSource(props.rule, index))} />
+            </Show>
+            <Live address={end().address} values={props.values} expand={props.expand} />
+          </div>
+        )}
+      </Index>
+      <p class="fields">
+        <button type="button" onClick={() => props.change(withFurtherSource(props.rule, ''))}>
+          + Source
+        </button>
+        <Show when={ends().length > 1 && !isNamed(props.rule)}>
+          <button type="button" onClick={() => props.change(withNames(props.rule))}>
+            Give them names, to compare them
+          </button>
+        </Show>
+        <small>changes{ends().length > 1 ? ': any of them starts the rule' : ''}</small>
+      </p>
+    </Part>
+  );
+}
+
+export function OnlyIfPart(props: PartProps & { readonly scope: Scope }) {
+  return (
+    <Part title="only if" errors={props.errorsOf('when')}>
+      <Show
+        when={props.rule.when !== undefined}
+        fallback={
+          <p class="fields">
+            <button
+              type="button"
+              onClick={() => props.change(withSettings(props.rule, { when: firstOperand(props.rule) }))}
+            >
+              + Condition
+            </button>
+            <small>it always continues</small>
+          </p>
+        }
+      >
+        <Conditions
+          {...props}
+          what="Condition"
+          text={props.rule.when ?? ''}
+          setText={(when) => props.change(withSettings(props.rule, { when: when === '' ? undefined : when }))}
+        />
+      </Show>
+    </Part>
+  );
+}
+
+type Writes = 'source' | 'fixed' | 'conditions' | 'expression';
+
+export function WritePart(props: PartProps & { readonly scope: Scope }) {
+  const [chosen, setChosen] = createSignal<Writes>();
+  const text = () => props.rule.map;
+  const fits = (kind: Writes) => {
+    const map = text();
+    if (kind === 'source') return map === undefined;
+    if (map === undefined) return false;
+    if (kind === 'fixed') return readLiteral(map) !== undefined;
+    return kind === 'expression' || readRows(map) !== undefined;
+  };
+  const usual = (): Writes => {
+    if (fits('source')) return 'source';
+    if (fits('fixed')) return 'fixed';
+    return fits('conditions') && !/^\w+$/.test(text()!) ? 'conditions' : 'expression';
+  };
+  const kind = () => (chosen() !== undefined && fits(chosen()!) ? chosen()! : usual());
+  const choose = (next: Writes) => {
+    setChosen(next);
+    if (fits(next)) return props.change({ ...props.rule });
+    const map = {
+      source: undefined,
+      fixed: 'true',
+      conditions: firstOperand(props.rule),
+      expression: text() ?? firstOperand(props.rule),
+    };
+    props.change(withSettings(props.rule, { map: map[next] }));
+  };
+  const setMap = (map: string) => props.change(withSettings(props.rule, { map: map === '' ? undefined : map }));
+  return (
+    <Part title="write" errors={props.errorsOf('map')}>
+      <p class="fields">
+        <select
+          aria-label="What it writes"
+          value={kind()}
+          onChange={(event) => choose(event.currentTarget.value as Writes)}
+        >
+          <option value="source" disabled={isNamed(props.rule) && !isSplit(props.rule)}>
+            the value of the source
+          </option>
+          <option value="fixed">always the same</option>
+          <option value="conditions">whether conditions hold (true or false)</option>
+          <option value="expression">an expression</option>
+        </select>
+        <Show when={kind() === 'fixed'}>
+          <LiteralField
+            label="Value to write"
+            value={readLiteral(text()!)!}
+            set={(value) => setMap(writeLiteral(value))}
+          />
+        </Show>
+      </p>
+      <Show when={kind() === 'conditions'}>
+        <Conditions {...props} what="Condition" text={text() ?? ''} setText={setMap} />
+      </Show>
+      <Show when={kind() === 'expression'}>
+        <Expression {...props} label="Expression to write" text={text() ?? ''} setText={setMap} />
+      </Show>
+    </Part>
+  );
+}
+
+function firstOperand(rule: Rule): string {
+  return sourcesOf(rule)[0]?.name || 'value';
+}
+
+interface ConditionProps extends PartProps {
+  readonly scope: Scope;
+  readonly what: string;
+  readonly text: string;
+  setText(text: string): void;
+}
+
+/** Conditions as rows, or as an expression: each shows the other's changes as far as rows can. */
+function Conditions(props: ConditionProps) {
+  const [isTyped, setTyped] = createSignal(false);
+  const rows = createMemo(() => readRows(props.text));
+  const isRows = () => rows() !== undefined && !isTyped();
+  return (
+    <>
+      <div class="segments" role="group" aria-label={`${props.what}: rows or expression`}>
+        <button
+          type="button"
+          aria-pressed={isRows()}
+          disabled={rows() === undefined}
+          title={rows() === undefined ? 'This expression is more than rows can show' : undefined}
+          onClick={() => setTyped(false)}
+        >
+          Rows
+        </button>
+        <button type="button" aria-pressed={!isRows()} onClick={() => setTyped(true)}>
+          Expression
+        </button>
+      </div>
+      <Show when={isRows()} fallback={<Expression {...props} label={`${props.what} as expression`} />}>
+        <RowList {...props} rows={rows()!} />
+        <Evaluated expression={props.text} scope={props.scope} expand={props.expand} />
+      </Show>
+    </>
+  );
+}
+
+function Expression(props: Omit<ConditionProps, 'what'> & { readonly label: string }) {
+  return (
+    <>
+      <textarea
+        class="mono"
+        rows={Math.min(6, props.text.split('\n').length + Math.floor(props.text.length / 70))}
+        spellcheck={false}
+        aria-label={props.label}
+        value={props.text}
+        onInput={(event) => props.setText(event.currentTarget.value)}
+      />
+      <Evaluated expression={props.text} scope={props.scope} expand={props.expand} />
+    </>
+  );
+}
+
+function RowList(props: ConditionProps & { readonly rows: Rows }) {
+  const write = (rows: Rows) => props.setText(writeRows(rows));
+  const list = () => props.rows.rows;
+  const replace = (index: number, row: Row) =>
+    write({ ...props.rows, rows: list().map((one, at) => (at === index ? row : one)) });
+  const fresh = (): Row => {
+    const names = sourcesOf(props.rule).map(({ name }) => name || 'value');
+    const free = names.find((name) => !list().some(({ operand }) => operand === name));
+    return { operand: free ?? names[0] ?? 'value', comparison: 'true', values: [] };
+  };
+  return (
+    <>
+      <Show when={list().length > 1}>
+        <p class="fields">
+          <select
+            aria-label="How the rows combine"
+            value={props.rows.join}
+            onChange={(event) => write({ ...props.rows, join: event.currentTarget.value as Rows['join'] })}
+          >
+            <option value="all">all of these (and)</option>
+            <option value="any">any of these (or)</option>
+          </select>
+        </p>
+      </Show>
+      <Index each={list()}>
+        {(row, index) => (
+          <ConditionRow
+            {...props}
+            row={row()}
+            number={index + 1}
+            set={(next) => replace(index, next)}
+            remove={() => write({ ...props.rows, rows: list().filter((_, at) => at !== index) })}
+          />
+        )}
+      </Index>
+      <p class="fields">
+        <button type="button" onClick={() => write({ ...props.rows, rows: [...list(), fresh()] })}>
+          + Row
+        </button>
+      </p>
+    </>
+  );
+}
+
+function ConditionRow(
+  props: ConditionProps & { readonly row: Row; readonly number: number; set(row: Row): void; remove(): void },
+) {
+  const names = () => sourcesOf(props.rule).map(({ name }) => name || 'value');
+  const isOther = () => !names().includes(props.row.operand);
+  const address = () => {
+    if (props.row.operand.includes('/')) return props.row.operand;
+    return sourcesOf(props.rule).find(({ name }) => (name || 'value') === props.row.operand)?.address ?? '';
+  };
+  const cell = createMemo(() => props.values.of(props.expand(address())));
+  const choose = (comparison: Comparison) => {
+    const count = comparison === 'true' || comparison === 'false' ? 0 : comparison === 'between' ? 2 : 1;
+    const present = cell().value();
+    const first: Literal =
+      comparison === '==' || comparison === '!=' ? (present ?? 0) : typeof present === 'number' ? present : 0;
+    const values = Array.from({ length: count }, (_, at) => props.row.values[at] ?? first);
+    props.set({ ...props.row, comparison, values });
+  };
+  const result = () => {
+    const present = cell().value();
+    return present === undefined ? undefined : holds(props.row, present);
+  };
+  const offered = () => {
+    const type = cell().kind()?.type;
+    if (type === 'B' || type === 'T')
+      return comparisons.filter((one) => one === 'true' || one === 'false' || one === props.row.comparison);
+    if (type === 'S') return comparisons.filter((one) => one === '==' || one === '!=' || one === props.row.comparison);
+    return comparisons;
+  };
+  return (
+    <div class="fields">
+      <select
+        aria-label={`Row ${props.number}: what is compared`}
+        value={isOther() ? '/' : props.row.operand}
+        onChange={(event) => {
+          const operand = event.currentTarget.value;
+          props.set({ ...props.row, operand: operand === '/' ? 'desk/lamp' : operand });
+        }}
+      >
+        <For each={names()}>{(name) => <option value={name}>{name === 'value' ? 'the value' : name}</option>}</For>
+        <option value="/">another parameter …</option>
+      </select>
+      <Show when={isOther()}>
+        <AddressField
+          label={`Row ${props.number}: parameter`}
+          address={props.row.operand}
+          choose={(operand) => props.set({ ...props.row, operand })}
+        />
+      </Show>
+      <select
+        aria-label={`Row ${props.number}: how`}
+        value={props.row.comparison}
+        onChange={(event) => choose(event.currentTarget.value as Comparison)}
+      >
+        <For each={offered()}>{(one) => <option value={one}>{comparisonNames[one]}</option>}</For>
+      </select>
+      <Index each={props.row.values}>
+        {(value, at) => (
+          <>
+            <Show when={at === 1}>and</Show>
+            <LiteralField
+              label={`Row ${props.number}: value${at === 1 ? ' 2' : ''}`}
+              value={value()}
+              set={(next) =>
+                props.set({ ...props.row, values: props.row.values.map((one, index) => (index === at ? next : one)) })
+              }
+            />
+          </>
+        )}
+      </Index>
+      <Remove what={`row ${props.number}`} press={props.remove} />
+      <output class="now">
+        <Show when={cell().kind()?.type !== 'T'} fallback={<small>true when it fires</small>}>
+          now <strong class="mono">{formatValue(cell().value()) || 'unknown'}</strong>
+          <Show when={result() !== undefined}>
+            {': '}
+            <span class={result() ? 'holds' : 'fails'}>{result() ? 'holds' : 'does not hold'}</span>
+          </Show>
+        </Show>
+      </output>
+    </div>
+  );
+}
+
+function holds({ comparison, values: [first, second] }: Row, present: Literal): boolean {
+  switch (comparison) {
+    case 'true':
+      return present === true;
+    case 'false':
+      return present === false;
+    case '==':
+      return present === first;
+    case '!=':
+      return present !== first;
+    case '>':
+      return present > first!;
+    case '>=':
+      return present >= first!;
+    case '<':
+      return present < first!;
+    case '<=':
+      return present <= first!;
+    case 'between':
+      return present >= first! && present <= second!;
+  }
+}
+
+/** A number, a text, true or false. Text that reads as a number or as true or false becomes one, unless the value was text. */
+function LiteralField(props: { readonly label: string; readonly value: Literal; set(value: Literal): void }) {
+  const read = (text: string): Literal => {
+    if (typeof props.value === 'string' && !/^-?[\d.,]+$|^true$|^false$/.test(text)) return text;
+    const plain = text.trim().replace(/^(-?\d+),(\d+)$/, '$1.$2');
+    return readLiteral(plain) ?? text;
+  };
+  return (
+    <input
+      type="text"
+      class="short mono"
+      aria-label={props.label}
+      value={String(props.value)}
+      onChange={(event) => props.set(read(event.currentTarget.value))}
+    />
+  );
+}
+
+export function AfterPart(props: PartProps) {
+  const steps = () => props.rule.pipe ?? [];
+  const write = (pipe: readonly Step[]) =>
+    props.change(withSettings(props.rule, { pipe: pipe.length === 0 ? undefined : pipe }));
+  const replace = (index: number, step: Step) => write(steps().map((one, at) => (at === index ? step : one)));
+  const first = (name: string) => (name in timeSteps ? '2s' : name === 'distinctUntilChanged' ? true : 'value');
+  return (
+    <Part title="after" errors={props.errorsOf('pipe')}>
+      <Index each={steps()}>
+        {(step, index) => {
+          const name = () => Object.keys(step())[0] ?? '';
+          const setting = () => step()[name()];
+          const isSimple = () =>
+            Object.keys(step()).length === 1 &&
+            (name() in timeSteps || name() in otherSteps) &&
+            typeof setting() !== 'object';
+          return (
+            <div class="fields">
+              <Show when={isSimple()} fallback={<code>{JSON.stringify(step())}</code>}>
+                <select
+                  aria-label={`Step ${index + 1}`}
+                  value={name()}
+                  onChange={(event) => {
+                    const next = event.currentTarget.value;
+                    const isAlike =
+                      next in timeSteps === name() in timeSteps &&
+                      next !== 'distinctUntilChanged' &&
+                      name() !== 'distinctUntilChanged';
+                    replace(index, { [next]: isAlike ? setting() : first(next) });
+                  }}
+                >
+                  <For each={Object.entries({ ...timeSteps, ...otherSteps })}>
+                    {([value, words]) => <option value={value}>{words}</option>}
+                  </For>
+                </select>
+                <Show when={setting() !== true}>
+                  <input
+                    type="text"
+                    classList={{ short: name() in timeSteps, wide: !(name() in timeSteps) }}
+                    class="mono"
+                    spellcheck={false}
+                    aria-label={`Step ${index + 1}: ${name() in timeSteps ? 'time, such as 2s or 1m30s' : 'expression'}`}
+                    title={name() in timeSteps ? 'such as 500ms, 2s, 1m30s' : undefined}
+                    value={String(setting())}
+                    onChange={(event) => {
+                      const text = event.currentTarget.value.trim();
+                      const isPlainNumber = /^\d+(?:\.\d+)?$/.test(text) && name() in timeSteps;
+                      replace(index, { [name()]: isPlainNumber ? `${text}s` : text });
+                    }}
+                  />
+                </Show>
+              </Show>
+              <Remove what={`step ${index + 1}`} press={() => write(steps().filter((_, at) => at !== index))} />
+            </div>
+          );
+        }}
+      </Index>
+      <p class="fields">
+        <button
+          type="button"
+          onClick={() => write([...steps(), { [steps().length === 0 ? 'offDelay' : 'delay']: '2s' }])}
+        >
+          + Delay, hold, debounce …
+        </button>
+        <Show when={steps().length === 0}>
+          <small>immediately</small>
+        </Show>
+      </p>
+    </Part>
+  );
+}
+
+export function ToPart(props: PartProps & { readonly scope: Scope }) {
+  const ends = () => targetsOf(props.rule);
+  const [showsExpressions, setShowing] = createSignal(false);
+  return (
+    <Part title="to" errors={props.errorsOf('to')}>
+      <Index each={ends()}>
+        {(end, index) => {
+          const replace = (next: Partial<ReturnType<typeof end>>) =>
+            props.change(
+              withTargets(
+                props.rule,
+                ends().map((one, at) => (at === index ? { ...one, ...next } : one)),
+              ),
+            );
+          return (
+            <div class="fields">
+              <AddressField
+                label={`Destination ${index + 1}`}
+                address={end().address}
+                isWrong={props.errorsOf('to').length > 0}
+                choose={(address) => replace({ address })}
+              />
+              <Show when={isSplit(props.rule) || showsExpressions()}>
+                <span aria-hidden="true">=</span>
+                <input
+                  type="text"
+                  class="mono wide"
+                  aria-label={`Expression of destination ${index + 1}`}
+                  placeholder="value"
+                  spellcheck={false}
+                  value={end().expression}
+                  onChange={(event) => replace({ expression: event.currentTarget.value })}
+                />
+              </Show>
+              <Show when={ends().length > 1}>
+                <Remove
+                  what={`destination ${index + 1}`}
+                  press={() =>
+                    props.change(
+                      withTargets(
+                        props.rule,
+                        ends().filter((_, at) => at !== index),
+                      ),
+                    )
+                  }
+                />
+              </Show>
+              <Live address={end().address} values={props.values} expand={props.expand} />
+            </div>
+          );
+        }}
+      </Index>
+      <p class="fields">
+        <button
+          type="button"
+          onClick={() => props.change(withTargets(props.rule, [...ends(), { address: '', expression: '' }]))}
+        >
+          + Destination
+        </button>
+        <Show when={!isSplit(props.rule) && ends().length > 1}>
+          <button type="button" aria-pressed={showsExpressions()} onClick={() => setShowing(!showsExpressions())}>
+            A value for each
+          </button>
+        </Show>
+      </p>
+    </Part>
+  );
+}

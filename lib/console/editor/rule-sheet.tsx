@@ -1,0 +1,494 @@
+// The sheet of a rule: a form and its JSON5, both ways, with present values, errors at their place, and what a save does. The file stays
+// the truth: the hub edits its text as a person would.
+
+import { batch, createEffect, createMemo, createResource, createSignal, For, on, onCleanup, Show } from 'solid-js';
+import { messageOf } from '../../model/error.ts';
+import type { EditResult, SourceList } from '../../wire/http/editing-shapes.ts';
+import { createLiveValues } from '../hub/live-values.ts';
+import { getJson } from '../hub/page-request.ts';
+import { usePolled } from '../hub/polled.ts';
+import { useDelay } from '../page/page-timers.ts';
+import { linkTo, navigate, route, setParams } from '../page/route.ts';
+import { Fault } from '../parts/view-bar.tsx';
+import { readJson5 } from './json5-text.ts';
+import { type Rule, sourcesOf, targetsOf, withSettings } from './rule-fields.ts';
+import { AfterPart, OnlyIfPart, type PartProps, ToPart, WhenPart, WritePart } from './rule-parts.tsx';
+import { SavePanel, useProbation } from './save-panel.tsx';
+import {
+  additionOf,
+  type Conflict,
+  changedPart,
+  dataOf,
+  type EditError,
+  nodeAt,
+  type Op,
+  readSource,
+  ruleAt,
+  rulesOf,
+  type SourceFile,
+  sendEdit,
+  sourcePath,
+  splitPlace,
+  withoutIndent,
+} from './source-file.ts';
+import { expandText, separate, variablesAt } from './templates.ts';
+
+/** The pause in typing before the hub checks an edit. */
+const checkAfterMs = 400;
+const valuesPerSecond = 4;
+
+export default function RuleSheet() {
+  const isNew = () => route().params.new !== undefined;
+  return (
+    <>
+      <div class="bar">
+        <h1>{isNew() ? 'New rule' : 'Rule'}</h1>
+        <a href={linkTo('flows', isNew() ? {} : { rule: route().params.rule })}>Flows</a>
+      </div>
+      <div class="scroll sheet">
+        <Show when={isNew()} fallback={<Opened place={route().params.place ?? ''} />}>
+          <Show when={route().params.file} fallback={<ChooseFile />} keyed>
+            {(file) => <Loaded file={file} find={() => undefined} />}
+          </Show>
+        </Show>
+      </div>
+    </>
+  );
+}
+
+/** A new rule goes into the only file that can be edited, or the user chooses. */
+function ChooseFile() {
+  const [sources] = createResource(() => getJson<SourceList>('/hub/sources'));
+  const files = () => sources()?.files.filter(({ canEdit }) => canEdit) ?? [];
+  createEffect(() => files().length === 1 && setParams({ file: files()[0]!.file }));
+  return (
+    <Show when={!sources.error} fallback={<Fault text={messageOf(sources.error)} />}>
+      <Show when={sources()} fallback={<p class="note">Loading …</p>}>
+        <p class="note">{files().length > 0 ? 'Which file shall have the rule?' : 'You may not edit any flow file.'}</p>
+        <ul class="choices">
+          <For each={files()}>
+            {({ file }) => (
+              <li>
+                <button type="button" onClick={() => setParams({ file })}>
+                  {file}
+                </button>
+              </li>
+            )}
+          </For>
+        </ul>
+      </Show>
+    </Show>
+  );
+}
+
+function Opened(props: { readonly place: string }) {
+  const place = () => splitPlace(props.place);
+  return (
+    <Show when={props.place} fallback={<p class="note">Open a rule from Flows, Why, or a parameter.</p>} keyed>
+      <Loaded
+        file={place().file}
+        find={(source) => {
+          const { line, column } = place();
+          return (ruleAt(source, line, column) ?? byName(source, route().params.rule ?? ''))?.path;
+        }}
+      />
+    </Show>
+  );
+}
+
+function byName({ tree }: SourceFile, name: string) {
+  return rulesOf(tree).find((node) => node.children?.some(({ key, value }) => key === 'name' && value === name));
+}
+
+/** Loads the file, and opens the sheet of the rule at the found path; undefined: a new one. */
+function Loaded(props: { readonly file: string; find(source: SourceFile): string | undefined }) {
+  const [opened, { refetch }] = createResource(async () => {
+    const source = await readSource(props.file);
+    return { source, path: props.find(source) };
+  });
+  const isMissing = () => route().params.new === undefined && opened()?.path === undefined;
+  return (
+    <Show when={!opened.error} fallback={<Fault text={messageOf(opened.error)} />}>
+      <Show when={opened()} fallback={<p class="note">Loading …</p>} keyed>
+        {(known) => (
+          <Show
+            when={!isMissing()}
+            fallback={<p class="note">The file has no such rule any more. Open it again from Flows.</p>}
+          >
+            <Sheet source={known.source} path={known.path} reload={() => void refetch()} />
+          </Show>
+        )}
+      </Show>
+    </Show>
+  );
+}
+
+/** What the last save did: it outlives the sheet, which a save opens again. */
+const [lastSave, setLastSave] = createSignal('');
+
+interface SheetProps {
+  readonly source: SourceFile;
+  /** Undefined: a new rule. */
+  readonly path: string | undefined;
+  reload(): void;
+}
+
+function Sheet(props: SheetProps) {
+  const draft = useDraft(props);
+  const { rule, change } = draft;
+  const made = () => props.source.made.find(({ path }) => path === draft.path());
+  const madeIndex = () => Math.max(0, made()?.names.indexOf(route().params.rule ?? '') ?? 0);
+  const variables = createMemo(() => variablesAt(draft.source(), draft.path(), madeIndex()));
+  const expand = (text: string) => expandText(text, variables());
+  const addresses = createMemo(() => {
+    const texts = [rule().when, rule().map].join(' ');
+    const lookedUp = [...texts.matchAll(/(['"])([^'"\s]+\/[^'"]+)\1/g)].map(([, , address]) => address!);
+    const ends = [...sourcesOf(rule()), ...targetsOf(rule())].map(({ address }) => address);
+    return [...new Set([...ends, ...lookedUp])].filter((address) => address.includes('/')).map(expand);
+  });
+  const values = createLiveValues(addresses, () => valuesPerSecond);
+  const part: PartProps = {
+    get rule() {
+      return rule();
+    },
+    values,
+    expand,
+    errorsOf: draft.errorsOf,
+    change,
+  };
+  const probation = useProbation();
+  const file = () => props.source.file.replace(/^.*[\\/]/, '');
+  return (
+    <form class="rule-sheet" onSubmit={(event) => event.preventDefault()} aria-label={rule().name ?? 'New rule'}>
+      <Show when={!props.source.canEdit}>
+        <p role="alert" class="warning whole">
+          Read-only: {props.source.reason}
+        </p>
+      </Show>
+      <Show when={made()}>
+        {(known) => (
+          <Made
+            names={known().names}
+            by={known().by}
+            chosen={madeIndex()}
+            separate={separate(props.source, draft.path(), madeIndex()) && draft.separate(madeIndex())}
+          />
+        )}
+      </Show>
+      <Show when={draft.isOutdated()}>
+        <p role="status" class="warning whole">
+          {file()} was changed by somebody else. Your changes will be merged with theirs.
+        </p>
+      </Show>
+      <fieldset class="plain" disabled={!props.source.canEdit}>
+        <p class="fields">
+          <label class="grow">
+            Name{' '}
+            <input
+              type="text"
+              class="wide"
+              value={rule().name ?? ''}
+              onInput={(event) => change(withSettings(rule(), { name: event.currentTarget.value || undefined }))}
+            />
+          </label>
+          <span class="muted" title={props.source.file}>
+            in {file()}
+          </span>
+        </p>
+        <div class="parts">
+          <WhenPart {...part} rule={rule()} />
+          <OnlyIfPart {...part} rule={rule()} scope={rule().from} />
+          <WritePart {...part} rule={rule()} scope={rule().from} />
+          <AfterPart {...part} rule={rule()} />
+          <ToPart {...part} rule={rule()} scope={rule().from} />
+        </div>
+        <More rule={rule()} change={change} />
+        <details class="json5" open>
+          <summary>JSON5</summary>
+          <textarea
+            class="mono"
+            aria-label="JSON5 of the rule"
+            aria-invalid={draft.typingError() !== ''}
+            spellcheck={false}
+            rows={Math.min(24, Math.max(3, draft.text().split('\n').length))}
+            value={draft.text()}
+            onInput={(event) => draft.type(event.currentTarget.value)}
+          />
+          <p class="result">
+            <Show
+              when={draft.typingError()}
+              fallback={<small>The file gets exactly this. Comments and layout stay.</small>}
+            >
+              <span class="error">{draft.typingError()}</span>
+            </Show>
+          </p>
+        </details>
+      </fieldset>
+      <SavePanel
+        note={lastSave()}
+        setNote={setLastSave}
+        answer={draft.answer()}
+        isChanged={draft.isChanged()}
+        failure={draft.failure()}
+        send={draft.send}
+        rebase={draft.rebase}
+        discard={props.reload}
+        saved={(answer) => {
+          if (answer.revision !== undefined && answer.probation !== undefined)
+            probation.confirm(answer.revision, Date.parse(answer.probation.until));
+          draft.saved();
+        }}
+      />
+      <Show when={probation.state()}>
+        <p role="status" class="whole">
+          {probation.state()}
+        </p>
+      </Show>
+      <Show when={props.path !== undefined && props.source.canEdit}>
+        <p class="fields">
+          <button type="button" class="cut" onClick={() => draft.remove()}>
+            {draft.isRemoved() ? 'Keep the rule' : 'Delete the rule'}
+          </button>
+          <a href={linkTo('revisions', { file: props.source.file })}>Revisions of {file()}</a>
+        </p>
+      </Show>
+    </form>
+  );
+}
+
+/** Says that a template made the rule. */
+function Made(props: {
+  readonly names: readonly string[];
+  readonly by: 'each' | 'instances';
+  readonly chosen: number;
+  readonly separate: (() => void) | undefined;
+}) {
+  return (
+    <div class="made whole">
+      <p>
+        One of {props.names.length} made by <code>{props.by}</code>: {props.names.slice(0, 8).join(', ')}
+        {props.names.length > 8 ? ' …' : ''}. <strong>A change here changes all of them.</strong>
+      </p>
+      <Show when={props.separate}>
+        {(separate) => (
+          <button type="button" onClick={() => separate()()}>
+            Make “{props.names[props.chosen]}” separate
+          </button>
+        )}
+      </Show>
+    </div>
+  );
+}
+
+/** Settings that few rules need. */
+function More(props: { readonly rule: Rule; change(rule: Rule): void }) {
+  const Flag = (flag: { readonly setting: string; readonly on: unknown; readonly label: string }) => (
+    <label class="fields">
+      <input
+        type="checkbox"
+        checked={props.rule[flag.setting] === flag.on}
+        onChange={(event) =>
+          props.change(withSettings(props.rule, { [flag.setting]: event.currentTarget.checked ? flag.on : undefined }))
+        }
+      />{' '}
+      {flag.label}
+    </label>
+  );
+  const isUsed = () => ['atStart', 'hear', 'enabled', 'shadow'].some((setting) => props.rule[setting] !== undefined);
+  return (
+    <details open={isUsed()}>
+      <summary>More</summary>
+      <Flag setting="atStart" on={true} label="Also run once when the hub starts" />
+      <Flag setting="hear" on="writes" label="Also run when a source is written without a change" />
+      <Flag setting="enabled" on={false} label="Switched off in the file" />
+      <Flag setting="shadow" on={true} label="In shadow: record its writes, but do not make them" />
+    </details>
+  );
+}
+
+// The edit in progress: the rule as data and as text, what the hub finds in it, and how it is sent.
+
+function useDraft(props: SheetProps) {
+  const [source, setSource] = createSignal(props.source);
+  const [path, setPath] = createSignal(props.path);
+  const [rule, setRule] = createSignal<Rule>(firstRule(props));
+  /** What the user has typed as JSON5; undefined: the text follows the form. */
+  const [typed, setTyped] = createSignal<string>();
+  const [version, setVersion] = createSignal(0);
+  const [answer, setAnswer] = createSignal<EditResult>();
+  const [failure, setFailure] = createSignal('');
+  const [isRemoved, setRemoved] = createSignal(false);
+  /** Edits before that of the rule: those that make it separate. */
+  const [before, setBefore] = createSignal<readonly Op[]>([]);
+  const original = createMemo(() => {
+    const found = path() === undefined ? undefined : nodeAt(source().tree, path()!);
+    return found === undefined ? '' : source().text.slice(found.start, found.end);
+  });
+  const [shown, setShown] = createSignal(original());
+  const pause = useDelay();
+  const isChanged = () => version() > 0;
+
+  /** The typed text with the indentation that the sheet does not show. */
+  const typedText = () => {
+    const { indent } = withoutIndent(shown());
+    return typed()!.replace(/\n(?=[^\n])/g, `\n${indent}`);
+  };
+  const ops = (): readonly Op[] => {
+    if (path() === undefined) {
+      const addition = additionOf(source(), rule());
+      return typed() === undefined ? addition.ops : [...addition.ops, { path: addition.path, text: typedText() }];
+    }
+    if (isRemoved()) return [{ path: path()!, remove: true }];
+    return [...before(), typed() === undefined ? { path: path()!, set: rule() } : { path: path()!, text: typedText() }];
+  };
+  const send = (mode: 'check' | 'shadow' | 'save', comment: string) =>
+    sendEdit([{ file: source().file, base: source().etag, ops: ops() }], mode, comment);
+  const check = async () => {
+    const asked = version();
+    try {
+      const found = await send('check', '');
+      if (asked !== version()) return;
+      batch(() => {
+        setAnswer(found);
+        setFailure('');
+        const [edited] = found.files;
+        if (typed() === undefined && edited !== undefined && before().length === 0 && !isRemoved())
+          setShown(partOf(source(), path(), edited.text));
+      });
+    } catch (error) {
+      if (asked !== version()) return;
+      batch(() => {
+        setAnswer(undefined);
+        setFailure(messageOf(error));
+      });
+    }
+  };
+  const checkSoon = () => {
+    setVersion((number) => number + 1);
+    pause.start(checkAfterMs, check);
+  };
+  onCleanup(() => pause.stop());
+
+  const polled = usePolled<SourceFile>(sourcePath(props.source.file), 'none', 5000);
+  createEffect(
+    on(source, () => {
+      if (!isChanged()) setShown(original());
+    }),
+  );
+  if (props.path === undefined && (rule().from !== '' || rule().to !== '')) checkSoon();
+
+  return {
+    source,
+    path: () => path() ?? '',
+    rule,
+    answer,
+    failure,
+    isChanged,
+    isRemoved,
+    text: () => typed() ?? withoutIndent(shown()).text,
+    isOutdated: () =>
+      polled.data() !== undefined &&
+      polled.data()!.etag !== source().etag &&
+      !isChangedBySave(polled.data()!, answer()),
+    change(next: Rule) {
+      batch(() => {
+        setRule(next);
+        setTyped(undefined);
+      });
+      checkSoon();
+    },
+    type(text: string) {
+      batch(() => {
+        setTyped(text);
+        const data = readJson5(text);
+        if (typeof data === 'object' && data !== null && !Array.isArray(data)) setRule(data as Rule);
+      });
+      checkSoon();
+    },
+    /** Why typed text is no rule; empty if it is one, or comes from the form. */
+    typingError(): string {
+      if (typed() === undefined) return '';
+      return readJson5(typed()!) === undefined
+        ? failure() || answer()?.errors[0]?.message || 'This is not JSON5 yet.'
+        : '';
+    },
+    remove() {
+      setRemoved(!isRemoved());
+      checkSoon();
+    },
+    separate: (made: number) => () => {
+      const edit = separate(source(), path()!, made);
+      if (edit === undefined) return;
+      const own = edit.ops.find((op) => op.path === edit.path && 'insert' in op);
+      batch(() => {
+        setBefore(edit.ops);
+        setPath(edit.path);
+        setTyped(undefined);
+        if (own !== undefined && 'insert' in own) setRule(own.insert as Rule);
+        setShown(JSON.stringify(rule(), null, 2));
+      });
+      checkSoon();
+    },
+    /** The errors of the rule at a setting, and of everything in it. */
+    errorsOf(setting: string): readonly string[] {
+      const base = path() ?? additionOf(source(), rule()).path;
+      return (answer()?.errors ?? [])
+        .filter((error) => isWithin(error, `${base}.${setting}`))
+        .map(({ message }) => message);
+    },
+    send,
+    rebase({ etag }: Conflict) {
+      void readSource(source().file).then((fresh) => {
+        const found =
+          path() === undefined ? undefined : (byName(fresh, rule().name ?? '') ?? nodeAt(fresh.tree, path()!));
+        batch(() => {
+          setSource({ ...fresh, etag: fresh.etag || etag });
+          if (found !== undefined) setPath(found.path);
+        });
+        checkSoon();
+      });
+    },
+    saved() {
+      if (isRemoved()) navigate('flows');
+      else reopen(source().file, rule(), props.reload);
+    },
+  };
+}
+
+/** Opens the sheet of a saved rule, at its place in the new text. */
+function reopen(file: string, rule: Rule, reload: () => void): void {
+  void readSource(file).then((fresh) => {
+    const found =
+      rulesOf(fresh.tree).find((node) => JSON.stringify(dataOf(node)) === JSON.stringify(rule)) ??
+      byName(fresh, rule.name ?? '');
+    const { params } = route();
+    if (found === undefined) return reload();
+    const place = `${file}:${found.line}:${found.column}`;
+    if (params.place === place && params.new === undefined) reload();
+    else navigate('rule', { rule: rule.name, place });
+  });
+}
+
+function isChangedBySave({ etag }: SourceFile, answer: EditResult | undefined): boolean {
+  return answer?.isSaved === true && answer.files.some((one) => one.etag === etag);
+}
+
+function isWithin({ path }: EditError, base: string): boolean {
+  return path === base || (path.startsWith(base) && /^[.[]/.test(path.slice(base.length)));
+}
+
+function firstRule({ source, path }: SheetProps): Rule {
+  const node = path === undefined ? undefined : nodeAt(source.tree, path);
+  if (node !== undefined) return dataOf(node) as Rule;
+  const { from = '', to = '' } = route().params;
+  return { from, to };
+}
+
+/** Returns the text of the rule in the edited text of its file. */
+function partOf({ text, tree }: SourceFile, path: string | undefined, edited: string): string {
+  const node = path === undefined ? undefined : nodeAt(tree, path);
+  if (node !== undefined) return edited.slice(node.start, edited.length - (text.length - node.end));
+  const part = changedPart(text, edited);
+  const start = part.indexOf('{');
+  return start < 0 ? part : part.slice(start, part.lastIndexOf('}') + 1);
+}

@@ -1,0 +1,313 @@
+// What an edit does, and its way into the running hub: errors, the difference of the text, what restarts, tests, a try in shadow, and the
+// take-over with a comment. Two people who changed the same place see both texts.
+
+import { createSignal, For, onCleanup, Show } from 'solid-js';
+import { counted } from '../../model/digits.ts';
+import { messageOf } from '../../model/error.ts';
+import type { EditResult } from '../../wire/http/editing-shapes.ts';
+import type { ShadowReport } from '../../wire/http/operation.ts';
+import { mayManage } from '../hub/me.ts';
+import { postJson } from '../hub/page-request.ts';
+import { usePolled } from '../hub/polled.ts';
+import { formatClock, formatValue } from '../page/units.ts';
+import { type Conflict, conflictsOf, type Mode } from './source-file.ts';
+
+export interface SaveProps {
+  /** What the last check found; undefined: it has not been checked, or there is nothing to save. */
+  readonly answer: EditResult | undefined;
+  readonly isChanged: boolean;
+  /** What the last save did; empty: nothing was saved. */
+  readonly note: string;
+  setNote(note: string): void;
+  /** Why the check failed as a whole; empty if it did not. */
+  readonly failure: string;
+  /** Sends the edit. It rejects as `sendEdit` does. */
+  send(mode: Mode, comment: string): Promise<EditResult>;
+  saved(answer: EditResult): void;
+  /** Puts the edit onto the text that somebody else has saved. */
+  rebase(conflict: Conflict): void;
+  discard(): void;
+}
+
+export function SavePanel(props: SaveProps) {
+  const [comment, setComment] = createSignal('');
+  const [isBusy, setBusy] = createSignal(false);
+  const [failure, setFailure] = createSignal('');
+  const [conflicts, setConflicts] = createSignal<readonly Conflict[]>([]);
+  const [isInShadow, setInShadow] = createSignal(false);
+  const isReady = () => props.isChanged && props.answer !== undefined && props.answer.errors.length === 0 && !isBusy();
+  const run = async (mode: Mode) => {
+    setBusy(true);
+    setFailure('');
+    props.setNote('');
+    setConflicts([]);
+    try {
+      const answer = await props.send(mode, comment());
+      if (answer.errors.length > 0) setFailure('Not saved: see the errors.');
+      else if (mode === 'shadow') setInShadow(true);
+      else {
+        setInShadow(false);
+        props.setNote(
+          answer.files.some(({ isMerged }) => isMerged)
+            ? 'Saved, together with what others have changed.'
+            : 'Saved: it runs.',
+        );
+        setComment('');
+        props.saved(answer);
+      }
+    } catch (error) {
+      setConflicts(conflictsOf(error));
+      if (conflictsOf(error).length === 0) setFailure(messageOf(error));
+    }
+    setBusy(false);
+  };
+  const leaveShadow = async () => {
+    setBusy(true);
+    await postJson('/hub/reload', {}).catch((error) => setFailure(messageOf(error)));
+    setInShadow(false);
+    setBusy(false);
+  };
+  return (
+    <section class="save" aria-label="Save">
+      <Show when={props.isChanged} fallback={<p class="muted">{props.note ? '' : 'No changes yet.'}</p>}>
+        <Show when={props.failure || failure()}>
+          {(text) => (
+            <p class="error" role="alert">
+              {text()}
+            </p>
+          )}
+        </Show>
+        <Show when={props.answer}>{(answer) => <Findings answer={answer()} />}</Show>
+        <label class="comment">
+          Comment{' '}
+          <input
+            type="text"
+            maxLength={1000}
+            placeholder="why; kept with the revision and in the audit"
+            value={comment()}
+            onInput={(event) => setComment(event.currentTarget.value)}
+          />
+        </label>
+        <p class="fields actions">
+          <Show when={mayManage()}>
+            <button type="button" disabled={!isReady()} onClick={() => run('shadow')}>
+              {isInShadow() ? 'Try again in shadow' : 'Try in shadow'}
+            </button>
+          </Show>
+          <button type="button" class="main" disabled={!isReady()} onClick={() => run('save')}>
+            Take over
+          </button>
+          <button type="button" onClick={() => props.discard()}>
+            Discard
+          </button>
+        </p>
+      </Show>
+      <p role="status">{isBusy() ? 'Working …' : props.note}</p>
+      <Show when={isInShadow()}>
+        <InShadow leave={leaveShadow} />
+      </Show>
+      <For each={conflicts()}>
+        {(conflict) => (
+          <Conflicting
+            conflict={conflict}
+            rebase={() => {
+              setConflicts([]);
+              props.rebase(conflict);
+            }}
+            discard={() => {
+              setConflicts([]);
+              props.discard();
+            }}
+          />
+        )}
+      </For>
+    </section>
+  );
+}
+
+/** What a check has found. Errors that stand at a field of the form are there, too. */
+export function Findings(props: { readonly answer: EditResult }) {
+  const restarts = () => {
+    const { connections, rules } = props.answer.restarts;
+    const lines: [string, readonly string[]][] = [
+      ['starts', [...connections.added, ...rules.added]],
+      ['restarts', [...connections.changed, ...rules.changed]],
+      ['stops', [...connections.removed, ...rules.removed]],
+    ];
+    return lines.filter(([, names]) => names.length > 0);
+  };
+  const tests = () => props.answer.tests;
+  const difference = () => props.answer.files.map((one) => one.difference).join('\n');
+  return (
+    <div class="findings">
+      <Show
+        when={props.answer.errors.length === 0}
+        fallback={
+          <ul>
+            <For each={props.answer.errors}>
+              {(error) => (
+                <li class="error">
+                  <Show when={error.line}>
+                    <code>
+                      {error.line}:{error.column}
+                    </code>{' '}
+                  </Show>
+                  <Show when={error.path}>
+                    <code>{error.path}</code>:{' '}
+                  </Show>
+                  {error.message}
+                </li>
+              )}
+            </For>
+          </ul>
+        }
+      >
+        <p>
+          <Show when={tests().failed.length > 0} fallback={<span class="holds">No errors</span>}>
+            <span class="error">{counted(tests().failed.length, 'test')} failed</span>
+          </Show>
+          , {counted(tests().passed, 'test')} passed
+          <Show when={tests().left > 0}>, {tests().left} not run</Show>.{' '}
+          <For each={restarts()}>
+            {([verb, names]) => (
+              <>
+                {verb}: <strong>{names.join(', ')}</strong>.{' '}
+              </>
+            )}
+          </For>
+        </p>
+      </Show>
+      <For each={props.answer.restarts.notes}>{(note) => <p class="warning">{note}</p>}</For>
+      <For each={props.answer.warnings}>{(warning) => <p class="warning">{warning}</p>}</For>
+      <For each={tests().failed}>
+        {(failed) => (
+          <details>
+            <summary class="error">
+              {failed.name} <small>{failed.place}</small>
+            </summary>
+            <pre class="mono">{failed.timeline}</pre>
+          </details>
+        )}
+      </For>
+      <Show when={difference()}>
+        <Difference text={difference()} />
+      </Show>
+    </div>
+  );
+}
+
+/** A difference in the unified format. */
+export function Difference(props: { readonly text: string }) {
+  const lines = () => props.text.split('\n').filter((line) => !/^(?:---|\+\+\+) /.test(line));
+  const kindOf = (line: string) => (line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : undefined);
+  return (
+    <pre class="difference mono" tabIndex={0} aria-label="Difference of the text">
+      <For each={lines()}>{(line) => <span class={kindOf(line)}>{`${line}\n`}</span>}</For>
+    </pre>
+  );
+}
+
+/** The differences that have occurred between the live rules and those in shadow. */
+function InShadow(props: { leave(): void }) {
+  const { data, error } = usePolled<ShadowReport>('/hub/shadow', 'none');
+  return (
+    <section class="shadow" aria-label="In shadow">
+      <h3>In shadow since {data() ? formatClock(data()!.since) : '…'}</h3>
+      <Show when={error()}>
+        <p class="error">{error()}</p>
+      </Show>
+      <p aria-live="polite">
+        <Show
+          when={(data()?.count ?? 0) > 0}
+          fallback="Nothing has been different so far. Use the studio, or set a source, and watch."
+        >
+          {counted(data()!.count, 'difference')} so far.
+        </Show>
+      </p>
+      <For each={data()?.notInShadow}>
+        {(id) => <p class="warning">{id} does not run in shadow: it reaches outside of the hub.</p>}
+      </For>
+      <ul>
+        <For each={data()?.deviations.toReversed().slice(0, 20)}>
+          {(one) => (
+            <li>
+              <time>{formatClock(one.time)}</time> <code>{one.parameter}</code> is{' '}
+              <strong>{formatValue(one.done.value) || 'unknown'}</strong>, would be{' '}
+              <strong>{formatValue(one.would.value) || 'unknown'}</strong>
+            </li>
+          )}
+        </For>
+      </ul>
+      <button type="button" onClick={() => props.leave()}>
+        Stop trying
+      </button>
+    </section>
+  );
+}
+
+function Conflicting(props: { readonly conflict: Conflict; rebase(): void; discard(): void }) {
+  return (
+    <section class="conflict" role="alert" aria-label="Changed by somebody else">
+      <h3>Somebody else has changed the same place</h3>
+      <p>{props.conflict.file} was saved meanwhile. Compare both texts, then choose.</p>
+      <div class="both">
+        <figure>
+          <figcaption>Yours</figcaption>
+          <pre class="mono" tabIndex={0}>
+            <Marked text={props.conflict.yours ?? ''} base={props.conflict.base ?? props.conflict.theirs} />
+          </pre>
+        </figure>
+        <figure>
+          <figcaption>Theirs, as saved</figcaption>
+          <pre class="mono" tabIndex={0}>
+            <Marked text={props.conflict.theirs} base={props.conflict.base ?? props.conflict.yours ?? ''} />
+          </pre>
+        </figure>
+      </div>
+      <p class="fields">
+        <button type="button" onClick={() => props.rebase()}>
+          Put my change onto theirs
+        </button>
+        <button type="button" onClick={() => props.discard()}>
+          Keep theirs
+        </button>
+      </p>
+    </section>
+  );
+}
+
+/** A text whose lines that another text lacks are marked. */
+function Marked(props: { readonly text: string; readonly base: string }) {
+  const known = () => new Set(props.base.split('\n'));
+  return (
+    <For each={props.text.split('\n')}>
+      {(line) => <span class={known().has(line) ? undefined : 'added'}>{`${line}\n`}</span>}
+    </For>
+  );
+}
+
+// A change of a REST API or of users is on probation: the page that made it confirms it over the same link.
+
+/** How often the page tries to confirm a change. */
+const confirmEveryMs = 1000;
+
+/** Confirms changes on probation for the calling scope; `state` is a sentence, empty if there is none. */
+export function useProbation() {
+  const [state, setState] = createSignal('');
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  onCleanup(() => clearTimeout(timer));
+  const confirm = (revision: number, until: number) => {
+    setState('This change could cut you off: the page confirms it as soon as it reaches the hub again …');
+    const attempt = async () => {
+      try {
+        await postJson('/hub/edit/confirm', { revision });
+        setState('The page has reached the hub with the new settings: the change stays.');
+      } catch (error) {
+        if (Date.now() < until) timer = setTimeout(attempt, confirmEveryMs);
+        else setState(`The change was not confirmed, so the hub takes it back: ${messageOf(error)}`);
+      }
+    };
+    timer = setTimeout(attempt, confirmEveryMs);
+  };
+  return { state, confirm };
+}

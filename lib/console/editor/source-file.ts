@@ -1,0 +1,147 @@
+// The text of a flow file as the hub reads it, with the place of each value, and the change sets that the page sends back.
+
+import type { EditResult, SourceAnswer } from '../../wire/http/editing-shapes.ts';
+import type { Problem } from '../../wire/http/problem.ts';
+import { Refusal, request } from '../hub/page-request.ts';
+
+/** A value of the text. Offsets count UTF-16 units. */
+export interface SourceNode {
+  readonly path: string;
+  readonly key?: string;
+  readonly kind: 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null';
+  readonly start: number;
+  readonly end: number;
+  readonly line: number;
+  readonly column: number;
+  readonly value?: string | number | boolean | null;
+  readonly children?: readonly SourceNode[];
+}
+
+/** A file as the hub answers with it. */
+export type SourceFile = Omit<SourceAnswer, 'tree'> & { readonly tree?: SourceNode };
+
+export type Op = { readonly path: string } & (
+  | { readonly set: unknown }
+  | { readonly insert: unknown }
+  | { readonly remove: true }
+  | { readonly text: string }
+);
+
+export type EditError = EditResult['errors'][number];
+
+/** One file of a change set. `base`: the ETag of the text that was edited; empty: a new file. */
+export interface FileEdit {
+  readonly file: string;
+  readonly base: string;
+  readonly ops: readonly Op[];
+}
+
+export type Mode = 'check' | 'shadow' | 'save';
+
+/** Tests may run for some seconds. */
+const editDeadlineMs = 60_000;
+
+/** Sends a change set. Errors: a `Refusal`, with `conflicts` if a file has changed meanwhile in the same place. */
+export async function sendEdit(files: readonly FileEdit[], mode: Mode, comment = ''): Promise<EditResult> {
+  return postSlowly('/hub/edit', { files, mode, ...(comment !== '' && { comment }) });
+}
+
+/** Posts JSON for an answer that may take a minute. */
+export async function postSlowly<T>(path: string, body: object): Promise<T> {
+  const response = await request(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(editDeadlineMs),
+  });
+  return (await response.json()) as T;
+}
+
+export async function readSource(file: string): Promise<SourceFile> {
+  return (await request(sourcePath(file), { cache: 'no-store' })).json() as Promise<SourceFile>;
+}
+
+export function sourcePath(file: string): string {
+  return `/hub/source/${encodeURIComponent(file)}`;
+}
+
+/** Splits a place, `studio.json5:7:20`, into its file and position. */
+export function splitPlace(place: string): { readonly file: string; readonly line: number; readonly column: number } {
+  const [, file = place, line = '0', column = '0'] = /^(.*?):(\d+):(\d+)/.exec(place) ?? [];
+  return { file, line: Number(line), column: Number(column) };
+}
+
+/** Returns the rule that begins at a position. */
+export function ruleAt({ tree }: SourceFile, line: number, column: number): SourceNode | undefined {
+  return rulesOf(tree).find((node) => node.line === line && node.column === column);
+}
+
+export function nodeAt(tree: SourceNode | undefined, path: string): SourceNode | undefined {
+  if (tree === undefined || tree.path === path) return tree;
+  const next = tree.children?.find(
+    (one) => path === one.path || (path.startsWith(one.path) && /^[.[]/.test(path.slice(one.path.length))),
+  );
+  return next === undefined ? undefined : nodeAt(next, path);
+}
+
+/** Returns the rules of a file with those in folders, as written: what `each` repeats is there once. */
+export function rulesOf(tree: SourceNode | undefined): SourceNode[] {
+  const list = tree?.children?.find(({ key }) => key === 'rules');
+  return (list?.children ?? []).flatMap((node) =>
+    node.children?.some(({ key }) => key === 'rules') ? rulesOf(node) : [node],
+  );
+}
+
+/** Returns the data of a value. */
+export function dataOf({ kind, value, children = [] }: SourceNode): unknown {
+  if (kind === 'list') return children.map(dataOf);
+  if (kind === 'object') return Object.fromEntries(children.map((child) => [child.key!, dataOf(child)]));
+  return value;
+}
+
+/** Returns the edit that adds a rule at the end of a file, and the path that the rule has then. */
+export function additionOf(
+  { tree }: SourceFile,
+  rule: unknown,
+): { readonly path: string; readonly ops: readonly Op[] } {
+  const list = tree?.children?.find(({ key }) => key === 'rules');
+  if (list === undefined) return { path: 'rules[0]', ops: [{ path: 'rules', set: [rule] }] };
+  const path = `rules[${list.children?.length ?? 0}]`;
+  return { path, ops: [{ path, insert: rule }] };
+}
+
+/** Returns the part of a text that an edit has changed or added, without the commas and spaces around it. */
+export function changedPart(before: string, after: string): string {
+  const least = Math.min(before.length, after.length);
+  let same = 0;
+  while (same < least && before[same] === after[same]) same++;
+  let end = 0;
+  while (end < least - same && before.at(-1 - end) === after.at(-1 - end)) end++;
+  return after.slice(same, after.length - end);
+}
+
+/** Returns a text without the indentation that all of its lines but the first have in common, and that indentation. */
+export function withoutIndent(text: string): { readonly text: string; readonly indent: string } {
+  const lines = text
+    .split('\n')
+    .slice(1)
+    .filter((line) => line.trim() !== '');
+  const [first = ''] = lines;
+  let indent = /^[ \t]*/.exec(first)![0];
+  for (const line of lines) while (!line.startsWith(indent)) indent = indent.slice(0, -1);
+  if (indent === '' || text.includes('\\\n')) return { text, indent: '' };
+  return {
+    text: text
+      .split('\n')
+      .map((line, index) => (index > 0 && line.startsWith(indent) ? line.slice(indent.length) : line))
+      .join('\n'),
+    indent,
+  };
+}
+
+/** The texts of a file that two people have changed in the same place. */
+export type Conflict = NonNullable<Problem['conflicts']>[number];
+
+export function conflictsOf(error: unknown): readonly Conflict[] {
+  return error instanceof Refusal ? (error.conflicts ?? []) : [];
+}

@@ -1,0 +1,308 @@
+// The recipes of the cookbook. Each explains its purpose in three lines, and has its addresses in `variables`. Dummies replace the devices,
+// so a recipe runs and passes its tests anywhere. A copy uses the given addresses, and has dummies only for missing parameters.
+
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import type { RecipeForm } from '../connections/editing.ts';
+import { nearestName } from '../json5/nearest-name.ts';
+import { connectionIdOf, isAddress, parseAddress } from '../model/address.ts';
+import { HubError, messageOf } from '../model/error.ts';
+import type { ValueType } from '../model/value.ts';
+
+const cookbook = join(import.meta.dirname, '../../flows/cookbook');
+
+export interface Recipe {
+  /** `tally/two-microphones` */
+  readonly name: string;
+  /** Its first three lines. */
+  readonly about: readonly string[];
+  readonly variables: readonly RecipeVariable[];
+  readonly text: string;
+  /** `.json5` or `.ts` */
+  readonly ending: string;
+  /** The files that it refers to, by path relative to its folder. */
+  readonly companions: ReadonlyMap<string, string>;
+}
+
+interface RecipeVariable {
+  readonly name: string;
+  readonly about: string;
+  readonly usual: string;
+}
+
+/** The dummies that replace devices: the rest of the line, by parameter ID. */
+type StandIns = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+/** The contents of the target folder of a recipe. */
+export interface Surroundings {
+  readonly addresses: ReadonlySet<string>;
+  readonly connections: ReadonlySet<string>;
+  /** Whether an unknown connection may be one of another hub. */
+  readonly hasOthers: boolean;
+}
+
+/** Returns all recipes, by topic. */
+export async function listRecipes(): Promise<Recipe[]> {
+  const files = await listFiles();
+  return Promise.all(files.filter(isRecipe).map((file) => readOne(file, files)));
+}
+
+/** Reads a recipe. Errors: `bad-request` for an unknown name, with the nearest one. */
+export async function readRecipe(name: string): Promise<Recipe> {
+  const files = await listFiles();
+  const byName = new Map(files.filter(isRecipe).map((file) => [nameOf(file), file]));
+  const found = byName.get(name);
+  if (found !== undefined) return readOne(found, files);
+  const names = [...byName.keys()];
+  const own = nearestName(
+    basename(nameOf(name)),
+    names.map((one) => basename(one)),
+  );
+  const nearest = names.find((one) => basename(one) === own) ?? nearestName(name, names);
+  const hint = nearest === undefined ? 'the command "recipes" lists them' : `did you mean "${nearest}"?`;
+  throw new HubError('bad-request', `--recipe: unknown recipe ${JSON.stringify(name)}, ${hint}`);
+}
+
+/** Returns the paths of the files of the cookbook. */
+async function listFiles(): Promise<string[]> {
+  return (await readdir(cookbook, { recursive: true })).map((file) => file.replaceAll('\\', '/')).sort();
+}
+
+function isRecipe(file: string): boolean {
+  return /^[^/]+\/[^_/][^/]*\.(?:json5|ts)$/.test(file);
+}
+
+function nameOf(file: string): string {
+  return file.replace(/\.\w+$/, '');
+}
+
+async function readOne(file: string, files: readonly string[]): Promise<Recipe> {
+  const text = await readFile(join(cookbook, file), 'utf8');
+  const [folder, ending] = [dirname(file), extname(file)];
+  const own = basename(file, ending);
+  const beside = [`_${own}.json5`, `${own}.types.json`, `dashboards/${own}.json5`];
+  const companions = beside.filter((one) => files.includes(`${folder}/${one}`));
+  const texts = companions.map(async (one) => [one, await readFile(join(cookbook, folder, one), 'utf8')] as const);
+  const about = /^(?:\/\/ .*\n)+/.exec(text)?.[0] ?? '';
+  return {
+    name: `${folder}/${own}`,
+    about: about
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.slice(3)),
+    variables: variablesOf(text),
+    text,
+    ending,
+    companions: new Map(await Promise.all(texts)),
+  };
+}
+
+/** Up to the brace at its own indentation: a comment may have braces. */
+const variableBlock = /^(?: {2}variables: \{\n[\s\S]*?\n {2}\}|const variables = \{\n[\s\S]*?\n\})/m;
+const variableLine = /^ +(\w+): '([^'\\]*)', \/\/ (.*)$/gm;
+
+function variablesOf(text: string): RecipeVariable[] {
+  const [block = ''] = variableBlock.exec(text) ?? [];
+  return [...block.matchAll(variableLine)].map(([, name = '', usual = '', about = '']) => ({ name, usual, about }));
+}
+
+/** Checks the value of a variable. Errors: `bad-request` for an unknown variable or an invalid address. */
+export function checkGiven({ variables }: Recipe, name: string, value: string): void {
+  const names = variables.map((one) => one.name);
+  const variable = variables.find((one) => one.name === name);
+  if (variable === undefined) {
+    const nearest = nearestName(name, names);
+    const known = nearest === undefined ? `expected one of ${names.join(', ')}` : `did you mean "${nearest}"?`;
+    throw new HubError('bad-request', `--set ${name}: unknown variable "${name}", ${known}`);
+  }
+  if (value === '') throw new HubError('bad-request', `--set ${name}: expected a value (${variable.about}), got none`);
+  if (!isAddress(variable.usual)) return;
+  try {
+    parseAddress(value);
+  } catch (error) {
+    throw new HubError('bad-request', `--set ${name}: ${messageOf(error)}`);
+  }
+}
+
+/** A copy of a recipe. */
+export interface RecipeCopy {
+  readonly text: string;
+  readonly companions: ReadonlyMap<string, string>;
+  /** The addresses of its devices, each with a description and its value type. */
+  readonly devices: readonly { readonly address: string; readonly about: string; readonly type: string }[];
+  /** Whether it uses parameters of other files. */
+  readonly needsOthers: boolean;
+}
+
+/** Copies a recipe under a name, with the given values of its variables. Errors: `bad-request`. */
+export function copyRecipe(
+  recipe: Recipe,
+  own: string,
+  given: ReadonlyMap<string, string>,
+  around: Surroundings,
+): RecipeCopy {
+  const region = standInRegion(recipe.text);
+  const values = new Map(recipe.variables.map(({ name, usual }) => [name, given.get(name) ?? usual]));
+  const standIns = new Map<string, Map<string, string>>();
+  const devices: { address: string; about: string; type: string }[] = [];
+  const users = new Map<string, string>();
+  let needsOthers = false;
+  for (const { name, usual, about } of recipe.variables) {
+    if (!isAddress(usual)) continue;
+    const line = region.standIns.get(connectionIdOf(usual))?.get(usual.slice(connectionIdOf(usual).length + 1));
+    const wanted = given.get(name);
+    const address = wanted ?? (line === undefined ? usual : freeAddress(usual, own, around));
+    const other = users.get(address);
+    if (other !== undefined)
+      throw new HubError(
+        'bad-request',
+        `--set ${name}: expected an address other than that of ${other}, got ${address}`,
+      );
+    users.set(address, name);
+    values.set(name, address);
+    if (line === undefined) continue; // the device is not connected to this hub
+    devices.push({ address, about, type: /^,(\w)/.exec(line)?.[1] ?? 'S' });
+    const { connectionId, parameterId } = parseAddress(address);
+    const isThere = wanted !== undefined && isKnown(name, address, around);
+    if (isThere) needsOthers = true;
+    else standIns.set(connectionId, (standIns.get(connectionId) ?? new Map()).set(parameterId, line));
+  }
+  const toText = recipe.ending === '.ts' ? inQuotes : (text: string) => inQuotes(plainly(text));
+  const before = recipe.text.slice(0, region.start);
+  const text = before + written(standIns, toText) + recipe.text.slice(region.end);
+  return {
+    text: text.replace(variableBlock, (block) =>
+      block.replace(variableLine, (line, name, usual) => {
+        const value = values.get(name) ?? usual;
+        return value === usual ? line : line.replace(`'${usual}'`, () => toText(value));
+      }),
+    ),
+    companions: new Map(
+      [...recipe.companions].map(([name, text]) => [
+        name.startsWith('dashboards/') ? `dashboards/${own}.json5` : name,
+        withAddresses(text, recipe, values),
+      ]),
+    ),
+    devices,
+    needsOthers,
+  };
+}
+
+/** Whether the folder has the parameter. Errors: `bad-request` if it has the connection but no such parameter. */
+function isKnown(name: string, address: string, { addresses, connections, hasOthers }: Surroundings): boolean {
+  if (addresses.has(address)) return true;
+  const id = connectionIdOf(address);
+  if (!connections.has(id)) return hasOthers;
+  const known = [...addresses].filter((one) => connectionIdOf(one) === id);
+  const nearest = nearestName(address, known);
+  const hint =
+    nearest === undefined ? 'use an existing parameter, or declare it there first' : `did you mean "${nearest}"?`;
+  throw new HubError('bad-request', `--set ${name}: unknown parameter "${address}" of connection ${id}, ${hint}`);
+}
+
+/** Returns the usual address of a device, or an address with another Connection ID if the folder already has such a connection. */
+function freeAddress(usual: string, own: string, { connections }: Surroundings): string {
+  return connections.has(connectionIdOf(usual)) ? `${own}-${usual}` : usual;
+}
+
+const standInComment = '    // Stand-ins for devices\n';
+const standIn = / {4}(?:'([\w-]+)'|(\w+)): \{\s*type: 'dummy',\s*parameters: \[([^\]]*)\],?\s*\},\n/y;
+
+/** Finds the stand-ins of a recipe. */
+function standInRegion(text: string): { readonly start: number; readonly end: number; readonly standIns: StandIns } {
+  const standIns = new Map<string, ReadonlyMap<string, string>>();
+  const start = text.indexOf(standInComment);
+  if (start < 0) return { start: 0, end: 0, standIns };
+  let end = start + standInComment.length;
+  standIn.lastIndex = end;
+  for (let found = standIn.exec(text); found !== null; found = standIn.exec(text)) {
+    const [, quoted, word, lines = ''] = found;
+    const parameters = [...lines.matchAll(/'([^',]*)([^']*)'/g)].map(([, id = '', rest = '']) => [id, rest] as const);
+    standIns.set(quoted ?? word ?? '', new Map(parameters));
+    end = standIn.lastIndex;
+  }
+  return { start, end, standIns };
+}
+
+function written(standIns: StandIns, toText: (text: string) => string): string {
+  const lines = [...standIns].map(([id, parameters]) => {
+    const key = /^[a-z]\w*$/.test(id) ? id : `'${id}'`;
+    const list = [...parameters].map(([parameterId, rest]) => toText(parameterId + rest)).join(', ');
+    const line = `    ${key}: { type: 'dummy', parameters: [${list}] },\n`;
+    return line.length <= 140 ? line : `    ${key}: {\n      type: 'dummy',\n      parameters: [${list}],\n    },\n`;
+  });
+  return lines.length === 0 ? '' : standInComment + lines.join('');
+}
+
+/** Replaces the addresses in the other files of a recipe, which have no variables. */
+function withAddresses(text: string, { variables }: Recipe, values: ReadonlyMap<string, string>): string {
+  const others = new Map(variables.map(({ name, usual }) => [usual, values.get(name)!]));
+  return text.replace(/(['"])([^'"\n]*)\1/g, (whole, quote, inner) => {
+    const other = isAddress(inner) ? others.get(inner) : undefined;
+    if (other === undefined || other === inner) return whole;
+    return quote === '"' ? JSON.stringify(other) : inQuotes(plainly(other));
+  });
+}
+
+/** Quotes text for JSON5 and TypeScript. */
+export function inQuotes(text: string): string {
+  return /^[^'\\\p{Cc}\u2028\u2029]*$/u.test(text) ? `'${text}'` : JSON.stringify(text);
+}
+
+/** Escapes text so that a flow file does not replace variables in it. */
+function plainly(text: string): string {
+  return text.replaceAll('${', '$${');
+}
+
+// Recipes for people at a browser: those of one flow file in JSON5.
+
+/** Returns the recipes that consist of one flow file, by topic; a dashboard beside it is left out. */
+export async function listForms(): Promise<RecipeForm[]> {
+  return (await listRecipes()).filter(isOneFile).map((recipe) => {
+    const { standIns } = standInRegion(recipe.text);
+    const { name, about, variables } = recipe;
+    return {
+      name,
+      about,
+      variables: variables.map((one) => {
+        if (!isAddress(one.usual)) return one;
+        const { connectionId, parameterId } = parseAddress(one.usual);
+        const type = /^,(\w)/.exec(standIns.get(connectionId)?.get(parameterId) ?? '')?.[1];
+        return { ...one, isAddress: true as const, ...(type !== undefined && { type: type as ValueType }) };
+      }),
+    };
+  });
+}
+
+function isOneFile({ ending, companions }: Recipe): boolean {
+  return ending === '.json5' && [...companions.keys()].every((name) => name.startsWith('dashboards/'));
+}
+
+/** Returns the text of a flow file from a recipe, under a name. Errors: `bad-request`. */
+export async function fillForm(
+  name: string,
+  own: string,
+  given: Readonly<Record<string, string>>,
+  around: Surroundings,
+): Promise<{ readonly file: string; readonly text: string }> {
+  try {
+    const recipe = await readRecipe(name);
+    expectOwnName(own);
+    if (!isOneFile(recipe)) throw new HubError('bad-request', `${name}: expected a recipe of one file in JSON5`);
+    for (const [variable, value] of Object.entries(given)) checkGiven(recipe, variable, value);
+    const { text } = copyRecipe(recipe, own, new Map(Object.entries(given)), around);
+    return { file: `${own}.json5`, text };
+  } catch (error) {
+    if (!(error instanceof HubError)) throw error;
+    throw new HubError(error.code, error.message.replace(/^--(?:set )?/, '')); // no options of a command here
+  }
+}
+
+/** Errors: `bad-request` for a name that a copy cannot have: it is also the prefix of Connection IDs. */
+export function expectOwnName(own: string): void {
+  if (!/^(?!hub$)[a-z\d][a-z\d-]{0,47}$/.test(own))
+    throw new HubError(
+      'bad-request',
+      `--as: expected 1 to 48 characters a-z, 0-9 and -, other than hub, got ${JSON.stringify(own)}`,
+    );
+}

@@ -1,0 +1,202 @@
+// Rules made and changed in the browser, by keys and mouse, against a real hub: the file has afterwards what a person would have written.
+
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Page } from 'playwright-core';
+import { expectAccessible } from '../support/browser/accessible.ts';
+import { desktop, goTo, openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { browser } from '../support/browser/own-browser.ts';
+import { api, type HubUnderTest, startHubFrom, writer } from '../support/hub.ts';
+import { shared } from '../support/shared.ts';
+
+const text = `// Studio 1
+{
+  connections: {
+    api: ${JSON.stringify(api)},
+    desk: { type: 'dummy', parameters: ['mic1,B,false', 'mic2,B,false', 'level,F,-12', 'lamp,B,false', 'red-1,B,false', 'red-2,B,false'] },
+  },
+  rules: [
+    // over the door
+    { name: 'level', from: 'desk/level', when: 'value >= -20 && value <= -3', map: 'value > -10', to: 'desk/red-1' }, // loud
+    { each: { n: [1, 2] }, rules: [{ name: 'red \${n}', from: 'desk/mic\${n}', to: 'desk/red-\${n}' }] },
+  ],
+}
+`;
+
+const start = shared(async (t) => {
+  const hub = await startHubFrom(t, { 'studio.json5': text });
+  return { hub, page: await openConsole(t, browser, hub.port) };
+});
+
+interface Studio {
+  readonly hub: HubUnderTest;
+  readonly page: Page;
+  readonly file: string;
+  read(): Promise<string>;
+}
+
+/** Shows a view over the text above. */
+async function open(hash: string): Promise<Studio> {
+  const { hub, page } = await start();
+  const file = join(hub.folder, 'studio.json5');
+  await writeFile(file, text);
+  await hub.reload();
+  await page.setViewportSize(desktop);
+  await goTo(page, hash);
+  return { hub, page, file, read: () => readFile(file, 'utf8') };
+}
+
+async function type(page: Page, label: string, typed: string): Promise<void> {
+  await page.getByLabel(label, { exact: true }).click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.type(typed);
+  await page.keyboard.press('Tab');
+}
+
+/** Opens the sheet of a rule from the list. */
+async function edit(page: Page, rule: string): Promise<void> {
+  await page.getByRole('link', { name: `Edit ${rule}` }).click();
+  await page.getByRole('heading', { level: 1, name: 'Rule' }).waitFor();
+}
+
+async function takeOver(t: ExecutionContext, page: Page): Promise<void> {
+  await page.getByText('No errors').waitFor();
+  await page.getByRole('button', { name: 'Take over' }).click();
+  await page.getByText(/^Saved/).waitFor();
+  t.pass();
+}
+
+test.serial(
+  'a tally of two microphones whose lamp stays on is made by keys, tried in shadow, and taken over',
+  async (t) => {
+    const { hub, page, read } = await open('#/flows?as=list');
+    await page.getByRole('link', { name: '+ Rule' }).click();
+    await type(page, 'Name', 'tally');
+    await type(page, 'Source 1', 'desk/mic1');
+    await page.getByRole('button', { name: '+ Source' }).click();
+    await type(page, 'Source 2', 'desk/mic2');
+    await page.getByRole('button', { name: '+ Delay, hold, debounce …' }).click();
+    await type(page, 'Step 1: time, such as 2s or 1m30s', '3s');
+    await type(page, 'Destination 1', 'desk/lamp');
+    await page.getByText('starts: tally').waitFor();
+    await expectAccessible(t, page);
+    await page.getByRole('button', { name: 'Try in shadow' }).click();
+    await page.getByText('In shadow since').waitFor();
+    hub.write('desk/mic2', true, writer);
+    await page.getByText('is false, would be true').waitFor();
+    t.is(hub.find('desk/lamp')!.value, false);
+    await type(page, 'Comment', 'as ordered');
+    await takeOver(t, page);
+    const rule = `    {
+      name: 'tally',
+      from: { mic1: 'desk/mic1', mic2: 'desk/mic2' },
+      map: 'mic1 || mic2',
+      pipe: [{ offDelay: '3s' }],
+      to: 'desk/lamp',
+    },
+`;
+    t.is(
+      await read(),
+      text.replace("'desk/red-${n}' }] },\n", (line) => line + rule),
+    );
+    hub.write('desk/mic1', true, writer);
+    t.is(hub.find('desk/lamp')!.value, true);
+    hub.write('desk/mic1', false, writer);
+    hub.write('desk/mic2', false, writer);
+    await goTo(page, '#/revisions');
+    await page.getByText('as ordered').waitFor();
+    await page
+      .getByRole('button', { name: /Undo revision/ })
+      .first()
+      .click();
+    await page.getByText('The undo changes this text.').waitFor();
+    await page.getByRole('button', { name: 'Undo it' }).click();
+    await page.getByText(/undo of revision/).waitFor();
+    t.is(await read(), text);
+  },
+);
+
+test.serial('rows, expression and JSON5 follow one another; comments and layout stay', async (t) => {
+  const { page, read } = await open('#/flows?as=list');
+  await edit(page, 'level');
+  await page.getByText('now -12: holds').waitFor();
+  await type(page, 'Row 1: value 2', '-5');
+  const json5 = page.getByLabel('JSON5 of the rule');
+  await waitUntil(page, async () => (await json5.inputValue()).includes('value <= -5'));
+  await page
+    .getByRole('group', { name: 'Condition: rows or expression' })
+    .first()
+    .getByRole('button', { name: 'Expression' })
+    .click();
+  await type(page, 'Condition as expression', 'value > -50');
+  await page
+    .getByRole('group', { name: 'Condition: rows or expression' })
+    .first()
+    .getByRole('button', { name: 'Rows' })
+    .click();
+  await waitUntil(page, async () => (await json5.inputValue()).includes("when: 'value > -50'"));
+  await json5.fill((await json5.inputValue()).replace("'value > -10'", "'value < -1'"));
+  await page.getByText('now -12: holds').nth(1).waitFor();
+  await takeOver(t, page);
+  t.is(
+    await read(),
+    text.replace("'value >= -20 && value <= -3', map: 'value > -10'", "'value > -50', map: 'value < -1'"),
+  );
+});
+
+test.serial('an error stands at its part, and nothing can be taken over', async (t) => {
+  const { page, read } = await open('#/flows?as=list');
+  await edit(page, 'level');
+  await type(page, 'Destination 1', 'desk/lmap');
+  await page
+    .getByRole('group', { name: 'to', exact: true })
+    .getByText(/did you mean "desk\/lamp"/)
+    .waitFor();
+  t.true(await page.getByRole('button', { name: 'Take over' }).isDisabled());
+  t.is(await read(), text);
+});
+
+test.serial('a rule that each makes says so: it is changed with its siblings, or made separate', async (t) => {
+  const { page, read } = await open('#/flows?as=list');
+  await edit(page, 'red 2');
+  await page.getByText('One of 2 made by each: red 1, red 2.').waitFor();
+  await page.getByRole('button', { name: 'Make “red 2” separate' }).click();
+  await type(page, 'Destination 1', 'desk/lamp');
+  await takeOver(t, page);
+  const separate = "    { each: { n: [1] }, rules: [{ name: 'red ${n}', from: 'desk/mic${n}', to: 'desk/red-${n}' }] },\n    { name: 'red 2', from: 'desk/mic2', to: 'desk/lamp' },\n"; // biome-ignore format: a file
+  t.is(
+    await read(),
+    text.replace(/ {4}\{ each: .*\n/, () => separate),
+  );
+});
+
+test.serial('two people change one place: both texts are shown, and one is put onto the other', async (t) => {
+  const { page, file, read } = await open('#/flows?as=list');
+  await edit(page, 'level');
+  await type(page, 'Destination 1', 'desk/lamp');
+  await page.getByText('No errors').waitFor();
+  await writeFile(file, text.replace("to: 'desk/red-1' }", "to: 'desk/red-2' }"));
+  await page.getByRole('button', { name: 'Take over' }).click();
+  const conflict = page.getByRole('alert', { name: 'Changed by somebody else' });
+  await conflict.getByText("to: 'desk/lamp'").waitFor();
+  await conflict.getByText("to: 'desk/red-2'").waitFor();
+  await conflict.getByRole('button', { name: 'Put my change onto theirs' }).click();
+  await takeOver(t, page);
+  t.is(await read(), text.replace("to: 'desk/red-1' }", "to: 'desk/lamp' }"));
+});
+
+test.serial('a recipe becomes a file with tests, on a phone', async (t) => {
+  const { hub, page } = await open('#/recipes');
+  await page.setViewportSize(phone);
+  await page.getByRole('link', { name: 'Escalate silence' }).click();
+  await type(page, 'The level of the programme in dB', 'desk/level');
+  await type(page, 'Name of the new file', 'silence');
+  await page.getByText('No errors').waitFor();
+  t.true((await page.evaluate<number>('document.documentElement.scrollWidth')) <= phone.width);
+  await expectAccessible(t, page);
+  await page.getByRole('button', { name: 'Take over' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Flows' }).waitFor();
+  t.true((await readFile(join(hub.folder, 'silence.json5'), 'utf8')).includes("level: 'desk/level'"));
+  t.true(hub.rules().some(({ name }) => name === 'buzzer'));
+});
