@@ -47,7 +47,7 @@ test.serial('the chain of causes leads from the lamp to the client that rang, an
   t.regex((await page.locator('.after').allInnerTexts()).join(), /^↑ immediately,↑ \d{3} ms later,↑ immediately$/);
   await expectAccessible(t, page);
 
-  await page.getByRole('link', { name: 'bell starts' }).click();
+  await page.getByRole('link', { name: 'bell starts', exact: true }).click();
   await page.getByRole('complementary').getByRole('heading', { name: 'bell starts' }).waitFor();
   await page.goBack();
   await page.getByRole('link', { name: 'desk/bell' }).click();

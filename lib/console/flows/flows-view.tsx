@@ -15,6 +15,7 @@ import {
 import { counted } from '../../model/digits.ts';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 import type { LoadReport } from '../../wire/http/operation.ts';
+import { mayEdit } from '../hub/me.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatDate } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
@@ -108,11 +109,13 @@ function Bar(props: { readonly shown: ShownRules; readonly isList: boolean }) {
       <button type="button" onClick={() => toggleAll(closedCount() > 0)}>
         {closedCount() > 0 ? 'Open all' : 'Close all'}
       </button>
-      <a class="button" href={linkToNewRule()}>
-        + Rule
-      </a>
-      <a href={linkTo('recipes')}>Recipes</a>
-      <a href={linkTo('revisions')}>Revisions</a>
+      <Show when={mayEdit()}>
+        <a class="button" href={linkToNewRule()}>
+          + Rule
+        </a>
+        <a href={linkTo('recipes')}>Recipes</a>
+        <a href={linkTo('revisions')}>Revisions</a>
+      </Show>
     </div>
   );
 }

@@ -3,6 +3,7 @@
 import { Show } from 'solid-js';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 import type { RuleRun, RuleTraces } from '../../wire/http/operation.ts';
+import { mayEdit } from '../hub/me.ts';
 import { usePolled } from '../hub/polled.ts';
 import { linkTo } from '../page/route.ts';
 import { formatClock, formatValue } from '../page/units.ts';
@@ -39,7 +40,7 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
           <dd>{props.rule.dropped} writes</dd>
         </Show>
       </dl>
-      <Show when={/\.json5:/.test(props.rule.place)}>
+      <Show when={mayEdit() && /\.json5:/.test(props.rule.place)}>
         <p>
           <a class="button" href={linkToSheet(props.rule)}>
             Edit

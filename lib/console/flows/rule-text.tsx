@@ -2,7 +2,7 @@
 
 import { For, type JSX, Show } from 'solid-js';
 import type { RuleList } from '../../wire/http/operation.ts';
-import { mayManage } from '../hub/me.ts';
+import { mayEdit, mayManage } from '../hub/me.ts';
 import { usePolled } from '../hub/polled.ts';
 import { linkTo } from '../page/route.ts';
 import { Breakable } from '../parts/text.tsx';
@@ -172,7 +172,7 @@ export function Addresses(props: { readonly list: readonly string[]; readonly no
 /** The link to the sheet of a rule; none for a rule in TypeScript. */
 export function EditLink(props: { readonly rule: ShownRule }) {
   return (
-    <Show when={/\.json5:\d/.test(props.rule.place)}>
+    <Show when={mayEdit() && /\.json5:\d/.test(props.rule.place)}>
       <a href={linkToSheet(props.rule)} aria-label={`Edit ${props.rule.name}`}>
         edit
       </a>
@@ -188,12 +188,12 @@ export function RulesOf(props: { readonly address: string; readonly isWritable: 
     <Show when={mayManage()}>
       <section class="rules-of" aria-label="Rules">
         <h3>Rules</h3>
-        <p>
+        <Show when={mayEdit()}>
           <a href={linkToNewRule({ from: props.address })}>New rule from it</a>{' '}
           <Show when={props.isWritable}>
             <a href={linkToNewRule({ to: props.address })}>New rule to it</a>
           </Show>
-        </p>
+        </Show>
         <ul>
           <For each={found()}>
             {(rule) => (

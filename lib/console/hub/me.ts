@@ -19,6 +19,8 @@ let isRejected = false;
 /** Undefined: the hub has not answered yet. */
 export const me = known;
 export const mayManage = () => me()?.manage ?? false;
+/** Whether the user may edit flow files, at least one. */
+export const mayEdit = () => (me()?.edit.length ?? 0) > 0;
 
 const mayWrite = createRoot(() => {
   let isAnswered = false;
