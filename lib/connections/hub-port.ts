@@ -69,7 +69,7 @@ export interface Operations {
   wire(connectionId: string, after: number): readonly ShownFrame[];
   /** How often rules have failed, and how often a limit has dropped their events, since the hub started. */
   readonly ruleTotals: { readonly faults: number; readonly dropped: number };
-  /** What goes through connections, in the order of the flow files. */
+  /** The traffic of connections, in the order of the flow files. */
   ways(): Iterable<Way>;
   /** The state of each rule, top to bottom. */
   rules(): readonly RuleStatus[];

@@ -66,7 +66,7 @@ export interface MirroringPort {
 
 /** A term of leadership, from beginning to end. */
 export interface LeadershipTerm {
-  /** Counts the terms of all hubs that may lead; every firing of a rule belongs to a term. */
+  /** Counts the terms of all hubs that may lead; every firing of a rule happens within a term. */
   readonly number: number;
   /** Whether the hub continues with values of another hub or with its own earlier ones: no rule fires because the term begins. */
   readonly continues: boolean;

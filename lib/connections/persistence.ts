@@ -80,7 +80,7 @@ export interface PersistencePort {
   isKept(parameter: Parameter): boolean;
   /**
    * Whether a change came from outside the hub: from a client, from a connection such as a keyboard, or from another hub, including its
-   * rules. The first report of a device, default, computed and restored values, and changes by timers are not from outside.
+   * rules. The following are not from outside: the first report of a device; default, computed and restored values; and changes by timers.
    */
   isFromOutside(change: Change): boolean;
   /** Actions on the hub itself. Hot, replays nothing, synchronous, never completes, never errors. */

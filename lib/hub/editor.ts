@@ -107,7 +107,7 @@ interface Edited {
 
 export class Editor implements Editing {
   readonly #parts: EditorParts;
-  /** By ETag; the oldest first. */
+  /** By ETag; oldest first. */
   readonly #known = new Map<string, string>();
   #knownLength = 0;
   #probation: { readonly revision: number; readonly user: string; readonly timer: NodeJS.Timeout } | undefined;

@@ -49,7 +49,7 @@ export class Engine {
   /** Receives what an earlier run of the hub has remembered about itself. */
   onRemembered: (remembered: ReadonlyMap<string, unknown>) => void = () => {};
   readonly #switches: ManualSwitches;
-  /** What an earlier run has remembered, taken over before the start. */
+  /** The state saved by an earlier run, adopted before the start. */
   #remembered: ReadonlyMap<string, unknown> = new Map();
   readonly #log: Journal;
   readonly #scheduler: SchedulerLike;
@@ -138,7 +138,7 @@ export class Engine {
     return status;
   }
 
-  /** Returns a plan with the rules and connections that were switched by hand. */
+  /** Returns a plan with the rules and connections that were switched manually. */
   asSwitched(plan: Plan): Plan {
     return {
       ...plan,

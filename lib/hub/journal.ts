@@ -113,7 +113,7 @@ export class Journal implements HubLog {
     for (const [index, entry] of own.entries()) this.#entries.add({ ...entry, n: first + 1 + index });
   }
 
-  /** Returns the entries after a number, of at least the given level; all entries if the number belongs to another run of the hub. */
+  /** Returns the entries after a number, of at least the given level; all entries if the number is from another run of the hub. */
   read(after: number, least: LogLevel): LogPage {
     const { last } = this.#entries;
     const wanted = new Set(logLevels.slice(logLevels.indexOf(least)));

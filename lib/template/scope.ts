@@ -23,7 +23,7 @@ export class Scope {
     this.#title = title;
   }
 
-  /** No variables at all. */
+  /** A scope without variables. */
   static readonly none = new Scope(new Map(), new Set());
 
   /** The names of all variables, the inner ones first. */

@@ -1,4 +1,4 @@
-// `patchbay record`: records all events from outside of a running hub in a file, line by line, so written lines survive if the command is
+// `patchbay record`: records all outside events of a running hub in a file, line by line, so written lines survive if the command is
 // killed. `patchbay replay` runs flows on the recording.
 import { open } from 'node:fs/promises';
 import { counted, fixedText, groupDigits } from '../../model/digits.ts';

@@ -82,7 +82,7 @@ async function typeOf(address: string, options: RemoteOptions): Promise<ValueTyp
   return (JSON.parse(list) as ParameterInfo[])[0]?.type;
 }
 
-/** Allows values that begin with a minus. Errors: an operand looks like a misspelt option. */
+/** Allows values that begin with a minus. Throws if an operand looks like a misspelt option. */
 export function expectOperands(operands: readonly (string | undefined)[], argv: readonly string[]): void {
   const option = operands.find((operand) => operand !== undefined && /^-(?:-|[a-z]$)/i.test(operand));
   if (option === undefined || argv.includes('--')) return;

@@ -1,4 +1,4 @@
-// Writes the log in the background, one write at a time, from a bounded buffer. If the disk is full or nobody reads the pipe, log
+// Writes the log in the background, one write at a time, from a bounded buffer. If the disk is full or the pipe is not read, log
 // lines are dropped, counted and reported. The hub never waits for its log.
 
 import { write, writeSync } from 'node:fs';

@@ -46,7 +46,7 @@ const levels = ['debug', 'info', 'warn', 'error'];
 const stopMs = 1900;
 const lastLinesMs = 500;
 
-/** Runs the tests of flow files that somebody edits in the browser. */
+/** Runs the tests of flow files that are edited in a browser. */
 const runTests: HubOptions['runTests'] & {} = async (plan, files) => {
   const { runTestsOf } = await import('../../testing/run-tests.ts');
   return runTestsOf(plan, files);

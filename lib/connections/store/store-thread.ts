@@ -12,7 +12,7 @@ const options = {
   resourceLimits: { maxYoungGenerationSizeMb: 3 },
 } satisfies WorkerOptions;
 
-/** What a thread gets when it starts. */
+/** The data that a thread gets when it starts. */
 export interface ThreadData<Data = undefined> {
   /** The thread writes its kernel ID here; -1: there is none. */
   readonly number: Int32Array;

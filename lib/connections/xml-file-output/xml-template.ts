@@ -25,7 +25,7 @@ interface Stretch {
   readonly parts: readonly string[];
 }
 
-/** Fills a template; a placeholder without a value becomes empty. Errors: the file would be too long. */
+/** Fills a template; a placeholder without a value becomes empty. Throws if the file would be too long. */
 export function fillTemplate({ pieces, encoding }: Template, values: ReadonlyMap<string, string>): string {
   let length = 0;
   const count = (text: string) => {

@@ -1,5 +1,4 @@
-// Time functions, which use the clock of the hub, or in tests a clock that only tests advance; and CEL's timestamps and durations with
-// their methods.
+// Time functions, which use the clock of the hub or the virtual clock of a test; and CEL's timestamps and durations with their methods.
 
 import { fixedText } from '../../model/digits.ts';
 import { describe } from '../../model/error.ts';

@@ -1,4 +1,4 @@
-// Decides whether this hub may take a lease: nobody holds it, its holder has not renewed it in time, or its holder has released it. The
+// Decides whether this hub may take a lease: it has no holder, its holder has not renewed it in time, or its holder has released it. The
 // decision is based on observations of the register (`Sighting`).
 
 import { type LeaseRecord, leaseTimes } from './lease-record.ts';

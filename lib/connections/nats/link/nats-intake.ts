@@ -178,7 +178,7 @@ export class Intake {
       if (!this.hasTime) break;
       const hasMore = this.#advance(hub, queue);
       this.#queues.delete(hub);
-      if (hasMore) this.#queues.set(hub, queue); // behind all other hubs
+      if (hasMore) this.#queues.set(hub, queue); // after all other hubs
     }
     this.#mostMs = roundMs;
     end();

@@ -69,7 +69,7 @@ export class MirroredHub implements Remote {
   readonly #context: MirroredHubContext;
   readonly #parameters: MirroredParameters;
   readonly #backoff = new Backoff({ firstMs: 100, longestMs: 1000 });
-  /** For senders that have never answered, and may not be hubs at all. */
+  /** For senders that have never answered, and may not be hubs. */
   readonly #unknownBackoff = new Backoff({ firstMs: 100, longestMs: 5000 });
   readonly #invalidBackoff = new Backoff(invalidPauses);
   #invalidAtMs = 0;

@@ -382,7 +382,7 @@ export class Claims {
       this.#sightings.set(hub, sighting);
       const held = await sighting.lease.read().catch(() => undefined);
       if (held === undefined) {
-        this.#sightings.delete(hub); // it cannot renew a lease that nobody can read
+        this.#sightings.delete(hub); // it cannot renew a lease that cannot be read
         return;
       }
       const { sequence, value } = held;

@@ -1,4 +1,4 @@
-// POST /hub/sign-in and /hub/sign-out: a browser gets a token of its own in a cookie, in exchange for the password of a user or the code of
+// POST /hub/sign-in and /hub/sign-out: a browser gets a separate token in a cookie, in exchange for the password of a user or the code of
 // a kiosk link. GET /hub/sign-in: the page for this. GET /hub/me: the principal of the request.
 import { z } from 'zod';
 import { HubError } from '../../../model/error.ts';

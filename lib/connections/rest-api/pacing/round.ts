@@ -60,7 +60,10 @@ export class Round {
     return this.#workedMs;
   }
 
-  /** Counts a frame with a value of that many characters that waits until the end of the round. Returns the approximate time to publish it. */
+  /**
+   * Counts a frame that waits until the end of the round and contains a value of that many characters. Returns the approximate time to
+   * publish it.
+   */
   willPublish(sockets: number, characters: number): number {
     const ms = publishingMsOf(sockets, characters);
     this.#publishingMs += ms;

@@ -354,7 +354,7 @@ export class ValuesWriter {
     this.#thread.start();
   }
 
-  /** Reads the database in any condition, and then opens it. Errors: when the thread has ended. */
+  /** Reads the database in any condition, and then opens it. Rejects if the thread has ended. */
   open(request: Omit<ReadRequest, 'ask'>): { readonly read: Promise<Read>; readonly opened: Promise<Opened> } {
     const read = this.#thread.ask({ ask: 'read', ...request }).then((answer) => (answer as { read: Read }).read);
     const opened = Promise.all([read, this.#thread.ask({ ask: 'open' })]).then(([{ held }, answer]) => {

@@ -312,7 +312,7 @@ function lossesOf(path: string, { damaged }: Held): string[] {
   return [`${path} has ${rows} contents are lost: ${names.join(', ')}${more}`];
 }
 
-// Reads the rows of `values.db`, and leaves out those with a wrong checksum. A user who edits the database may write a correct checksum,
+// Reads the rows of `values.db`, and omits those with a wrong checksum. A user who edits the database may write a correct checksum,
 // and the first version had none, so the values are checked as well.
 
 /**
