@@ -208,7 +208,7 @@ function senderOf(response: HttpResponse, request: HttpRequest): Sender {
   return { address: remoteAddressOf(response), isSecure: schemeOf(response) === 'https', cookie };
 }
 
-/** Returns the constant beginning of a path: `/hub/explain/`. */
+/** Returns the fixed prefix of a path: `/hub/explain/`. */
 export function startOf(path: string): string {
   const brace = path.indexOf('{');
   return brace < 0 ? path : path.slice(0, brace);

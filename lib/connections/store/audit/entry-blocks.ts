@@ -124,7 +124,7 @@ export type StoredBlock = readonly [n: number, time: number, count: number, chec
 
 export const blockColumns = 'n, time, count, checksum, entries';
 
-/** A condition that JavaScript can represent all numbers of a row of `entry_block`, which a user may have edited. */
+/** An SQL condition that is true if JavaScript can represent all numbers in a row of `entry_block`, which a user may have edited. */
 export const areWhole = [
   ...['n', 'last', 'count', 'checksum'].map((column) => isWithin('count', `+${column}`)),
   ...['time', 'last_time'].map((column) => isWithin('time', column)),

@@ -150,7 +150,7 @@ export type StoredBlock = readonly [
 
 export const blockColumns = 'time, revision, count, writer, source, cause, changes, checksum';
 
-/** The condition that JavaScript can represent all numbers of a row of `change_block`. A user may have edited the row. */
+/** An SQL condition that is true if JavaScript can represent all numbers in a row of `change_block`. A user may have edited the row. */
 export const areWhole = [
   isWithin('time', 'time'),
   isWithin('time', 'last_time'),

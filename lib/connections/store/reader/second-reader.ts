@@ -8,7 +8,7 @@ import type { Mark } from './past-database.ts';
 import type { Moment } from './past-moment.ts';
 import { type PackedList, packList } from './reader-messages.ts';
 
-/** The first thread reads lists of fewer parameters alone. */
+/** Lists with fewer parameters are read by the first thread alone. */
 const longList = 100;
 /** How long the first thread waits for a piece: no longer than reading it would take. */
 const patienceMs = 50;

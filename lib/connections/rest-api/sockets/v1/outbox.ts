@@ -299,7 +299,7 @@ export interface ChangeKeeper {
   put(channel: GroupChannel, change: Change, isFirst: boolean): void;
 }
 
-/** The channel of one parameter, as observed by a group, with the outbox for its changes and whether a change waits. */
+/** Observes the channel of one parameter for a group. It knows the outbox for the changes, and whether a change is waiting. */
 export class GroupChannel implements Observer {
   readonly subscriber: Subscriber;
   readonly channel: Channel;

@@ -20,7 +20,7 @@ const lookEvery = 64;
 /** How many parameters a walk visits before it sends the marks that it has found. */
 const stepSize = 1024;
 
-/** The state of a parameter besides its value. */
+/** The state of a parameter apart from its value. */
 interface Mark {
   readonly since: number | undefined;
   readonly wanted: Value | undefined;

@@ -86,8 +86,8 @@ export function droppedText(path: string, dropped: number): string[] {
 }
 
 /**
- * Deletes damaged rows, and returns their number. `areWhole` is a condition that JavaScript can represent the
- * numbers of a row.
+ * Deletes damaged rows, and returns their number. `areWhole` is an SQL condition that is true if JavaScript can represent the numbers in a
+ * row.
  */
 export function dropDamaged<Row extends readonly unknown[]>(
   database: DatabaseSync,
