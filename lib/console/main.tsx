@@ -7,6 +7,7 @@ import { deliverReleases } from './dashboard/controls/page-releases.ts';
 import { me, signInAgain, signOut } from './hub/me.ts';
 import { isStale, linkState } from './hub/page-hub.ts';
 import { getJson } from './hub/page-request.ts';
+import { overrides } from './overrides/overrides.ts';
 import { areKeysOn, switchKeys, useKeys } from './page/page-keys.ts';
 import { useInterval } from './page/page-timers.ts';
 import { linkTo, route } from './page/route.ts';
@@ -133,6 +134,16 @@ function Navigation(props: { readonly view: string }) {
           </a>
         )}
       </For>
+      <Show when={overrides.list().length > 0 && viewNamed('overrides')}>
+        {(view) => (
+          <a href={linkTo('overrides')} aria-current={props.view === 'overrides' ? 'page' : undefined}>
+            <Icon path={view().icon} />
+            <span>
+              Overrides <strong class="badge">{overrides.list().length}</strong>
+            </span>
+          </a>
+        )}
+      </Show>
     </nav>
   );
 }

@@ -127,6 +127,15 @@ const views: readonly View[] = [
     component: lazy(() => import('./editor/recipes-view.tsx')),
   },
   {
+    name: 'overrides',
+    title: 'Overrides',
+    key: '',
+    icon: 'M12 3v8M7 5.5a8 8 0 1 0 10 0',
+    isHidden: true,
+    needsManage: true,
+    component: lazy(() => import('./overrides/overrides-view.tsx')),
+  },
+  {
     name: 'revisions',
     title: 'Revisions',
     key: '',

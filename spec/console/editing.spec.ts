@@ -200,3 +200,27 @@ test.serial('a recipe becomes a file with tests, on a phone', async (t) => {
   t.true((await readFile(join(hub.folder, 'silence.json5'), 'utf8')).includes("level: 'desk/level'"));
   t.true(hub.rules().some(({ name }) => name === 'buzzer'));
 });
+
+test.serial(
+  'a rule is off for an hour with a reason: counted, over a save of its file, and undone in the list',
+  async (t) => {
+    const { hub, page, file } = await open('#/flows?rule=level');
+    const panel = page.getByRole('complementary');
+    await panel.getByRole('button', { name: 'Switch level off for a time' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('lamp is repaired');
+    await expectAccessible(t, page);
+    await dialog.getByRole('button', { name: 'Switch off', exact: true }).click();
+    await panel.getByText(/off by .* until .*: lamp is repaired/).waitFor();
+    t.false(hub.rules().find(({ name }) => name === 'level')!.enabled);
+    await writeFile(file, text.replace("'value > -10'", "'value > -11'"));
+    await hub.reload();
+    t.false(hub.rules().find(({ name }) => name === 'level')!.enabled);
+    await page.getByRole('navigation').getByRole('link', { name: 'Overrides 1' }).click();
+    await page.getByText('lamp is repaired').waitFor();
+    await expectAccessible(t, page);
+    await page.getByRole('button', { name: 'Switch on again: level' }).click();
+    await page.getByText('Everything runs as the flow files say.').waitFor();
+    t.true(hub.rules().find(({ name }) => name === 'level')!.enabled);
+  },
+);

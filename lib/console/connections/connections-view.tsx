@@ -5,6 +5,7 @@ import { counted } from '../../model/digits.ts';
 import type { ConnectionControl, ConnectionList, ConnectionStatus, WireFrames } from '../../wire/http/operation.ts';
 import { type Attempt, createAttempt, postJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
+import { OverrideNote, SwitchOff } from '../overrides/switch-off.tsx';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatClock, formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
@@ -98,6 +99,7 @@ function Row(props: {
             {props.connection.reason}
           </div>
         </Show>
+        <OverrideNote kind="connection" name={id} />
         <Show when={attempt.failure()}>
           <div role="alert" class="error">
             {attempt.failure()}
@@ -128,7 +130,7 @@ function Row(props: {
             Wire
           </button>
         </Show>
-        <Controls connection={props.connection} ask={props.ask} attempt={attempt} />
+        <Controls connection={props.connection} ask={props.ask} attempt={attempt} refresh={props.refresh} />
       </td>
     </tr>
   );
@@ -169,6 +171,7 @@ function Controls(props: {
   readonly connection: ConnectionStatus;
   readonly ask: ReturnType<typeof createConfirmation>['ask'];
   readonly attempt: Attempt;
+  readonly refresh: () => void;
 }) {
   const { isBusy, run } = props.attempt;
   const { id } = props.connection;
@@ -193,6 +196,14 @@ function Controls(props: {
         <>
           <Control verb="Restart" press={() => confirm('restart')} />
           <Control verb="Stop" press={() => confirm('stop')} />
+          <SwitchOff
+            kind="connection"
+            name={id}
+            file={props.connection.file}
+            label={id}
+            disabled={isBusy()}
+            switched={props.refresh}
+          />
         </>
       }
     >

@@ -5,6 +5,7 @@ import type { RuleStatus } from '../../model/reports/rule-status.ts';
 import type { RuleRun, RuleTraces } from '../../wire/http/operation.ts';
 import { mayEdit } from '../hub/me.ts';
 import { usePolled } from '../hub/polled.ts';
+import { OverrideNote, SwitchOff } from '../overrides/switch-off.tsx';
 import { linkTo } from '../page/route.ts';
 import { formatClock, formatValue } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
@@ -57,8 +58,18 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
             {props.rule.enabled ? 'Disable' : 'Enable'}
           </button>{' '}
           <small>{props.rule.enabled ? 'until it is enabled again or its text changes' : 'it does not run'}</small>
+          <Show when={props.rule.enabled}>
+            <SwitchOff
+              kind="rule"
+              name={props.rule.name}
+              file={props.rule.file}
+              label={props.rule.name}
+              switched={props.installation.refresh}
+            />
+          </Show>
         </p>
       </Show>
+      <OverrideNote kind="rule" name={props.rule.name} file={props.rule.file} />
       <Runs rule={props.rule} />
     </aside>
   );

@@ -1,0 +1,59 @@
+// Overrides: all that operators have switched by hand until a time or for good, and the way back to the flow files.
+
+import { For, Show } from 'solid-js';
+import { createAttempt, postJson } from '../hub/page-request.ts';
+import { linkTo } from '../page/route.ts';
+import { formatDate } from '../page/units.ts';
+import { Fault } from '../parts/view-bar.tsx';
+import { type Override, overrides, switchRequest } from './overrides.ts';
+import { overrideText } from './switch-off.tsx';
+
+export default function OverridesView() {
+  overrides.refresh();
+  return (
+    <>
+      <div class="bar">
+        <h1>Overrides</h1>
+      </div>
+      <Fault text={overrides.error()} />
+      <div class="scroll sheet">
+        <ul class="overrides">
+          <For each={overrides.list()} fallback={<li class="muted">Everything runs as the flow files say.</li>}>
+            {(one) => <Overridden override={one} />}
+          </For>
+        </ul>
+      </div>
+    </>
+  );
+}
+
+function Overridden(props: { readonly override: Override }) {
+  const { isBusy, failure, run } = createAttempt(() => overrides.refresh());
+  const { kind, name, file, isOn } = props.override;
+  const link = kind === 'rule' ? linkTo('flows', { rule: name, file }) : linkTo('connections', { search: name });
+  return (
+    <li class="panel">
+      <p>
+        {kind === 'rule' ? 'Rule' : 'Connection'} <a href={link}>{name}</a> <small>{file}</small>
+      </p>
+      <p class="warning">{overrideText(props.override)}</p>
+      <p class="muted">since {formatDate(props.override.since)}</p>
+      <Show when={failure()}>
+        <p role="alert" class="error">
+          {failure()}
+        </p>
+      </Show>
+      <p class="fields">
+        <button
+          type="button"
+          class="main"
+          disabled={isBusy()}
+          aria-label={`Switch ${isOn ? 'off' : 'on'} again: ${name}`}
+          onClick={() => run(() => postJson(...switchRequest(props.override, !isOn, undefined)))}
+        >
+          {isOn ? 'Switch off again' : 'Switch on again'}
+        </button>
+      </p>
+    </li>
+  );
+}

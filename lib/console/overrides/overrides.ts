@@ -1,0 +1,40 @@
+// What operators have switched by hand, until a time or for good: for the navigation, the list, and the buttons that switch.
+
+import { createRoot } from 'solid-js';
+import type { OverrideList } from '../../wire/http/operation.ts';
+import { mayManage } from '../hub/me.ts';
+import { usePolled } from '../hub/polled.ts';
+
+export type Override = OverrideList['overrides'][number];
+
+const everyMs = 5000;
+
+/** Follows the overrides as long as the console is open. */
+export const overrides = createRoot(() => {
+  const { data, error, refresh } = usePolled<OverrideList>(
+    () => (mayManage() ? '/hub/overrides' : undefined),
+    'none',
+    everyMs,
+  );
+  return { list: () => data()?.overrides ?? [], error, refresh };
+});
+
+/** Returns the override of a rule or connection; undefined: its flow file applies. */
+export function overrideOf(kind: Override['kind'], name: string, file?: string): Override | undefined {
+  return overrides
+    .list()
+    .find((one) => one.kind === kind && one.name === name && (file === undefined || one.file === file));
+}
+
+/** Returns the request that switches something, and its path. */
+export function switchRequest(
+  { kind, name, file }: Pick<Override, 'kind' | 'name' | 'file'>,
+  isOn: boolean,
+  lasting: { readonly until: string | null; readonly reason: string } | undefined,
+): readonly [path: string, body: object] {
+  const more =
+    lasting === undefined ? {} : { until: lasting.until, ...(lasting.reason !== '' && { reason: lasting.reason }) };
+  return kind === 'rule'
+    ? ['/hub/rules', { rule: name, file, enabled: isOn, ...more }]
+    : [`/hub/connections/${encodeURIComponent(name)}`, { action: isOn ? 'start' : 'stop', ...more }];
+}
