@@ -187,16 +187,18 @@ test('more deliveries in a second than perSecond are answered 429, and others ar
       api,
       hooks: {
         type: 'webhook',
-        in: { one: { token, where: { header: 'x' }, perSecond: 3 }, two: { token, where: { header: 'x' } } },
+        in: { one: { token, where: { header: 'x' }, perSecond: 1 }, two: { token, where: { header: 'x' } } },
       },
     },
   };
   const hub = await startTestHub(t, flow);
   const post = (name: string) =>
     fetch(`http://127.0.0.1:${hub.port}/hub/hooks/${name}`, { method: 'POST', headers: { x: token } });
+  const startedMs = performance.now();
   const answers = await Promise.all(Array.from({ length: 12 }, () => post('one')));
+  const seconds = (performance.now() - startedMs) / 1000;
   const refused = answers.filter(({ status }) => status === 429);
-  t.true(refused.length >= 6 && refused.length <= 9, `${refused.length}`);
+  t.true(refused.length >= 12 - 1 - seconds && refused.length <= 11, `${refused.length} refused in ${seconds} s`);
   t.truthy(refused[0]!.headers.get('retry-after'));
   t.is((await post('two')).status, 204);
 });
