@@ -212,7 +212,7 @@ export class Broker {
     );
     const stream = new LinkStream(this.#link, (reason) => this.#link.fail(reason));
     this.#stream = stream;
-    const { MqttClient } = await this.#create!;
+    const { MqttClient, Store } = await this.#create!;
     if (this.#stream !== stream) return;
     const options: IClientOptions = {
       clientId: this.clientId,
@@ -224,6 +224,13 @@ export class Broker {
       reconnectPeriod: 0,
       connectTimeout: 2 ** 30,
       queueQoSZero: false,
+      incomingStore: new Store({ clean: false }), // the client goes on to read it for packets that come in after its end
+      customHandleAcks: (_topic, _message, { qos }, done) => {
+        if (qos < 2) done(0);
+        // MQTT 3.8.4: at most the QoS that was subscribed; a message of QoS 2 would be kept until the broker releases it
+        else if (this.#stream === stream)
+          this.#link.fail('the broker sent a message with QoS 2, which was not subscribed');
+      },
       log: () => {}, // its own log takes a tenth of the time
       resubscribe: false,
       ...(username !== '' && { username }),
@@ -233,25 +240,48 @@ export class Broker {
     };
     const client = new MqttClient(() => stream as never, options);
     this.#client = client;
-    client.on('error', (error) => this.#failed(client, error));
-    client.on('close', () => {
-      if (this.#client === client) this.#link.fail('the broker closed the session');
-    });
-    client.on('disconnect', ({ reasonCode = 0 }) => {
-      const reason = refusals[reasonCode];
-      if (reason !== undefined && this.#client === client) this.#refuse(reason, refusedPauseMs);
-    });
-    client.on('connect', () => {
-      if (this.#client === client) this.#accepted();
-    });
-    client.on('message', (topic, payload, { retain, properties }) => {
-      if (this.#client === client)
-        this.#received(topic, payload, retain, stampIn(properties?.userProperties?.[stampName]));
-    });
+    const guarded =
+      <Arguments extends unknown[]>(work: (...all: Arguments) => void) =>
+      (...all: Arguments) => {
+        if (this.#client === client) this.#guarded(() => work(...all));
+      };
+    client.on(
+      'error',
+      guarded((error) => this.#failed(error)),
+    );
+    client.on(
+      'close',
+      guarded(() => this.#link.fail('the broker closed the session')),
+    );
+    client.on(
+      'disconnect',
+      guarded(({ reasonCode = 0 }) => {
+        const reason = refusals[reasonCode];
+        if (reason !== undefined) this.#refuse(reason, refusedPauseMs);
+      }),
+    );
+    client.on(
+      'connect',
+      guarded(() => this.#accepted()),
+    );
+    client.on(
+      'message',
+      guarded((topic, payload, { retain, properties }) =>
+        this.#received(topic, payload, retain, stampIn(properties?.userProperties?.[stampName])),
+      ),
+    );
   }
 
-  #failed(client: MqttClient, error: Error & { readonly code?: unknown }): void {
-    if (this.#client !== client) return;
+  /** Ends the link when the work throws. An uncaught error in a callback of the client would end the hub. */
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#link.fail(`internal error: ${messageOf(error)}`);
+    }
+  }
+
+  #failed(error: Error & { readonly code?: unknown }): void {
     const { code } = error;
     if (typeof code === 'number' && !this.#isAccepted) {
       if (this.#version === 5 && this.#options.version === undefined && unsupportedVersion.includes(code)) {
@@ -334,7 +364,7 @@ export class Broker {
   #send(): void {
     if (this.#isSending || this.#isStopped) return;
     this.#isSending = true;
-    setImmediate(() => this.#sendRound());
+    setImmediate(() => this.#guarded(() => this.#sendRound()));
   }
 
   /** Publishes until the link has enough to do, and then goes on when it has less. */
@@ -343,7 +373,7 @@ export class Broker {
     if (!this.#isAccepted || this.#client === undefined || this.#isStopped) return;
     if (this.#link.unsentBytes + this.#stream!.writableLength > maxUnsentBytes) {
       this.#isSending = true;
-      this.#timers.add(this.#options.scheduler.schedule(() => this.#sendRound(), 5));
+      this.#timers.add(this.#options.scheduler.schedule(() => this.#guarded(() => this.#sendRound()), 5));
       return;
     }
     let left = sentPerRound;
@@ -386,7 +416,7 @@ export class Broker {
       client.off('packetreceive', take);
       if (this.#client !== client) return;
       this.#hasRetained = true;
-      this.#events.retained();
+      this.#guarded(() => this.#events.retained());
       this.#send();
     };
     client.on('packetreceive', take);
@@ -401,18 +431,14 @@ export class Broker {
   }
 
   #received(topic: string, payload: Buffer, isRetained: boolean, stamp: Stamp | undefined): void {
-    try {
-      this.#events.wire('in', Buffer.concat([Buffer.from(`${topic} `), payload]));
-      const echoes = this.#echoes.get(topic);
-      if (echoes !== undefined && !isRetained && echoes[0] === payload.toString()) {
-        echoes.shift();
-        if (echoes.length === 0) this.#echoes.delete(topic);
-        return;
-      }
-      this.#events.received(topic, payload, isRetained, stamp);
-    } catch (error) {
-      this.#link.fail(`internal error: ${messageOf(error)}`);
+    this.#events.wire('in', Buffer.concat([Buffer.from(`${topic} `), payload]));
+    const echoes = this.#echoes.get(topic);
+    if (echoes !== undefined && !isRetained && echoes[0] === payload.toString()) {
+      echoes.shift();
+      if (echoes.length === 0) this.#echoes.delete(topic);
+      return;
     }
+    this.#events.received(topic, payload, isRetained, stamp);
   }
 }
 

@@ -86,12 +86,23 @@ test('a host that does not exist is a sentence', async (t) => {
   t.pass();
 });
 
-test('a peer that is no broker, and one that sends an endless packet, are away', async (t) => {
+test('a peer that is no broker, or sends what no broker may, is away', async (t) => {
+  const accepted = [0x20, 3, 0, 0, 0];
+  const ofQos2 = [0x34, 7, 0, 1, 97, 0, 1, 0, 98];
   for (const [bytes, reason] of [
     [Buffer.from('220 mail\r\n'), /degraded: 127\.0\.0\.1:\d+: /],
     [
       Buffer.from([0x30, 0xff, 0xff, 0xff, 0x7f, 0, 1, 97]),
       /degraded: 127\.0\.0\.1:\d+: the broker sent a packet of more than 16777216 bytes$/,
+    ],
+    [
+      Buffer.from([...accepted, ...ofQos2]),
+      /degraded: 127\.0\.0\.1:\d+: the broker sent a message with QoS 2, which was not subscribed$/,
+    ],
+    // what follows a DISCONNECT comes to a client that has ended
+    [
+      Buffer.from([...accepted, 0xe0, 2, 0x8e, 0, ...ofQos2, 0x62, 2, 0, 1]),
+      /degraded: 127\.0\.0\.1:\d+: another client has taken over the client ID$/,
     ],
   ] as const) {
     const server = createServer((socket) => socket.on('error', () => {}).write(bytes)).listen(0, '127.0.0.1');
