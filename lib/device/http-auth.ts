@@ -151,7 +151,8 @@ function readChallenges(header: string): readonly (Challenge & { readonly isSess
 /** Reads `name=value, name="value"`. */
 function readParameters(text: string): Map<string, string> {
   const found = new Map<string, string>();
-  for (const [, name, inQuotes, plain] of text.matchAll(/(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g)) {
+  // a match begins only where a word does, or a long word would take a time that grows with its square
+  for (const [, name, inQuotes, plain] of text.matchAll(/(?<!\w)(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g)) {
     const value = inQuotes === undefined ? plain! : inQuotes.replaceAll(/\\(.)/g, '$1');
     if (!found.has(name!.toLowerCase())) found.set(name!.toLowerCase(), value);
   }

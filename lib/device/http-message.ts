@@ -108,7 +108,10 @@ const maxIdLength = 1024;
 
 /** Reads a stream of server-sent events (WHATWG HTML 9.2.6). Errors: `Error` for an event that is too long. */
 export class EventReader {
+  /** What has come of the present line. */
   #rest = '';
+  /** Whether the last character was a `\r`, so a `\n` would be the second half of the same end. */
+  #isAfterReturn = false;
   #data: string[] = [];
   #length = 0;
   #name = '';
@@ -118,21 +121,25 @@ export class EventReader {
 
   push(text: string): readonly ServerEvent[] {
     const events: ServerEvent[] = [];
-    let all = this.#rest + text;
-    let from = Math.max(0, this.#rest.length - 1); // the rest has no end of a line, except that its last character may be half of one
-    if (this.#isFirst && all.length > 0) {
-      if (all.startsWith('\ufeff')) all = all.slice(1);
+    let at = 0;
+    if (this.#isFirst && text !== '') {
+      if (text.startsWith('\ufeff')) at = 1;
       this.#isFirst = false;
     }
-    let at = 0;
-    for (;;) {
-      const end = endOfLine(all, Math.max(at, from));
-      if (end === undefined) break;
-      const event = this.#line(all.slice(at, end.from));
-      if (event !== undefined) events.push(event);
-      at = from = end.to;
+    if (this.#isAfterReturn && text !== '') {
+      if (text[at] === '\n') at++; // its line has ended already
+      this.#isAfterReturn = false;
     }
-    this.#rest = all.slice(at);
+    for (;;) {
+      const end = endOfLine(text, at); // the rest has none, and looking through it for each part would take ever longer
+      if (end === undefined) break;
+      const event = this.#line(this.#rest + text.slice(at, end.from));
+      this.#rest = '';
+      if (event !== undefined) events.push(event);
+      at = end.to;
+    }
+    this.#isAfterReturn ||= at > 0 && at === text.length && text[at - 1] === '\r';
+    this.#rest += text.slice(at);
     if (this.#rest.length + this.#length > maxEventLength)
       throw new Error(`an event is longer than ${maxEventLength} characters`);
     return events;
@@ -165,13 +172,12 @@ export class EventReader {
   }
 }
 
-/** Returns where the next line ends; a `\r` at the very end may be half of a `\r\n`. */
+/** Returns where the next line ends, and where the one after it begins. */
 function endOfLine(text: string, at: number): { readonly from: number; readonly to: number } | undefined {
   for (let place = at; place < text.length; place++) {
     const code = text.charCodeAt(place);
     if (code === 10) return { from: place, to: place + 1 };
     if (code !== 13) continue;
-    if (place + 1 === text.length) return undefined;
     return { from: place, to: text.charCodeAt(place + 1) === 10 ? place + 2 : place + 1 };
   }
   return undefined;

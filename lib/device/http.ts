@@ -199,7 +199,7 @@ class HttpLink implements Link {
 
   #follow(exchange: Exchange, head: HttpHead): void {
     const { location } = head.headers;
-    const from = new URL(exchange.target, exchange.origin);
+    const from = new URL(exchange.origin + exchange.target); // as two parts, a path that begins with // would name a host
     if (++exchange.redirects > maxRedirects) {
       this.fail(exchange, `expected at most ${maxRedirects} redirects, got more`, true);
       return;

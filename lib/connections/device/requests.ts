@@ -172,7 +172,6 @@ export class Requests {
   clear(reason: string): void {
     const all = [...this.#inFlight, ...this.#writes, ...this.#asks];
     for (const { timer } of [...all, ...this.#late]) timer.unsubscribe();
-    this.#inFlight = this.#writes = this.#asks = this.#late = [];
     this.#inFlight = [];
     this.#writes = [];
     this.#asks = [];

@@ -79,7 +79,8 @@ export class Session {
   #framer: Framer | undefined;
   #telnet: TelnetFilter | undefined;
   #keepsFrames = false;
-  #timers = new Subscription();
+  /** Ends a greeting that takes too long, the newest one only: over HTTP the hub greets again and again. */
+  #greetLimit = Subscription.EMPTY;
   #flushing: Subscription | undefined;
   #step = 0;
   #first: Matcher | undefined;
@@ -204,7 +205,7 @@ export class Session {
   }
 
   stop(): Promise<void> {
-    this.#timers.unsubscribe();
+    this.#greetLimit.unsubscribe();
     this.#questions.clear();
     this.#flushing?.unsubscribe();
     this.#stream?.clear();
@@ -236,7 +237,6 @@ export class Session {
     this.#keepsFrames = transport.keepsFrames;
     this.#framer = createFramer(framing ?? { kind: 'whole' }, maxFrameBytes);
     this.#telnet = isTelnet ? new TelnetFilter() : undefined;
-    this.#timers = new Subscription();
     this.#first = undefined;
     this.#step = 0;
     this.#hasHeard = this.#hasOthers = false;
@@ -250,14 +250,13 @@ export class Session {
 
   #limitGreeting(): void {
     const limitMs = this.#compiled.timeoutMs * 5;
-    this.#timers.add(
-      this.#options.scheduler.schedule(() => {
-        const isUnheard = this.#phase === 'loading' && !this.#hasHeard;
-        const reason = this.#refusal ?? `the device sent no expected message within ${limitMs / 1000} s`;
-        if (this.#phase === 'greeting' || (isUnheard && this.#hasQuestions)) this.#link.fail(reason);
-        else if (isUnheard && this.#hasOthers) this.#events.away(reason); // the first expected one may still come
-      }, limitMs),
-    );
+    this.#greetLimit.unsubscribe();
+    this.#greetLimit = this.#options.scheduler.schedule(() => {
+      const isUnheard = this.#phase === 'loading' && !this.#hasHeard;
+      const reason = this.#refusal ?? `the device sent no expected message within ${limitMs / 1000} s`;
+      if (this.#phase === 'greeting' || (isUnheard && this.#hasQuestions)) this.#link.fail(reason);
+      else if (isUnheard && this.#hasOthers) this.#events.away(reason); // the first expected one may still come
+    }, limitMs);
   }
 
   #greet(step: Greeting): void {
@@ -353,7 +352,7 @@ export class Session {
   #rest(): void {
     if (!this.#compiled.isPerRequest || this.#phase !== 'ready' || !this.#requests.isIdle) return;
     this.#phase = 'resting';
-    this.#timers.unsubscribe();
+    this.#greetLimit.unsubscribe();
     this.#requests.hold(true);
     this.#link.rest();
   }
@@ -367,7 +366,7 @@ export class Session {
     this.#isFresh = false;
     this.#isTaking = false;
     this.#framer = undefined;
-    this.#timers.unsubscribe();
+    this.#greetLimit.unsubscribe();
     this.#flushing?.unsubscribe();
     this.#flushing = undefined;
     this.#questions.clear();
@@ -494,7 +493,8 @@ export class Session {
       send: (lastId, key) => {
         try {
           const text = events.format(this.#scope([]));
-          this.#sendHttp(lastId === '' ? text : `${text}\nlast-event-id: ${lastId}`, key);
+          const sentId = Buffer.from(lastId).toString('latin1'); // WHATWG HTML 9.2.4: in UTF-8; undici writes Latin-1
+          this.#sendHttp(lastId === '' ? text : `${text}\nlast-event-id: ${sentId}`, key);
         } catch (error) {
           this.#link.fail(messageOf(error));
         }

@@ -7,6 +7,8 @@ import { createServer as createRawServer, type Socket } from 'node:net';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { compileDescription } from '../../../lib/connections/device/compile.ts';
+import { maxHeadBytes } from '../../../lib/device/http.ts';
+import { HttpAuth } from '../../../lib/device/http-auth.ts';
 import { eventually } from '../../support/deadline.ts';
 import { type HubUnderTest, startHubFrom, statusOf, writer } from '../../support/hub.ts';
 
@@ -287,6 +289,14 @@ for (const [name, algorithm] of [
     await wrong.logged(/^connection "it" is degraded: .*401 Unauthorized \(check auth\.digest\)$/);
   });
 
+test('a challenge of any length is read in no time', (t) => {
+  const auth = new HttpAuth({ digest: { username: 'admin', password: 'p' } });
+  const started = process.cpuUsage();
+  t.deepEqual(auth.refused(`Digest nonce="n", ${'w'.repeat(maxHeadBytes)}`, undefined), { again: true });
+  const { user } = process.cpuUsage(started);
+  t.true(user < 100_000, `${user} µs`);
+});
+
 test('Basic and Bearer are sent at once, a password of Digest never as Basic, and a wrong one is not tried again and again', async (t) => {
   const device = await startDevice(t, ({ headers }, response) => {
     if (['Basic YTpiw7w=', 'Bearer tok'].includes(headers.authorization ?? '')) json(response, { on: true });
@@ -422,14 +432,18 @@ test('redirects are followed, credentials never to another origin, nor back from
       '/away': `${other.url}lamp`,
       '/around': `${other.url}back`,
       '/file': 'file:///etc/passwd',
+      '/slashes': `${device.url}/`,
+      '//': '/there',
     };
     if (url === '/write') response.writeHead(307, { location: other.url }).end();
+    else if (url === '/host') response.writeHead(307, { location: `${device.url}/${new URL(other.url).host}/x` }).end();
+    else if (url!.startsWith('//') && url !== '//') response.writeHead(307, { location: 'y' }).end();
     else if (to[url!] !== undefined) response.writeHead(302, { location: to[url!] }).end();
     else if (headers.authorization !== 'Bearer tok' || headers['x-key'] !== 'key') json(response, {}, 403);
     else json(response, { on: true });
   });
   const ask = (name: string) => ({ type: 'B', ask: { path: `/${name}`, reply: { on: '{value}' } } });
-  const names = ['here', 'loop', 'away', 'around', 'file'];
+  const names = ['here', 'loop', 'away', 'around', 'file', 'slashes'];
   const hub = await startHub(
     t,
     {
@@ -438,6 +452,7 @@ test('redirects are followed, credentials never to another origin, nor back from
       parameters: {
         ...Object.fromEntries(names.map((name) => [name, ask(name)])),
         set: { type: 'B', write: { method: 'PUT', path: '/write', body: { password: '{= secret.key}' } } },
+        host: { type: 'B', write: { method: 'PUT', path: '/host', body: { on: '{value}' } } },
       },
     },
     { http: device.url, auth: { bearer: 'tok' }, secrets: { key: 'key' } },
@@ -445,11 +460,13 @@ test('redirects are followed, credentials never to another origin, nor back from
   await runs(hub);
   t.deepEqual(
     names.map((name) => valueAt(hub, name)),
-    [true, undefined, true, undefined, undefined],
+    [true, undefined, true, undefined, undefined, true],
   );
   t.is(device.requests.filter((request) => request === 'GET /loop').length, 12, 'five redirects, and again');
   hub.write('it/set', true, writer);
   await hub.logged(/set was not set: expected PUT to stay with the device, got a redirect to http:/);
+  hub.write('it/host', true, writer);
+  await hub.logged(/host was not set: expected at most 5 redirects, got more/);
   t.true(other.requests.length > 1 && other.requests.every((request) => request.startsWith('GET ')));
   for (const head of other.heads)
     t.deepEqual([head.authorization, head['x-key'], head.cookie], [undefined, undefined, undefined]);
@@ -562,7 +579,7 @@ test('server-sent events set values; a stream that ends is opened again with the
   );
   await runs(hub);
   await eventually(() => streams.length === 1);
-  for (const part of ['retry: 150\n', 'id: 7\neve', 'nt: level\r', '\ndata: {"level":\r\ndata: 2}\r\n\r', '\n'])
+  for (const part of ['retry: 150\n', 'id: 7 ☃\neve', 'nt: level\r', '\ndata: {"level":\r\ndata: 2}\r\n\r', '\n'])
     streams[0]!.write(part);
   await eventually(() => valueAt(hub, 'level') === 2);
   streams[0]!.write('data: first\ndata\ndata:  second\n\nevent: other\ndata: {"level":9}\n\n');
@@ -576,7 +593,7 @@ test('server-sent events set values; a stream that ends is opened again with the
     heads.map((head) => [head.accept, head['last-event-id']]),
     [
       ['text/event-stream', undefined],
-      ['text/event-stream', '7'],
+      ['text/event-stream', Buffer.from('7 ☃').toString('latin1')],
     ],
   );
   t.is(statusOf(hub, 'it').state, 'running');
