@@ -139,6 +139,9 @@ const views = [
   ['hubs', /\/hub\/hubs$/],
   ['users', /\/hub\/users$/],
   ['dashboards', /\/hub\/dashboards$/],
+  ['recipes', /\/hub\/recipes$/],
+  ['revisions', /\/hub\/revisions$/],
+  ['overrides', /\/hub\/overrides$/],
 ] as const;
 /** What no view is made for. */
 const oddAnswers = [

@@ -15,6 +15,7 @@ import {
   readLiteral,
   readRows,
   writeLiteral,
+  writeRow,
   writeRows,
 } from './conditions.ts';
 import { Evaluated, type Scope } from './evaluated.tsx';
@@ -169,7 +170,9 @@ export function OnlyIfPart(props: PartProps & { readonly scope: Scope }) {
           <p class="fields">
             <button
               type="button"
-              onClick={() => props.change(withSettings(props.rule, { when: firstOperand(props.rule) }))}
+              onClick={() =>
+                props.change(withSettings(props.rule, { when: writeRow(freshRow(props, firstOperand(props.rule))) }))
+              }
             >
               + Condition
             </button>
@@ -212,7 +215,7 @@ export function WritePart(props: PartProps & { readonly scope: Scope }) {
     const map = {
       source: undefined,
       fixed: 'true',
-      conditions: firstOperand(props.rule),
+      conditions: writeRow(freshRow(props, firstOperand(props.rule))),
       expression: text() ?? firstOperand(props.rule),
     };
     props.change(withSettings(props.rule, { map: map[next] }));
@@ -253,6 +256,16 @@ export function WritePart(props: PartProps & { readonly scope: Scope }) {
 
 function firstOperand(rule: Rule): string {
   return sourcesOf(rule)[0]?.name || 'value';
+}
+
+/** A row to begin with, as fits the type of the source: a number is compared with its present value. */
+function freshRow({ rule, values, expand }: Pick<PartProps, 'rule' | 'values' | 'expand'>, operand: string): Row {
+  const address = sourcesOf(rule).find(({ name }) => (name || 'value') === operand)?.address ?? '';
+  const cell = values.of(expand(address));
+  const type = cell.kind()?.type;
+  if (type === 'S') return { operand, comparison: '==', values: [cell.value() ?? ''] };
+  if (type === 'I' || type === 'F') return { operand, comparison: '>', values: [cell.value() ?? 0] };
+  return { operand, comparison: 'true', values: [] };
 }
 
 interface ConditionProps extends PartProps {
@@ -315,7 +328,7 @@ function RowList(props: ConditionProps & { readonly rows: Rows }) {
   const fresh = (): Row => {
     const names = sourcesOf(props.rule).map(({ name }) => name || 'value');
     const free = names.find((name) => !list().some(({ operand }) => operand === name));
-    return { operand: free ?? names[0] ?? 'value', comparison: 'true', values: [] };
+    return freshRow(props, free ?? names[0] ?? 'value');
   };
   return (
     <>

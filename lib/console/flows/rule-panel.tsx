@@ -57,7 +57,7 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
           >
             {props.rule.enabled ? 'Disable' : 'Enable'}
           </button>{' '}
-          <small>{props.rule.enabled ? 'until it is enabled again or its text changes' : 'it does not run'}</small>
+          <small>{props.rule.enabled ? 'until it is enabled again or its text changes' : 'it does not run'}</small>{' '}
           <Show when={props.rule.enabled}>
             <SwitchOff
               kind="rule"

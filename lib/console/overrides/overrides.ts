@@ -16,7 +16,11 @@ export const overrides = createRoot(() => {
     'none',
     everyMs,
   );
-  return { list: () => data()?.overrides ?? [], error, refresh };
+  return {
+    list: (): OverrideList['overrides'] => (Array.isArray(data()?.overrides) ? data()!.overrides.filter(Boolean) : []),
+    error,
+    refresh,
+  };
 });
 
 /** Returns the override of a rule or connection; undefined: its flow file applies. */
