@@ -79,21 +79,13 @@ export class Receiver implements Hook {
   #receive(delivery: Delivery): { undo(): void } {
     const { maxBytes } = this.#settings;
     const keys = this.#admit(delivery);
-    if (this.#seen.hasAny(keys)) {
-      this.totals.repeated++;
-      this.#note(delivery);
-      return { undo() {} };
-    }
+    if (this.#seen.hasAny(keys)) return this.#repeated(delivery);
     if (delivery.body.length > maxBytes)
       throw new HubError('body-too-large', `body: expected at most ${maxBytes} bytes, got ${delivery.body.length}`);
     this.#expectRate();
     const values = this.#read(delivery.body, delivery.type);
     const remembered = [...keys, ...this.#idInBody(delivery)];
-    if (this.#seen.hasAny(remembered)) {
-      this.totals.repeated++;
-      this.#note(delivery);
-      return { undo() {} };
-    }
+    if (this.#seen.hasAny(remembered)) return this.#repeated(delivery);
     if (!this.#seen.add(remembered))
       throw new HubError('too-many-requests', 'expected fewer deliveries: the hub still has to remember the last ones');
     this.#apply(values);
@@ -161,8 +153,15 @@ export class Receiver implements Hook {
     });
   }
 
-  #note({ body, sender }: Delivery, fault?: string): void {
-    const frame = Buffer.concat([Buffer.from(`${this.#name} from ${sender} `), body]);
+  /** A repetition changes nothing, and `patchbay wire` shows it as one. */
+  #repeated(delivery: Delivery): { undo(): void } {
+    this.totals.repeated++;
+    this.#note(delivery, undefined, ' repeated');
+    return { undo() {} };
+  }
+
+  #note({ body, sender }: Delivery, fault?: string, kind = ''): void {
+    const frame = Buffer.concat([Buffer.from(`${this.#name}${kind} from ${sender} `), body]);
     this.#context.wire('in', frame, fault);
   }
 }

@@ -161,6 +161,7 @@ test('a delivery that is repeated is answered the same and has no effect, an old
   t.is((await post('{}', headers)).status, 204);
   t.is((await post('{}', headers)).status, 204);
   t.is((await post('{}', signed('{}', 'one', Date.now() - 2000))).status, 204, 'the same ID, sent again later');
+  t.regex(hub.wire('hooks', 0).at(-1)!.text, /^doorbell repeated from 127\.0\.0\.1 /);
   t.is(fired.fires, 1);
   t.is((await post('{}', signed('{}', 'two'))).status, 204);
   t.is(fired.fires, 2);
