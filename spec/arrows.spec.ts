@@ -38,19 +38,13 @@ const contract = [
 /** A connection type imports the contract, the model and packages, never another type or what runs it; some import more. */
 const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
   'connections/device/': ['device/', 'expression/', 'json5/'],
-  'connections/mail/': ['connections/message-template.ts', 'connections/outbox.ts', 'device/', 'files/', 'nodemailer'],
+  'connections/mail/': ['connections/message-template.ts', 'connections/outbox.ts', 'device/', 'nodemailer'],
   'connections/mqtt/': ['device/', 'expression/', 'json5/'],
   'connections/osc/': ['device/'],
   'connections/rest-api/': ['wire/', 'json5/', 'expression/', 'dashboard/', 'net/', 'regex/'],
   'connections/store/': ['backup/', 'json5/', 'wire/'],
   'connections/virtual-core/': ['expression/'],
-  'connections/webhook/': [
-    'connections/message-template.ts',
-    'connections/outbox.ts',
-    'device/',
-    'expression/',
-    'files/',
-  ],
+  'connections/webhook/': ['connections/message-template.ts', 'connections/outbox.ts', 'device/', 'expression/'],
 };
 
 /** For each room, by the longest prefix of a file: the rooms and packages that its files may import. */
@@ -71,6 +65,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['connections/', [...contract, 'model/', 'rxjs', 'zod']],
   ['connections/connection.ts', [...contract, 'model/', 'device/transport.ts', 'rxjs', 'zod']],
   ['connections/message-template.ts', [...contract, 'model/', 'device/', 'expression/', 'zod']],
+  ['connections/setting.ts', [...contract, 'model/', 'files/', 'zod']],
   ['connections/outbox.ts', [...contract, 'model/', 'device/', 'rxjs', 'zod']],
   ['connections/registry.ts', ['connections/']],
   ['connections/connection-types.ts', ['connections/', 'zod']],

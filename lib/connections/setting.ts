@@ -2,6 +2,8 @@
 
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { readRegularFileSync } from '../files/regular-file.ts';
+import { HubError, messageOf } from '../model/error.ts';
 import { readBy } from '../model/record-schema.ts';
 import { durationPattern, longestDurationMs, parseDurationMs } from '../model/time/duration.ts';
 
@@ -14,6 +16,18 @@ export const commonSettings = {
     .default(false)
     .describe('true: adds the read-only parameter _status/connected (B), true while running'),
 };
+
+const maxCertificateBytes = 1_048_576;
+
+/** Reads a file that the setting tls names, such as `caFile`; undefined: it names none. Errors: `cannot-start`. */
+export function readTlsFile(key: string, path: string | undefined, resolvePath: ResolvePath): Buffer | undefined {
+  if (path === undefined) return undefined;
+  try {
+    return readRegularFileSync(resolvePath(path), maxCertificateBytes);
+  } catch (error) {
+    throw new HubError('cannot-start', `tls.${key}: cannot read ${path}: ${messageOf(error)}`);
+  }
+}
 
 /** A setting that is an integer between two bounds, inclusive; errors show `unit`. */
 export function integerSetting(least: number, most: number, unit = ''): z.ZodNumber {

@@ -69,6 +69,14 @@ export function writeAnswer({ status, statusText, headers }: HttpHead, body: str
   return `HTTP ${status}${statusText === '' ? '' : ` ${statusText}`}${lines.join('')}${body === '' ? '' : `\n\n${body}`}`;
 }
 
+/** Reads Retry-After, seconds or a date (RFC 9110 10.2.3), as milliseconds; undefined: it is neither. */
+export function retryAfterMs(written: string | undefined, nowMs: number): number | undefined {
+  if (written === undefined) return undefined;
+  if (/^\s*\d{1,9}\s*$/.test(written)) return Number(written) * 1000;
+  const ms = Date.parse(written) - nowMs;
+  return Number.isNaN(ms) ? undefined : Math.max(ms, 0);
+}
+
 /** An answer, or a server-sent event. */
 export class HttpMessage extends Message {
   readonly head: HttpHead | undefined;

@@ -8,6 +8,7 @@ import { messageOf } from '../model/error.ts';
 import { type Credentials, HttpAuth, maskedHeader } from './http-auth.ts';
 import { EventReader, type HttpRequest, readRequest, writeAnswer, writeRequest } from './http-message.ts';
 import {
+  connectReason,
   fingerprintFault,
   type HttpHead,
   type Link,
@@ -408,7 +409,7 @@ class Exchange implements Dispatcher.DispatchHandler {
         : 'the device cut the answer off';
     if (code === 'UND_ERR_HEADERS_OVERFLOW') return `the head of the answer is longer than ${maxHeadBytes} bytes`;
     if (code.startsWith('HPE_')) return `the answer is not HTTP: ${message}`;
-    return message === '' ? code || error.name : message;
+    return message === '' ? code || error.name : connectReason(error);
   }
 }
 

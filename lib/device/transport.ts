@@ -97,11 +97,7 @@ export function tcpTransport({ host, port, tls }: TcpTarget): Transport {
     name: placeOf(host, port),
     keepsFrames: false,
     open(listener) {
-      const socket =
-        tls === undefined
-          ? connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 })
-          : connectTls({ host, port, servername: isIP(host) === 0 ? host : '', ...tlsOptions(tls) });
-      if (tls !== undefined) socket.setNoDelay(true);
+      const socket = socketTo({ host, port, tls });
       return new SocketLink(socket, listener, tls === undefined ? 'connect' : 'secureConnect', (opened) =>
         tls?.fingerprint === undefined ? undefined : fingerprintFault(opened, tls.fingerprint),
       );
@@ -148,6 +144,36 @@ export function connectReason(error: unknown): string {
     : message;
 }
 
+/** Opens a connection, over TLS with a certificate that is trusted, before anything is sent. `opened` is called once, unless it is destroyed. */
+export function openSocket(target: TcpTarget, timeoutMs: number, opened: (error: Error | null) => void): Socket {
+  const socket = socketTo(target);
+  const fingerprint = target.tls?.fingerprint;
+  let isOver = false;
+  const end = (error: Error | null) => {
+    if (isOver) return;
+    isOver = true;
+    socket.setTimeout(0);
+    socket.off('error', end);
+    if (error !== null) {
+      socket.on('error', () => {});
+      socket.destroy();
+    }
+    opened(error);
+  };
+  socket.setTimeout(timeoutMs, () => end(new Error(`no answer within ${timeoutMs / 1000} s`)));
+  socket.on('error', end);
+  socket.once(target.tls === undefined ? 'connect' : 'secureConnect', () => {
+    const fault = fingerprint === undefined ? undefined : fingerprintFault(socket, fingerprint);
+    end(fault === undefined ? null : new Error(fault));
+  });
+  return socket;
+}
+
+function socketTo({ host, port, tls }: TcpTarget): Socket {
+  if (tls === undefined) return connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 });
+  return connectTls({ host, port, servername: isIP(host) === 0 ? host : '', ...tlsOptions(tls) }).setNoDelay(true);
+}
+
 class SocketLink implements Link {
   readonly #socket: Socket;
   #isEnded = false;
@@ -161,7 +187,7 @@ class SocketLink implements Link {
   ) {
     this.#socket = socket;
     socket.on('error', (error) => {
-      this.#reason = messageOf(error);
+      this.#reason = connectReason(error);
     });
     socket.on('close', () => {
       if (!this.#isEnded) listener.closed(this.#reason);
@@ -247,14 +273,14 @@ class UdpLink implements Link {
       this.end();
       listener.closed(reason);
     };
-    this.#socket.on('error', (error) => close(messageOf(error)));
+    this.#socket.on('error', (error) => close(connectReason(error)));
     this.#socket.on('message', (bytes) => {
       if (!this.#isEnded) listener.received(bytes);
     });
     this.#socket.bind(localPort, () => {
       if (this.#isEnded) return;
       this.#socket.connect(port, host, (error?: Error) => {
-        if (error != null) close(messageOf(error));
+        if (error != null) close(connectReason(error));
         else if (!this.#isEnded) {
           this.#isConnected = true;
           listener.opened();
@@ -423,7 +449,7 @@ class WsLink implements Link {
       if (fault !== undefined) this.#fail(fault);
     });
     socket.on('error', (error) => {
-      this.#reason = messageOf(error);
+      this.#reason = connectReason(error);
     });
     socket.on('message', (data) => {
       if (!this.#isEnded) listener.received(data as Buffer);

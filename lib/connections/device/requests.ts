@@ -2,7 +2,7 @@
 // matched to the request that timed out, and never to the next one.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
-import { AnswerPattern, type HttpMessage } from '../../device/http-message.ts';
+import { AnswerPattern, type HttpMessage, retryAfterMs } from '../../device/http-message.ts';
 import { type Matcher, Message } from '../../device/message.ts';
 import type { Values } from '../../device/pattern.ts';
 import { Backoff } from '../../model/time/backoff.ts';
@@ -256,7 +256,7 @@ export class Requests {
   /** Sends nothing for as long as the device wants, by its header Retry-After; returns the pause in milliseconds. */
   pause(retryAfter: string | undefined): number {
     const { scheduler } = this.#options;
-    const pauseMs = Math.min(delayOf(retryAfter) ?? this.#pauses.next(), longestDelayMs);
+    const pauseMs = Math.min(retryAfterMs(retryAfter, Date.now()) ?? this.#pauses.next(), longestDelayMs);
     this.#pausedMs = Math.max(this.#pausedMs, scheduler.now() + pauseMs);
     this.#spacing?.unsubscribe();
     this.#spacing = scheduler.schedule(() => {
@@ -514,14 +514,6 @@ export class Requests {
 
 function hasStatus(matcher: Matcher): boolean {
   return matcher instanceof AnswerPattern && matcher.status !== undefined;
-}
-
-/** Reads Retry-After, seconds or a date (RFC 9110 10.2.3), as milliseconds; undefined: it is neither. */
-function delayOf(written: string | undefined): number | undefined {
-  if (written === undefined) return undefined;
-  if (/^\s*\d{1,9}\s*$/.test(written)) return Number(written) * 1000;
-  const ms = Date.parse(written) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.max(ms, 0);
 }
 
 /** Returns the first matcher that matches a message, and the values that it read. */

@@ -13,14 +13,9 @@ import {
   udpTransport,
   wsTransport,
 } from '../../device/transport.ts';
-import { readRegularFileSync } from '../../files/regular-file.ts';
-import { HubError, messageOf } from '../../model/error.ts';
-import { durationSetting, integerSetting, lossSetting, type ResolvePath } from '../setting.ts';
+import { durationSetting, integerSetting, lossSetting, type ResolvePath, readTlsFile } from '../setting.ts';
 import type { Compiled } from './compiled.ts';
 import { type TransportName, transportNames } from './description.ts';
-
-/** The longest certificate file, in bytes. */
-const maxCertificateBytes = 1_048_576;
 
 const placePattern = /^(?:\[[\da-fA-F:.]+\]|[^\s:/[\]]+)(?::\d{1,5})?$/;
 const placeSetting = () =>
@@ -248,11 +243,5 @@ export function secretsIn({ secrets, auth = {} }: DeviceSettings): readonly stri
 function tlsOf({ tls, ws, http }: DeviceSettings, resolvePath: ResolvePath): TcpTarget['tls'] {
   if (tls === false && /^(?:wss|https):/i.test(ws ?? http ?? '') !== true) return undefined;
   const { caFile, fingerprint } = typeof tls === 'boolean' ? {} : tls;
-  if (caFile === undefined) return { ca: undefined, fingerprint };
-  const path = resolvePath(caFile);
-  try {
-    return { ca: readRegularFileSync(path, maxCertificateBytes), fingerprint };
-  } catch (error) {
-    throw new HubError('cannot-start', `tls: cannot read ${path}: ${messageOf(error)}`);
-  }
+  return { ca: readTlsFile('caFile', caFile, resolvePath), fingerprint };
 }

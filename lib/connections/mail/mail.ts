@@ -4,9 +4,7 @@
 import { Observable } from 'rxjs';
 import { z } from 'zod';
 import type { Transport } from '../../device/transport.ts';
-import { readRegularFileSync } from '../../files/regular-file.ts';
 import { counted } from '../../model/digits.ts';
-import { HubError, messageOf } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import {
   type ConnectionContext,
@@ -17,6 +15,7 @@ import {
 import type { HubPort } from '../hub-port.ts';
 import { followWrites, renderText, type TemplateValues } from '../message-template.ts';
 import { type Message, messageParameters, Outbox, PlayedLink, type Send, textOf } from '../outbox.ts';
+import { readTlsFile } from '../setting.ts';
 import {
   type CompiledMessage,
   compileMessage,
@@ -28,7 +27,6 @@ import {
 } from './settings.ts';
 import { Smtp } from './smtp.ts';
 
-const maxCertificateBytes = 1_048_576;
 /** The longest subject and text of a mail, in characters; longer ones are cut. */
 const maxSubjectLength = 250;
 const maxTextLength = 65_536;
@@ -83,7 +81,7 @@ function run(
     const played = transport === undefined ? undefined : new PlayedLink(transport, context);
     const smtp = new Smtp(
       settings,
-      { ca: readCertificates(context), fingerprint: settings.tls?.fingerprint },
+      { ca: readTlsFile('caFile', settings.tls?.caFile, context.resolvePath), fingerprint: settings.tls?.fingerprint },
       scheduler,
     );
     const isReal = played === undefined && !settings.simulate;
@@ -158,11 +156,13 @@ function createSend(context: ConnectionContext<MailSettings>, smtp: Smtp, played
       id: message.id,
       date: new Date(message.createdMs),
     };
-    const restOf = (addresses: readonly string[]) =>
-      JSON.stringify({
+    const restOf = (addresses: readonly string[]) => {
+      const isIn = new Set(addresses.map((one) => one.toLowerCase())); // nodemailer changes the case of domains
+      return JSON.stringify({
         ...content,
-        to: content.to.filter((one) => addresses.includes(readMailbox(one)?.address ?? '')),
+        to: content.to.filter((one) => isIn.has(readMailbox(one)?.address.toLowerCase() ?? '')),
       });
+    };
     const warn = (reason: string) => log.warn({}, `${message.name}: a recipient was refused: ${reason}`, 'recipient');
     return smtp.send(
       letter,
@@ -214,17 +214,6 @@ function shortened(text: string, length: number): string {
 
 function shownMail({ to, subject, text }: Content): string {
   return `To: ${to.join(', ')}\nSubject: ${subject}\n\n${text}`;
-}
-
-/** Errors: `cannot-start`. */
-function readCertificates({ settings, resolvePath }: ConnectionContext<MailSettings>): Buffer | undefined {
-  const path = settings.tls?.caFile;
-  if (path === undefined) return undefined;
-  try {
-    return readRegularFileSync(resolvePath(path), maxCertificateBytes);
-  } catch (error) {
-    throw new HubError('cannot-start', `tls.caFile: cannot read ${path}: ${messageOf(error)}`);
-  }
 }
 
 // Limits.

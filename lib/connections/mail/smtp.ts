@@ -1,12 +1,11 @@
 // Sends mail to a server with nodemailer. Each attempt uses a separate connection, every wait is bounded, and each error becomes a sentence
 // that suggests a remedy. Answers of servers (RFC 5321 section 4.2.1): 4yz permits a retry, 5yz is final.
 
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Transporter } from 'nodemailer';
 import type { SchedulerLike } from 'rxjs';
-import { connectReason, fingerprintFault, type TlsTarget, tlsOptions } from '../../device/transport.ts';
+import { connectReason, openSocket, type TlsTarget, tlsOptions } from '../../device/transport.ts';
 import { messageOf } from '../../model/error.ts';
 import type { Outcome } from '../outbox.ts';
 import { type Mailbox, type MailSettings, serverOf } from './settings.ts';
@@ -44,6 +43,8 @@ export class Smtp {
   readonly #tls: TlsTarget;
   readonly #scheduler: SchedulerLike;
   #transport: Promise<Transporter> | undefined;
+  /** The connection of the present attempt; there is one at a time. */
+  #socket: Socket | undefined;
 
   constructor(settings: MailSettings, tls: TlsTarget, scheduler: SchedulerLike) {
     this.#settings = settings;
@@ -98,6 +99,7 @@ export class Smtp {
       const timeout = this.#scheduler.schedule(() => {
         end({ is: 'later', reason: `no end of the dialogue within ${maxAttemptMs / 1000} s` });
         controller.abort();
+        this.#socket?.destroy();
       }, maxAttemptMs);
       this.#open()
         .then((transport) => work(transport, controller.signal))
@@ -106,6 +108,7 @@ export class Smtp {
         isDone = true;
         timeout.unsubscribe();
         controller.abort();
+        this.#socket?.destroy(); // nodemailer cannot abort what is no mail
       };
     };
   }
@@ -119,7 +122,6 @@ export class Smtp {
     const { createTransport } = await import('nodemailer'); // most hubs send no mail
     const { username, password, starttls, timeout } = this.#settings;
     const { host, port, isSecure } = serverOf(this.#settings);
-    const { fingerprint } = this.#tls;
     const options = {
       host,
       port,
@@ -135,10 +137,13 @@ export class Smtp {
       tls: { ...tlsOptions(this.#tls), servername: isIP(host) === 0 ? host : '' },
       disableFileAccess: true,
       disableUrlAccess: true,
-      ...(fingerprint !== undefined && {
-        getSocket: (_: unknown, callback: (error: Error | null, socket?: object) => void) =>
-          connectPinned({ host, port, timeoutMs: timeout, tls: this.#tls, fingerprint }, callback),
-      }),
+      getSocket: (_: unknown, callback: (error: Error | null, socket?: object) => void) => {
+        const target = { host, port, tls: isSecure ? this.#tls : undefined };
+        const socket = openSocket(target, timeout, (error) =>
+          error === null ? callback(null, { connection: socket, secured: isSecure }) : callback(error),
+        );
+        this.#socket = socket;
+      },
     };
     return createTransport(options as Parameters<typeof createTransport>[0]);
   }
@@ -201,37 +206,4 @@ function shown(text: string): string {
     .replaceAll(/[^\x20-\x7e]+/g, ' ')
     .slice(0, shownLength)
     .trim();
-}
-
-interface Pinned {
-  readonly host: string;
-  readonly port: number;
-  readonly timeoutMs: number;
-  readonly tls: TlsTarget;
-  readonly fingerprint: string;
-}
-
-/** Opens a TLS connection and checks the fingerprint of its certificate, before anything is sent. */
-function connectPinned(
-  { host, port, timeoutMs, tls, fingerprint }: Pinned,
-  callback: (error: Error | null, socket?: { connection: TLSSocket; secured: boolean }) => void,
-): void {
-  const socket = connectTls({ host, port, servername: isIP(host) === 0 ? host : '', ...tlsOptions(tls) });
-  let isOver = false;
-  const end = (error: Error | null) => {
-    if (isOver) return;
-    isOver = true;
-    socket.setTimeout(0);
-    socket.off('error', end);
-    if (error === null) return callback(null, { connection: socket, secured: true });
-    socket.on('error', () => {});
-    socket.destroy();
-    callback(error);
-  };
-  socket.setTimeout(timeoutMs, () => end(new Error(`no answer within ${timeoutMs / 1000} s`)));
-  socket.on('error', end);
-  socket.once('secureConnect', () => {
-    const fault = fingerprintFault(socket, fingerprint);
-    end(fault === undefined ? null : new Error(fault));
-  });
 }

@@ -450,15 +450,11 @@ function stampIn(property: unknown): Stamp | undefined {
   return by === undefined ? undefined : { number: Number(number), by };
 }
 
-/** Makes a sentence of what sockets report. */
+/** Makes a sentence of the reason of a link. */
 function sentenceOf(reason: string): string {
-  const [, host] = /^getaddrinfo (?:ENOTFOUND|EAI_AGAIN) (.*)$/.exec(reason) ?? [];
-  if (host !== undefined) return `there is no host ${host}`;
   if (/alert certificate required|peer did not return a certificate/i.test(reason))
     return 'the broker asks for the certificate of a client: set tls.certFile and tls.keyFile';
   if (/alert (?:bad certificate|unknown ca|certificate|unsupported certificate)/i.test(reason))
     return `the broker refuses the certificate of this hub: ${reason}`;
-  if (/certificate|self.signed|altnames/i.test(reason) && !reason.startsWith('expected'))
-    return `the certificate of the broker is not trusted: ${reason}`;
   return reason.replace(/^the device/, 'the broker');
 }

@@ -3,15 +3,13 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { type TlsTarget, type Transport, tcpTransport, wsTransport } from '../../device/transport.ts';
-import { readRegularFileSync } from '../../files/regular-file.ts';
 import { parameterIdMistake } from '../../model/address.ts';
-import { describe, HubError, messageOf } from '../../model/error.ts';
+import { describe } from '../../model/error.ts';
 import { type About, valueClasses } from '../../model/parameter.ts';
 import { valueTypes } from '../../model/value.ts';
-import { durationSetting, integerSetting, lossSetting, type ResolvePath } from '../setting.ts';
+import { durationSetting, integerSetting, lossSetting, type ResolvePath, readTlsFile } from '../setting.ts';
 
 /** The longest certificate or key file, in bytes. */
-const maxCertificateBytes = 1_048_576;
 /** How many parameters a connection may discover. */
 export const maxDiscovered = 20_000;
 /** The longest topic that brokers accept, in bytes. */
@@ -217,9 +215,9 @@ export function createTransports(
   resolvePath: ResolvePath,
 ): readonly Transport[] {
   const files: TlsTarget = {
-    ca: fileOf('caFile', tls.caFile, resolvePath),
-    cert: fileOf('certFile', tls.certFile, resolvePath),
-    key: fileOf('keyFile', tls.keyFile, resolvePath),
+    ca: readTlsFile('caFile', tls.caFile, resolvePath),
+    cert: readTlsFile('certFile', tls.certFile, resolvePath),
+    key: readTlsFile('keyFile', tls.keyFile, resolvePath),
     fingerprint: tls.fingerprint,
   };
   return [url, ...hosts].map((address) => {
@@ -232,13 +230,4 @@ export function createTransports(
       tls: protocol === 'mqtts:' ? files : undefined,
     });
   });
-}
-
-function fileOf(setting: string, path: string | undefined, resolvePath: ResolvePath): Buffer | undefined {
-  if (path === undefined) return undefined;
-  try {
-    return readRegularFileSync(resolvePath(path), maxCertificateBytes);
-  } catch (error) {
-    throw new HubError('cannot-start', `tls.${setting}: cannot read ${path}: ${messageOf(error)}`);
-  }
 }

@@ -3,14 +3,16 @@
 
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { type AgentOptions, Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { isIP } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import type { Duplex } from 'node:stream';
 import type { SchedulerLike } from 'rxjs';
-import { connectReason, fingerprintFault, type TlsTarget, tlsOptions } from '../../device/transport.ts';
+import { retryAfterMs } from '../../device/http-message.ts';
+import { connectReason, openSocket, type TlsTarget, tlsOptions } from '../../device/transport.ts';
 import type { Outcome } from '../outbox.ts';
 
 /** How many bytes of an answer are read. */
 export const maxAnswerBytes = 65_536;
+/** How long a connection may be silent. */
+const maxIdleMs = 60_000;
 /** How much of an answer is shown. */
 const shownAnswer = 200;
 /** The statuses that permit a retry: RFC 9110 sections 15.5.9, 15.6; RFC 8470 section 5.2; RFC 6585 section 4. */
@@ -31,10 +33,11 @@ export class WebhookSender {
   readonly #timeOfDay: () => number;
 
   constructor(isSecure: boolean, tls: TlsTarget, scheduler: SchedulerLike, timeOfDay: () => number) {
-    const options = { keepAlive: true, maxSockets: 1, maxFreeSockets: 1, timeout: 60_000 };
-    this.#agent = isSecure
-      ? new PinnedAgent({ ...options, ...tlsOptions(tls) }, tls.fingerprint)
-      : new HttpAgent(options);
+    const options = { keepAlive: true, maxSockets: 1, maxFreeSockets: 1, timeout: maxIdleMs };
+    const { fingerprint } = tls;
+    if (!isSecure) this.#agent = new HttpAgent(options);
+    else if (fingerprint === undefined) this.#agent = new HttpsAgent({ ...options, ...tlsOptions(tls) });
+    else this.#agent = new PinnedAgent(options, tls);
     this.#scheduler = scheduler;
     this.#timeOfDay = timeOfDay;
   }
@@ -116,44 +119,35 @@ export class WebhookSender {
   }
 }
 
-/** Reads `Retry-After`, seconds or a date (RFC 9110 section 10.2.3); undefined: there is none. */
-function retryAfterMs(header: string | undefined, now: number): number | undefined {
-  if (header === undefined) return undefined;
-  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
-
 function shownText(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]+/g, ' ').trim();
 }
 
 /** Checks the fingerprint of a certificate before anything is sent. */
 class PinnedAgent extends HttpsAgent {
-  readonly #fingerprint: string | undefined;
+  readonly #tls: TlsTarget;
+  readonly #opening = new Set<Duplex>();
 
-  constructor(options: AgentOptions, fingerprint: string | undefined) {
+  constructor(options: AgentOptions, tls: TlsTarget) {
     super(options);
-    this.#fingerprint = fingerprint;
+    this.#tls = tls;
   }
 
   override createConnection(
     options: Parameters<HttpsAgent['createConnection']>[0],
     callback?: Parameters<HttpsAgent['createConnection']>[1],
-  ): ReturnType<HttpsAgent['createConnection']> {
-    const fingerprint = this.#fingerprint;
-    if (fingerprint === undefined || callback === undefined) return super.createConnection(options, callback);
+  ): undefined {
     const { host, port } = options as { host: string; port: number };
-    const socket = connectTls({ ...(options as object), host, port, servername: isIP(host) === 0 ? host : '' });
-    const fail = (error: Error) => callback(error, socket);
-    socket.once('error', fail);
-    socket.once('secureConnect', () => {
-      socket.off('error', fail);
-      const fault = fingerprintFault(socket, fingerprint);
-      if (fault === undefined) return callback(null, socket);
-      socket.destroy();
-      callback(new Error(fault), socket);
+    const socket = openSocket({ host, port: Number(port), tls: this.#tls }, maxIdleMs, (error) => {
+      this.#opening.delete(socket);
+      callback?.(error, socket);
     });
-    return undefined;
+    this.#opening.add(socket);
+  }
+
+  /** Node knows only the sockets that are open. */
+  override destroy(): void {
+    for (const socket of this.#opening) socket.destroy();
+    super.destroy();
   }
 }

@@ -2,8 +2,6 @@
 
 import { Observable } from 'rxjs';
 import type { Transport } from '../../device/transport.ts';
-import { readRegularFileSync } from '../../files/regular-file.ts';
-import { HubError, messageOf } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { toText, type Value } from '../../model/value.ts';
 import {
@@ -15,6 +13,7 @@ import {
 import type { HubPort } from '../hub-port.ts';
 import { followWrites, type Template } from '../message-template.ts';
 import { type Message, messageParameters, Outbox, type Outcome, PlayedLink, type Send, textOf } from '../outbox.ts';
+import { readTlsFile } from '../setting.ts';
 import { Receiver } from './receiver.ts';
 import { WebhookSender } from './sender.ts';
 import {
@@ -29,7 +28,6 @@ import {
 } from './settings.ts';
 import { schemeOf, sign } from './signature.ts';
 
-const maxCertificateBytes = 1_048_576;
 /** Headers whose values are secrets, even if they are in a flow file. */
 const secretHeader = /auth|cookie|key|pass|secret|token/i;
 
@@ -148,7 +146,7 @@ class Targets {
     const { settings, inputTypes, scheduler } = context;
     this.#context = context;
     this.#played = played;
-    const ca = readCertificates(context);
+    const ca = readTlsFile('caFile', settings.tls?.caFile, context.resolvePath);
     const tls = { ca, fingerprint: settings.tls?.fingerprint };
     for (const [name, target] of Object.entries(settings.out)) {
       this.#bodies.set(
@@ -214,17 +212,6 @@ class Targets {
 
 function isTextBody({ body }: TargetSettings): boolean {
   return typeof body === 'string';
-}
-
-/** Errors: `cannot-start`. */
-function readCertificates({ settings, resolvePath }: ConnectionContext<WebhookSettings>): Buffer | undefined {
-  const path = settings.tls?.caFile;
-  if (path === undefined) return undefined;
-  try {
-    return readRegularFileSync(resolvePath(path), maxCertificateBytes);
-  } catch (error) {
-    throw new HubError('cannot-start', `tls.caFile: cannot read ${path}: ${messageOf(error)}`);
-  }
 }
 
 // Tests: `receive: { hooks: 'doorbell {"battery":3}' }` delivers to a webhook, `sent` has `POST https://… {…}`.

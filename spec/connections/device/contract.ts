@@ -51,7 +51,7 @@ export const contractCase: ContractCase = {
     {
       what: 'the file of certificates is missing',
       state: 'failed',
-      reason: /^tls: cannot read .*ca\.pem: none$/,
+      reason: /^tls\.caFile: cannot read .*ca\.pem: none$/,
       async cause(t) {
         const caFile = join(await createFolder(t), 'ca.pem');
         return { settings: { tcp: 'localhost:9', protocol: 'rigctld', tls: { caFile } } };

@@ -1,7 +1,7 @@
 // Mail to a real server, Exim: over TLS and without, with right and wrong passwords, greylisted, refused, killed and stopped.
 
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { readLimit, readMailbox } from '../../../lib/connections/mail/settings.ts';
 import type { Hub } from '../../../lib/index.ts';
@@ -42,7 +42,7 @@ test('a mail has its recipients, its subject and its text with values, and is co
   };
   const hub = await start(t, { ...plain(exim.port), messages, inputs: { level: 'desk/level', name: 'desk/name' } });
   await isState(hub, 'running');
-  t.is(value(hub, 'mail/siren/online'), true);
+  await has(hub, 'mail/siren/online', true);
   hub.write('mail/siren', 'one\r\nBcc: evil@example.org\r\n\r\nhello\u2028x', writer);
   await exim.has(2);
   const [mail] = await exim.mails();
@@ -127,7 +127,7 @@ test('a limit suppresses mails, and the next mail says how many and since when',
 test('a greylisted recipient gets the mail later and the others once, a refused one is reported', async (t) => {
   const exim = await startExim(t);
   const messages = {
-    mixed: { to: ['night@example.org', 'busy@example.org', 'nobody-here@example.org'], subject: 'mixed' },
+    mixed: { to: ['night@example.org', 'busy@Example.org', 'nobody-here@example.org'], subject: 'mixed' },
     refused: { to: 'nobody-here@example.org', subject: 'refused' },
   };
   const hub = await start(t, { ...plain(exim.port), messages });
@@ -162,7 +162,7 @@ test('mails wait while the server is killed or stopped, and none is lost', async
   exim.signal('SIGSTOP');
   hub.write('mail/siren', 4, writer);
   await isState(hub, 'degraded');
-  t.is(value(hub, 'mail/siren/online'), false);
+  await has(hub, 'mail/siren/online', false);
   exim.signal('SIGCONT');
   await has(hub, 'mail/siren/delivered', 4);
   await exim.has(4);
@@ -186,6 +186,19 @@ test('a server that answers without end costs no memory that grows', async (t) =
   const hub = await start(t, { ...plain(port), timeout: 1000 });
   await isState(hub, 'degraded');
   t.true(process.memoryUsage().rss < 1_000_000_000, `${process.memoryUsage().rss}`);
+});
+
+test('a connection that stops ends its dialogue with the server', async (t) => {
+  const server = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const opened = once(server, 'connection');
+  const hub = await start(t, { ...plain((server.address() as { port: number }).port), timeout: '1m' });
+  const [socket] = (await opened) as [Socket];
+  const startedMs = performance.now();
+  await hub.stop();
+  await eventually(() => socket.destroyed, 'the end of the connection');
+  t.true(performance.now() - startedMs < 20_000, 'it does not wait for an answer');
 });
 
 test('a mail waits while a server refuses the hub itself, or does not encrypt', async (t) => {
