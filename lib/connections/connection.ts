@@ -94,6 +94,10 @@ interface ConnectionTypeBasics<Settings> {
    * not read-only, and restores them after a restart. Omitted: its values are lost when the hub stops.
    */
   readonly isKept?: boolean;
+  /** Whether its settings grant access to the hub: an edit of them has to be confirmed. */
+  readonly grantsAccess?: boolean;
+  /** What a restart loses, in words that follow the Connection ID: 'its running timers end'; omitted: nothing worth mentioning. */
+  readonly lostAtRestart?: string;
   /** Settings needed only by `parameters`. `run` does not receive them, so long lists are not kept twice. */
   readonly declaring?: readonly string[];
   /** Whether a connection with these settings runs without its device; pure. Omitted: none does. */

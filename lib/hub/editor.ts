@@ -485,10 +485,12 @@ function isRulePath(path: Path): boolean {
 
 /** The effects of a restart, one sentence each. */
 function notesOf({ connections, rules }: Reload, plan: Plan): string[] {
-  const types = new Map(plan.connections.map(({ id, type }) => [id, type.type]));
+  const lost = new Map(plan.connections.map(({ id, type }) => [id, type.lostAtRestart]));
   const steps = new Map(plan.rules.map((rule) => [rule.name, 'stream' in rule.body ? 0 : rule.body.pipe.length]));
   return [
-    ...connections.changed.map((id) => `${id} restarts${types.get(id) === 'timer' ? ': its running timers end' : ''}`),
+    ...connections.changed.map((id) =>
+      lost.get(id) === undefined ? `${id} restarts` : `${id} restarts: ${lost.get(id)}`,
+    ),
     ...connections.removed.map((id) => `${id} ends, and its parameters are gone`),
     ...rules.changed
       .filter((name) => (steps.get(name) ?? 0) > 0)
@@ -516,15 +518,13 @@ async function undone({ path, before, after }: FileWrite): Promise<FileWrite> {
 }
 
 function isAccess({ type }: Plan['connections'][number]): boolean {
-  return type.type === 'rest-api';
+  return type.grantsAccess === true;
 }
 
 /** Whether a change affects access to the hub. */
 function changesAccess(before: Plan, after: Plan): boolean {
   const keys = ({ connections }: Plan) =>
-    JSON.stringify(
-      connections.filter(({ type }) => type.type === 'rest-api').map(({ id, key, enabled }) => [id, key, enabled]),
-    );
+    JSON.stringify(connections.filter(isAccess).map(({ id, key, enabled }) => [id, key, enabled]));
   return keys(before) !== keys(after);
 }
 

@@ -212,7 +212,7 @@ test('check alone warns of valid but probably unintended settings, each in a lin
     `users.ann.read[1]: ${noneSuch} "dekc/**" (string)`,
     `users.ann.write[1]: ${noneSuch} "*/z" (string)`,
     `users.idle.token.file: ${forAll}`,
-    'users.idle: expected one of the rights read, write, dashboards, manage and metrics, this user has none',
+    'users.idle: expected one of the rights read, write, dashboards, edit, manage and metrics, this user has none',
   ]);
   t.deepEqual((await loadFlows([folder])).warnings, [], 'a hub that starts says nothing of it');
 });

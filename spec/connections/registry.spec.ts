@@ -16,6 +16,7 @@ const flows = [
   'command/run/run.ts',
   'command/init.ts',
   'hub/recipes.ts',
+  'connections/mqtt/abbreviations.ts',
   'connections/mqtt/documents.ts',
   'connections/registry.ts',
   'connections/rest-api/endpoints/connections.ts',

@@ -75,7 +75,7 @@ const request = {
     .describe('HTTP: the path of the request, after that of the address in the setting http'),
   query: z.record(text, scalar).optional().describe('HTTP: the parameters of the query, by name'),
   headers: z
-    .record(text.regex(/^[!#$%&'*+.^_`|~\w-]+$/), text)
+    .record(text.regex(/^[!#$%&'+*.^_`|~\w-]+$/), text)
     .optional()
     .describe('HTTP: the headers, by name'),
   body: z

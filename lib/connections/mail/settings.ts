@@ -97,7 +97,10 @@ export const settingsSchema = z.strictObject({
         'expected a server without user and password (use the settings username and password), got them in its address',
       abort: true, // so that no later check shows it
     })
-    .regex(/^smtps?:\/\/(\[[\da-fA-F:.]+\]|[^\s:/?#[\]]+)(:\d{1,5})?\/?$/, { error: urlError, abort: true })
+    .regex(/^smtps?:[/][/](\x5b[0-9a-fA-F:.]+\x5d|[^\s:/?#\x5b\x5d]+)(:[0-9]{1,5})?[/]?$/, {
+      error: urlError,
+      abort: true,
+    })
     .refine((url) => URL.canParse(url), { error: ({ input }) => `expected ${urlError}, got ${describe(input)}` })
     .describe('The mail server: smtps:// encrypts from the beginning (port 465), smtp:// by STARTTLS (port 587)'),
   username: text().max(256).default('').describe('The username; empty: none'),

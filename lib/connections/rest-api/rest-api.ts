@@ -45,6 +45,7 @@ const accountSettings = new Set<string>([
 export function createRestApi(consoleFolder: string) {
   return defineGatewayType({
     type: 'rest-api',
+    grantsAccess: true,
     isExternal: true,
     settingsSchema,
     parameters: () => [],

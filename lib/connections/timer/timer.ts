@@ -111,6 +111,7 @@ export const timer = defineConnectionType({
   type: 'timer',
   isExternal: false,
   isKept: true,
+  lostAtRestart: 'its running timers end',
   settingsSchema,
   durations: ['timers', 'interval'],
   parameters: declareParameters,

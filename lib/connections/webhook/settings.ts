@@ -36,7 +36,7 @@ const nameSetting = () =>
   });
 
 const headerNameSetting = () =>
-  text('the name of a header').regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, {
+  text('the name of a header').regex(/^[\w!#$%&'+*.^`|~-]{1,128}$/, {
     error: "the name of a header, such as 'X-Token'",
   });
 

@@ -12,7 +12,7 @@ const maxSignatures = 16;
 
 const headerName = z
   .string({ error: 'the name of a header' })
-  .regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, { error: "the name of a header, such as 'X-Signature'" });
+  .regex(/^[\w!#$%&'+*.^`|~-]{1,128}$/, { error: "the name of a header, such as 'X-Signature'" });
 
 const customScheme = z
   .strictObject({

@@ -141,7 +141,7 @@ function readElement(element: string): Hop {
 }
 
 /** A token, or quoted text. IPv6 addresses without quotes are not tokens, but they are unambiguous. */
-const parameter = /^([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~:[\]-]+)|"((?:[^"\\]|\\.)*)")$/;
+const parameter = /^([\w!#$%&'+*.^`|~-]+)=(?:([\w!#$%&'*+.^`|~:[\]-]+)|"((?:[^"\\]|\\.)*)")$/;
 
 /** Returns the address in `192.0.2.43`, `192.0.2.43:4711`, `[2001:db8::1]:4711`; undefined: `unknown`, a name, or nonsense. */
 function readNode(text: string): string | undefined {
