@@ -6,6 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
+import { setTimeout as after } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { maxQueued } from '../../../lib/connections/outbox.ts';
 import { schemeOf, sign, verify } from '../../../lib/connections/webhook/signature.ts';
@@ -13,10 +14,11 @@ import { loadFlows } from '../../../lib/hub/index.ts';
 import type { Hub } from '../../../lib/index.ts';
 import { mistakesOf } from '../../support/core.ts';
 import { eventually } from '../../support/deadline.ts';
-import { createFolder } from '../../support/folder.ts';
+import { createFolder, thisTree } from '../../support/folder.ts';
 import { api, startHubFrom, startTestHub, statusOf, writer } from '../../support/hub.ts';
 import { needs } from '../../support/programs.ts';
 import { makeCertificate } from '../../support/system/certificate.ts';
+import { startHub } from '../../support/system/task-process.ts';
 
 needs('openssl');
 
@@ -436,6 +438,37 @@ test('what waits when the hub ends is sent by the next run if there is a store',
   t.deepEqual(
     target.taken.map(({ body }) => body),
     ['1', '1', '2', '3'],
+  );
+});
+
+test('what waits when the hub is killed is sent by the next one if there is a store', async (t) => {
+  const folder = await createFolder(t, {});
+  let isUp = false;
+  const target = await startTarget(t, (response) => response.writeHead(isUp ? 204 : 503).end());
+  const flow = {
+    connections: {
+      store: { type: 'store', folder: `${folder}/store` },
+      hooks: { type: 'webhook', out: { door: { url: target.url, type: 'I', body: '{value}' } } },
+    },
+  };
+  const first = await startHub(flow, folder, { hubFolder: thisTree });
+  for (const number of [1, 2, 3])
+    await fetch(`http://127.0.0.1:${first.port}/update`, {
+      method: 'POST',
+      body: new URLSearchParams({ parameter: 'hooks/door', value: `${number}` }),
+    });
+  await target.has(1);
+  await after(1500); // the store writes once a second
+  first.process.kill('SIGKILL');
+  await once(first.process, 'exit');
+  isUp = true;
+  const before = target.taken.length;
+  const second = await startHub(flow, folder, { hubFolder: thisTree });
+  await target.has(before + 3);
+  await second.stop();
+  t.deepEqual(
+    target.taken.slice(before).map(({ body }) => body),
+    ['1', '2', '3'],
   );
 });
 
