@@ -122,7 +122,7 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Adds the parameters of a connection, then sets their default values; existing parameters remain unchanged. Parameters created at once
+   * Adds the parameters of a connection, then sets their default values; existing parameters keep their values. Parameters created at once
    * are adjacent in memory, so a rule that writes to thousands of them takes up to a fifth less time.
    */
   declare(owner: Origin, declarations: Iterable<ParameterDeclaration>): void {
@@ -137,6 +137,7 @@ export class Graph extends ParameterTable {
       }
       if (known !== undefined) {
         if (known.type !== 'T') known.accept = declaration.accept;
+        known.access = declaration.access;
         this.#declaredAbout.set(known, declaration.about);
         known.about = this.#aboutOf(known);
         if (declaration.about !== undefined) this.notifyMarked([known]);

@@ -28,7 +28,7 @@ interface Extras {
 
 abstract class Node<T> extends Emitter<T> {
   readonly address: string;
-  readonly access: Access;
+  access: Access;
   readonly owner: Origin;
   lastChange: Change | undefined = undefined;
   inbox: Emitter<Value> | undefined = undefined;

@@ -218,8 +218,7 @@ export class Discovery {
       (known.type !== declaration.type || known.access !== declaration.access || known.device !== declaration.device)
     )
       this.#remove([id]);
-    if (!this.#options.expected.has(id) && !isDeepStrictEqual(this.#known.get(id)?.declaration, declaration))
-      this.#declares.push(declaration);
+    if (!isDeepStrictEqual(this.#known.get(id)?.declaration, declaration)) this.#declares.push(declaration);
     this.#known.set(id, { declaration, key });
     this.#found.set(id, binding);
     this.#soon();
@@ -231,7 +230,9 @@ export class Discovery {
     for (const id of ids) this.#known.delete(id);
     bindings.remove(ids);
     const withdrawn = ids.filter((id) => !expected.has(id));
-    for (const id of ids) if (expected.has(id)) emit({ unset: id });
+    const kept = ids.flatMap((id) => expected.get(id) ?? []);
+    for (const { id } of kept) emit({ unset: id });
+    if (kept.length > 0) emit({ declare: kept });
     if (withdrawn.length > 0) emit({ withdraw: withdrawn });
   }
 

@@ -422,3 +422,31 @@ test('500 devices are there soon, and again after the broker was away; topics ou
   await other.say('zigbee2mqtt/bulb 499', '{"state":"ON"}', true);
   await becomes(hub, `${address(499)}/state`, true);
 });
+
+test('what `expect` names takes over what the device announces: rights, metadata and staleness', async (t) => {
+  const broker = await startMosquitto(t);
+  const hub = await startHub(t, broker, { homeAssistant: true }, { expect: ['kit01/a,B', 'kit01/motion,B'] });
+  const { say } = await joinBroker(t, broker);
+  const device = { identifiers: ['kit01'] };
+  const availability_topic = 'kit/avail';
+  const announce = (component: string, name: string, more: object) =>
+    say(
+      `homeassistant/${component}/kit01/${name}/config`,
+      JSON.stringify({ device, unique_id: `kit01_${name}`, object_id: name, availability_topic, ...more }),
+      true,
+    );
+  const isStale = (id: string, stale: boolean) =>
+    eventually(() => (hub.find(`home/${id}`)?.device?.staleSince !== undefined) === stale, `${id} stale: ${stale}`);
+  await announce('switch', 'a', { name: 'Lamp', command_topic: 'a/set', state_topic: 'a/state' });
+  await announce('binary_sensor', 'motion', { state_topic: 'motion/state' });
+  await say('kit/avail', 'online', true);
+  await eventually(() => hub.find('home/kit01/motion')?.access === 'read-only', 'a sensor to be read-only');
+  t.is(hub.find('home/kit01/a')?.access, 'read-write');
+  t.is(hub.find('home/kit01/a')?.about?.label, 'Lamp');
+  t.throws(() => hub.write('home/kit01/motion', true, writer), { message: /read-only/ });
+  await say('kit/avail', 'offline', true);
+  await isStale('kit01/a', true);
+  await isStale('kit01/motion', true);
+  await say('kit/avail', 'online', true);
+  await isStale('kit01/a', false);
+});

@@ -507,12 +507,16 @@ class OwnParameters {
     }
   }
 
+  /** Adds parameters that a device has announced. One that is declared already, as expected, takes over what was announced. */
   declare(declarations: readonly ParameterDeclaration[]): void {
+    for (const { id } of declarations) if (this.find(id) === undefined) this.#discovered.add(id);
     this.#graph.declare(this.#owner, declarations);
+    this.#assign(this.#plan);
+    this.#plan = [];
+    for (const { id, device } of declarations) if (this.#deviceOf.get(id) !== device) this.#release(id);
     this.#assign(declarations);
     for (const { id, device } of declarations) {
       const node = this.find(id);
-      this.#discovered.add(id);
       if (node !== undefined) node.device = this.#devices.get(device);
     }
     this.#graph.notifyMirrored();
