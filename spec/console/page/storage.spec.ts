@@ -2,7 +2,6 @@
 // what the console did not write.
 
 import test from 'ava';
-import { thriftily } from '../../support/browser/browser.ts';
 import { chromium } from '../../support/browser/chromium.ts';
 import { openConsole, waitUntil } from '../../support/browser/console.ts';
 import { browser } from '../../support/browser/own-browser.ts';
@@ -20,7 +19,7 @@ test('the console works without storage: values, colours, keys and pins last as 
   });
   const context = await chromium.launchPersistentContext(folder, {
     executablePath: chromiumPath(),
-    args: [...thriftily],
+    args: ['--no-sandbox', '--disable-gpu'],
   });
   t.teardown(() => context.close());
   const faults: string[] = [];

@@ -12,14 +12,12 @@ const singleThreaded = '--js-flags=--single-threaded';
 /** Each process of a Chromium reads its libraries and data anew, and talks to the others: drawing and network are in the first one. */
 const fewProcesses = ['--in-process-gpu', '--enable-features=NetworkServiceInProcess2'];
 const withoutGraphics = ['--disable-gpu', '--disable-software-rasterizer'];
-/** The switches with which a Chromium takes the least of the processors. */
-export const thriftily: readonly string[] = ['--no-sandbox', singleThreaded, ...fewProcesses, ...withoutGraphics];
 
 /** Starts Chromium without a screen; `args` are further switches of its command line. Its pages wait as long as all specs do. */
 export async function launchBrowser(...args: readonly string[]): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: headlessPath(),
-    args: [...thriftily, ...args],
+    args: ['--no-sandbox', singleThreaded, ...fewProcesses, ...withoutGraphics, ...args],
   });
   const newContext = browser.newContext.bind(browser);
   browser.newContext = async (options) => {
