@@ -96,6 +96,11 @@ test.serial('in each layout, every key is heard as what was pressed, or is said 
       await fires(connection, before + expected.length).catch(() => t.log(`${name} was not heard`));
       t.deepEqual(connection.fired.slice(before), expected, `${layout.join(' ')}: ${name}`);
     }
+    for (const name of names.filter((one) => /lock/.test(one) && !missing.has(one))) {
+      const before = connection.fired.length;
+      connection.write(`output/${name}`, true); // caps lock is off again for the next test
+      await fires(connection, before + 1);
+    }
     await connection.stop();
   }
   await x.setxkbmap('us');
