@@ -172,7 +172,8 @@ export class Questions {
   /** Starts to poll, until the device is offline. */
   poll(): void {
     this.#polls.unsubscribe();
-    this.#polls = new Subscription();
+    const polls = new Subscription();
+    this.#polls = polls;
     const { groups, families, keepAlive } = this.#options.compiled;
     const every = (ms: number | undefined, work: () => void) => {
       if (ms === undefined) return;
@@ -180,10 +181,10 @@ export class Questions {
       const again = () => {
         next = this.#options.scheduler.schedule(() => {
           work();
-          again();
+          if (!polls.closed) again(); // the work may have ended the link
         }, ms);
       };
-      this.#polls.add(() => next.unsubscribe());
+      polls.add(() => next.unsubscribe());
       again();
     };
     for (const group of groups.values()) every(group.ask?.everyMs, () => this.#askGroup(group));

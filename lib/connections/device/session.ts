@@ -206,10 +206,10 @@ export class Session {
 
   stop(): Promise<void> {
     this.#greetLimit.unsubscribe();
-    this.#questions.clear();
     this.#flushing?.unsubscribe();
     this.#stream?.clear();
     this.#requests.clear('the connection was stopped');
+    this.#questions.clear(); // after the requests, whose end may begin to poll
     this.#writes.stop();
     this.#codec?.reset();
     return this.#link.stop();
