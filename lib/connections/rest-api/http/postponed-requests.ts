@@ -115,7 +115,7 @@ export function keepRequest(request: HttpRequest): HttpRequest {
     getMethod: () => method,
     getCaseSensitiveMethod: () => caseSensitiveMethod,
     getUrl: () => url,
-    getQuery: () => query,
+    getQuery: (key?: string) => (key === undefined ? query : (new URLSearchParams(query).get(key) ?? undefined)),
     forEach: (visit: (name: string, value: string) => void) => {
       for (const [name, value] of all) visit(name, value);
     },

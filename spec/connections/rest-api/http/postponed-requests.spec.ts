@@ -1,10 +1,11 @@
 // How many requests of a round that has lasted long are answered at once.
 
 import test from 'ava';
-import { PostponedRequests } from '../../../../lib/connections/rest-api/http/postponed-requests.ts';
+import { keepRequest, PostponedRequests } from '../../../../lib/connections/rest-api/http/postponed-requests.ts';
 import type { LimitHits } from '../../../../lib/connections/rest-api/limits/limit-hits.ts';
 import type { FairQueue } from '../../../../lib/connections/rest-api/pacing/fair-queue.ts';
 import type { Round } from '../../../../lib/connections/rest-api/pacing/round.ts';
+import type { HttpRequest } from '../../../../lib/net/uws.ts';
 
 function postpone() {
   const round = { hasTime: () => false, workedMs: 0, publishingMs: 0, number: 1 };
@@ -53,4 +54,24 @@ test('publications of requests count', (t) => {
   for (round.publishingMs = 1; round.publishingMs < 26; round.publishingMs += 8) t.true(postponed.hasTime());
   round.publishingMs = 27;
   t.false(postponed.hasTime());
+});
+
+test('a request that waits has the parameters of its query, all and by name', (t) => {
+  const query = 'parameter=desk/i&value=3&confirm=2s';
+  const [getMethod, getCaseSensitiveMethod, getUrl, getQuery] = [
+    () => 'get',
+    () => 'GET',
+    () => '/update',
+    () => query,
+  ];
+  const kept = keepRequest({
+    getMethod,
+    getCaseSensitiveMethod,
+    getUrl,
+    getQuery,
+    forEach() {},
+  } as unknown as HttpRequest);
+  t.is(kept.getQuery(), query);
+  t.is(kept.getQuery('confirm'), '2s');
+  t.is(kept.getQuery('other'), undefined);
 });
