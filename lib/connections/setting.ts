@@ -105,3 +105,23 @@ export interface FileMistake {
   readonly line: number | undefined;
   readonly column: number | undefined;
 }
+
+/** The setting `tls` of types that send messages over the internet. */
+export function trustSetting(about: string, aboutFingerprint: string) {
+  return z
+    .strictObject({
+      caFile: z
+        .string({ error: 'a path' })
+        .optional()
+        .describe('Path of the certificates to trust instead of those of the system'),
+      fingerprint: z
+        .string({ error: 'a fingerprint' })
+        .regex(/^[\da-f]{2}(?::?[\da-f]{2}){31}$/i, {
+          error: 'the SHA-256 fingerprint of a certificate: 32 bytes in hex',
+        })
+        .optional()
+        .describe(aboutFingerprint),
+    })
+    .optional()
+    .describe(about);
+}

@@ -8,7 +8,7 @@ import { parseDurationMs } from '../../model/time/duration.ts';
 import { valueTypes } from '../../model/value.ts';
 import type { InputTypes } from '../connection.ts';
 import { compileTemplate, inputsSetting, type Template, templateNames } from '../message-template.ts';
-import { durationSetting, type SettingMistake } from '../setting.ts';
+import { durationSetting, type SettingMistake, trustSetting } from '../setting.ts';
 
 const maxMessages = 1000;
 /** How many recipients a message may have. */
@@ -125,18 +125,10 @@ export const settingsSchema = z.strictObject({
   giveUpAfter: durationSetting(1000, 7 * 86_400_000)
     .default(86_400_000)
     .describe('How long the hub tries to deliver a message'),
-  tls: z
-    .strictObject({
-      caFile: text('a path').optional().describe('Path of the certificates to trust instead of those of the system'),
-      fingerprint: text('a fingerprint')
-        .regex(/^[\da-f]{2}(?::?[\da-f]{2}){31}$/i, {
-          error: 'the SHA-256 fingerprint of a certificate: 32 bytes in hex',
-        })
-        .optional()
-        .describe('SHA-256 fingerprint of the only certificate to trust; for smtps://'),
-    })
-    .optional()
-    .describe('How the certificate is verified; default: as mail programs do'),
+  tls: trustSetting(
+    'How the certificate is verified; default: as mail programs do',
+    'SHA-256 fingerprint of the only certificate to trust; for smtps://',
+  ),
   simulate: z.boolean().default(false).describe('true: nothing is sent, and every message counts as delivered'),
 });
 

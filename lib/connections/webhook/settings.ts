@@ -10,7 +10,7 @@ import { record } from '../../model/record-schema.ts';
 import { convert, valueTypes } from '../../model/value.ts';
 import type { InputTypes } from '../connection.ts';
 import { compileTemplate, inputsSetting, type Template, templateNames } from '../message-template.ts';
-import { durationSetting, integerSetting, type SettingHint, type SettingMistake } from '../setting.ts';
+import { durationSetting, integerSetting, type SettingHint, type SettingMistake, trustSetting } from '../setting.ts';
 import { isTimed, schemeOf, secretMistake, signatureSetting } from './signature.ts';
 
 /** The maximum length of a received body in bytes, as for any request. */
@@ -169,18 +169,10 @@ export const settingsSchema = z.strictObject({
   giveUpAfter: durationSetting(1000, 7 * 86_400_000)
     .default(3_600_000)
     .describe('How long the hub tries to deliver a message'),
-  tls: z
-    .strictObject({
-      caFile: text('a path').optional().describe('Path of the certificates to trust instead of those of the system'),
-      fingerprint: text('a fingerprint')
-        .regex(/^[\da-f]{2}(?::?[\da-f]{2}){31}$/i, {
-          error: 'the SHA-256 fingerprint of a certificate: 32 bytes in hex',
-        })
-        .optional()
-        .describe('SHA-256 fingerprint of the only certificate to trust'),
-    })
-    .optional()
-    .describe('How https:// is verified; default: as browsers do'),
+  tls: trustSetting(
+    'How https:// is verified; default: as browsers do',
+    'SHA-256 fingerprint of the only certificate to trust',
+  ),
   simulate: z.boolean().default(false).describe('true: nothing is sent, and every message counts as delivered'),
 });
 
