@@ -285,39 +285,42 @@ export class Requests {
 
   // Answers that are matched to requests.
 
-  /** Passes a message to the request that it answers; false: there is none. */
-  take(message: Message): boolean {
-    if (this.#inFlight.length + this.#late.length === 0) return false;
+  /** Passes a message to the request that it answers. `part`: it may be a part of an answer, or something else. */
+  take(message: Message): 'answer' | 'part' | undefined {
+    if (this.#inFlight.length + this.#late.length === 0) return undefined;
     const waiting = this.#late.length === 0 ? this.#inFlight : [...this.#late, ...this.#inFlight];
     const firstUntil = waiting.findIndex(({ until }) => until !== undefined);
-    if (firstUntil < 0) return waiting.some((request, place) => this.#answers(request, message, place === 0));
+    if (firstUntil < 0)
+      return waiting.some((request, place) => this.#answers(request, message, place === 0)) ? 'answer' : undefined;
     return this.#takeFrame(waiting, firstUntil, message);
   }
 
   /** As `take`, when a request waits for an answer of several frames. */
-  #takeFrame(waiting: readonly Request[], firstUntil: number, message: Message): boolean {
+  #takeFrame(waiting: readonly Request[], firstUntil: number, message: Message): 'answer' | 'part' | undefined {
     const first = waiting[firstUntil]!;
     const isUnasked = this.#options.isUnasked(message);
     const isEnd = !isUnasked && first.until!.match(message, first.known) !== undefined;
-    if (isEnd && this.#frames.length > 0 && this.#endFrames(waiting, message)) return true;
+    if (isEnd && this.#frames.length > 0 && this.#endFrames(waiting, message)) return 'answer';
     const others = firstUntil === 0 && !isEnd ? [] : waiting;
     for (const [place, request] of others.entries())
       if (request.until === undefined && this.#answers(request, message, place === 0)) {
         this.#dropFrames(); // they belonged to its answer
-        return true;
+        return 'answer';
       }
-    if (isUnasked) return false;
+    if (isUnasked) return undefined;
     if (isEnd) {
       const isTaken = this.#endFrames(waiting, message) || this.#endEmpty(first, firstUntil === 0);
       first.hasOther ||= !isTaken;
       this.#dropFrames();
-      return isTaken;
+      return isTaken ? 'answer' : undefined;
     }
     if (firstUntil === 0 && firstMatch(first.fail, message, first.known)[0] !== undefined) {
       this.#dropFrames();
       this.#refuse(first, `the device says: ${shown(message, this.#options.isOfBytes === true)}`);
-    } else this.#collect(first, message);
-    return true;
+      return 'answer';
+    }
+    this.#collect(first, message);
+    return 'part';
   }
 
   /** Gives the frames up to `end` to the first request whose answer they are; frames before an answer are others. */

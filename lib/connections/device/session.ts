@@ -448,8 +448,9 @@ export class Session {
       return;
     }
     this.#isTaking = true;
-    const isAnswer = this.#phase !== 'greeting' && this.#requests.take(message);
+    const taken = this.#phase === 'greeting' ? undefined : this.#requests.take(message);
     this.#isTaking = false;
+    const isAnswer = taken === 'answer'; // a part alone shows nothing: it may be garbage
     const isUnasked = this.#readings.readUnasked(message);
     if (isAnswer || isUnasked) {
       this.#hasHeard = true;
@@ -457,7 +458,7 @@ export class Session {
     }
     const isLoaded = this.#questions.isLoaded && (this.#hasHeard || this.#hasQuestions);
     if (this.#phase === 'loading' && isLoaded) this.#ready();
-    if (isAnswer || isUnasked) return;
+    if (taken !== undefined || isUnasked) return;
     this.#hasOthers = true;
     this.#notUnderstood(message);
   }

@@ -256,18 +256,28 @@ test('a device that sends only garbage is offline, and one that refuses a questi
     timeout: '100ms',
     parameters: { level: { type: 'I', ask: { send: 'LEVEL?', reply: 'LEVEL {value:int}', fail: 'ERR' } } },
   };
-  const folder = await createFolder(t, { 'level.device.json5': description });
-  const protocol = join(folder, 'level.device.json5');
-  const start = async (id: string, answer: string) => {
+  const ofLines = { send: 'LEVEL?', until: 'OK', reply: 'LEVEL\n{value:int}', fail: 'ERR' };
+  const folder = await createFolder(t, {
+    'level.device.json5': description,
+    'lines.device.json5': { ...description, parameters: { level: { type: 'I', ask: ofLines } } },
+  });
+  const start = async (id: string, file: string, answer: string) => {
     const peer = await startPeer(t, { greeting: () => `${answer}\n`, end: '\n', answer: () => `${answer}\n` });
-    return { [id]: { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol } };
+    return { [id]: { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: join(folder, file) } };
   };
   const hub = await startTestHub(t, {
-    connections: { ...(await start('garbage', 'LEVEL \x00\xffx')), ...(await start('refusing', 'ERR')) },
+    connections: {
+      ...(await start('garbage', 'level.device.json5', 'LEVEL \x00\xffx')),
+      ...(await start('refusing', 'level.device.json5', 'ERR')),
+      ...(await start('garbage-lines', 'lines.device.json5', 'LEVEL \x00\xffx')),
+      ...(await start('refusing-lines', 'lines.device.json5', 'ERR')),
+    },
   });
-  await hub.logged(/^connection "garbage" is degraded: .*: the device does not answer$/);
-  await isRunning(hub, 'refusing');
-  t.is(statusOf(hub, 'garbage').state, 'degraded');
+  for (const lines of ['', '-lines']) {
+    await hub.logged(new RegExp(`^connection "garbage${lines}" is degraded: .*: the device does not answer$`));
+    await isRunning(hub, `refusing${lines}`);
+    t.is(statusOf(hub, `garbage${lines}`).state, 'degraded');
+  }
 });
 
 test('a device that is only listened to is running while it sends messages that a pattern matches', async (t) => {

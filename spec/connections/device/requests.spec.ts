@@ -54,7 +54,7 @@ function create(window = 8) {
     scheduler.flush();
     await undefined;
   };
-  const take = (text: string) => requests.take(new Message(text));
+  const take = (text: string) => requests.take(new Message(text)) !== undefined;
   return { requests, add, sent, told, failed, pass, take };
 }
 
