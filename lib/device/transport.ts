@@ -97,10 +97,11 @@ export function tcpTransport({ host, port, tls }: TcpTarget): Transport {
     name: placeOf(host, port),
     keepsFrames: false,
     open(listener) {
-      const socket = socketTo({ host, port, tls });
-      return new SocketLink(socket, listener, tls === undefined ? 'connect' : 'secureConnect', (opened) =>
+      const socket = socketTo({ host, port, tls }, (bytes) => link.received(bytes));
+      const link = new SocketLink(socket, listener, tls === undefined ? 'connect' : 'secureConnect', (opened) =>
         tls?.fingerprint === undefined ? undefined : fingerprintFault(opened, tls.fingerprint),
       );
+      return link;
     },
   };
 }
@@ -169,13 +170,29 @@ export function openSocket(target: TcpTarget, timeoutMs: number, opened: (error:
   return socket;
 }
 
-function socketTo({ host, port, tls }: TcpTarget): Socket {
-  if (tls === undefined) return connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 });
+/** Where all sockets read to. Node.js otherwise allocates as much for each read, which is thousands of times what a message needs. */
+const readRoom = Buffer.allocUnsafeSlow(65_536);
+
+/** `received` gets what arrives over TCP without TLS; if omitted, and over TLS, the socket emits `data`. */
+function socketTo({ host, port, tls }: TcpTarget, received?: (bytes: Buffer) => void): Socket {
+  const onread = received && {
+    buffer: readRoom,
+    callback: (length: number) => {
+      received(Buffer.from(readRoom.subarray(0, length)));
+      return true;
+    },
+  };
+  if (tls === undefined)
+    return connect({
+      ...{ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 },
+      ...(onread && { onread }),
+    });
   return connectTls({ host, port, servername: isIP(host) === 0 ? host : '', ...tlsOptions(tls) }).setNoDelay(true);
 }
 
 class SocketLink implements Link {
   readonly #socket: Socket;
+  readonly #listener: LinkListener;
   #isEnded = false;
   #reason = 'the device closed the link';
 
@@ -186,6 +203,7 @@ class SocketLink implements Link {
     check: (socket: Socket) => string | undefined = () => undefined,
   ) {
     this.#socket = socket;
+    this.#listener = listener;
     socket.on('error', (error) => {
       this.#reason = connectReason(error);
     });
@@ -193,10 +211,7 @@ class SocketLink implements Link {
       if (!this.#isEnded) listener.closed(this.#reason);
       this.#isEnded = true;
     });
-    const listen = () =>
-      socket.on('data', (bytes: Buffer) => {
-        if (!this.#isEnded) listener.received(bytes);
-      });
+    const listen = () => socket.on('data', (bytes: Buffer) => this.received(bytes));
     if (openedBy === undefined)
       queueMicrotask(() => {
         if (this.#isEnded) return;
@@ -212,6 +227,10 @@ class SocketLink implements Link {
           listen();
         }
       });
+  }
+
+  received(bytes: Buffer): void {
+    if (!this.#isEnded) this.#listener.received(bytes);
   }
 
   send(bytes: Uint8Array): void {
