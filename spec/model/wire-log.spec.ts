@@ -4,22 +4,24 @@ import test from 'ava';
 import fc from 'fast-check';
 import { keptFrames, WireLog } from '../../lib/model/reports/wire-log.ts';
 
-const keptBytes = 262_144;
+const keptBytes = 65_536;
 const shownBytes = 4096;
+const faultOf = (place: number) => (place % 7 === 0 ? `fault ${place}` : undefined);
 
-test('the last frames are kept as they were, up to 1,000 of them and 256 KiB', (t) => {
+test('the last frames are kept as they were, up to 1,000 of them and 64 KiB', (t) => {
   const lengths = fc.array(fc.oneof(fc.nat(60), fc.nat(6000)), { maxLength: 1500 });
   fc.assert(
     fc.property(lengths, (all) => {
       const log = new WireLog();
       const added = all.map((length, place) => Buffer.alloc(length, place));
-      for (const [place, bytes] of added.entries()) log.add(place % 3 === 0 ? 'out' : 'in', bytes);
+      for (const [place, bytes] of added.entries()) log.add(place % 3 === 0 ? 'out' : 'in', bytes, faultOf(place));
       const kept = log.after(0);
       const last = added.slice(added.length - kept.length);
       for (const [place, frame] of kept.entries()) {
         const whole = last[place]!;
         t.is(frame.number, added.length - kept.length + place + 1);
         t.is(frame.length, whole.length);
+        t.is(frame.fault, faultOf(frame.number - 1));
         t.is(frame.direction, (frame.number - 1) % 3 === 0 ? 'out' : 'in');
         if (!whole.subarray(0, shownBytes).equals(frame.bytes)) t.fail(`frame ${frame.number}`);
       }

@@ -4,7 +4,7 @@ import type { WireTotals } from './connection-status.ts';
 
 /** How many frames are kept, how many bytes in total, and how many bytes per frame. */
 export const keptFrames = 1000;
-const keptBytes = 262_144;
+const keptBytes = 65_536;
 const shownBytes = 4096;
 
 export interface WireFrame {
@@ -63,17 +63,9 @@ function readText(bytes: Buffer): readonly [text: string, isUtf8: boolean] {
   }
 }
 
-/** A recorded frame: `start` counts the bytes of all frames, `shown` the recorded bytes of this one. */
-interface KeptFrame extends Omit<WireFrame, 'bytes'> {
-  number: number;
-  time: number;
-  direction: WireFrame['direction'];
-  fault: string | undefined;
-  length: number;
-  start: number;
-  shown: number;
-}
-
+/** What is recorded of a frame, as numbers in a row: many frames as objects would cost the garbage collector time. */
+const [timeAt, startAt, shownAt, lengthAt, directionAt, columns] = [0, 1, 2, 3, 4, 5];
+const firstFrames = 16;
 const firstBytes = 1024;
 /** Positions start over after this one, because larger numbers are slower. */
 const maxPosition = 2 ** 29;
@@ -86,14 +78,17 @@ function copy(from: Uint8Array, length: number, to: Uint8Array, at: number): voi
 }
 
 /**
- * Keeps the last frames. Their bytes are copied into one buffer, and the objects of the oldest frames are reused: a device may send 50,000
+ * Keeps the last frames. Their bytes are copied into one buffer, and the rows of the oldest frames are reused: a device may send 50,000
  * frames per second, and a frame may be a small part of the bytes read.
  */
 export class WireLog {
-  readonly #frames: KeptFrame[] = [];
-  /** Where the oldest frame is in the list, and how many there are. */
+  /** The rows; `start` counts the bytes of all frames, `shown` the recorded bytes of this one. */
+  #rows = new Float64Array(0);
+  /** Which row is that of the oldest frame, and how many there are. */
   #first = 0;
   #count = 0;
+  /** By the number of the frame. */
+  readonly #faults = new Map<number, string>();
   #buffer = new Uint8Array(0);
   #end = 0;
   #refused = 0;
@@ -118,19 +113,14 @@ export class WireLog {
     copy(bytes, shown, this.#buffer, start & (this.#buffer.length - 1));
     this.#end = start + shown;
     if (this.#count === keptFrames) this.#drop();
-    const place = (this.#first + this.#count++) % keptFrames;
-    const number = this.#framesIn + this.#framesOut + this.#refused;
-    const frame = this.#frames[place];
-    if (frame === undefined) this.#frames[place] = { number, time: Date.now(), direction, fault, length, start, shown };
-    else {
-      frame.number = number;
-      frame.time = Date.now();
-      frame.direction = direction;
-      frame.fault = fault;
-      frame.length = length;
-      frame.start = start;
-      frame.shown = shown;
-    }
+    if (this.#count * columns === this.#rows.length) this.#addRows();
+    const row = this.#rowOf(this.#count++);
+    this.#rows[row + timeAt] = Date.now();
+    this.#rows[row + startAt] = start;
+    this.#rows[row + shownAt] = shown;
+    this.#rows[row + lengthAt] = length;
+    this.#rows[row + directionAt] = direction === 'in' ? 0 : 1;
+    if (fault !== undefined) this.#faults.set(this.#newest, fault);
   }
 
   /** undefined: there was no frame. */
@@ -142,12 +132,42 @@ export class WireLog {
 
   /** Returns the frames after this number, oldest first. */
   after(after: number): readonly WireFrame[] {
-    return this.#kept()
-      .filter(({ number }) => number > after)
-      .map(({ start, shown, number, time, direction, fault, length }) => {
-        const at = start & (this.#buffer.length - 1);
-        return { number, time, direction, fault, bytes: this.#buffer.slice(at, at + shown), length };
+    const frames: WireFrame[] = [];
+    for (let place = 0; place < this.#count; place++) {
+      const number = this.#newest - this.#count + 1 + place;
+      if (number <= after) continue;
+      const row = this.#rowOf(place);
+      const at = this.#rows[row + startAt]! & (this.#buffer.length - 1);
+      frames.push({
+        number,
+        time: this.#rows[row + timeAt]!,
+        direction: this.#rows[row + directionAt] === 0 ? 'in' : 'out',
+        fault: this.#faults.get(number),
+        bytes: this.#buffer.slice(at, at + this.#rows[row + shownAt]!),
+        length: this.#rows[row + lengthAt]!,
       });
+    }
+    return frames;
+  }
+
+  /** The number of the newest frame. */
+  get #newest(): number {
+    return this.#framesIn + this.#framesOut + this.#refused;
+  }
+
+  /** Returns where the row of a frame begins; the oldest frame has place 0. */
+  #rowOf(place: number): number {
+    return ((this.#first + place) * columns) % this.#rows.length;
+  }
+
+  /** Makes room for more rows, and puts the oldest first. */
+  #addRows(): void {
+    const before = this.#rows;
+    const from = this.#first * columns;
+    this.#rows = new Float64Array(Math.min(Math.max(firstFrames * columns, 2 * before.length), keptFrames * columns));
+    this.#rows.set(before.subarray(from));
+    this.#rows.set(before.subarray(0, from), before.length - from);
+    this.#first = 0;
   }
 
   /** Makes room for this many consecutive bytes, and returns where they begin. */
@@ -157,7 +177,7 @@ export class WireLog {
       const size = this.#buffer.length;
       const left = size - (this.#end & (size - 1));
       const start = left < length ? this.#end + left : this.#end;
-      const used = this.#count === 0 ? 0 : start - this.#frames[this.#first]!.start;
+      const used = this.#count === 0 ? 0 : start - this.#rows[this.#rowOf(0) + startAt]!;
       if (used + length <= size) return start;
       if (size < keptBytes) this.#resize(Math.max(firstBytes, 2 * size));
       else this.#drop();
@@ -169,19 +189,22 @@ export class WireLog {
     const before = this.#buffer;
     this.#buffer = new Uint8Array(size);
     this.#end = 0;
-    for (const frame of this.#kept()) {
-      copy(before.subarray(frame.start & (before.length - 1)), frame.shown, this.#buffer, this.#end);
-      frame.start = this.#end;
-      this.#end += frame.shown;
+    for (let place = 0; place < this.#count; place++) {
+      const row = this.#rowOf(place);
+      const shown = this.#rows[row + shownAt]!;
+      copy(before.subarray(this.#rows[row + startAt]! & (before.length - 1)), shown, this.#buffer, this.#end);
+      this.#rows[row + startAt] = this.#end;
+      this.#end += shown;
     }
   }
 
+  /** Drops the oldest frame. A frame that is being added is counted already. */
   #drop(): void {
-    this.#first = (this.#first + 1) % keptFrames;
+    if (this.#faults.size > 0) {
+      const oldest = this.#faults.keys().next().value!;
+      if (oldest <= this.#newest - this.#count) this.#faults.delete(oldest);
+    }
+    this.#first = (this.#first + 1) % (this.#rows.length / columns);
     this.#count--;
-  }
-
-  #kept(): KeptFrame[] {
-    return Array.from({ length: this.#count }, (_, index) => this.#frames[(this.#first + index) % keptFrames]!);
   }
 }
