@@ -655,33 +655,34 @@ export class TelnetFilter {
   /** Returns the data without commands, and the bytes to answer. */
   push(bytes: Uint8Array): { readonly data: Uint8Array; readonly answer: Uint8Array } {
     if (this.#state === 'data' && !bytes.includes(telnet.iac)) return { data: bytes, answer: Buffer.alloc(0) };
-    const data: number[] = [];
+    const data = Buffer.allocUnsafe(bytes.length);
     const answer: number[] = [];
-    for (const byte of bytes) this.#take(byte, data, answer);
-    return { data: Buffer.from(data), answer: Buffer.from(answer) };
+    let length = 0;
+    for (const byte of bytes) if (this.#isData(byte, answer)) data[length++] = byte;
+    return { data: data.subarray(0, length), answer: Buffer.from(answer) };
   }
 
-  #take(byte: number, data: number[], answer: number[]): void {
+  /** Whether a byte belongs to the data; adds what is to be answered to `answer`. */
+  #isData(byte: number, answer: number[]): boolean {
     switch (this.#state) {
       case 'data':
         if (byte === telnet.iac) this.#state = 'command';
-        else data.push(byte);
-        return;
+        return byte !== telnet.iac;
       case 'command':
         this.#command = byte;
-        if (byte === telnet.iac) data.push(byte);
         this.#state = byte === telnet.begin ? 'inside' : byte >= telnet.will && byte <= telnet.dont ? 'option' : 'data';
-        return;
+        return byte === telnet.iac;
       case 'option':
         if (this.#command === telnet.do) answer.push(telnet.iac, telnet.wont, byte);
         else if (this.#command === telnet.will) answer.push(telnet.iac, telnet.dont, byte);
         this.#state = 'data';
-        return;
+        return false;
       case 'inside':
         if (byte === telnet.iac) this.#state = 'insideCommand';
-        return;
+        return false;
       case 'insideCommand':
         this.#state = byte === telnet.end ? 'data' : 'inside';
+        return false;
     }
   }
 }

@@ -529,8 +529,10 @@ export function firstMatch(
     const found = matcher.match(message, known);
     if (found !== undefined) return [found, matcher];
   }
-  return [undefined, undefined];
+  return noMatch;
 }
+
+const noMatch = [undefined, undefined] as const;
 
 const shownLength = 80;
 

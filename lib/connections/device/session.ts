@@ -60,6 +60,8 @@ const refusedPauseMs = 30_000;
 /** How many ETags of answers over HTTP are kept, and the longest. */
 const maxEtags = 1024;
 const maxEtagLength = 256;
+/** How long all other messages may be that a device sends before the first expected one. */
+const maxUnexpectedLength = 16_384;
 /** The maximum number of messages of one read in a turn. */
 const framesPerTurn = 64;
 
@@ -89,6 +91,8 @@ export class Session {
   readonly #hasQuestions: boolean;
   /** Whether the device has sent a message that is not expected. */
   #hasOthers = false;
+  /** The length of all other messages before the first expected one. */
+  #unexpectedLength = 0;
   #isTaking = false;
   #requestNumber = 0;
   readonly #saved = new Map<string, Value>();
@@ -240,6 +244,7 @@ export class Session {
     this.#first = undefined;
     this.#step = 0;
     this.#hasHeard = this.#hasOthers = false;
+    this.#unexpectedLength = 0;
     this.#phase = 'greeting';
     this.#codec?.reset();
     this.#refusal = undefined;
@@ -461,6 +466,15 @@ export class Session {
     if (taken !== undefined || isUnasked) return;
     this.#hasOthers = true;
     this.#notUnderstood(message);
+    if (!this.#hasHeard) this.#countUnexpected(message);
+  }
+
+  /** Ends the link to a device that sends much, and nothing that is expected: others would have to wait for it. */
+  #countUnexpected({ text }: Message): void {
+    this.#unexpectedLength += text.length;
+    const isAwaited = this.#phase === 'greeting' || (this.#phase === 'loading' && this.#hasQuestions);
+    if (isAwaited && this.#unexpectedLength > maxUnexpectedLength)
+      this.#link.fail(`the device sends only unexpected messages, more than ${maxUnexpectedLength / 1024} KiB`);
   }
 
   #notUnderstood(message: Message): void {

@@ -280,6 +280,15 @@ test('a device that sends only garbage is offline, and one that refuses a questi
   }
 });
 
+test('the link to a device that sends much, and nothing that is expected, ends before its time', async (t) => {
+  const peer = await startPeer(t, { end: '\n', answer: () => undefined, greeting: () => 'garbage\n'.repeat(2500) });
+  const hub = await startTestHub(t, {
+    connections: { it: { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: 'lwrp' } },
+  });
+  await hub.logged(/^connection "it" is degraded: .*: the device sends only unexpected messages, more than 16 KiB$/);
+  t.pass();
+});
+
 test('a device that is only listened to is running while it sends messages that a pattern matches', async (t) => {
   const heading = '$GPHDT,123.456,T*32\r\n';
   const garbage = '$GPHDT,99.9,T*00\r\n\xff\x00\r\n';
