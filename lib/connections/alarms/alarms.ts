@@ -4,21 +4,25 @@
 import { Observable } from 'rxjs';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { defineConnectionType } from '../connection.ts';
-import { AlarmBoard, type AlarmsSettings, all, settingsSchema } from './board.ts';
+import { AlarmBoard, type AlarmsSettings, all, longestShelfMs, settingsSchema } from './board.ts';
 
 export const alarms = defineConnectionType({
   type: 'alarms',
   isExternal: false,
   settingsSchema,
   durations: ['delay'],
-  parameters: ({ alarms }) => [...Object.keys(alarms).flatMap(parametersOf), ...parametersOfAll],
+  parameters: ({ alarms }) => [
+    ...Object.entries(alarms).flatMap(([name, { text }]) => parametersOf(name, text)),
+    ...parametersOfAll,
+  ],
   inputs: ({ alarms }) => Object.fromEntries(Object.entries(alarms).map(([name, { when }]) => [name, when])),
   inputPath: (name) => ['alarms', name, 'when'],
   follows: (settings) => (parameterId) => followedBy(settings, parameterId),
   causes: (settings) => (parameterId) => {
-    if (parameterId.endsWith('/ack')) return [];
+    if (/\/(ack|shelve|priority)$/.test(parameterId) && parameterId !== `${all}/priority`) return [];
     const alarm = followedBy(settings, parameterId);
-    return alarm.length === 0 ? [] : [`${all}/ack`, ...alarm.map((name) => `${name}/ack`)];
+    const actions = alarm.flatMap((name) => [`${name}/ack`, `${name}/shelve`]);
+    return alarm.length === 0 ? [] : [`${all}/ack`, ...actions];
   },
   mistakes: ({ alarms }, inputTypes) =>
     Object.entries(alarms).flatMap(([name, { when }]) => {
@@ -33,19 +37,23 @@ export const alarms = defineConnectionType({
   run: (context) => new Observable((subscriber) => new AlarmBoard(context, subscriber).start()),
 });
 
-function parametersOf(name: string): ParameterDeclaration[] {
+function parametersOf(name: string, text = ''): ParameterDeclaration[] {
   return [
-    { id: name, type: 'B', access: 'read-only' },
+    { id: name, type: 'B', access: 'read-only', ...(text !== '' && { about: { label: text } }) },
     { id: `${name}/active`, type: 'B', access: 'read-only' },
     { id: `${name}/acknowledged`, type: 'B', access: 'read-only' },
     { id: `${name}/state`, type: 'S', access: 'read-only' },
     { id: `${name}/ack`, type: 'T', access: 'write-only' },
+    { id: `${name}/priority`, type: 'I', access: 'read-only' },
+    { id: `${name}/shelve`, type: 'I', access: 'write-only', about: { unit: 'ms', min: 0, max: longestShelfMs } },
+    { id: `${name}/shelved`, type: 'B', access: 'read-only' },
   ];
 }
 
 const parametersOfAll: readonly ParameterDeclaration[] = [
   { id: `${all}/active`, type: 'I', access: 'read-only' },
   { id: `${all}/unacknowledged`, type: 'I', access: 'read-only' },
+  { id: `${all}/shelved`, type: 'I', access: 'read-only' },
   { id: `${all}/priority`, type: 'I', access: 'read-only' },
   { id: `${all}/text`, type: 'S', access: 'read-only' },
   { id: `${all}/ack`, type: 'T', access: 'write-only' },

@@ -18,6 +18,10 @@ interface Alarm {
   metAtMs: number;
   /** The end of the delay. */
   rising: Subscription;
+  /** When the shelf ends, on the clock of the connection; undefined: it is not shelved. */
+  shelvedUntilMs: number | undefined;
+  /** The end of the shelf. */
+  shelf: Subscription;
 }
 
 export class AlarmBoard {
@@ -59,12 +63,18 @@ export class AlarmBoard {
       isMet: undefined,
       metAtMs: 0,
       rising: Subscription.EMPTY,
+      shelvedUntilMs: undefined,
+      shelf: Subscription.EMPTY,
     };
+    this.#set(`${name}/priority`, settings.priority);
+    this.#shelve(alarm, (left?.shelvedUntilMs ?? 0) - this.#context.scheduler.now());
     const state = left?.state ?? memory?.recalled.get(name);
     if (isKeptState(state)) this.#enter(alarm, state);
     if (isKeptState(state) || left?.isReported) this.#handle(alarm, 'none');
     this.#running.add(() => alarm.rising.unsubscribe());
+    this.#running.add(() => alarm.shelf.unsubscribe());
     this.#receive(name, [alarm]);
+    this.#running.add(this.#context.inbox(`${name}/shelve`).subscribe((ms) => this.#shelveInTurn(alarm, Number(ms))));
     this.#follow(alarm, left);
     return alarm;
   }
@@ -127,8 +137,32 @@ export class AlarmBoard {
     this.#report(alarm, event === 'acknowledged');
   }
 
+  #shelveInTurn(alarm: Alarm, ms: number): void {
+    this.#context.turn(() => {
+      this.#shelve(alarm, ms);
+      this.#publishTotals();
+    });
+  }
+
+  /** Excludes an alarm from the totals for a time; 0 or less: counts it again. Its own state goes on. */
+  #shelve(alarm: Alarm, ms: number): void {
+    const { scheduler } = this.#context;
+    const lastsMs = Math.min(ms, longestShelfMs);
+    const wasShelved = alarm.shelvedUntilMs !== undefined;
+    const isShelved = lastsMs > 0;
+    alarm.shelf.unsubscribe();
+    alarm.shelvedUntilMs = isShelved ? scheduler.now() + lastsMs : undefined;
+    if (isShelved) alarm.shelf = scheduler.schedule(() => this.#shelveInTurn(alarm, 0), lastsMs);
+    if (isShelved !== wasShelved) this.#totals.shelve(alarm, isShelved);
+    this.#set(`${alarm.name}/shelved`, isShelved);
+  }
+
+  #set(id: string, value: Value): void {
+    this.#subscriber.next({ set: id, value });
+  }
+
   #enter(alarm: Alarm, state: AlarmState): void {
-    this.#totals.change(alarm, alarm.state, state);
+    if (alarm.shelvedUntilMs === undefined) this.#totals.change(alarm, alarm.state, state);
     alarm.state = state;
     this.#context.memory?.changed(alarm.name, () => (state === 'normal' ? undefined : state));
   }
@@ -143,8 +177,7 @@ export class AlarmBoard {
   }
 
   #publishTotals(): void {
-    for (const [id, value] of Object.entries(this.#totals.values()))
-      this.#subscriber.next({ set: `${all}/${id}`, value });
+    for (const [id, value] of Object.entries(this.#totals.values())) this.#set(`${all}/${id}`, value);
   }
 
   /** Passes the alarms to a connection that replaces this one. */
@@ -163,6 +196,8 @@ export class AlarmBoard {
 /** 1 is the most urgent. */
 const lowestPriority = 9;
 const maxAlarms = 10_000;
+/** Nobody forgets an alarm for longer than a day. */
+export const longestShelfMs = 86_400_000;
 /** The name of the totals of all alarms. */
 export const all = 'all';
 
@@ -237,7 +272,8 @@ function isKeptState(data: unknown): data is AlarmState {
 // The state that alarms save when a reload changes the settings of their connection. Alarms with the same cause continue from it.
 
 /** The last saved state of an alarm. */
-interface LeftAlarm extends Readonly<Pick<Alarm, 'settings' | 'state' | 'isReported' | 'isMet' | 'metAtMs'>> {
+interface LeftAlarm
+  extends Readonly<Pick<Alarm, 'settings' | 'state' | 'isReported' | 'isMet' | 'metAtMs' | 'shelvedUntilMs'>> {
   /** The revision of the last change of its parameter; undefined: there is none. */
   readonly revision: number | undefined;
 }
@@ -248,7 +284,7 @@ function leftOf(left: unknown, name: string, { when, is }: AlarmSettings): LeftA
   return alarm?.settings.when === when && alarm.settings.is === is ? alarm : undefined;
 }
 
-// The totals of all alarms. The cost of a change in one alarm does not depend on the number of alarms.
+// The totals of all alarms that are not shelved. The cost of a change in one alarm does not depend on the number of alarms.
 
 interface CountedAlarm {
   readonly name: string;
@@ -256,6 +292,7 @@ interface CountedAlarm {
 }
 
 class Totals {
+  #shelved = 0;
   #active = 0;
   #unacknowledged = 0;
   /** The alarms that are not `normal`, by urgency: priority 1 and unacknowledged first; then in the order of their last change. */
@@ -266,12 +303,19 @@ class Totals {
     this.#add(alarm, after, 1);
   }
 
+  /** Omits an alarm, or counts it again. */
+  shelve(alarm: CountedAlarm & Pick<Alarm, 'state'>, isShelved: boolean): void {
+    this.#shelved += isShelved ? 1 : -1;
+    this.#add(alarm, alarm.state, isShelved ? -1 : 1);
+  }
+
   /** Returns the values by parameter name. */
   values(): Readonly<Record<string, Value>> {
     const [first] = this.#present.find(({ size }) => size > 0) ?? [];
     return {
       active: this.#active,
       unacknowledged: this.#unacknowledged,
+      shelved: this.#shelved,
       priority: first?.settings.priority ?? 0,
       text: first === undefined ? '' : first.settings.text || first.name,
     };

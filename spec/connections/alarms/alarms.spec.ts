@@ -96,6 +96,7 @@ test('an alarm is unknown as long as its parameter is, and right at the start ot
   t.is(state(flow, 'b'), 'unacknowledged');
   flow.set({ 'alarm/c/ack': true });
   t.is(state(flow, 'c'), undefined);
+  flow.expect({ 'alarm/c/shelved': false });
   flow.set({ 'desk/c': false });
   t.is(state(flow, 'c'), 'unacknowledged');
   t.is(flow.read('alarm/all/text'), 'b', 'an alarm without text says its name');
@@ -206,3 +207,56 @@ for (const [alarms, mistake] of mistakes)
     t.is(reported.length, 1, reported.join('\n'));
     t.regex(reported[0]!, mistake);
   });
+
+test('a shelved alarm is left out of the totals until its time is over, and keeps its own state', async (t) => {
+  const flow = await start({ a: { when: 'desk/a', priority: 1, text: 'A' }, b: { when: 'desk/b', priority: 2 } });
+  const totals = (active: number, unacknowledged: number, shelved: number, text: string) =>
+    flow.expect({
+      'alarm/all/active': active,
+      'alarm/all/unacknowledged': unacknowledged,
+      'alarm/all/shelved': shelved,
+      'alarm/all/text': text,
+    });
+  flow.set({ 'desk/a': true });
+  totals(2, 2, 0, 'A');
+  flow.expect({ 'alarm/a/shelved': false, 'alarm/a/priority': 1, 'alarm/b/priority': 2 });
+  flow.set({ 'alarm/a/shelve': 3_600_000 });
+  totals(1, 1, 1, 'b');
+  flow.expect({ 'alarm/a/shelved': true, 'alarm/a': true, 'alarm/a/state': 'unacknowledged' });
+  flow.set({ 'alarm/a/ack': true, 'desk/a': false });
+  flow.set({ 'desk/a': true });
+  totals(1, 1, 1, 'b');
+  flow.advance(3_599_999);
+  totals(1, 1, 1, 'b');
+  flow.advance(1);
+  totals(2, 2, 0, 'A');
+  flow.set({ 'alarm/a/shelve': 100 });
+  flow.set({ 'alarm/a/shelve': 200 });
+  flow.advance(150);
+  totals(1, 1, 1, 'b');
+  flow.set({ 'alarm/a/shelve': 0 });
+  totals(2, 2, 0, 'A');
+  flow.set({ 'alarm/a/shelve': 2_000_000_000 });
+  flow.advance(86_399_999);
+  totals(1, 1, 1, 'b');
+  flow.advance(1);
+  t.notThrows(() => totals(2, 2, 0, 'A'), 'nothing is shelved for more than a day');
+  await flow.stop();
+});
+
+test('a shelf time goes on over a reload of the connection', async (t) => {
+  const clock = new VirtualClock();
+  const flow = (text: string) => ({
+    connections: { desk, alarm: { type: 'alarms', alarms: { a: { when: 'desk/a', text } } } },
+  });
+  const { hub, reload, value } = await startReloading(t, { 'flow.json5': flow('one') }, { scheduler: clock });
+  hub.write('desk/a', true, writer);
+  hub.write('alarm/a/shelve', 1000, writer);
+  clock.advanceTo(600);
+  await reload('flow.json5', flow('two'));
+  t.deepEqual([value('alarm/a/shelved'), value('alarm/all/active')], [true, 0]);
+  clock.advanceTo(999);
+  t.is(value('alarm/all/shelved'), 1);
+  clock.advanceTo(1000);
+  t.deepEqual([value('alarm/a/shelved'), value('alarm/all/active'), value('alarm/all/text')], [false, 1, 'two']);
+});
