@@ -105,6 +105,17 @@ function addTemperatures(entity: Entity, names: readonly string[], [usualMin, us
   });
 }
 
+/** Switches climates and water heaters on and off. */
+function addPower(entity: Entity): void {
+  entity.add({
+    type: 'B',
+    name: 'power',
+    command: 'power_command_topic',
+    commandTemplate: 'power_command_template',
+    words: entity.words,
+  });
+}
+
 function addHumidity(entity: Entity, usualMin: number): void {
   entity.add({
     type: 'F',
@@ -357,26 +368,14 @@ const describers: Readonly<Record<string, (entity: Entity) => void>> = {
       ...keysOf('preset_mode', 'preset_mode_value_template'),
       about: choicesOf(['none', ...entity.list('preset_modes')]),
     });
-    entity.add({
-      type: 'B',
-      name: 'power',
-      command: 'power_command_topic',
-      commandTemplate: 'power_command_template',
-      words: entity.words,
-    });
+    addPower(entity);
   },
   water_heater(entity) {
     const modes = entity.list('modes');
     const usual = ['off', 'eco', 'electric', 'gas', 'heat_pump', 'high_demand', 'performance'];
     entity.add({ type: 'S', name: 'mode', ...keysOf('mode'), about: choicesOf(modes.length > 0 ? modes : usual) });
     addTemperatures(entity, ['temperature'], unitOf(entity) === '°F' ? [110, 140] : [43.3, 60]);
-    entity.add({
-      type: 'B',
-      name: 'power',
-      command: 'power_command_topic',
-      commandTemplate: 'power_command_template',
-      words: entity.words,
-    });
+    addPower(entity);
   },
   humidifier(entity) {
     entity.add({ type: 'B', ...templatedState, words: entity.words });
