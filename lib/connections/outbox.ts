@@ -2,7 +2,7 @@
 // never delays others, and parameters show the outcome of messages.
 
 import { randomUUID } from 'node:crypto';
-import type { Subscription } from 'rxjs';
+import type { SchedulerLike, Subscription } from 'rxjs';
 import { z } from 'zod';
 import type { Link, Transport } from '../device/transport.ts';
 import { counted } from '../model/digits.ts';
@@ -41,6 +41,40 @@ export type Outcome =
 
 /** Begins an attempt and calls `done` once, with its outcome; returns a function that cancels it without a call of `done`. */
 export type Send = (message: Message, done: (outcome: Outcome) => void) => () => void;
+
+/** An attempt with a limit of time. */
+export interface BoundedAttempt {
+  readonly scheduler: SchedulerLike;
+  readonly limitMs: number;
+  /** The reason of the outcome at the limit. */
+  readonly late: string;
+  /** Begins to send, and returns a function that aborts that. The first call of `end` counts; later ones have no effect. */
+  begin(end: (outcome: Outcome) => void, hasEnded: () => boolean): () => void;
+}
+
+/** Begins an attempt and calls `done` once, at the limit at the latest; returns a function that cancels it without a call of `done`. */
+export function attempt(
+  { scheduler, limitMs, late, begin }: BoundedAttempt,
+  done: (outcome: Outcome) => void,
+): () => void {
+  let hasEnded = false;
+  const end = (outcome: Outcome) => {
+    if (hasEnded) return;
+    hasEnded = true;
+    limit.unsubscribe();
+    done(outcome);
+  };
+  const limit = scheduler.schedule(() => {
+    end({ is: 'later', reason: late });
+    abort();
+  }, limitMs);
+  const abort = begin(end, () => hasEnded);
+  return () => {
+    hasEnded = true;
+    limit.unsubscribe();
+    abort();
+  };
+}
 
 /** The counts of one message in the settings, which are parameters. */
 interface Counts {

@@ -7,7 +7,7 @@ import type { Transporter } from 'nodemailer';
 import type { SchedulerLike } from 'rxjs';
 import { connectReason, openSocket, type TlsTarget, tlsOptions } from '../../device/transport.ts';
 import { messageOf } from '../../model/error.ts';
-import type { Outcome } from '../outbox.ts';
+import { attempt, type Outcome } from '../outbox.ts';
 import { type Mailbox, type MailSettings, serverOf } from './settings.ts';
 
 /** The maximum duration of an attempt, whatever the server does. */
@@ -87,30 +87,18 @@ export class Smtp {
     restOf: (to: readonly string[]) => string = () => '',
     warn: (reason: string) => void = () => {},
   ): Attempt {
-    return (done) => {
+    const begin = (end: (outcome: Outcome) => void) => {
       const controller = new AbortController();
-      let isDone = false;
-      const end = (outcome: Outcome) => {
-        if (isDone) return;
-        isDone = true;
-        timeout.unsubscribe();
-        done(outcome);
-      };
-      const timeout = this.#scheduler.schedule(() => {
-        end({ is: 'later', reason: `no end of the dialogue within ${maxAttemptMs / 1000} s` });
-        controller.abort();
-        this.#socket?.destroy();
-      }, maxAttemptMs);
       this.#open()
         .then((transport) => work(transport, controller.signal))
         .then(end, (error) => end(this.#outcomeOf(error as MailError, restOf, warn)));
       return () => {
-        isDone = true;
-        timeout.unsubscribe();
         controller.abort();
         this.#socket?.destroy(); // nodemailer cannot abort what is no mail
       };
     };
+    const late = `no end of the dialogue within ${maxAttemptMs / 1000} s`;
+    return (done) => attempt({ scheduler: this.#scheduler, limitMs: maxAttemptMs, late, begin }, done);
   }
 
   #open(): Promise<Transporter> {

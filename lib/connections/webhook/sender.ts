@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import type { SchedulerLike } from 'rxjs';
 import { retryAfterMs } from '../../device/http-message.ts';
 import { connectReason, openSocket, type TlsTarget, tlsOptions } from '../../device/transport.ts';
-import type { Outcome } from '../outbox.ts';
+import { attempt, type Outcome } from '../outbox.ts';
 
 /** How many bytes of an answer are read. */
 export const maxAnswerBytes = 65_536;
@@ -44,35 +44,25 @@ export class WebhookSender {
 
   /** Calls `done` once, with the outcome; returns a function that cancels the request without a call of `done`. */
   send(asked: WebhookRequest, done: (outcome: Outcome) => void): () => void {
-    let request: ClientRequest | undefined;
-    let isDone = false;
-    const end = (outcome: Outcome) => {
-      if (isDone) return;
-      isDone = true;
-      timeout.unsubscribe();
-      done(outcome);
+    const begin = (end: (outcome: Outcome) => void, hasEnded: () => boolean) => {
+      let request: ClientRequest;
+      const start = (mayRepeat: boolean) => {
+        const begun = this.#begin(asked);
+        request = begun;
+        begun.on('response', (response) => this.#read(response, end));
+        begun.on('error', (error) => {
+          // the target has closed an idle connection, which is not a fault
+          if (mayRepeat && begun.reusedSocket && !hasEnded()) start(false);
+          else end({ is: 'later', reason: connectReason(error) });
+        });
+        begun.end(asked.body);
+      };
+      start(true);
+      return () => request.destroy();
     };
-    const timeout = this.#scheduler.schedule(() => {
-      end({ is: 'later', reason: `no answer within ${asked.timeoutMs / 1000} s` });
-      request?.destroy();
-    }, asked.timeoutMs);
-    const begin = (mayRepeat: boolean) => {
-      const begun = this.#begin(asked);
-      request = begun;
-      begun.on('response', (response) => this.#read(response, end));
-      begun.on('error', (error) => {
-        // the target has closed an idle connection, which is not a fault
-        if (mayRepeat && begun.reusedSocket && !isDone) begin(false);
-        else end({ is: 'later', reason: connectReason(error) });
-      });
-      begun.end(asked.body);
-    };
-    begin(true);
-    return () => {
-      isDone = true;
-      timeout.unsubscribe();
-      request?.destroy();
-    };
+    const { timeoutMs: limitMs } = asked;
+    const late = `no answer within ${limitMs / 1000} s`;
+    return attempt({ scheduler: this.#scheduler, limitMs, late, begin }, done);
   }
 
   #begin({ url, method, headers, body }: WebhookRequest): ClientRequest {
