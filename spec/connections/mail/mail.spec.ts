@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { readLimit, readMailbox } from '../../../lib/connections/mail/settings.ts';
-import type { Hub } from '../../../lib/index.ts';
+import { type Hub, type HubOptions, monotonicScheduler } from '../../../lib/hub/index.ts';
 import { mistakesOf } from '../../support/core.ts';
 import { eventually } from '../../support/deadline.ts';
 import { startExim } from '../../support/exim.ts';
@@ -24,8 +24,8 @@ const becauseOf = (hub: Hub, pattern: RegExp) =>
 const from = 'Studio 1 <studio@example.org>';
 const siren = { to: 'night@example.org', subject: 'The siren' };
 const desk = { type: 'dummy', parameters: ['level,F,0.5', 'name,S'] };
-const start = (t: ExecutionContext, settings: object) =>
-  startTestHub(t, { connections: { desk, mail: { type: 'mail', from, messages: { siren }, ...settings } } });
+const start = (t: ExecutionContext, settings: object, options?: Partial<HubOptions>) =>
+  startTestHub(t, { connections: { desk, mail: { type: 'mail', from, messages: { siren }, ...settings } } }, options);
 const plain = (port: number) => ({ url: `smtp://127.0.0.1:${port}`, starttls: false });
 const signedIn = { username: 'studio', password: 'right' };
 
@@ -111,16 +111,19 @@ test('a wrong password, certificate, name, port or server is a sentence, before 
 
 test('a limit suppresses mails, and the next mail says how many and since when', async (t) => {
   const exim = await startExim(t);
-  const hub = await start(t, { ...plain(exim.port), messages: { siren: { ...siren, text: 'on', limit: '1/2s' } } });
+  let aheadMs = 0;
+  const scheduler = { ...monotonicScheduler, now: () => monotonicScheduler.now() + aheadMs };
+  const messages = { siren: { ...siren, text: 'on', limit: '1/1h' } };
+  const hub = await start(t, { ...plain(exim.port), messages }, { scheduler });
   for (let number = 0; number < 4; number++) hub.write('mail/siren', true, writer);
   await exim.has(1);
   t.is(value(hub, 'mail/siren/suppressed'), 3);
-  await new Promise((resolve) => setTimeout(resolve, 2000)); // the limit itself is time
+  aheadMs = 3_600_000;
   hub.write('mail/siren', true, writer);
   await exim.has(2);
   t.regex(
     (await exim.mails())[1]!,
-    /on\n\n3 more messages since \d{4}-.*Z were suppressed by the =?\n?limit of 1\/2s\./,
+    /on\n\n3 more messages since \d{4}-.*Z were suppressed by the =?\n?limit of 1\/1h\./,
   );
 });
 

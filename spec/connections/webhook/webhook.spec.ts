@@ -6,7 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
-import { setTimeout as after } from 'node:timers/promises';
+import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
 import { maxQueued } from '../../../lib/connections/outbox.ts';
 import { schemeOf, sign, verify } from '../../../lib/connections/webhook/signature.ts';
@@ -451,26 +451,35 @@ test('what waits when the hub is killed is sent by the next one if there is a st
       hooks: { type: 'webhook', out: { door: { url: target.url, type: 'I', body: '{value}' } } },
     },
   };
-  const first = await startHub(flow, folder, { hubFolder: thisTree });
+  const first = await startHub(flow, folder, { hubFolder: thisTree, isQuick: true });
   for (const number of [1, 2, 3])
     await fetch(`http://127.0.0.1:${first.port}/update`, {
       method: 'POST',
       body: new URLSearchParams({ parameter: 'hooks/door', value: `${number}` }),
     });
   await target.has(1);
-  await after(1500); // the store writes once a second
+  await eventually(() => keptMessages(`${folder}/store/values.db`) === 3, 'three messages in the store');
   first.process.kill('SIGKILL');
   await once(first.process, 'exit');
   isUp = true;
   const before = target.taken.length;
-  const second = await startHub(flow, folder, { hubFolder: thisTree });
+  const second = await startHub(flow, folder, { hubFolder: thisTree, isQuick: true });
   await target.has(before + 3);
-  await second.stop();
+  await second.stop(true);
   t.deepEqual(
     target.taken.slice(before).map(({ body }) => body),
     ['1', '2', '3'],
   );
 });
+
+function keptMessages(file: string): unknown {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    return database.prepare('SELECT count(*) AS count FROM under_way').get()!.count;
+  } finally {
+    database.close();
+  }
+}
 
 test('with simulate everything counts as delivered, and nothing is sent', async (t) => {
   const target = await startTarget(t);
