@@ -21,7 +21,7 @@ export async function request(
   return (await respond(options, path, init, allowed)).text();
 }
 
-/** Requests a resource of one parameter. Errors: as `request`; for an unknown address, the error suggests the nearest known one. */
+/** Requests a resource of one parameter. Errors: as `request`, with the address; for an unknown address, the error suggests the nearest known one. */
 export async function requestParameter(
   address: string,
   options: RemoteOptions,
@@ -29,10 +29,11 @@ export async function requestParameter(
   init: RequestInit,
   allowed: number[] = [],
 ): Promise<string> {
-  const response = await respond(options, path, init, [...allowed, 404]);
+  const response = await respond(options, path, init, [...allowed, 400, 404]);
   const text = await response.text();
-  if (response.status !== 404) return text;
+  if (response.ok || allowed.includes(response.status)) return text;
   const sentence = sentenceOf(text);
+  if (response.status !== 404) throw new Error(sentence.includes(address) ? sentence : `${address}: ${sentence}`);
   if (sentence.includes('did you mean')) throw new Error(sentence);
   const nearest = await nearestAddress(address, options).catch(() => undefined); // without permission to list parameters, no suggestion
   throw new Error(`${sentence}${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`);

@@ -34,6 +34,10 @@ export function localTime(time: IsoTime): string {
   return local(new Date()).startsWith(day!) ? clock! : `${day} ${clock}`;
 }
 
+export function describeStaleness(since: IsoTime): string {
+  return `the value may be outdated: its device is offline since ${localTime(since)}`;
+}
+
 /** Interprets a time without a zone in the time zone of the user, not of the hub. Other texts remain unchanged. */
 export function withZone(text: string): string {
   const time = /T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? undefined : readIsoTime(text);

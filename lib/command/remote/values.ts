@@ -11,7 +11,7 @@ import type { Notification } from '../../wire/plain.ts';
 import { type Cli, remoteCommand } from '../cli.ts';
 import type { Console, PacedConsole } from '../console.ts';
 import { credentials, type RemoteOptions, request, requestParameter } from './ask-hub.ts';
-import { localTime } from './phrases.ts';
+import { describeStaleness, localTime } from './phrases.ts';
 
 /** The command-line argument for a parameter. */
 const operand = ['<address>', '<Connection ID>/<Parameter ID>'] as const;
@@ -44,7 +44,7 @@ export function register(cli: Cli): void {
     .action((connectionId: string, options: WireOptions) => finish(wire(connectionId, options, console, untilStopped)));
 }
 
-/** Prints the value. Errors: the message of the hub, or no hub at the URL. */
+/** Prints the value, and as an error message that it is stale. Errors: the message of the hub, or no hub at the URL. */
 export async function get(
   address: string,
   options: RemoteOptions & { json?: boolean },
@@ -53,6 +53,8 @@ export async function get(
   const path = `/parameters/${pathOf(address)}`;
   const accept = options.json ? 'application/json' : 'text/plain';
   console.print(await requestParameter(address, options, path, { headers: { accept } }));
+  const info = await infoOf(address, options);
+  if (info?.staleSince !== undefined) console.printError(`${address}: ${describeStaleness(info.staleSince)}`);
   return 0;
 }
 
@@ -66,7 +68,7 @@ export async function set(
   options: RemoteOptions & { confirm?: string },
   console: Console,
 ): Promise<number> {
-  const written = readValue(address, value, await typeOf(address, options));
+  const written = readValue(address, value, (await infoOf(address, options))?.type);
   const body = JSON.stringify({ parameter: address, value: written });
   const query = options.confirm === undefined ? '' : `?${new URLSearchParams({ confirm: options.confirm })}`;
   const headers = { accept: 'application/json', 'content-type': 'application/json' };
@@ -77,9 +79,9 @@ export async function set(
 }
 
 /** Returns undefined if the hub has no such parameter, or the user may only write it. Errors: as `request`. */
-async function typeOf(address: string, options: RemoteOptions): Promise<ValueType | undefined> {
+async function infoOf(address: string, options: RemoteOptions): Promise<ParameterInfo | undefined> {
   const list = await request(options, `/hub/parameters?${new URLSearchParams({ address })}`, {});
-  return (JSON.parse(list) as ParameterInfo[])[0]?.type;
+  return (JSON.parse(list) as ParameterInfo[])[0];
 }
 
 /** Allows values that begin with a minus. Throws if an operand looks like a misspelt option. */

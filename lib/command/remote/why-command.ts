@@ -9,7 +9,7 @@ import type { CausedChange, Causes, Explanation } from '../../wire/http/paramete
 import { type Cli, remoteCommand } from '../cli.ts';
 import type { Console } from '../console.ts';
 import { type RemoteOptions, request, requestParameter } from './ask-hub.ts';
-import { describeWriter, localTime, show } from './phrases.ts';
+import { describeStaleness, describeWriter, localTime, show } from './phrases.ts';
 
 export function register(cli: Cli): void {
   const { console, finish } = cli;
@@ -27,9 +27,12 @@ const deepestIndent = 20;
 /** Prints the chain of changes, newest first, one per line. Errors: the message of the hub, or no hub. */
 export async function explain(address: string, options: RemoteOptions, console: Console): Promise<number> {
   const path = `/hub/explain/${pathOf(address)}`;
-  const { would, isNotKept, ...causes } = JSON.parse(await requestParameter(address, options, path, {})) as Explanation;
+  const { would, staleSince, isNotKept, ...causes } = JSON.parse(
+    await requestParameter(address, options, path, {}),
+  ) as Explanation;
   if (causes.chain.length === 0) console.print(printable(`${address}: its state is unknown`));
   printCauses(causes, console);
+  if (staleSince !== undefined) console.print(describeStaleness(staleSince));
   if (isNotKept)
     console.print('it is not stored on disk: the client or rule that wrote it uses most of the space for values');
   if (would === undefined) return 0;

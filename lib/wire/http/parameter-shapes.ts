@@ -90,6 +90,8 @@ export const explanation = named(
     parameter: address,
     /** Omitted if those rules have not written it. */
     would: causes.describe('The value that the rules in shadow would have set').optional(),
+    /** Omitted if its device is online, or it has none. */
+    staleSince: time.describe('Since when the device is offline, so the value may be outdated').optional(),
     /** Omitted if the value is kept, or there is no store. */
     isNotKept: yes.describe('The value is not stored: its writer uses most of the space').optional(),
   }),

@@ -1,5 +1,6 @@
 // `patchbay get`, `set` and `watch` against a running hub (D-30).
 
+import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { BehaviorSubject } from 'rxjs';
 import { filter, map } from 'rxjs/operators';
@@ -8,8 +9,10 @@ import type { RemoteOptions } from '../../../lib/command/remote/ask-hub.ts';
 import { get, set, watch } from '../../../lib/command/remote/values.ts';
 import { explain } from '../../../lib/command/remote/why-command.ts';
 import { first } from '../../support/deadline.ts';
+import { createFolder } from '../../support/folder.ts';
 import { ask } from '../../support/http.ts';
 import { api, expectQuietLog, startTestHub } from '../../support/hub.ts';
+import { startPeer } from '../../support/peer.ts';
 import { call, runToEnd, start } from '../../support/system/process.ts';
 
 async function startDesk(t: ExecutionContext, settings: object = {}) {
@@ -55,6 +58,26 @@ test.serial('get prints the value, with --json its JSON', async (t) => {
   t.is((await run('desk/a b/ü?', true)).output, '0.5\n');
   const ended = await runToEnd(t, ['get', '--json', 'desk/a b/ü?', '--url', url]);
   t.deepEqual([ended.status, ended.output, ended.errors], [0, '0.5\n', '']);
+});
+
+test.serial('get warns that a value is stale, and explain says since when', async (t) => {
+  const peer = await startPeer(t, { end: '\n', greeting: () => 'LEVEL 5\n', answer: () => undefined });
+  const folder = await createFolder(t, {
+    'level.device.json5': `{ about: 'It', frame: { end: '\\n' }, parameters: { level: { type: 'I', on: 'LEVEL {value:int}' } } }`,
+  });
+  const protocol = join(folder, 'level.device.json5');
+  const hub = await startTestHub(t, {
+    connections: { api, it: { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol } },
+  });
+  await hub.logged(/^connection "it" is running$/);
+  await peer.stop();
+  await hub.logged(/^connection "it" is degraded/);
+  const url = `http://127.0.0.1:${hub.port}`;
+  const stale = /the value may be outdated: its device is offline since \d\d:\d\d:\d\d\.\d{3}\n$/;
+  const got = await call((console) => get('it/level', options(url), console));
+  t.deepEqual([got.status, got.output], [0, '5\n']);
+  t.regex(got.errors, stale);
+  t.regex((await call((console) => explain('it/level', options(url), console))).output, stale);
 });
 
 test.serial('set converts and prints the written value, and fires triggers', async (t) => {
@@ -158,7 +181,7 @@ const refusals: [what: string, command: Command, message: string][] = [
   [
     'set desk/unknown loud',
     (...rest) => set('desk/unknown', 'loud', ...rest),
-    'expected a number, got "loud" (string)',
+    'desk/unknown: expected a number, got "loud" (string)',
   ],
   [
     'set clock/pulse/1',
@@ -184,7 +207,7 @@ for (const [what, command, message] of refusals)
 test.serial('a refusal of the hub goes to standard error, with exit status 1', async (t) => {
   const { url } = await startDesk(t);
   const { status, output, errors } = await runToEnd(t, ['set', 'desk/unknown', 'loud'], { PATCHBAY_URL: url });
-  t.deepEqual([status, output, errors], [1, '', 'expected a number, got "loud" (string)\n']);
+  t.deepEqual([status, output, errors], [1, '', 'desk/unknown: expected a number, got "loud" (string)\n']);
 });
 
 const urls: [url: string, message: RegExp][] = [

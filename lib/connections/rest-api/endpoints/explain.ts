@@ -2,7 +2,7 @@
 
 import { nearestName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
-import { absenceBefore, type Change, type Parameter } from '../../../model/parameter.ts';
+import { absenceBefore, type Change, type Parameter, staleSinceOf } from '../../../model/parameter.ts';
 import { something } from '../../../wire/http/hidden.ts';
 import { type CausedChange, type Causes, type Explanation, explanation } from '../../../wire/http/parameter-shapes.ts';
 import { toIsoTime } from '../../../wire/time.ts';
@@ -43,7 +43,14 @@ function explainParameter(hub: Pick<HubPort, 'wouldBe' | 'persistence'>, view: V
     throw new HubError('state-unknown', `${address}: the state is unknown`);
   const would = wouldBe && causesOf(wouldBe.parameter, wouldBe, view);
   const isLeftOut = hub.persistence.archive?.values?.isLeftOut(parameter) === true;
-  return { parameter: address, ...causesOf(parameter, lastChange, view), would, isNotKept: isLeftOut || undefined };
+  const staleSince = staleSinceOf(parameter);
+  return {
+    parameter: address,
+    ...causesOf(parameter, lastChange, view),
+    would,
+    staleSince: staleSince === undefined ? undefined : toIsoTime(staleSince),
+    isNotKept: isLeftOut || undefined,
+  };
 }
 
 /** Returns the nearest readable address, preferably within the same connection; undefined: no address is similar. */
