@@ -114,6 +114,8 @@ export interface BindingsOptions {
 export class Bindings {
   readonly #options: BindingsOptions;
   readonly #live = new Map<string, Live>();
+  /** Refuses writes to parameters whose device has not announced them yet, or no longer does. */
+  readonly #absent = new Map<string, Subscription>();
   readonly #byTopic = new Map<string, Set<Live>>();
   readonly #devices = new Map<string, LiveDevice>();
   readonly #byAvailability = new Map<string, Set<readonly [LiveDevice, number]>>();
@@ -134,6 +136,8 @@ export class Bindings {
     for (const binding of bindings) {
       this.remove([binding.id]);
       const { id, write, device } = binding;
+      this.#absent.get(id)?.unsubscribe(); // before the writes are taken, or it would undo that
+      this.#absent.delete(id);
       const live: Live = {
         binding,
         own: context.own(id),
@@ -152,6 +156,21 @@ export class Bindings {
       if (write !== undefined) live.writing = this.#takeWrites(live, write);
     }
     broker.subscribe(filters);
+  }
+
+  /** Refuses writes to declared parameters until they are bound. */
+  refuseUntilBound(ids: Iterable<string>): void {
+    const { context } = this.#options;
+    for (const id of ids) {
+      if (this.#live.has(id)) continue;
+      const reason = `${id}: the device does not have this parameter at the moment`;
+      const refuse = () => {
+        throw new HubError('unavailable', reason);
+      };
+      const warn = () => context.log.warn({ parameter: id }, `not sent: ${reason}`, 'not sent'); // a trigger
+      this.#absent.get(id)?.unsubscribe();
+      this.#absent.set(id, context.inbox(id, refuse).subscribe(warn));
+    }
   }
 
   remove(ids: readonly string[]): void {
@@ -241,6 +260,7 @@ export class Bindings {
   }
 
   stop(): void {
+    for (const refusing of this.#absent.values()) refusing.unsubscribe();
     for (const live of this.#live.values()) {
       live.writing?.unsubscribe();
       live.wanted?.timer.unsubscribe();

@@ -233,6 +233,7 @@ export class Discovery {
     const kept = ids.flatMap((id) => expected.get(id) ?? []);
     for (const { id } of kept) emit({ unset: id });
     if (kept.length > 0) emit({ declare: kept });
+    bindings.refuseUntilBound(kept.map(({ id }) => id));
     if (withdrawn.length > 0) emit({ withdraw: withdrawn });
   }
 

@@ -129,6 +129,7 @@ function run(context: ConnectionContext<MqttSettings>, hub: HubPort | undefined)
     bindings.add(
       [...expected.keys()].flatMap((id) => open.map((one) => one.bindId(id)).find((one) => one !== undefined) ?? []),
     );
+    bindings.refuseUntilBound(expected.keys());
     broker.subscribe(open.map(({ filter }) => ({ topic: filter, isRetainedWanted: true })));
     const discovery =
       settings.discover === undefined

@@ -437,6 +437,8 @@ test('what `expect` names takes over what the device announces: rights, metadata
     );
   const isStale = (id: string, stale: boolean) =>
     eventually(() => (hub.find(`home/${id}`)?.device?.staleSince !== undefined) === stale, `${id} stale: ${stale}`);
+  const refused = { message: 'kit01/a: the device does not have this parameter at the moment' };
+  t.throws(() => hub.write('home/kit01/a', true, writer), refused);
   await announce('switch', 'a', { name: 'Lamp', command_topic: 'a/set', state_topic: 'a/state' });
   await announce('binary_sensor', 'motion', { state_topic: 'motion/state' });
   await say('kit/avail', 'online', true);
@@ -449,4 +451,14 @@ test('what `expect` names takes over what the device announces: rights, metadata
   await isStale('kit01/motion', true);
   await say('kit/avail', 'online', true);
   await isStale('kit01/a', false);
+  t.notThrows(() => hub.write('home/kit01/a', true, writer));
+  await say('homeassistant/switch/kit01/a/config', '', true);
+  await eventually(() => {
+    try {
+      hub.write('home/kit01/a', true, writer);
+    } catch (error) {
+      return (error as Error).message === refused.message;
+    }
+    return false;
+  }, 'the removed parameter to refuse writes');
 });
