@@ -370,7 +370,9 @@ class Compiler {
       const here = [...path, 'lengths', written];
       const [, first, last = first] = /^([\da-f]{2})(?:\.\.([\da-f]{2}))?$/i.exec(written) ?? [];
       const [low, high] = [Number.parseInt(first ?? '', 16), Number.parseInt(last ?? '', 16)];
-      if (!(low <= high))
+      if (low > high)
+        this.#add(here, `expected the lower byte of the range first, got "${written}": write ${last}..${first}`);
+      else if (!(low <= high))
         this.#add(here, `expected a byte or a range in hexadecimal digits, such as 90 or 80..8F, got "${written}"`);
       else if (running === true && low < 0x80)
         this.#add(here, `expected bytes of 80 and more, because of running, got "${written}"`);

@@ -241,7 +241,11 @@ const frame = z
     if (kinds.length !== 1)
       context.addIssue({ code: 'custom', message: 'expected exactly one of end, bytes, length, lengthBy and idle' });
     if (prompt !== undefined && (end === undefined || start !== undefined || block !== undefined))
-      context.addIssue({ code: 'custom', path: ['prompt'], message: 'expected end, without start and block' });
+      context.addIssue({
+        code: 'custom',
+        path: ['prompt'],
+        message: 'expected prompt only beside end, without start and block: set end, and remove the others',
+      });
     if (start !== undefined && end === undefined)
       context.addIssue({ code: 'custom', path: ['start'], message: 'expected end as well, got none' });
   });

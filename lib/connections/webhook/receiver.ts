@@ -350,13 +350,14 @@ class SeenDeliveries {
 
   #recalled(): readonly string[] {
     const { memory } = this.#context;
-    const found: string[] = [];
+    const rows: { readonly place: number; readonly keys: readonly string[] }[] = [];
     for (const [name, row] of memory?.recalled ?? []) {
       if (!name.startsWith(this.#prefix)) continue;
-      found.push(...keysOf(row));
+      rows.push({ place: Number(name.slice(this.#prefix.length)), keys: keysOf(row) });
       memory!.changed(name, () => undefined); // its keys are stored again, in other rows
     }
-    return found.slice(-maxRemembered);
+    rows.sort((a, b) => a.place - b.place); // the oldest first, as they are forgotten in this order
+    return rows.flatMap(({ keys }) => keys).slice(-maxRemembered);
   }
 }
 

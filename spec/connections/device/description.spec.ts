@@ -117,13 +117,13 @@ test('mistakes in a table of lengths and in prompts have their places', async (t
       'it.json5:4:24: frame.lengthBy.at: expected 0, because of running, got 1',
       'it.json5:4:81: frame.lengthBy.lengths.10: expected bytes of 80 and more, because of running, got "10"',
       'it.json5:4:42: frame.lengthBy.lengths.8x: expected a byte or a range in hexadecimal digits, such as 90 or 80..8F, got "8x"',
-      'it.json5:4:51: frame.lengthBy.lengths["90..80"]: expected a byte or a range in hexadecimal digits, such as 90 or 80..8F, got "90..80"',
+      'it.json5:4:51: frame.lengthBy.lengths["90..80"]: expected the lower byte of the range first, got "90..80": write 80..90',
       'it.json5:4:64: frame.lengthBy.lengths.F0: expected a length, or the byte that ends the frame in hexadecimal digits, got "FX" (string)',
       'it.json5:4:74: frame.lengthBy.lengths.C0: expected a length of more than at, 1, got 1',
     ],
   );
   t.deepEqual(await mistakesOf(t, `{ about: 'It', format: 'hex', frame: { bytes: 3, prompt: 'OK>' }, ${level} }`), [
-    'it.json5:1:50: frame.prompt: expected end, without start and block',
+    'it.json5:1:50: frame.prompt: expected prompt only beside end, without start and block: set end, and remove the others',
   ]);
 });
 
