@@ -36,18 +36,24 @@ export type Answered = { readonly again: true } | { readonly fault: string };
 
 export class HttpAuth {
   readonly #credentials: Credentials;
+  /** What each request has from the first on. */
+  readonly #fixed: { readonly value: string; readonly nonce: string } | undefined;
   #challenge: (Challenge & { readonly isSession: boolean; readonly count: { requests: number } }) | undefined;
 
   constructor(credentials: Credentials) {
     this.#credentials = credentials;
+    const { basic, bearer } = credentials;
+    if (bearer !== undefined) this.#fixed = { value: `Bearer ${bearer}`, nonce: '' };
+    else if (basic !== undefined) {
+      const pair = Buffer.from(`${basic.username}:${basic.password}`).toString('base64');
+      this.#fixed = { value: `Basic ${pair}`, nonce: '' };
+    }
   }
 
   /** Returns the value of Authorization for a request, and the nonce in it; undefined: none yet, or none at all. */
   headerFor(method: string, target: string): { readonly value: string; readonly nonce: string } | undefined {
-    const { basic, bearer, digest } = this.#credentials;
-    if (bearer !== undefined) return { value: `Bearer ${bearer}`, nonce: '' };
-    if (basic !== undefined)
-      return { value: `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}`, nonce: '' };
+    if (this.#fixed !== undefined) return this.#fixed;
+    const { digest } = this.#credentials;
     if (digest === undefined || this.#challenge === undefined) return undefined;
     return { value: this.#digest(digest, method, target), nonce: this.#challenge.nonce };
   }

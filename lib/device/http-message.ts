@@ -63,10 +63,13 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
 
 /** The text of an answer, for people: without the credentials in its head. */
 export function writeAnswer({ status, statusText, headers }: HttpHead, body: string): string {
-  const lines = Object.entries(headers).map(
-    ([name, value]) => `\n${name}: ${name === 'set-cookie' ? value.replace(/=[^;]*/, '=***') : value}`,
-  );
-  return `HTTP ${status}${statusText === '' ? '' : ` ${statusText}`}${lines.join('')}${body === '' ? '' : `\n\n${body}`}`;
+  let text = `HTTP ${status}`;
+  if (statusText !== '') text += ` ${statusText}`;
+  for (const name in headers) {
+    const value = headers[name]!;
+    text += `\n${name}: ${name === 'set-cookie' ? value.replace(/=[^;]*/, '=***') : value}`;
+  }
+  return body === '' ? text : `${text}\n\n${body}`;
 }
 
 /** Reads Retry-After, seconds or a date (RFC 9110 10.2.3), as milliseconds; undefined: it is neither. */
@@ -207,6 +210,9 @@ export class RequestPattern implements Matcher {
   readonly #form: readonly NamedPattern[] | undefined;
   readonly #body: { readonly tree: TreePattern } | { readonly text: Pattern } | undefined;
   readonly #isXml: boolean;
+  /** Whether its text is always the same, as that of most polls is. */
+  readonly #isFixed: boolean;
+  #fixed: string | undefined;
 
   /** `path`: where in the description a mistake is. Errors: `RequestMistake`. */
   constructor(
@@ -248,6 +254,14 @@ export class RequestPattern implements Matcher {
       } catch (error) {
         throw new RequestMistake(['body'], error as PatternError);
       }
+    const named = [...this.#query, ...this.#headers, ...(this.#form ?? [])].map(({ pattern: one }) => one);
+    const patterns = [
+      this.#path,
+      ...named,
+      ...(this.#body !== undefined && 'text' in this.#body ? [this.#body.text] : []),
+    ];
+    const isTree = this.#body !== undefined && 'tree' in this.#body;
+    this.#isFixed = !isTree && patterns.every(({ isLiteral }) => isLiteral);
   }
 
   match(): undefined {
@@ -256,6 +270,12 @@ export class RequestPattern implements Matcher {
 
   /** Errors: as `Pattern.format`; `out-of-range` for a value that would change the path or a header. */
   format(values: Values): string {
+    if (!this.#isFixed) return this.#format(values);
+    this.#fixed ??= this.#format(values);
+    return this.#fixed;
+  }
+
+  #format(values: Values): string {
     const pairs = (list: readonly NamedPattern[]) =>
       list.map(({ name, pattern }) => `${encodePart(name)}=${encodePart(pattern.format(values))}`).join('&');
     let target = this.#path.format(values, encodePart);

@@ -5,6 +5,7 @@ import { isIPv6 } from 'node:net';
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
 import type { buildConnector, Dispatcher, Pool } from 'undici';
 import { messageOf } from '../model/error.ts';
+import { KeptResults } from '../model/kept-results.ts';
 import { type Credentials, HttpAuth, maskedHeader } from './http-auth.ts';
 import { EventReader, type HttpRequest, readRequest, writeAnswer, writeRequest } from './http-message.ts';
 import {
@@ -36,6 +37,9 @@ export const maxHeadBytes = 16_384;
 /** How many redirects of a request are followed, and to how many other origins in all. */
 export const maxRedirects = 5;
 const maxOrigins = 4;
+/** How many requests a link remembers, and the longest text of one: polls repeat theirs for as long as the device is there. */
+const maxKnownRequests = 64;
+const maxKnownLength = 1024;
 /** How long an unused connection stays open, unless the device says less. */
 const keepAliveMs = 30_000;
 
@@ -58,6 +62,8 @@ class HttpLink implements Link {
   readonly #base: string;
   readonly #pools = new Map<string, Pool>();
   readonly #exchanges = new Map<object, Exchange>();
+  /** By their texts. */
+  readonly #known = new KeptResults<HttpRequest>(maxKnownRequests);
   #client: Client | undefined;
   #isEnded = false;
 
@@ -80,11 +86,18 @@ class HttpLink implements Link {
 
   send(bytes: Uint8Array, key: object = {}): void {
     if (this.#isEnded) return;
-    const request = readRequest(Buffer.from(bytes).toString());
+    const request = this.#read(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
     if (request === undefined) return;
     const exchange = new Exchange(this, key, request, this.#origin, this.#base + request.target);
     this.#exchanges.set(key, exchange);
     this.dispatch(exchange);
+  }
+
+  #read(text: string): HttpRequest | undefined {
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    const request = readRequest(text);
+    return request === undefined || text.length > maxKnownLength ? request : this.#known.keep(text, request);
   }
 
   cancel(key: object): void {
@@ -232,6 +245,12 @@ class HttpLink implements Link {
   }
 
   #deliver(exchange: Exchange, head: HttpHead, body: Buffer): void {
+    const coding = head.headers['content-encoding']?.trim().toLowerCase() ?? '';
+    if (body.length === 0 || coding === '' || coding === 'identity') {
+      this.#exchanges.delete(exchange.key);
+      this.#listener.received(body, { request: exchange.key, head });
+      return;
+    }
     const done = (error: Error | null, plain: Uint8Array) => {
       if (this.#isEnded || this.#exchanges.get(exchange.key) !== exchange) return;
       if (error !== null) {
@@ -242,11 +261,6 @@ class HttpLink implements Link {
       this.#exchanges.delete(exchange.key);
       this.#listener.received(plain, { request: exchange.key, head });
     };
-    const coding = (head.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-    if (body.length === 0 || coding === 'identity' || coding === '') {
-      done(null, body);
-      return;
-    }
     const options = { maxOutputLength: maxBodyBytes };
     if (coding === 'gzip' || coding === 'x-gzip') gunzip(body, options, done);
     else if (coding === 'br') brotliDecompress(body, options, done);
@@ -293,8 +307,10 @@ const nothing = Buffer.alloc(0);
 const tooLong = `the answer is longer than ${maxBodyBytes} bytes`;
 
 function isRedirect({ status, headers }: HttpHead): boolean {
-  return [301, 302, 303, 307, 308].includes(status) && headers.location !== undefined;
+  return redirects.has(status) && headers.location !== undefined;
 }
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 function statusTextOf({ statusText }: HttpHead, fault: string): string {
   return [statusText, ...(fault === '' ? [] : [`(${fault})`])].join(' ').trim();
@@ -357,9 +373,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     statusText = '',
   ): void {
     if (status < 200) return;
-    const headers: Record<string, string> = {};
-    for (const [name, value] of Object.entries(written))
-      if (value !== undefined) headers[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
+    const headers = joined(written);
     this.#head = { status, statusText, headers };
     if (!this.isStream || status !== 200) return;
     if (!(headers['content-type'] ?? '').toLowerCase().startsWith(eventStreamType)) {
@@ -411,6 +425,16 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (code.startsWith('HPE_')) return `the answer is not HTTP: ${message}`;
     return message === '' ? code || error.name : connectReason(error);
   }
+}
+
+/** Joins headers that have come several times; undici has written their names in lower case. */
+function joined(written: Readonly<Record<string, string | string[] | undefined>>): HttpHead['headers'] {
+  for (const name in written)
+    if (typeof written[name] !== 'string') {
+      const entries = Object.entries(written).filter(([, value]) => value !== undefined);
+      return Object.fromEntries(entries.map(([key, value]) => [key, Array.isArray(value) ? value.join(', ') : value!]));
+    }
+  return written as HttpHead['headers'];
 }
 
 export const eventStreamType = 'text/event-stream';

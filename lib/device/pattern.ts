@@ -73,6 +73,11 @@ export class Pattern {
     return leading.slice(0, leading.findLastIndex((part) => 'literal' in part) + 1);
   }
 
+  /** Whether it has neither values nor expressions. */
+  get isLiteral(): boolean {
+    return this.#parts.every((part) => 'literal' in part);
+  }
+
   /** Its only part, when that is not a literal. JSON then has the value itself instead of text. */
   get single(): Exclude<Part, { readonly literal: string }> | undefined {
     const [first] = this.#parts;

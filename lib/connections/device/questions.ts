@@ -16,7 +16,7 @@ export interface QuestionsOptions {
   /** Takes the answers. */
   readonly readings: Readings;
   /** Returns the values that a message may use. */
-  scope(more: Iterable<readonly [string, Value]>): Map<string, Value>;
+  scope(known: ReadonlyMap<string, Value>): ReadonlyMap<string, Value>;
   /** Returns a number that no other request has. */
   nextId(): number;
   /** Sends a request, once its turn has come. */
@@ -119,20 +119,30 @@ export class Questions {
     ask: Ask,
     name: string,
     variables: ReadonlyMap<string, Value>,
-    { done, ...taking }: Pick<RequestOptions, 'takesAny' | 'head' | 'isAnswer' | 'done'>,
+    { done, takesAny, head, isAnswer }: Pick<RequestOptions, 'takesAny' | 'head' | 'isAnswer' | 'done'>,
   ): void {
     const id = this.#options.nextId();
-    const known = new Map<string, Value>([...variables, ['id', id]]);
+    const known = new Map(variables).set('id', id);
     this.#options.request({
-      ...ask,
       name,
-      ...taking,
+      replies: ask.replies,
+      fail: ask.fail,
+      retryIf: ask.retryIf,
+      timeoutMs: ask.timeoutMs,
+      retry: ask.retry,
+      retryBusy: ask.retryBusy,
+      until: ask.until,
+      takesAny,
+      head,
+      isAnswer,
       known,
       write: () => {
         const asked = this.#asked.get(name);
         if (asked !== undefined) asked.isSent = true;
         const values = this.#options.scope(known);
-        return ask.send.map((matcher) => matcher.format(values));
+        return ask.send.length === 1
+          ? [ask.send[0]!.format(values)]
+          : ask.send.map((matcher) => matcher.format(values));
       },
       done: (outcome, isLate) => {
         const asked = isLate ? undefined : this.#asked.get(name);

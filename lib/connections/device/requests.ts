@@ -1,7 +1,7 @@
 // Requests to a device. They wait in a queue, several may be in flight, and each answer is matched to its own request. A late answer is
 // matched to the request that timed out, and never to the next one.
 
-import { type SchedulerLike, Subscription } from 'rxjs';
+import type { SchedulerLike, Subscription } from 'rxjs';
 import { AnswerPattern, type HttpMessage, retryAfterMs } from '../../device/http-message.ts';
 import { type Matcher, Message } from '../../device/message.ts';
 import type { Values } from '../../device/pattern.ts';
@@ -26,7 +26,7 @@ export interface RequestOptions extends Answers {
   readonly known: Values;
   readonly until?: Matcher | undefined;
   /** Whether an answer of several frames may be that of this request, if it has no `replies`. */
-  isAnswer?(message: Message): boolean;
+  readonly isAnswer?: ((message: Message) => boolean) | undefined;
   /** The beginning of the answer, if no reply is described. */
   readonly head?: string | undefined;
   /** Whether any message is its answer, because none is described. */
@@ -51,7 +51,10 @@ interface Request extends RequestOptions, SentRequest {
   /** How often it was put back, to be sent with new credentials, or after a pause. */
   renewals: number;
   delays: number;
-  timer: Subscription;
+  /** For what comes after a pause of its own. */
+  timer: Subscription | undefined;
+  /** Until when its answer has to come. */
+  limitMs: number;
   sentMs: number;
   /** Whether an answer of several frames came that was not the expected one. */
   hasOther: boolean;
@@ -120,6 +123,9 @@ export class Requests {
   #frames: string[] = [];
   #framesLength = 0;
   #spacing: Subscription | undefined;
+  /** One timer for the time limits of all requests: most are answered long before, and a timer for each would cost more than its answer. */
+  #limit: Subscription | undefined;
+  #limitMs = Number.POSITIVE_INFINITY;
   #isPumping = false;
   #isHeld = true;
   /** Until when the device wants no requests. */
@@ -143,19 +149,7 @@ export class Requests {
 
   /** Adds a request. If too many wait, the oldest is refused. */
   add(options: RequestOptions, isWrite: boolean): void {
-    const request: Request = {
-      ...options,
-      isWrite,
-      text: '',
-      isConditional: false,
-      tries: 0,
-      firstMs: 0,
-      renewals: 0,
-      delays: 0,
-      timer: new Subscription(),
-      sentMs: 0,
-      hasOther: false,
-    };
+    const request = requestOf(options, isWrite);
     const queue = isWrite ? this.#writes : this.#asks;
     if (queue.length >= maxQueued) queue.shift()!.done({ refused: 'too many requests wait' }, false);
     queue.push(request);
@@ -171,7 +165,10 @@ export class Requests {
   /** Refuses all requests, because the link has ended. */
   clear(reason: string): void {
     const all = [...this.#inFlight, ...this.#writes, ...this.#asks];
-    for (const { timer } of [...all, ...this.#late]) timer.unsubscribe();
+    for (const { timer } of [...all, ...this.#late]) timer?.unsubscribe();
+    this.#limit?.unsubscribe();
+    this.#limit = undefined;
+    this.#limitMs = Number.POSITIVE_INFINITY;
     this.#inFlight = [];
     this.#writes = [];
     this.#asks = [];
@@ -197,28 +194,33 @@ export class Requests {
 
   /** Takes the answer to a request over HTTP. */
   answer(key: object, message: HttpMessage): void {
-    const request = this.#inFlight.find((one) => one === key);
+    const request = this.#inFlight[this.#inFlight.indexOf(key as Request)];
     if (request === undefined) return; // it was given up
-    const { replies, retryIf, fail, known } = request;
+    const { replies, known } = request;
+    if (message.head!.status === 304 && request.isConditional) {
+      this.#accept(request, message, { isUnchanged: true });
+      return;
+    }
+    const possible = message.isOk ? replies : replies.filter(hasStatus);
+    const [found, matcher] = firstMatch(possible, message, known);
+    if (found !== undefined || (replies.length === 0 && message.isOk))
+      this.#accept(request, message, { message, found: found ?? new Map(), matcher });
+    else this.#answeredOtherwise(request, message);
+  }
+
+  #accept(request: Request, message: HttpMessage, outcome: Outcome): void {
+    const { http } = this.#options;
+    this.#pauses.reset();
+    http!.heard(true, '');
+    http!.accepted(request, message);
+    this.#finish(request, outcome);
+  }
+
+  #answeredOtherwise(request: Request, message: HttpMessage): void {
+    const { retryIf, fail, known } = request;
     const { status, statusText, headers } = message.head!;
     const { http } = this.#options;
     const answers = `the device answers ${status} ${statusText}`.trimEnd();
-    const finish = (outcome: Outcome) => {
-      this.#pauses.reset();
-      http!.heard(true, '');
-      http!.accepted(request, message);
-      this.#finish(request, outcome);
-    };
-    if (status === 304 && request.isConditional) {
-      finish({ isUnchanged: true });
-      return;
-    }
-    const isPossible = (matcher: Matcher) => message.isOk || hasStatus(matcher);
-    const [found, matcher] = firstMatch(replies.filter(isPossible), message, known);
-    if (found !== undefined || (replies.length === 0 && message.isOk)) {
-      finish({ message, found: found ?? new Map(), matcher });
-      return;
-    }
     const says = message.text === '' ? answers : `${answers}: ${shown(message, false)}`;
     const isRetried = firstMatch(retryIf, message, known)[0] !== undefined;
     if (isRetried || firstMatch(fail, message, known)[0] !== undefined) {
@@ -396,7 +398,11 @@ export class Requests {
 
   /** Returns whether it was late. */
   #remove(request: Request): boolean {
-    request.timer.unsubscribe();
+    request.timer?.unsubscribe();
+    if (this.#late.length === 0) {
+      this.#inFlight.splice(this.#inFlight.indexOf(request), 1);
+      return false;
+    }
     const late = this.#late.indexOf(request);
     if (late >= 0) this.#late.splice(late, 1);
     else this.#inFlight.splice(this.#inFlight.indexOf(request), 1);
@@ -410,10 +416,9 @@ export class Requests {
       return;
     }
     this.#remove(request);
-    const { scheduler } = this.#options;
-    request.timer = new Subscription();
+    request.limitMs = Number.POSITIVE_INFINITY;
     this.#inFlight.push(request); // it keeps its place in the window
-    request.timer.add(scheduler.schedule(() => this.#send(request), Math.min(request.timeoutMs, 500)));
+    request.timer = this.#options.scheduler.schedule(() => this.#send(request), Math.min(request.timeoutMs, 500));
   }
 
   /** Sends in a microtask, so one frame can contain all writes of a turn. */
@@ -450,7 +455,7 @@ export class Requests {
       this.#dropFrames();
     request.sentMs = scheduler.now();
     if (request.firstMs === 0) request.firstMs = request.sentMs;
-    request.timer = new Subscription();
+    request.limitMs = Number.POSITIVE_INFINITY;
     let texts: readonly string[];
     try {
       texts = request.write();
@@ -467,7 +472,31 @@ export class Requests {
     const isAnswered =
       replies.length > 0 || until !== undefined || head !== undefined || takesAny || this.#options.http !== undefined;
     if (!isAnswered) this.#finish(request, { message: new Message(''), found: new Map(), matcher: undefined });
-    else request.timer.add(scheduler.schedule(() => this.#timeOut(request), request.timeoutMs));
+    else this.#limitFor(request);
+  }
+
+  #limitFor(request: Request): void {
+    request.limitMs = this.#options.scheduler.now() + request.timeoutMs;
+    if (request.limitMs < this.#limitMs) this.#lookAt(request.limitMs);
+  }
+
+  /** Looks at the time limits at this time. */
+  #lookAt(limitMs: number): void {
+    const { scheduler } = this.#options;
+    this.#limit?.unsubscribe();
+    this.#limitMs = limitMs;
+    this.#limit = scheduler.schedule(() => this.#endOverdue(), Math.max(0, limitMs - scheduler.now()));
+  }
+
+  #endOverdue(): void {
+    const nowMs = this.#options.scheduler.now();
+    this.#limit = undefined;
+    this.#limitMs = Number.POSITIVE_INFINITY;
+    const overdue = this.#inFlight.filter(({ limitMs }) => limitMs <= nowMs);
+    for (const request of overdue.sort((one, other) => one.limitMs - other.limitMs))
+      if (request.limitMs <= nowMs && this.#inFlight.includes(request)) this.#timeOut(request); // the one before may have ended it
+    const nextMs = this.#inFlight.reduce((least, { limitMs }) => Math.min(least, limitMs), Number.POSITIVE_INFINITY);
+    if (nextMs < this.#limitMs) this.#lookAt(nextMs);
   }
 
   /** Repeats or refuses a request that has no answer in time. The late answer stays expected, so that no other request takes it. */
@@ -497,13 +526,13 @@ export class Requests {
     this.#inFlight.splice(this.#inFlight.indexOf(request), 1);
     const late: Request = {
       ...request,
-      timer: new Subscription(),
       again: request,
       done: (outcome) => request.done(outcome, true),
     };
     this.#late.push(late);
-    late.timer.add(
-      scheduler.schedule(() => this.#late.splice(this.#late.indexOf(late), 1), request.timeoutMs * lateTimeouts),
+    late.timer = scheduler.schedule(
+      () => this.#late.splice(this.#late.indexOf(late), 1),
+      request.timeoutMs * lateTimeouts,
     );
     if (request.tries > request.retry) {
       request.done({ refused: reason }, false);
@@ -513,6 +542,37 @@ export class Requests {
     this.#inFlight.push(request);
     this.#send(request);
   }
+}
+
+/** Copies each option by name: spreading them takes several times as long. */
+function requestOf(options: RequestOptions, isWrite: boolean): Request {
+  return {
+    name: options.name,
+    write: options.write,
+    known: options.known,
+    until: options.until,
+    isAnswer: options.isAnswer,
+    head: options.head,
+    takesAny: options.takesAny,
+    done: options.done,
+    replies: options.replies,
+    fail: options.fail,
+    retryIf: options.retryIf,
+    timeoutMs: options.timeoutMs,
+    retry: options.retry,
+    retryBusy: options.retryBusy,
+    isWrite,
+    text: '',
+    isConditional: false,
+    tries: 0,
+    firstMs: 0,
+    renewals: 0,
+    delays: 0,
+    timer: undefined,
+    limitMs: Number.POSITIVE_INFINITY,
+    sentMs: 0,
+    hasOther: false,
+  };
 }
 
 function hasStatus(matcher: Matcher): boolean {

@@ -174,7 +174,7 @@ export class Session {
       scheduler,
       log: options.log,
       readings: this.#readings,
-      scope: (more) => this.#scope(more),
+      scope: (known) => (compiled.constants.size + this.#saved.size === 0 ? known : this.#scope(known)),
       nextId: () => ++this.#requestNumber,
       request: (request) => this.#add(request, false),
       save: (found) => this.#save(found),
@@ -565,8 +565,10 @@ export class Session {
   }
 
   #sendHttp(text: string, request: object): void {
-    this.#wireHttp('out', text);
-    this.#link.send(Buffer.from(text), request);
+    const bytes = Buffer.from(text);
+    if (this.#tokens.length === 0) this.#events.wire('out', bytes);
+    else this.#wireHttp('out', text);
+    this.#link.send(bytes, request);
   }
 
   #sendGreeting(text: string): void {
@@ -585,9 +587,8 @@ export class Session {
   #receivedHttp(bytes: Uint8Array, about: Received | undefined): void {
     const { format, encoding } = this.#compiled;
     const treeFormat = format === 'xml' ? 'xml' : 'json';
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-      .toString(encoding)
-      .replace(/^\ufeff/, '');
+    const marked = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(encoding);
+    const text = marked.charCodeAt(0) === 0xfeff ? marked.slice(1) : marked;
     this.#events.turn(() => {
       if (about === undefined) {
         for (const message of readPlayed(text, treeFormat)) this.#takeHttp(message, undefined);
