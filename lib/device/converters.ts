@@ -1,10 +1,11 @@
 // Converters read a value from a frame and write it into one. `int`, `float`, `text` and others work on characters; `uint`, `nibbles` and
-// others work on bytes, which are characters of code 0 to 255 here. No converter looks further than it needs, so one pass reads a frame.
+// others work on bytes, which are characters of code 0 to 255 here. A converter never reads beyond its value, so one pass reads a whole
+// frame.
 
 import { HubError } from '../model/error.ts';
 import { readNumber, toText, type Value } from '../model/value.ts';
 
-/** A value, and its end in the frame. */
+/** A value that was read, and the offset after its last character. */
 export interface Found {
   readonly value: Value;
   readonly end: number;
@@ -12,12 +13,13 @@ export interface Found {
 
 export interface Converter {
   /**
-   * Reads the value at a position. `limit` is the start of the next literal, or the end of the frame. undefined: there is no such value.
+   * Reads the value at offset `at`. `limit` is the offset of the next literal, or the length of the frame. Returns undefined if no valid
+   * value starts at `at`.
    */
   read(frame: string, at: number, limit: number): Found | undefined;
-  /** Errors: `not-convertible`, `out-of-range`. */
+  /** Returns the text of a value. Errors: `not-convertible`, `out-of-range`. */
   write(value: Value): string;
-  /** Whether it reads everything up to `limit`; a literal has to follow it in a pattern. */
+  /** Whether the converter reads everything up to `limit`. In a pattern, a literal has to follow such a converter. */
   readonly isGreedy: boolean;
 }
 
@@ -57,12 +59,12 @@ class ArgumentReader {
     throw new Error(`expected ${name} to be ${words.join(' or ')}, got ${JSON.stringify(text)}`);
   }
 
-  /** The words of `on` for true and false, if there are none. */
+  /** The default words of `on` for true and false. */
   get defaultWords(): readonly string[] {
     return this.#isOfBytes ? ['01', '00'] : ['1', '0'];
   }
 
-  /** Returns a word of the device; in a pattern of bytes it is hexadecimal. Errors: `Error`. */
+  /** Returns a word of the device. Patterns of bytes write it as hexadecimal digits. Errors: `Error`. */
   literal(written: string): string {
     if (!this.#isOfBytes) return written;
     const digits = written.replaceAll(/\s/g, '');
@@ -77,7 +79,7 @@ class ArgumentReader {
     return text;
   }
 
-  /** Errors: `Error` that names an unknown argument. */
+  /** Checks that every argument was read. Errors: `Error` with the first argument that nothing reads. */
   end(): void {
     const [unknown] = this.#named.keys();
     if (unknown !== undefined) throw new Error(`${unknown}: unknown argument`);
@@ -87,14 +89,17 @@ class ArgumentReader {
 const isDigit = (code: number) => code >= 48 && code <= 57;
 const isHexDigit = (code: number) => isDigit(code) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
 
-/** Returns the end of a run of characters. */
+/** Returns the offset after the run of characters that `belongs` accepts. */
 function runEnd(frame: string, at: number, limit: number, belongs: (code: number) => boolean): number {
   let end = at;
   while (end < limit && belongs(frame.charCodeAt(end))) end++;
   return end;
 }
 
-/** Decimal digits with an optional sign. `width`: exactly that many digits, padded with zeros; `offset` is added to the value that is sent. */
+/**
+ * Decimal digits with an optional sign. `width`: exactly that many digits, padded with zeros; `offset`: added before sending, and
+ * subtracted after reading.
+ */
 const int: ConverterMaker = (args) => {
   const width = args.integer('width', 1, 20);
   const offset = args.integer('offset', -1_000_000, 1_000_000) ?? 0;
@@ -158,7 +163,10 @@ const float: ConverterMaker = (args) => {
   };
 };
 
-/** Characters up to the next literal. `width`: exactly that many; `trim`: without surrounding spaces; `max`: the longest text that is sent. */
+/**
+ * Characters up to the next literal. `width`: exactly that many; `trim`: removes surrounding spaces; `max`: the longest text to send, in
+ * characters.
+ */
 const text: ConverterMaker = (args) => {
   const width = args.integer('width', 1, 65_536);
   const max = args.integer('max', 1, 65_536);
@@ -234,7 +242,7 @@ const one: ConverterMaker = (args) => {
   return choiceOf(pairs);
 };
 
-/** Words of the device and their values. Longer words are tried first, because a shorter one may be their beginning. */
+/** Converts between words of the device and values. It tries longer words first, because a longer word may begin with a shorter one. */
 function choiceOf(pairs: readonly (readonly [string, Value])[]): Converter {
   const byLength = [...pairs].sort(([a], [b]) => b.length - a.length);
   return {
@@ -346,7 +354,7 @@ export function converterNames(isOfBytes: boolean): string[] {
   return [...(isOfBytes ? byteConverters : textConverters).keys()];
 }
 
-/** Creates a converter by name; undefined: there is no such converter. Errors: `Error` for bad arguments. */
+/** Creates a converter by name. Returns undefined for an unknown name. Errors: `Error` for bad arguments. */
 export function createConverter(name: string, args: readonly string[], isOfBytes: boolean): Converter | undefined {
   const make = (isOfBytes ? byteConverters : textConverters).get(name);
   if (make === undefined) return undefined;

@@ -1,11 +1,11 @@
-// Frames: divides a stream of bytes into the messages of a device. A frame that is too long and bytes between frames
-// are dropped and counted; the framer finds the next frame again.
+// Divides a stream of bytes into the messages of a device. A framer drops and counts bytes between frames and frames that are too long,
+// then continues with the next frame.
 
 /** How a stream of bytes is divided into frames. */
 export type Framing =
   /**
-   * Each frame ends with one of `ends`; `sendEnd` ends the frames that are sent. `isBlock`: lines up to an empty one are one frame. One of
-   * `prompts` at the beginning of a line is a frame without an end.
+   * Each frame ends with one of `ends`; the hub sends `sendEnd` instead. With `isBlock`, all lines up to an empty line are one frame. A
+   * prompt at the beginning of a line is a frame that needs no end.
    */
   | {
       readonly kind: 'end';
@@ -16,7 +16,7 @@ export type Framing =
     }
   | { readonly kind: 'enclosed'; readonly start: Buffer; readonly end: Buffer; readonly escapeByte: number | undefined }
   | { readonly kind: 'bytes'; readonly bytes: number }
-  /** A header contains the length; the frame has that length plus `adds`. */
+  /** A header contains a length; the length of the frame is that number plus `adds`. */
   | {
       readonly kind: 'length';
       readonly at: number;
@@ -25,8 +25,9 @@ export type Framing =
       readonly adds: number;
     }
   /**
-   * The byte at a position decides the length of the frame, or the byte that ends it. `isRunning`: as in MIDI, a byte of 80 and more begins
-   * a frame, of F8 and more also within another one, and a frame may leave out its first byte, 80 to EF, if it is that of the frame before.
+   * The byte at offset `at` selects the length of the frame, or the byte that ends it. `isRunning` follows MIDI: a byte from 0x80 starts a
+   * frame, and one from 0xF8 does so even within another frame. A frame may omit its first byte (0x80 to 0xEF) if the previous frame had
+   * the same one.
    */
   | {
       readonly kind: 'lengthBy';
@@ -43,17 +44,17 @@ export type Framing =
 export type LengthRule = number | { readonly end: number };
 
 export interface Framer {
-  /** Receives bytes, and returns the complete frames. A frame may be a part of these bytes. */
+  /** Receives bytes, and returns the frames that are now complete. A frame may share memory with `bytes`. */
   push(bytes: Uint8Array): Buffer[];
-  /** Returns the bytes since the last frame as a frame, where a pause ends frames. */
+  /** Returns the bytes since the last frame as a frame, if pauses end the frames. Otherwise returns nothing. */
   flush(): Buffer[];
-  /** Returns the bytes to send for a frame. */
+  /** Returns the bytes to send: the frame with its marks or header. */
   wrap(payload: Buffer): Buffer;
-  /** How many bytes were dropped because they belonged to no frame, or to one that was too long. */
+  /** The number of bytes that were dropped because they were outside of frames, or in a frame that was too long. */
   readonly droppedBytes: number;
 }
 
-/** The longest frame, unless the description sets another limit. */
+/** The longest frame in bytes, unless the description sets another limit. */
 export const maxFrameBytes = 65_536;
 
 export function createFramer(framing: Framing, maxBytes = maxFrameBytes): Framer {
@@ -79,7 +80,7 @@ export function createFramer(framing: Framing, maxBytes = maxFrameBytes): Framer
   }
 }
 
-/** Returns what people write as a frame, with the marks of a frame unless it has them already. */
+/** Converts a message that a person wrote to a frame: adds the marks of a frame unless they are present. */
 export function withMarks(framing: Framing, written: Buffer): Buffer {
   if (framing.kind === 'end') {
     const [marks, times] = framing.isBlock
@@ -154,17 +155,17 @@ class EndFramer implements Framer {
   readonly #ends: readonly Buffer[];
   readonly #sendEnd: Buffer;
   readonly #maxBytes: number;
-  /** Shortest first: a longer one that begins with it would be found or not, depending on how the bytes are cut. */
+  /** Shortest first. Otherwise the result would depend on how the bytes arrive when one prompt begins with another. */
   readonly #prompts: readonly Buffer[];
   readonly #longestEnd: number;
-  /** The byte that ends every frame; undefined: an end has several. */
+  /** The byte that ends every frame; undefined: an end has several bytes. */
   readonly #lastByte: number | undefined;
   /** Whether a preceding carriage return belongs to the end. */
   readonly #mayReturn: boolean;
   readonly #unread = new Unread();
-  /** Everything before this position has no end of a frame in it. */
+  /** No frame ends before this offset. */
   #searched = 0;
-  /** Whether the current frame was too long; its rest is dropped as well. */
+  /** Whether the current frame was too long. The framer then drops the rest of it, too. */
   #isDropping = false;
 
   constructor({ ends, sendEnd, prompts = [] }: Extract<Framing, { kind: 'end' }>, maxBytes: number) {
@@ -185,7 +186,7 @@ class EndFramer implements Framer {
     return frames.every(({ length }) => length > 0) ? frames : frames.filter(({ length }) => length > 0);
   }
 
-  /** Takes the prompts at the beginning of lines, and of the line that has no end yet, as frames. */
+  /** Extracts the prompts at the beginning of lines as frames, also from the last line while it has no end. */
   #withPrompts(lines: readonly Buffer[]): Buffer[] {
     const frames: Buffer[] = [];
     for (const line of lines) {
@@ -212,7 +213,7 @@ class EndFramer implements Framer {
     return this.#prompts.find((mark) => line.subarray(0, mark.length).equals(mark));
   }
 
-  /** As `push`, with empty frames. */
+  /** Works as `push`, and also returns empty frames. */
   pushLines(bytes: Uint8Array): Buffer[] {
     const frames: Buffer[] = [];
     let rest = bytes;
@@ -259,7 +260,7 @@ class EndFramer implements Framer {
     }
   }
 
-  /** Takes the complete frames, without copies. Returns the remaining bytes. */
+  /** Extracts the complete frames without copying them. Returns the remaining bytes. */
   #takeWhole(bytes: Uint8Array, frames: Buffer[]): Uint8Array {
     const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     let from = 0;
@@ -273,7 +274,7 @@ class EndFramer implements Framer {
     return from === 0 ? bytes : whole.subarray(from);
   }
 
-  /** Finds the first end and its length; of two at one position, the longer one. */
+  /** Returns the offset and length of the first end; the longer one if two start at the same offset. */
   #findEnd(): [at: number, length: number] {
     let found: [number, number] = [-1, 0];
     for (const end of this.#ends) {
@@ -334,7 +335,7 @@ function join(lines: readonly Buffer[]): Buffer {
   return Buffer.concat(lines.flatMap((line, index) => (index === 0 ? [line] : [newline, line])));
 }
 
-/** Frames between two marks. Bytes outside of them are dropped. */
+/** Frames between a start mark and an end mark. Bytes outside of frames are dropped. */
 class EnclosedFramer implements Framer {
   droppedBytes = 0;
   readonly #start: Buffer;
@@ -380,7 +381,10 @@ class EnclosedFramer implements Framer {
     return true;
   }
 
-  /** Takes the frame up to the next end. Drops a frame before it that has lost its own end. undefined: not complete yet, or too long. */
+  /**
+   * Extracts the frame up to the next end. If another frame starts within it, its own end was lost, and only the later frame counts.
+   * Returns undefined while the frame is incomplete, and when it is too long.
+   */
   #takeFrame(): Buffer | undefined {
     const { length } = this.#end;
     const at = this.#unread.indexOf(this.#end, this.#searched);
@@ -408,7 +412,7 @@ class EnclosedFramer implements Framer {
   }
 }
 
-/** Frames between two marks that begin with an escape byte: `DLE STX … DLE ETX`. In data the escape byte is doubled. */
+/** Frames between two marks that begin with an escape byte: `DLE STX … DLE ETX`. The escape byte is doubled within the data. */
 class StuffedFramer implements Framer {
   droppedBytes = 0;
   readonly #startByte: number;
@@ -525,17 +529,17 @@ function ruleReader({ at, rules }: Extract<Framing, { kind: 'lengthBy' }>): (unr
     if (rule === undefined) return 0;
     if (typeof rule === 'number') return rule;
     const end = unread.indexOf(Buffer.from([rule.end]), at + 1);
-    return (end < 0 ? unread.length : end) + 1; // one byte more than there are
+    return (end < 0 ? unread.length : end) + 1; // without an end: one byte more than have arrived
   };
 }
 
-/** Frames of MIDI: the first byte decides the length, and may be left out. */
+/** MIDI frames: the first byte decides the length, and frames may omit it (running status). */
 class RunningFramer implements Framer {
   droppedBytes = 0;
   readonly #rules: readonly (LengthRule | undefined)[];
   readonly #maxBytes: number;
   #frame: number[] = [];
-  /** The first byte of frames that leave it out. */
+  /** The first byte of frames that omit it (running status). */
   #status: number | undefined;
 
   constructor(rules: readonly (LengthRule | undefined)[], maxBytes: number) {
@@ -662,7 +666,7 @@ export class TelnetFilter {
     return { data: data.subarray(0, length), answer: Buffer.from(answer) };
   }
 
-  /** Whether a byte belongs to the data; adds what is to be answered to `answer`. */
+  /** Returns whether a byte belongs to the data. Adds the reply to a command to `answer`. */
   #isData(byte: number, answer: number[]): boolean {
     switch (this.#state) {
       case 'data':

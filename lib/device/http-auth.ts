@@ -1,5 +1,5 @@
-// Authentication over HTTP: Basic (RFC 7617), Bearer (RFC 6750) and Digest (RFC 7616). A password is sent only in the way that the settings
-// choose: a device that asks for Basic does not get the password of `digest`.
+// Authentication over HTTP: Basic (RFC 7617), Bearer (RFC 6750) and Digest (RFC 7616). The hub sends a password only with the scheme in the
+// settings: a device that asks for Basic never gets the password of `digest`.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { hidden } from '../model/secret.ts';
@@ -24,14 +24,14 @@ interface Challenge {
   readonly isStale: boolean;
 }
 
-/** By strength. `hash` is its name in Node. */
+/** Strongest first. `hash` is the name of the algorithm in Node.js. */
 const algorithms = [
   { name: 'SHA-512-256', hash: 'sha512-256' },
   { name: 'SHA-256', hash: 'sha256' },
   { name: 'MD5', hash: 'md5' },
 ] as const;
 
-/** How a refused request goes on. */
+/** What the hub does after a refusal: send the request again, or report the fault. */
 export type Answered = { readonly again: true } | { readonly fault: string };
 
 export class HttpAuth {
@@ -50,7 +50,10 @@ export class HttpAuth {
     }
   }
 
-  /** Returns the value of Authorization for a request, and the nonce in it; undefined: none yet, or none at all. */
+  /**
+   * Returns the value of the header Authorization, and its nonce (empty unless Digest). Returns undefined without credentials, and before
+   * the first challenge of Digest.
+   */
   headerFor(method: string, target: string): { readonly value: string; readonly nonce: string } | undefined {
     if (this.#fixed !== undefined) return this.#fixed;
     const { digest } = this.#credentials;
@@ -59,8 +62,8 @@ export class HttpAuth {
   }
 
   /**
-   * Handles the status 401. `nonce`: that of the request, undefined if it had no credentials. With another nonce by now, or a stale one, the
-   * request may be sent again.
+   * Handles the status 401. `header` is WWW-Authenticate; `nonce` is that of the refused request, undefined if it had no credentials. The
+   * hub may send the request again if it has another nonce now, or if the device calls the nonce stale.
    */
   refused(header: string | undefined, nonce: string | undefined): Answered {
     const { digest } = this.#credentials;
@@ -81,7 +84,7 @@ export class HttpAuth {
     return { again: true };
   }
 
-  /** Adopts the nonce for the next requests, from Authentication-Info. */
+  /** Adopts the nonce for the next requests from the header Authentication-Info. */
   next(info: string | undefined): void {
     const nonce = info === undefined ? undefined : readParameters(info).get('nextnonce');
     if (nonce !== undefined && this.#challenge !== undefined)
@@ -112,7 +115,7 @@ export class HttpAuth {
   }
 }
 
-/** Returns everything that a wire trace must not show. */
+/** Returns every secret that wire traces must mask. */
 export function secretsOf({ basic, bearer, digest }: Credentials): readonly string[] {
   const user = basic ?? digest;
   return [
@@ -122,7 +125,7 @@ export function secretsOf({ basic, bearer, digest }: Credentials): readonly stri
   ];
 }
 
-/** Returns a header as a wire trace shows it. */
+/** Returns a header with its credentials masked, for wire traces. */
 export function maskedHeader(value: string): string {
   return `${value.split(' ', 1)[0]} ${hidden}`;
 }
@@ -131,7 +134,7 @@ function quoted(text: string): string {
   return text.replaceAll(/["\\]/g, '\\$&');
 }
 
-/** Reads the challenges of Digest in WWW-Authenticate, which may have several of several schemes. */
+/** Reads the challenges of Digest in WWW-Authenticate. The header may also have challenges of other schemes. */
 function readChallenges(header: string): readonly (Challenge & { readonly isSession: boolean })[] {
   const starts = [...header.matchAll(/(?:^|,)\s*digest\s+(?=\w+\s*=)/gi)];
   return starts.flatMap((start, place) => {
@@ -154,10 +157,10 @@ function readChallenges(header: string): readonly (Challenge & { readonly isSess
   });
 }
 
-/** Reads `name=value, name="value"`. */
+/** Reads `name=value, name="value"` into a map. Names are in lower case. */
 function readParameters(text: string): Map<string, string> {
   const found = new Map<string, string>();
-  // a match begins only where a word does, or a long word would take a time that grows with its square
+  // a match starts only at the beginning of a word: otherwise a long word would take quadratic time
   for (const [, name, inQuotes, plain] of text.matchAll(/(?<!\w)(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g)) {
     const value = inQuotes === undefined ? plain! : inQuotes.replaceAll(/\\(.)/g, '$1');
     if (!found.has(name!.toLowerCase())) found.set(name!.toLowerCase(), value);

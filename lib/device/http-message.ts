@@ -9,7 +9,7 @@ import type { HttpHead, ServerEvent } from './transport.ts';
 
 export const httpMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-/** A request as a description has it. */
+/** A request as written in a description. */
 export interface DescribedRequest {
   readonly method?: (typeof httpMethods)[number] | undefined;
   readonly path: string;
@@ -31,7 +31,7 @@ export interface HttpRequest {
 
 const requestLine = /^([A-Z]+) (\/[^\s]*)(?: ([^\n]*))?(?:\n|$)/;
 
-/** Reads a request from its text; a body may also stand behind the path. undefined: it is none. */
+/** Reads a request from its text. The body may also follow the path on the first line. Returns undefined if the text is not a request. */
 export function readRequest(text: string): HttpRequest | undefined {
   const first = requestLine.exec(text);
   if (first === null) return undefined;
@@ -61,7 +61,7 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
   return headers;
 }
 
-/** The text of an answer, for people: without the credentials in its head. */
+/** Returns an answer as text for people, without the credentials in its headers. */
 export function writeAnswer({ status, statusText, headers }: HttpHead, body: string): string {
   let text = `HTTP ${status}`;
   if (statusText !== '') text += ` ${statusText}`;
@@ -72,7 +72,7 @@ export function writeAnswer({ status, statusText, headers }: HttpHead, body: str
   return body === '' ? text : `${text}\n\n${body}`;
 }
 
-/** Reads Retry-After, seconds or a date (RFC 9110 10.2.3), as milliseconds; undefined: it is neither. */
+/** Converts Retry-After, in seconds or as a date (RFC 9110 10.2.3), to milliseconds; undefined: it is neither. */
 export function retryAfterMs(written: string | undefined, nowMs: number): number | undefined {
   if (written === undefined) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(written)) return Number(written) * 1000;
@@ -96,7 +96,7 @@ export class HttpMessage extends Message {
   }
 }
 
-/** Reads what a test plays: `HTTP 404 Not Found`, events as on the wire, or the body of an answer with the status 200. */
+/** Reads the messages that a test plays: `HTTP 404 Not Found`, events as on the wire, or the body of an answer with the status 200. */
 export function readPlayed(text: string, format: TreeFormat): readonly HttpMessage[] {
   const first = /^HTTP(?:\/\d(?:\.\d)?)? (\d{3}) ?([^\n]*)(?:\n|$)/.exec(text);
   if (first !== null) {
@@ -119,9 +119,9 @@ const maxIdLength = 1024;
 
 /** Reads a stream of server-sent events (WHATWG HTML 9.2.6). Errors: `Error` for an event that is too long. */
 export class EventReader {
-  /** What has come of the present line. */
+  /** The beginning of a line whose end has not arrived yet. */
   #rest = '';
-  /** Whether the last character was a `\r`, so a `\n` would be the second half of the same end. */
+  /** Whether the last character was a `\r`. A `\n` that follows belongs to the same line end. */
   #isAfterReturn = false;
   #data: string[] = [];
   #length = 0;
@@ -138,11 +138,11 @@ export class EventReader {
       this.#isFirst = false;
     }
     if (this.#isAfterReturn && text !== '') {
-      if (text[at] === '\n') at++; // its line has ended already
+      if (text[at] === '\n') at++; // belongs to the line end before
       this.#isAfterReturn = false;
     }
     for (;;) {
-      const end = endOfLine(text, at); // the rest has none, and looking through it for each part would take ever longer
+      const end = endOfLine(text, at); // does not search `#rest` again: a long line would take quadratic time
       if (end === undefined) break;
       const event = this.#line(this.#rest + text.slice(at, end.from));
       this.#rest = '';
@@ -183,7 +183,7 @@ export class EventReader {
   }
 }
 
-/** Returns where the next line ends, and where the one after it begins. */
+/** Returns the offset of the next line end, and the offset after it; undefined: the text has no further line end. */
 function endOfLine(text: string, at: number): { readonly from: number; readonly to: number } | undefined {
   for (let place = at; place < text.length; place++) {
     const code = text.charCodeAt(place);
@@ -199,7 +199,7 @@ interface NamedPattern {
   readonly pattern: Pattern;
 }
 
-/** A request with values in braces. It encodes each value for its place, so that no value can become another request. */
+/** A request with values in braces. It encodes each value for its place, so that a value cannot change the structure of the request. */
 export class RequestPattern implements Matcher {
   readonly text: string;
   readonly names = new Set<string>();
@@ -214,7 +214,7 @@ export class RequestPattern implements Matcher {
   readonly #isFixed: boolean;
   #fixed: string | undefined;
 
-  /** `path`: where in the description a mistake is. Errors: `RequestMistake`. */
+  /** `path` is the path of the request in the description, for errors. Errors: `RequestMistake`. */
   constructor(
     { method, path, query = {}, headers = {}, body, form }: DescribedRequest,
     common: Readonly<Record<string, string>>,
@@ -268,7 +268,10 @@ export class RequestPattern implements Matcher {
     return undefined;
   }
 
-  /** Errors: as `Pattern.format`; `out-of-range` for a value that would change the path or a header. */
+  /**
+   * Returns the text of a request. Errors: those of `Pattern.format`, and `out-of-range` for a value that would change the path or a
+   * header.
+   */
   format(values: Values): string {
     if (!this.#isFixed) return this.#format(values);
     this.#fixed ??= this.#format(values);
@@ -304,19 +307,19 @@ export class RequestPattern implements Matcher {
   }
 }
 
-/** The characters of a path that have to be encoded, in the text of a description as well. */
+/** The characters of a path that must be encoded. They may also come from the text of a description. */
 const unsafe = /[^\x21-\x7e]+|["#<>\\^`{|}]/g;
 
-/** Encodes text as part of a path, a query or a form; half of a surrogate pair becomes U+FFFD. */
+/** Encodes text for a path, a query or a form. Half of a surrogate pair becomes U+FFFD. */
 function encodePart(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
 const formType = 'application/x-www-form-urlencoded';
-/** The types of bodies that are text; bodies of JSON are objects. */
+/** The content types of bodies that are written as text. A JSON body is written as an object instead. */
 const textTypes: Readonly<Record<TreeFormat, string>> = { json: 'text/plain; charset=utf-8', xml: 'application/xml' };
 
-/** Escapes text for XML; a control character has no place there. Errors: `out-of-range`. */
+/** Escapes text for XML. Errors: `out-of-range` for control characters, which XML cannot contain. */
 function escapeXml(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 2.2
   if (/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(text))
@@ -325,7 +328,7 @@ function escapeXml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => named[character]!);
 }
 
-/** A mistake in a part of a request. */
+/** An error in a part of a request. */
 export class RequestMistake extends PatternError {
   readonly path: readonly string[];
 
@@ -341,7 +344,7 @@ export interface DescribedAnswer {
   readonly event?: string | undefined;
 }
 
-/** The pattern of an answer or event: of its body, and of its status, headers or name. */
+/** The pattern of an answer or event: its body, and its status, headers or event name. */
 export class AnswerPattern implements Matcher {
   readonly text: string;
   readonly names: ReadonlySet<string>;

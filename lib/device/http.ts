@@ -1,5 +1,5 @@
-// The transport HTTP, over undici: connections that stay open, answers bounded in bytes, compressed or not, authentication, redirects, and
-// streams of server-sent events. A link is open at once; the answers show whether the device is there.
+// The HTTP transport, built on undici: persistent connections, bounded answers, compression, authentication, redirects, and streams of
+// server-sent events. A link opens immediately; only answers show whether the device is online.
 
 import { isIPv6 } from 'node:net';
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
@@ -21,26 +21,26 @@ import {
 } from './transport.ts';
 
 export interface HttpTarget {
-  /** Where the paths of requests begin: `http://10.0.0.9/base`. */
+  /** The base of the paths of requests: `http://10.0.0.9/base`. */
   readonly url: URL;
   readonly tls?: TlsTarget | undefined;
   readonly credentials: Credentials;
-  /** How many connections to the device are open at most. */
+  /** The maximum number of open connections to the device. */
   readonly connections: number;
   readonly connectTimeoutMs: number;
 }
 
-/** The longest body of an answer, compressed and not. */
+/** The longest body of an answer in bytes, both compressed and decompressed. */
 export const maxBodyBytes = 1_048_576;
-/** The longest head of an answer. */
+/** The longest head of an answer, in bytes. */
 export const maxHeadBytes = 16_384;
-/** How many redirects of a request are followed, and to how many other origins in all. */
+/** The maximum number of redirects of a request, and of other origins that redirects lead to. */
 export const maxRedirects = 5;
 const maxOrigins = 4;
 /** How many requests a link remembers, and the longest text of one: polls repeat theirs for as long as the device is there. */
 const maxKnownRequests = 64;
 const maxKnownLength = 1024;
-/** How long an unused connection stays open, unless the device says less. */
+/** How long an unused connection stays open in milliseconds, unless the device asks for less. */
 const keepAliveMs = 30_000;
 
 type Client = Pick<typeof import('undici'), 'Pool' | 'buildConnector'>;
@@ -71,7 +71,7 @@ class HttpLink implements Link {
     this.#target = target;
     this.#listener = listener;
     this.#auth = new HttpAuth(target.credentials);
-    this.#origin = target.url.origin; // reading it takes longer than a comparison with it
+    this.#origin = target.url.origin; // cached: reading it costs more than comparing it
     this.#base = target.url.pathname.replace(/\/$/, '');
     void this.#open().catch((error) => {
       if (!this.#isEnded) listener.closed(messageOf(error));
@@ -113,7 +113,7 @@ class HttpLink implements Link {
     this.#pools.clear();
   }
 
-  /** Sends a request, again after a redirect or a challenge. */
+  /** Sends a request. Also sends it again after a redirect or a challenge. */
   dispatch(exchange: Exchange): void {
     const { request, origin, target } = exchange;
     const isHome = this.#isHome(exchange);
@@ -122,7 +122,7 @@ class HttpLink implements Link {
       accept: '*/*',
       'accept-encoding': exchange.isStream ? 'identity' : 'gzip, deflate, br',
     };
-    // the headers of a description may have credentials, which are for the device alone
+    // the headers of a description may contain credentials, which only the device may receive
     if (isHome) Object.assign(headers, request.headers);
     if (request.body !== undefined) headers['content-type'] ??= 'application/json';
     const authorization = isHome ? this.#auth.headerFor(request.method, target) : undefined;
@@ -138,7 +138,7 @@ class HttpLink implements Link {
     }
   }
 
-  /** Whether a request goes to the device itself, and no other origin has led it there. */
+  /** Whether a request goes to the device itself, and was never redirected to another origin. */
   #isHome({ origin, hasLeft }: Exchange): boolean {
     return !hasLeft && origin === this.#origin;
   }
@@ -153,7 +153,7 @@ class HttpLink implements Link {
       pipelining: 1,
       connect: this.#connector(origin === this.#origin),
       maxHeaderSize: maxHeadBytes,
-      headersTimeout: 0, // the session has the time limits
+      headersTimeout: 0, // the session limits the time of requests
       bodyTimeout: 0,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
@@ -170,7 +170,7 @@ class HttpLink implements Link {
     if (fingerprint === undefined) return connect;
     return (options, callback) =>
       connect(options, (error, socket) => {
-        // undici leaves the socket out after an error
+        // after an error, undici passes no socket
         const fault = error ?? (socket == null ? undefined : fingerprintFault(socket, fingerprint));
         if (fault === undefined) {
           callback(null, socket!);
@@ -181,7 +181,7 @@ class HttpLink implements Link {
       });
   }
 
-  // What an exchange reports.
+  // The events of an exchange.
 
   fail(exchange: Exchange, reason: string, isHeard = false): void {
     if (this.#isEnded || !this.#exchanges.delete(exchange.key)) return;
@@ -213,7 +213,8 @@ class HttpLink implements Link {
 
   #follow(exchange: Exchange, head: HttpHead): void {
     const { location } = head.headers;
-    const from = new URL(exchange.origin + exchange.target); // as two parts, a path that begins with // would name a host
+    // not `new URL(target, origin)`: a target that begins with // would replace the host
+    const from = new URL(exchange.origin + exchange.target);
     if (++exchange.redirects > maxRedirects) {
       this.fail(exchange, `expected at most ${maxRedirects} redirects, got more`, true);
       return;
@@ -235,7 +236,7 @@ class HttpLink implements Link {
       const { 'content-type': _, ...headers } = exchange.request.headers;
       exchange.request = { method: 'GET', target: exchange.request.target, headers, body: undefined };
     }
-    // once away it stays without credentials: the other origin may send it back with a query of its own choice
+    // the request never gets credentials again: the other origin may redirect it back with a query of its own
     if (to.origin !== this.#origin) exchange.hasLeft = true;
     this.#trace(head);
     exchange.origin = to.origin;
@@ -278,7 +279,7 @@ class HttpLink implements Link {
     if (!this.#isEnded) this.#listener.received(nothing, { request: exchange.key, head });
   }
 
-  /** A stream has sent something, such as a comment: the device is there. */
+  /** A stream has sent something, such as a comment, so the device is online. */
   heard({ key }: Exchange): void {
     if (!this.#isEnded) this.#listener.received(nothing, { request: key });
   }
@@ -316,12 +317,12 @@ function statusTextOf({ statusText }: HttpHead, fault: string): string {
   return [statusText, ...(fault === '' ? [] : [`(${fault})`])].join(' ').trim();
 }
 
-/** Whether data begins like zlib: some servers send deflate without it. */
+/** Whether data begins with a zlib header: some servers send deflate without it. */
 function hasZlibHead(body: Buffer): boolean {
   return (body[0]! & 0x0f) === 8 && body.length > 1 && ((body[0]! << 8) | body[1]!) % 31 === 0;
 }
 
-/** A request and its answer, over all redirects. It handles the events of undici. */
+/** A request and its answer, including all redirects. It handles the events of undici. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly key: object;
   readonly isStream: boolean;
@@ -439,7 +440,7 @@ function joined(written: Readonly<Record<string, string | string[] | undefined>>
 
 export const eventStreamType = 'text/event-stream';
 
-/** Returns the address with another host, `10.0.0.9` or `10.0.0.9:8080`, in its place. */
+/** Returns the address with its host replaced: by `10.0.0.9`, or by `10.0.0.9:8080` with a port. */
 export function withHost(url: URL, { host, port }: { readonly host: string; readonly port: number | undefined }): URL {
   const other = new URL(url);
   other.hostname = isIPv6(host) ? `[${host}]` : host;

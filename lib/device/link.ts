@@ -1,5 +1,5 @@
-// The link to a device. `DeviceLink` alone opens, watches and reopens it. After a failure it waits 1 to 30 s, with jitter, and tries the
-// next host. A link that is silent for too long counts as dead, regardless of the network.
+// The link to a device. Only `DeviceLink` opens, watches and reopens it. After a failure it waits 1 to 30 s, with jitter, and tries the
+// next host. A link that is silent for too long counts as dead, even if the network reports no error.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../model/error.ts';
@@ -10,14 +10,14 @@ export interface LinkOptions {
   /** The ways to reach the device, tried in turn. */
   readonly transports: readonly Transport[];
   readonly connectTimeoutMs: number;
-  /** How long a link may be silent before it counts as dead; undefined: forever. */
+  /** The longest silence of a link in milliseconds, after which it counts as dead; undefined: no limit. */
   readonly idleTimeoutMs: number | undefined;
-  /** Whether only what `hear` reports breaks the silence. Default: any bytes do. */
+  /** Whether only a call of `hear` ends the silence. By default, any received bytes do. */
   readonly hearsOnlyReported?: boolean;
   readonly scheduler: SchedulerLike;
   /** The longest pause while the host refuses the connection, in milliseconds; default: 4 s. */
   readonly refusedMs?: number;
-  /** Returns a number from 0 to 1. */
+  /** Returns a random number from 0 to 1, for the jitter. Default: `Math.random`. */
   random?(): number;
 }
 
@@ -25,16 +25,16 @@ export interface LinkOptions {
 export interface LinkEvents {
   opened(transport: Transport): void;
   received(bytes: Uint8Array, about?: Received): void;
-  /** As `LinkListener.failed`. */
+  /** See `LinkListener.failed`. */
   failed?(request: object, reason: string, isHeard: boolean): void;
-  /** As `LinkListener.exchanged`. */
+  /** See `LinkListener.exchanged`. */
   exchanged?(direction: 'in' | 'out', bytes: Uint8Array): void;
-  /** The link has ended, or could not be opened. It returns the minimum pause before the next attempt, in milliseconds. */
+  /** Called when the link has ended, or could not be opened. Returns the minimum pause before the next attempt, in milliseconds. */
   ended(reason: string, code: number | undefined): number;
 }
 
 const backoffTimes = { firstMs: 1000, longestMs: 30_000 };
-/** The longest pause while the host refuses the connection: an attempt costs little, and the program may be back soon. */
+/** The longest pause while the host refuses the connection, in milliseconds: an attempt is cheap, and the program may soon be back. */
 const longestRefusedMs = 4000;
 
 export class DeviceLink {
@@ -67,22 +67,22 @@ export class DeviceLink {
     if (this.#isOpen) this.#link!.send(bytes, request);
   }
 
-  /** As `Link.cancel`. */
+  /** See `Link.cancel`. */
   cancel(request: object): void {
     this.#link?.cancel?.(request);
   }
 
-  /** How many bytes wait to be sent. */
+  /** The number of bytes that wait to be sent. */
   get unsentBytes(): number {
     return this.#link?.unsentBytes ?? 0;
   }
 
-  /** Stops reading from the link, or goes on. */
+  /** Stops reading from the link, or resumes. */
   pause(isPaused: boolean): void {
     this.#link?.pause?.(isPaused);
   }
 
-  /** Notes that the device works: when this link ends, the pauses start from the shortest, with the same host. */
+  /** Notes that the device works. When this link ends, the hub starts over with the shortest pause and the same host. */
   prove(): void {
     this.#isProved = true;
     this.#backoff.reset();
@@ -95,7 +95,7 @@ export class DeviceLink {
 
   /** Ends the link; it is opened again after a pause. */
   fail(reason: string): void {
-    if (this.#link !== undefined) this.#ended(this.#link, reason, undefined); // else it has ended already
+    if (this.#link !== undefined) this.#ended(this.#link, reason, undefined); // otherwise it has already ended
   }
 
   /** Ends a healthy link; `start` opens it again. */
@@ -103,7 +103,7 @@ export class DeviceLink {
     this.#drop();
   }
 
-  /** Ends the link for good; resolves when its port is free. */
+  /** Ends the link permanently. Resolves when its port is free. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#drop();
@@ -143,7 +143,7 @@ export class DeviceLink {
       link = transport.open(listener);
       this.#link = link;
     } catch (error) {
-      // a host or port that sockets do not accept
+      // the host or port is invalid for sockets
       this.#timers.add(scheduler.schedule(() => this.#ended(link, (error as Error).message, undefined)));
       return;
     }
@@ -177,7 +177,7 @@ export class DeviceLink {
         this.#ended(link, `the device ${what} for ${Math.round(silentMs / 100) / 10} s`, undefined);
       } else next = scheduler.schedule(look, idleTimeoutMs - silentMs);
     };
-    let next = scheduler.schedule(look, idleTimeoutMs); // a subscription would keep each timer that was ever added
+    let next = scheduler.schedule(look, idleTimeoutMs); // reused: a `Subscription` would keep every timer that was ever added
     this.#timers.add(() => next.unsubscribe());
   }
 
@@ -188,7 +188,7 @@ export class DeviceLink {
     const wasOpen = this.#isOpen;
     this.#drop();
     if (!this.#isProved) this.#next++;
-    this.#isProved = false; // the next attempt has to prove itself, or the hosts after it would never be tried
+    this.#isProved = false; // the next attempt has to prove itself: otherwise the hub would never try the following hosts
     const leastMs = this.#events.ended(reason, code);
     if (this.#isStopped) return;
     const pauseMs = isPassive && wasOpen ? 0 : Math.max(leastMs, this.#pauseMs(reason));

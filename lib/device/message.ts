@@ -1,5 +1,5 @@
-// Messages: a frame as text, or as a tree of JSON or XML, and the patterns of trees. The pattern of a tree is an example of it:
-// `{ op: 5, d: { sceneName: '{value}' } }` matches every message that has these parts.
+// Messages: a frame as text, or as a tree of JSON or XML, and patterns of trees. A pattern of a tree is an example: `{ op: 5, d: {
+// sceneName: '{value}' } }` matches every message that contains these parts.
 
 import { SaxesParser } from 'saxes';
 import { HubError } from '../model/error.ts';
@@ -11,7 +11,7 @@ import { type CompileExpression, type LeadingPart, Pattern, PatternError, type V
 /** The format of a message that is a tree. */
 export type TreeFormat = 'json' | 'xml';
 
-/** How deep a pattern or XML may be nested, and how many elements XML may have. */
+/** The maximum depth of patterns and of XML, and the maximum number of elements in XML. */
 const maxDepth = 64;
 const maxElements = 100_000;
 
@@ -48,19 +48,19 @@ export class Message {
 
 /** A pattern of text or of a tree. */
 export interface Matcher {
-  /** As written in the description. */
+  /** The pattern as written in the description. */
   readonly text: string;
-  /** The names of the values that it reads, without `_`. */
+  /** The names of the values that the pattern reads, without `_`. */
   readonly names: ReadonlySet<string>;
-  /** The pattern of the body, if it also looks at other parts of a message. */
+  /** The pattern of the body, for a matcher that also checks other parts of a message. */
   readonly ofBody?: Matcher | undefined;
-  /** As `Pattern.match`. */
+  /** See `Pattern.match`. */
   match(message: Message, known?: Values): Map<string, Value> | undefined;
-  /** As `Pattern.format`. */
+  /** See `Pattern.format`. */
   format(values: Values): string;
 }
 
-/** Errors: `PatternError`. */
+/** Compiles a pattern of text or of a tree, as written in a description. Errors: `PatternError`. */
 export function parseMatcher(written: unknown, isOfBytes: boolean, compile: CompileExpression): Matcher {
   if (typeof written !== 'string') return new TreePattern(written, compile);
   return new TextMatcher(Pattern.parse(written, isOfBytes, compile));
@@ -98,11 +98,11 @@ class Leaf {
   }
 }
 
-/** Matches trees that have all of its parts, and formats the tree itself. */
+/** Matches trees that contain all parts of the example, and formats the example with values. */
 export class TreePattern implements Matcher {
   readonly text: string;
   readonly names = new Set<string>();
-  /** The constant parts, by path. */
+  /** The constant parts of the example, by their paths. */
   readonly literals = new Map<string, Value>();
   readonly #root: Node;
 
@@ -191,7 +191,7 @@ function isScalar(value: unknown): value is Value {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** Returns the items of a list at a path such as `d.inputs`; `*` stands for each item of a list on the way. */
+/** Returns the items of the list at a path such as `d.inputs`. A `*` in the path stands for every item of a list. */
 export function itemsAt(tree: unknown, path: readonly string[]): readonly unknown[] {
   const star = path.indexOf('*');
   const part = partAt(tree, star < 0 ? path : path.slice(0, star));
@@ -200,7 +200,7 @@ export function itemsAt(tree: unknown, path: readonly string[]): readonly unknow
   return star < 0 ? items : items.flatMap((item) => itemsAt(item, path.slice(star + 1)));
 }
 
-/** Returns the part of a tree at a path such as `d.inputs`; undefined: there is none. */
+/** Returns the part of a tree at a path such as `d.inputs`; undefined: the tree has no such part. */
 export function partAt(tree: unknown, path: readonly string[]): unknown {
   let part = tree;
   for (const key of path) {
@@ -211,7 +211,7 @@ export function partAt(tree: unknown, path: readonly string[]): unknown {
   return part;
 }
 
-/** undefined: it is not JSON. */
+/** Parses JSON; undefined: the text is not JSON. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -225,8 +225,8 @@ interface XmlElement {
 }
 
 /**
- * Reads XML as a tree. An element is an object with its attributes (`@number`) and its elements; several elements of one name are a list,
- * and an element that contains only text is that text. undefined: it is not well-formed.
+ * Parses XML to a tree. An element becomes an object with its attributes (`@number`) and its child elements, or plain text if it contains
+ * only text. Child elements with the same name become a list. Returns undefined for XML that is not well-formed.
  */
 function readXml(text: string): unknown {
   const root: XmlElement = {};
@@ -265,37 +265,37 @@ function readXml(text: string): unknown {
   }
 }
 
-// Finds the patterns that may match a message: by their first characters, or by the part of a tree in which they differ most. Trying each
-// of 60 patterns costs 15 µs a frame; the index costs 0.1 µs, regardless of the number of patterns.
+// Finds the patterns that may match a message, by their first characters or by the part of a tree in which they differ most. Trying each of
+// 60 patterns takes 15 µs a frame; the index takes 0.1 µs, regardless of the number of patterns.
 
 interface Ranked<T> {
   readonly order: number;
   readonly item: T;
-  /** The rest of its beginning after the current node. */
+  /** The leading parts of the pattern after the current node. */
   readonly rest: readonly LeadingPart[];
 }
 
-/** A node of the tree of beginnings of patterns. */
+/** A node of the prefix tree of patterns. */
 class TextNode<T> {
   /** The characters from the previous node to this one. */
   label: string;
-  /** By the first character of their labels. */
+  /** The following nodes, by the first character of their labels. */
   readonly next = new Map<number, TextNode<T>>();
-  /** The same as a table, starting at the lowest of these characters; undefined: they are too far apart. */
+  /** `next` as a table that starts at the lowest first character; undefined: the characters are too far apart. */
   #table: (TextNode<T> | undefined)[] | undefined;
   #lowest = 0;
-  /** The nodes after values, by the converter that reads them. */
+  /** The nodes that follow a value, by the converter that reads the value. */
   readonly values: { readonly written: string; readonly converter: Converter; readonly node: TextNode<T> }[] = [];
-  /** The patterns whose beginning ends here. */
+  /** The patterns whose leading parts end at this node. */
   items: Ranked<T>[] = [];
-  /** The patterns of all nodes on the path since the last value; undefined: there are too many. */
+  /** The patterns of all nodes on the path since the last value; undefined: they are too many to keep. */
   all: readonly T[] | undefined;
 
   constructor(label: string) {
     this.label = label;
   }
 
-  /** Returns the node after these characters, and creates it if necessary. */
+  /** Returns the node after these characters. Creates it if necessary. */
   behind(characters: string): TextNode<T> {
     if (characters === '') return this;
     const known = this.next.get(characters.charCodeAt(0));
@@ -322,7 +322,7 @@ class TextNode<T> {
     return node;
   }
 
-  /** Adds a pattern after the parts up to the next literal. */
+  /** Adds a pattern at the node after its next literal, with its remaining parts. */
   add({ order, item, rest }: Ranked<T>): void {
     const end = rest.findIndex((part) => 'literal' in part) + 1;
     let node: TextNode<T> = this;
@@ -331,7 +331,7 @@ class TextNode<T> {
     node.items.push({ order, item, rest: rest.slice(end) });
   }
 
-  /** Completes this node and its successors, once all patterns are added. */
+  /** Completes this node and those below it, after all patterns were added. */
   complete(before: readonly Ranked<T>[], all: readonly T[] | undefined): void {
     if (this.items.length > maxAlike) {
       const alike = this.items;
@@ -349,7 +349,7 @@ class TextNode<T> {
     if (length <= maxTable) this.#table = Array.from({ length }, (_, at) => this.next.get(at + this.#lowest));
   }
 
-  /** Whether there are nodes after values, here or later. */
+  /** Whether a value follows this node or a node below it. */
   get hasValues(): boolean {
     return this.values.length > 0 || [...this.next.values()].some((node) => node.hasValues);
   }
@@ -357,7 +357,7 @@ class TextNode<T> {
   /** Returns the next node on the path of the text; undefined: there is none. */
   step(text: string, at: number): TextNode<T> | undefined {
     const code = text.charCodeAt(at);
-    const place = code - this.#lowest; // NaN behind the end
+    const place = code - this.#lowest; // NaN after the last character
     const table = this.#table;
     const next =
       table === undefined ? this.next.get(code) : place >= 0 && place < table.length ? table[place] : undefined;
@@ -381,7 +381,7 @@ class TextNode<T> {
   }
 }
 
-/** How many patterns with the same beginning are tried without reading the following value first. */
+/** The maximum number of patterns with the same beginning that are tried without first reading the value that follows. */
 const maxAlike = 4;
 /** The maximum length of the list that a node keeps; a longer one is built for each message. */
 const maxKept = 32;
@@ -394,7 +394,7 @@ function inOrder<T>(found: Ranked<T>[]): Ranked<T>[] {
 
 export class MatcherIndex<T extends { readonly matcher: Matcher }> {
   readonly #texts = new TextNode<T>('');
-  /** Whether patterns share a beginning with a value. */
+  /** Whether some patterns have a value in their shared beginning. */
   readonly #hasValues: boolean;
   readonly #path: readonly string[] | undefined;
   readonly #byLiteral = new Map<Value, Ranked<T>[]>();
@@ -436,7 +436,7 @@ export class MatcherIndex<T extends { readonly matcher: Matcher }> {
     return itemsOf([...texts, ...this.#otherTrees, ...alike]);
   }
 
-  /** Returns the list that the last node keeps; undefined: it keeps none, or patterns begin with values. */
+  /** Returns the list that the last node on the path keeps; undefined: it keeps none, or some patterns begin with a value. */
   #keptOf(text: string): readonly T[] | undefined {
     if (this.#hasValues) return undefined;
     let node = this.#texts;
@@ -461,7 +461,7 @@ function itemsOf<T>(found: Ranked<T>[]): readonly T[] {
 
 const none: readonly never[] = [];
 
-/** Returns the path at which the patterns of trees have the most different values. */
+/** Returns the path at which the patterns of trees have the largest number of different values. */
 function mostDistinctive(trees: readonly TreePattern[]): string | undefined {
   const values = new Map<string, Set<Value>>();
   for (const { literals } of trees)

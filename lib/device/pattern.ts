@@ -1,5 +1,5 @@
-// Patterns: a frame with values in braces. `POWR={value:int}` reads `POWR=2`, and writes it. A pattern of bytes is hexadecimal:
-// `90 50 {value:uint} FF`. One pass reads a frame, without backtracking: text ends at the first occurrence of the literal behind it.
+// Patterns: a frame with values in braces. `POWR={value:int}` reads `POWR=2`, and also writes it. A pattern of bytes is hexadecimal: `90 50
+// {value:uint} FF`. One pass reads a frame, without backtracking: text ends at the first occurrence of the literal that follows it.
 
 import { nearestName } from '../json5/nearest-name.ts';
 import { HubError } from '../model/error.ts';
@@ -15,7 +15,7 @@ export type CompileExpression = (text: string) => (values: Values) => Value;
 /** A part of a pattern. */
 export type Part =
   | { readonly literal: string }
-  /** `isPlain`: no converter is named. `written`: the converter and its arguments. */
+  /** `isPlain`: the pattern names no converter. `written`: the converter and its arguments as text. */
   | { readonly name: string; readonly converter: Converter; readonly isPlain: boolean; readonly written: string }
   | { readonly evaluate: (values: Values) => Value; readonly isOfBytes: boolean }
   | { readonly checksum: Checksum };
@@ -23,7 +23,7 @@ export type Part =
 /** A part by which an index finds a pattern. */
 export type LeadingPart = Extract<Part, { readonly literal: string } | { readonly converter: Converter }>;
 
-/** A mistake in a pattern, with its offset in the text. */
+/** An error in a pattern, with its offset in the text. */
 export class PatternError extends Error {
   readonly offset: number;
 
@@ -34,12 +34,12 @@ export class PatternError extends Error {
 }
 
 export class Pattern {
-  /** As written in the description. */
+  /** The pattern as written in the description. */
   readonly text: string;
-  /** The names of the values that it reads, without `_`. */
+  /** The names of the values that the pattern reads, without `_`. */
   readonly names: ReadonlySet<string>;
   readonly #parts: readonly Part[];
-  /** For each part the place of its value in the result of `read`, by its name; −1 for `_` and other parts. */
+  /** For each part, the index of its value in the list that `read` fills; −1 for `_` and for parts without a value. */
   readonly #places: readonly number[];
 
   private constructor(text: string, parts: readonly Part[]) {
@@ -50,7 +50,7 @@ export class Pattern {
     this.#places = parts.map((part) => ('name' in part ? names.indexOf(part.name) : -1));
   }
 
-  /** Errors: `PatternError`. */
+  /** Compiles the text of a pattern. Errors: `PatternError`. */
   static parse(text: string, isOfBytes: boolean, compile: CompileExpression): Pattern {
     const parts = new PatternReader(text, isOfBytes, compile).read();
     for (const [index, part] of parts.entries()) {
@@ -64,7 +64,10 @@ export class Pattern {
     return new Pattern(text, parts);
   }
 
-  /** The parts up to the last literal before which the end of each value is certain: a frame without them does not match. */
+  /**
+   * The parts that an index may compare with a frame: those up to the last literal whose position is certain. A frame that lacks one of
+   * them does not match.
+   */
   get leading(): readonly LeadingPart[] {
     const end = this.#parts.findIndex(
       (part) => !('literal' in part || ('converter' in part && !part.converter.isGreedy)),
@@ -78,21 +81,22 @@ export class Pattern {
     return this.#parts.every((part) => 'literal' in part);
   }
 
-  /** Its only part, when that is not a literal. JSON then has the value itself instead of text. */
+  /** The only part, if the pattern is a single value. JSON then contains the value itself instead of text. */
   get single(): Exclude<Part, { readonly literal: string }> | undefined {
     const [first] = this.#parts;
     return this.#parts.length === 1 && first !== undefined && !('literal' in first) ? first : undefined;
   }
 
   /**
-   * Reads a frame. A known value has to be the same in the frame. undefined: the frame does not match, or an expression fails.
+   * Reads a frame into values by name. Values in `known` must be equal in the frame. Returns undefined if the frame does not match, or if
+   * an expression fails.
    */
   match(frame: string, known?: Values): Map<string, Value> | undefined {
     const values: (Value | undefined)[] = [];
     return this.read(frame, values, known) ? this.#found(values) : undefined;
   }
 
-  /** As `match`, into a list that has a place for each of `names`. */
+  /** Works as `match`, but fills a list: one entry for each of `names`, in that order. Returns whether the frame matches. */
   read(frame: string, values: (Value | undefined)[], known?: Values): boolean {
     const parts = this.#parts;
     for (let place = 0; place < this.names.size; place++) values[place] = undefined;
@@ -133,7 +137,7 @@ export class Pattern {
     return found;
   }
 
-  /** Writes a frame; `encode` changes each value in it. Errors: `not-convertible`, `out-of-range`, those of expressions. */
+  /** Writes a frame; `encode` changes the text of each value. Errors: `not-convertible`, `out-of-range`, those of expressions. */
   format(values: Values, encode: (text: string) => string = asIs): string {
     let frame = '';
     for (const part of this.#parts) {
@@ -150,7 +154,7 @@ export class Pattern {
     return frame;
   }
 
-  /** Returns the start of the next literal, which is the latest end of a value; −1: the frame has no such literal. */
+  /** Returns the offset of the next literal, where a value must end at the latest; −1: the frame lacks that literal. */
   #limitOf(index: number, frame: string, at: number): number {
     const next = this.#parts[index + 1];
     if (next === undefined || !('literal' in next)) return frame.length;
@@ -167,7 +171,7 @@ function asIs(text: string): string {
   return text;
 }
 
-/** Returns the characters that an expression demands of a frame; undefined: it fails. */
+/** Returns the characters that the result of an expression requires in a frame; undefined: the expression fails. */
 function expectedOf(
   part: Extract<Part, { readonly isOfBytes: boolean }>,
   known: Values | undefined,
@@ -180,7 +184,10 @@ function expectedOf(
   }
 }
 
-/** Returns the characters of an expression; in a pattern of bytes a number is one byte. Errors: `out-of-range`, those of expressions. */
+/**
+ * Returns the result of an expression as characters; in a pattern of bytes, a number becomes one byte. Errors: `out-of-range`, those of
+ * expressions.
+ */
 function written(part: Extract<Part, { readonly isOfBytes: boolean }>, values: Values): string {
   const value = part.evaluate(values);
   if (!part.isOfBytes || typeof value !== 'number') return toText(value);
@@ -192,7 +199,7 @@ function merged(known: Values | undefined, found: Values): Values {
   return known === undefined || known.size === 0 ? found : new Map([...known, ...found]);
 }
 
-/** Reads the text of a pattern. */
+/** Parses the text of a pattern. */
 class PatternReader {
   readonly #text: string;
   readonly #isOfBytes: boolean;
@@ -231,7 +238,7 @@ class PatternReader {
     return this.#text[this.#at++]!;
   }
 
-  /** Reads two hexadecimal digits; spaces between bytes are ignored. */
+  /** Reads two hexadecimal digits. Ignores spaces between bytes. */
   #byte(): string {
     const rest = this.#text.slice(this.#at);
     const space = /^\s+/.exec(rest);
@@ -245,7 +252,7 @@ class PatternReader {
     return String.fromCharCode(Number.parseInt(digits[0], 16));
   }
 
-  /** `{name:converter(…)}`, `{= expression}` or a checksum. */
+  /** Reads `{name:converter(…)}`, `{= expression}` or a checksum. */
   #value(): Part {
     const start = this.#at;
     const end = this.#closing(start);
@@ -294,7 +301,7 @@ class PatternReader {
     }
   }
 
-  /** Finds the closing brace. Texts of an expression may have braces as well. */
+  /** Returns the offset of the closing brace. Ignores braces within texts of an expression. */
   #closing(start: number): number {
     let quote = '';
     let depth = 0;
@@ -311,12 +318,15 @@ class PatternReader {
   }
 }
 
-/** A checksum of the characters before it. */
+/** A checksum of the characters before it in the frame. */
 interface Checksum {
   of(before: string): string;
 }
 
-/** Creates `xor8`, `sum8` or `crc16`. `from` skips characters at the beginning, `before` those right before it. undefined: another name. */
+/**
+ * Creates `xor8`, `sum8` or `crc16`. `from` skips characters at the beginning of the frame, `before` those directly before the checksum.
+ * Returns undefined for any other name.
+ */
 function createChecksum(name: string, args: readonly string[], isOfBytes: boolean): Checksum | undefined {
   const compute = checksums.get(name);
   if (compute === undefined) return undefined;

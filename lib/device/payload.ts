@@ -1,11 +1,11 @@
-// How payloads are read into values, and values written into payloads.
+// Converts payloads to values, and values to payloads.
 
 import { describe, HubError } from '../model/error.ts';
 import type { About } from '../model/parameter.ts';
 import { convert, toText, type Value, type ValueType } from '../model/value.ts';
 import { partAt } from './message.ts';
 
-/** A payload as text and as JSON, each read once. */
+/** A payload as text and as JSON. Each form is parsed at most once. */
 export class Payload {
   readonly #bytes: Buffer;
   #text: string | undefined;
@@ -24,7 +24,7 @@ export class Payload {
     return this.#text;
   }
 
-  /** undefined: it is not JSON. */
+  /** The payload as JSON; undefined: it is not JSON. */
   get json(): unknown {
     if (this.#json === undefined) {
       try {
@@ -36,13 +36,13 @@ export class Payload {
     return this.#json.value;
   }
 
-  /** Returns the part at a path, or the whole text; undefined: it is not there. */
+  /** Returns the part at a path, or the whole text without a path; undefined: the payload has no such part. */
   at(path: readonly string[] | undefined): unknown {
     return path === undefined ? this.text : partAt(this.json, path);
   }
 }
 
-/** Reads `sensors[0].level` or `sensors.0.level`. */
+/** Splits a path such as `sensors[0].level` or `sensors.0.level` into its keys. */
 export function readPath(path: string): readonly string[] {
   return path
     .replace(/\[(?:(\d+)|'([^']*)'|"([^"]*)")\]/g, (_, index, single, double) => `.${index ?? single ?? double}`)
@@ -53,15 +53,15 @@ export function readPath(path: string): readonly string[] {
 const trueWords: ReadonlySet<string> = new Set(['true', 'on', '1', 'yes']);
 const falseWords: ReadonlySet<string> = new Set(['false', 'off', '0', 'no']);
 
-/** The words of a payload for true and false; undefined: the usual ones. */
+/** The words of a payload for true and false; undefined: the usual words. */
 export interface Words {
   readonly on?: string | undefined;
   readonly off?: string | undefined;
 }
 
 /**
- * Converts what a payload has at its path. Errors: `not-convertible`. `null`: the value is unknown; undefined: the payload does not concern
- * the parameter.
+ * Converts the part of a payload at its path to a value. Returns null if the value is unknown, and undefined if the payload does not
+ * concern the parameter. Errors: `not-convertible`.
  */
 export function readValue(
   type: ValueType,
@@ -78,7 +78,7 @@ export function readValue(
   return convert(type, typeof part === 'object' ? text : part);
 }
 
-/** Errors: `not-convertible`. */
+/** Converts a word to a boolean: `on` and `off` if they are given, otherwise the usual words. Errors: `not-convertible`. */
 export function readBoolean(text: string, { on, off }: Words = {}): boolean {
   if (on !== undefined || off !== undefined) {
     if (text === on) return true;
@@ -92,7 +92,7 @@ export function readBoolean(text: string, { on, off }: Words = {}): boolean {
   throw new HubError('not-convertible', `expected true or false, on or off, got ${describe(text)}`);
 }
 
-/** Returns a value as devices understand it: the words of a boolean, the word of a choice. */
+/** Returns a value in the words of the device: those of a boolean, or the word of a choice. */
 export function wordOf(value: Value, { on, off }: Words, choices: About['choices']): Value {
   if (choices !== undefined) {
     const found = Object.entries(choices).find(([, one]) => one === value);

@@ -1,5 +1,5 @@
-// Transports: TCP, UDP, WebSocket, serial port, or a TCP port that the device dials. Each opens one link at a time; a link that has ended
-// is never reused. Unsent bytes are bounded: the link to a device that does not read them ends.
+// Transports: TCP, UDP, WebSocket, serial port, or a TCP port to which the device connects. Each transport opens one link at a time, and
+// never reuses a link that has ended. Unsent bytes are bounded: if the device does not read them, the link ends.
 
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { connect, createServer, isIP, isIPv6, type Server, type Socket } from 'node:net';
@@ -8,20 +8,20 @@ import type { SerialPort } from 'serialport';
 import type { WebSocket } from 'ws';
 import { messageOf } from '../model/error.ts';
 
-/** The reports of a link. `closed` is called once, last, and never during a call of `send`. */
+/** The events of a link. `closed` is the last event, comes only once, and never during a call of `send`. */
 export interface LinkListener {
   opened(): void;
-  /** `about`: over HTTP, the request that it answers, or the event that it is. */
+  /** `about`, only over HTTP: the request that the bytes answer, or the event that they belong to. */
   received(bytes: Uint8Array, about?: Received): void;
   /** `code` is the close code of a WebSocket. */
   closed(reason: string, code?: number): void;
-  /** A request over HTTP has no usable answer, or a stream of events has ended. `isHeard`: the device has answered all the same. */
+  /** A request over HTTP has no usable answer, or a stream of events has ended. `isHeard`: the device did answer, though. */
   failed?(request: object, reason: string, isHeard: boolean): void;
-  /** Messages that the link itself exchanges, such as those of a redirect. */
+  /** Reports messages that the link itself exchanges, such as those of a redirect. */
   exchanged?(direction: 'in' | 'out', bytes: Uint8Array): void;
 }
 
-/** What HTTP has besides the body of a message. */
+/** What HTTP provides in addition to the body of a message. */
 export interface Received {
   /** The request, as passed to `Link.send`. */
   readonly request: object;
@@ -33,31 +33,31 @@ export interface Received {
 export interface HttpHead {
   readonly status: number;
   readonly statusText: string;
-  /** By their names in lower case. */
+  /** The headers, by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** An event of a stream of server-sent events. */
 export interface ServerEvent {
   readonly name: string;
-  /** The last ID that the stream has set. */
+  /** The last ID that the stream has set; '' before the first one. */
   readonly id: string;
   readonly data: string;
-  /** The pause before the next attempt after the stream has ended, if the stream has set it. */
+  /** The pause in milliseconds that the stream asks for before the hub opens it again; undefined: it asks for none. */
   readonly retryMs: number | undefined;
 }
 
-/** A link that is open, or is being opened. */
+/** A link that is open or opening. */
 export interface Link {
-  /** Sends, or ends the link when more than `maxUnsentBytes` wait. Over HTTP, `request` stands for the request until it is answered. */
+  /** Sends bytes. Ends the link when more than `maxUnsentBytes` wait. Over HTTP, `request` identifies the request until it is answered. */
   send(bytes: Uint8Array, request?: object): void;
-  /** Gives up a request over HTTP: its answer is no longer reported. */
+  /** Cancels a request over HTTP. Its answer is no longer reported. */
   cancel?(request: object): void;
   /** Ends the link, which then reports nothing more. */
   end(): void;
-  /** How many bytes wait to be sent. Only links of streams and messages over TCP have it, and `pause`. */
+  /** The number of bytes that wait to be sent. Only TCP links that carry streams or messages have it and `pause`. */
   readonly unsentBytes?: number;
-  /** Stops reading, or goes on: the peer has to wait meanwhile. */
+  /** Stops reading, or resumes. Meanwhile the peer has to wait. */
   pause?(isPaused: boolean): void;
 }
 
@@ -69,13 +69,13 @@ export interface Transport {
   /** Whether the device opens the link; then there is no connect timeout. */
   readonly isPassive?: boolean;
   open(listener: LinkListener): Link;
-  /** Frees the resources that are held between links, such as a port; resolves when they are free. */
+  /** Frees the resources that the transport holds between links, such as a port. Resolves when they are free. */
   close?(): Promise<void>;
 }
 
 /** The maximum number of unsent bytes. */
 export const maxUnsentBytes = 1_048_576;
-/** The longest WebSocket message. */
+/** The longest WebSocket message, in bytes. */
 export const maxMessageBytes = 4 * 1_048_576;
 
 export interface TcpTarget {
@@ -87,7 +87,7 @@ export interface TcpTarget {
 export interface TlsTarget {
   readonly ca?: Buffer | undefined;
   readonly fingerprint?: string | undefined;
-  /** The certificate of this side, and its private key. */
+  /** The certificate of the hub, and its private key. */
   readonly cert?: Buffer | undefined;
   readonly key?: Buffer | undefined;
 }
@@ -106,12 +106,15 @@ export function tcpTransport({ host, port, tls }: TcpTarget): Transport {
   };
 }
 
-/** Returns the options of `tls.connect`: it verifies the certificate, unless a single one is trusted, which `fingerprintFault` checks. */
+/**
+ * Returns the options of `tls.connect`. They verify the certificate chain, except for a pinned certificate, which `fingerprintFault`
+ * checks.
+ */
 export function tlsOptions({ fingerprint, ...files }: TlsTarget) {
   return { rejectUnauthorized: fingerprint === undefined, ...files };
 }
 
-/** Returns the error if the certificate is not the pinned one. */
+/** Returns an error message if the certificate is not the pinned one; otherwise undefined. */
 export function fingerprintFault(socket: Socket, expected: string): string | undefined {
   const { fingerprint256 = '' } =
     (socket as { getPeerCertificate?(): { fingerprint256?: string } }).getPeerCertificate?.() ?? {};
@@ -123,7 +126,7 @@ export function fingerprintFault(socket: Socket, expected: string): string | und
 
 const notTrusted =
   'its certificate is from an authority that this machine does not trust; set tls.caFile or tls.fingerprint';
-/** Sentences for errors of TLS and names, by their messages: libraries replace the codes. */
+/** Sentences for errors of TLS and of name resolution. They are found by the message, because libraries replace the error codes. */
 const reasons: readonly (readonly [RegExp, string])[] = [
   [
     /self-signed certificate in certificate chain|unable to (?:verify the first|get (?:local )?issuer) certificate/,
@@ -145,7 +148,10 @@ export function connectReason(error: unknown): string {
     : message;
 }
 
-/** Opens a connection, over TLS with a certificate that is trusted, before anything is sent. `opened` is called once, unless it is destroyed. */
+/**
+ * Opens a connection. With TLS, it checks the certificate before anything is sent. Calls `opened` once, unless the socket is destroyed
+ * first.
+ */
 export function openSocket(target: TcpTarget, timeoutMs: number, opened: (error: Error | null) => void): Socket {
   const socket = socketTo(target);
   const fingerprint = target.tls?.fingerprint;
@@ -170,10 +176,12 @@ export function openSocket(target: TcpTarget, timeoutMs: number, opened: (error:
   return socket;
 }
 
-/** Where all sockets read to. Node.js otherwise allocates as much for each read, which is thousands of times what a message needs. */
+/**
+ * The read buffer that all sockets share. Otherwise Node.js would allocate 64 KiB for each read, thousands of times the size of a message.
+ */
 const readRoom = Buffer.allocUnsafeSlow(65_536);
 
-/** `received` gets what arrives over TCP without TLS; if omitted, and over TLS, the socket emits `data`. */
+/** Creates a socket. `received` gets the bytes of TCP without TLS. With TLS, or without `received`, the socket emits `data`. */
 function socketTo({ host, port, tls }: TcpTarget, received?: (bytes: Buffer) => void): Socket {
   const onread = received && {
     buffer: readRoom,
@@ -216,7 +224,7 @@ class SocketLink implements Link {
       queueMicrotask(() => {
         if (this.#isEnded) return;
         listener.opened();
-        listen(); // bytes that have already arrived follow
+        listen(); // before the bytes that have already arrived
       });
     else
       socket.once(openedBy, () => {
@@ -247,7 +255,7 @@ class SocketLink implements Link {
     this.#socket.destroy();
   }
 
-  /** Combines everything that is sent before the current work ends into one packet, such as all requests of the window. */
+  /** Combines everything that is sent before the current work ends, such as several requests, into one packet. */
   #gather(): void {
     if (this.#socket.writableCorked > 0) return;
     this.#socket.cork();
@@ -310,7 +318,7 @@ class UdpLink implements Link {
 
   send(bytes: Uint8Array): void {
     if (!this.#isConnected || this.#isEnded || this.#socket.getSendQueueSize() > maxUnsentBytes) return;
-    this.#socket.send(bytes, () => {}); // a lost datagram is not resent; an error is emitted as an event as well
+    this.#socket.send(bytes, () => {}); // a lost datagram is not sent again; the socket also emits errors as events
   }
 
   end(): void {
@@ -320,7 +328,10 @@ class UdpLink implements Link {
   }
 }
 
-/** A TCP port that the device dials. A new link replaces the one before, because the link of a device that was switched off never ends. */
+/**
+ * A TCP port to which the device connects. A new link replaces the previous one, because a device that was switched off never closes its
+ * link.
+ */
 export function listenTransport(port: number, bindIp: string): Transport {
   return new Listening(port, bindIp);
 }
@@ -451,7 +462,7 @@ class WsLink implements Link {
   }
 
   async #open(url: string, protocols: readonly string[], tls: TcpTarget['tls'], listener: LinkListener): Promise<void> {
-    const { WebSocket: Socket } = await import('ws'); // most hubs have no device that needs it
+    const { WebSocket: Socket } = await import('ws'); // loaded on demand: most hubs have no device that needs it
     if (this.#isEnded) return;
     const socket = new Socket(url, [...protocols], {
       maxPayload: maxMessageBytes,
@@ -514,7 +525,7 @@ export interface SerialTarget {
   readonly parity: 'none' | 'even' | 'odd';
 }
 
-/** A serial port. It needs the optional package `serialport`; without it the link reports that. */
+/** A serial port. It needs the optional package `serialport`. Without that package, the link ends with a message that names it. */
 export function serialTransport(target: SerialTarget): Transport {
   return { name: target.path, keepsFrames: false, open: (listener) => new SerialLink(target, listener) };
 }

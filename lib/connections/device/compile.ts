@@ -1,5 +1,5 @@
-// Compiles a description from JSON5 to the form that a session runs. It reports every error at once, each with file, line, column, path
-// and, for a misspelt name, the nearest known one, as for flow files.
+// Compiles a description from JSON5 to the form that a session runs. Reports all errors together, each with file, line, column and path.
+// For a misspelt name, the message suggests the nearest known name, as for flow files.
 
 import { type Framing, type LengthRule, maxFrameBytes } from '../../device/frames.ts';
 import { AnswerPattern, type DescribedRequest, RequestMistake, RequestPattern } from '../../device/http-message.ts';
@@ -39,7 +39,7 @@ export interface Compilation {
   readonly mistakes: readonly Mistake[];
 }
 
-/** Compiles the text of a description; errors name it `file`. */
+/** Compiles the text of a description. Errors name the description `file`. */
 export function compileDescription(file: string, text: string, given: Given): Compilation {
   const mistakes = new MistakeList();
   const compiled = read(file, text, given, mistakes);
@@ -70,14 +70,14 @@ function read(name: string, text: string, given: Given, mistakes: MistakeList): 
   }
 }
 
-/** Returns the variables of a description, with the values that a connection sets. */
+/** Returns the variables of a description, with the values that the connection sets. */
 function variablesOf(data: unknown, given: Given): Record<string, Value> {
   const own = isJsonObject(data) && isJsonObject(data.variables) ? data.variables : {};
   const values = Object.entries({ ...own, ...given.variables }).filter(([name]) => Object.hasOwn(own, name));
   return Object.fromEntries(values) as Record<string, Value>;
 }
 
-/** Replaces `${name}`, `${name - 1}` and `${name + 1}` by values. `written` maps each key that changes to its text in the file. */
+/** Replaces `${name}`, `${name - 1}` and `${name + 1}` by values. `written` gets the original text of each key that changes. */
 function expand(
   data: unknown,
   variables: Readonly<Record<string, Value>>,
@@ -116,7 +116,7 @@ type Sent = { readonly send?: readonly unknown[] | undefined; readonly path?: st
   'path'
 >;
 
-/** Names that every expression may use. */
+/** The names that every expression may use. */
 const ownNames = ['value', 'index', 'id', 'secret'];
 
 class Compiler {
@@ -128,7 +128,7 @@ class Compiler {
   readonly #isHttp: boolean;
   /** The headers of every request over HTTP. */
   #commonHeaders: Readonly<Record<string, string>> = {};
-  /** All names in patterns and IDs. */
+  /** All names that patterns and IDs contain. */
   readonly #names: readonly string[];
   readonly #constants: Record<string, unknown>;
 
@@ -187,7 +187,7 @@ class Compiler {
         const path = ['greet', index];
         const isAlternative = (one: typeof step | undefined) =>
           one?.or !== undefined && one.reply === undefined && one.send === undefined && one.path === undefined;
-        if (index > 0 && isAlternative(step)) return []; // an alternative of the step before
+        if (index > 0 && isAlternative(step)) return []; // an alternative of the previous step
         const next = isAlternative(all[index + 1]) ? all[index + 1] : undefined;
         return {
           send: step.send === undefined && step.path === undefined && !this.#isHttp ? [] : this.#sent(path, step),
@@ -243,7 +243,7 @@ class Compiler {
     this.#mistakes.add(this.#file, path, message, this.#file.positionOf(path, offset));
   }
 
-  /** Reports an `idleTimeout` shorter than the time between two questions: a healthy device would time out. */
+  /** Reports an `idleTimeout` that is shorter than the time between two questions: a healthy device would time out. */
   #checkIdleTimeout(families: readonly Family[], groups: ReadonlyMap<string, Group>): void {
     const { idleTimeout, keepAlive, connect } = this.#found;
     if (idleTimeout === undefined || connect === 'per-request') return;
@@ -256,7 +256,7 @@ class Compiler {
       );
   }
 
-  /** Reports keys that have no meaning over HTTP, and those that have one only there. */
+  /** Reports keys that HTTP does not support, and keys that only HTTP supports. */
   #checkHttp(): void {
     const { transports = [], format, events, headers, ...found } = this.#found;
     if (!this.#isHttp) {
@@ -283,7 +283,9 @@ class Compiler {
     return this.#sent(['events'], { path, query, headers: { ...headers, accept: 'text/event-stream' } })[0];
   }
 
-  /** Compiles what the hub sends: `send`, or a request over HTTP. With a family, only names that its messages may use are valid. */
+  /**
+   * Compiles what the hub sends: `send`, or a request over HTTP. With a family, the messages may use only the names that are valid for it.
+   */
   #sent(path: SettingPath, written: Sent, family?: Family): Matcher[] {
     const given = requestKeys.filter((key) => written[key] !== undefined);
     if (!this.#isHttp) {
@@ -307,7 +309,7 @@ class Compiler {
     return [matcher];
   }
 
-  /** Compiles a request, without the parts that have mistakes. */
+  /** Compiles a request, without the parts that have errors. */
   #request(path: SettingPath, written: DescribedRequest): RequestPattern {
     try {
       const format = this.#found.format === 'xml' ? 'xml' : 'json';
@@ -322,7 +324,7 @@ class Compiler {
     }
   }
 
-  /** Returns the headers of every request that have no mistakes, and reports the others. */
+  /** Returns the headers that every request has. Reports and omits those with errors. */
   #checkedHeaders(): Readonly<Record<string, string>> {
     if (!this.#isHttp) return {};
     const right = Object.entries(this.#found.headers ?? {}).filter(([name, text]) => {
@@ -387,12 +389,12 @@ class Compiler {
       ranges.push({ low, high, rule });
     }
     const rules: (LengthRule | undefined)[] = [];
-    for (const { low, high, rule } of ranges.sort((a, b) => a.high - a.low - (b.high - b.low))) // narrow ones first
+    for (const { low, high, rule } of ranges.sort((a, b) => a.high - a.low - (b.high - b.low))) // narrow ranges first
       for (let byte = low; byte <= high; byte++) rules[byte] ??= rule;
     return { kind: 'lengthBy', at, rules, isRunning: running === true };
   }
 
-  /** Returns the bytes that begin or end a frame. */
+  /** Returns the bytes of a mark, which begins or ends a frame. */
   #mark(path: SettingPath, written: string): Buffer {
     if (!this.#isOfBytes) return Buffer.from(written);
     const digits = written.replaceAll(/\s/g, '');
@@ -506,7 +508,7 @@ class Compiler {
     );
   }
 
-  /** Compiles `on` of the parameters. */
+  /** Compiles the key `on` of the parameters. */
   #reads(families: readonly Family[]): Unasked[] {
     return families.flatMap((family) => {
       const written = family.described.on ?? [];
@@ -551,7 +553,7 @@ class Compiler {
     for (const name of wanted) if (!known.includes(name)) this.#add(path, unknownName('group', name, known));
   }
 
-  /** Returns no read when there are errors. */
+  /** Compiles a read. Returns an empty list after it has reported errors. */
   #read(family: Family, written: DescribedRead, path: SettingPath, ofGroup?: readonly string[]): Read[] {
     const isObject = isJsonObject(written) && 'pattern' in written;
     const {
@@ -598,14 +600,14 @@ class Compiler {
     return [{ matcher, family, value: computed, where: found, isFinding, ...(isPlain && placesOf(matcher, family)) }];
   }
 
-  /** Reports keys that `{ pattern, value, where }` does not have: the schema takes such an object for an example of a message. */
+  /** Reports the keys that `{ pattern, value, where }` does not have. The schema accepts such an object as an example of a message. */
   #checkReadKeys(path: SettingPath, written: object): void {
     const known = ['pattern', 'value', 'where', ...(this.#isHttp ? ['status', 'headers', 'event'] : [])];
     for (const key of Object.keys(written))
       if (!known.includes(key)) this.#add([...path, key], unknownName('setting', key, known));
   }
 
-  /** Returns the names that the patterns of a group read, which its items may use. */
+  /** Returns the names that the patterns of a group read. The items of the group may use them. */
   #namesOfGroup(name: string): readonly string[] {
     const group = this.#found.groups?.[name];
     return [...namesIn(group?.on), ...namesIn(group?.reply)];
@@ -664,7 +666,7 @@ class Compiler {
       this.#add([...at, 'batch'], 'expected a single string in send, got several');
   }
 
-  /** As `#read`, for an answer: the question has the variables of the ID. */
+  /** Works as `#read`, for an answer. The question contains the variables of the ID. */
   #askedRead(family: Family, written: DescribedRead, path: SettingPath): Read[] {
     const isObject = isJsonObject(written) && 'pattern' in written;
     const { value, ...answer } = (isObject ? written : { pattern: written }) as DescribedAnswer & { value?: string };
@@ -703,7 +705,7 @@ class Compiler {
     };
   }
 
-  /** Reports an empty pattern where messages have an end: the hub drops empty ones. */
+  /** Reports an empty pattern if messages have an end mark, because the hub drops empty messages. */
   #expectCharacters(path: SettingPath, written: readonly unknown[] = []): void {
     if (this.#found.frame?.end === undefined) return;
     for (const [index, one] of written.entries())
@@ -714,7 +716,7 @@ class Compiler {
         );
   }
 
-  /** Compiles patterns. With a family, only names that its messages may use are valid. */
+  /** Compiles patterns. With a family, they may use only the names that are valid for it. */
   #matchers(path: SettingPath, written: readonly unknown[], family?: Family): Matcher[] {
     return written.flatMap((one, index) => {
       const at = written.length > 1 ? [...path, index] : path;
@@ -742,7 +744,7 @@ class Compiler {
     return written === undefined ? undefined : this.#matcher(path, written);
   }
 
-  /** Compiles the pattern of an answer or event, with what it expects over HTTP besides the body. */
+  /** Compiles the pattern of an answer or event. Over HTTP, it may also check the status and the headers. */
   #answerMatcher(
     path: SettingPath,
     patternPath: SettingPath,
@@ -804,7 +806,7 @@ class Compiler {
     }
   }
 
-  /** Errors: those of `compileExpression`, and an unknown secret. */
+  /** Compiles an expression. Errors: those of `compileExpression`, and an unknown secret. */
   #compute(text: string): Compute {
     const secrets = this.#found.secrets ?? [];
     for (const { 1: name, index } of text.matchAll(/\bsecret\.(\w+)/g))
@@ -832,13 +834,13 @@ interface DescribedAnswer {
   readonly event?: string | undefined;
 }
 
-/** Whether a pattern is one of the body and of other parts of an answer: `{ pattern, status, headers }`. */
+/** Whether a pattern describes the body and other parts of an answer: `{ pattern, status, headers }`. */
 function isAnswer(written: unknown): boolean {
   const keys = ['pattern', 'status', 'headers', 'event'];
   return isJsonObject(written) && 'pattern' in written && Object.keys(written).every((key) => keys.includes(key));
 }
 
-/** Where a pattern reads the values of a family. */
+/** Returns the indexes at which a pattern reads the value and the variables of a family. */
 function placesOf({ names }: TextMatcher, { isDiscovered, type, variables }: Family): Pick<Read, 'places'> {
   const places = [...names];
   const value = places.indexOf('value');
@@ -846,7 +848,7 @@ function placesOf({ names }: TextMatcher, { isDiscovered, type, variables }: Fam
   return { places: { value, variables: variables.map((name) => places.indexOf(name)) } };
 }
 
-/** Returns all names in patterns anywhere in the data. */
+/** Returns all names in patterns, anywhere in the data. */
 function namesIn(data: unknown): string[] {
   if (typeof data === 'string') return [...data.matchAll(/\{\s*([A-Za-z_]\w*)/g)].map(([, name]) => name!);
   if (Array.isArray(data)) return data.flatMap(namesIn);
@@ -854,7 +856,7 @@ function namesIn(data: unknown): string[] {
   return Object.entries(data).flatMap(([key, item]) => [...namesIn(key), ...namesIn(item)]);
 }
 
-/** Whether text such as `input/{name}` or `input/{name}/muted` names the family. */
+/** Whether a name of a group or parameter, such as `input/{name}` or `input/{name}/muted`, refers to the family. */
 function isAbout(family: Family, written: string | undefined): boolean {
   return written !== undefined && (family.name === written || family.name.startsWith(`${written}/`));
 }

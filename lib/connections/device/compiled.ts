@@ -20,16 +20,16 @@ export type Compute = (values: Values) => Value;
 export interface Read {
   readonly matcher: Matcher;
   readonly family: Family;
-  /** undefined: the value is what the pattern read as `value`. */
+  /** Computes the value; undefined: the value is that of the name `value` in the pattern. */
   readonly value: Compute | undefined;
   readonly where: readonly (readonly [name: string, compute: Compute])[];
-  /** Whether it only announces a discovered parameter, which the session then asks for. */
+  /** Whether the message only announces a discovered parameter. The session then asks for its value. */
   readonly isFinding: boolean;
-  /** Where its values are; undefined: they have to be computed, or the parameters are discovered. */
+  /** The indexes of its values; undefined: the values have to be computed, or the parameters are discovered. */
   readonly places?: ReadPlaces | undefined;
 }
 
-/** Where `Pattern.read` puts the value, and the variables of the ID. */
+/** The indexes of the value and of the variables of the ID in the list that `Pattern.read` fills. */
 export interface ReadPlaces {
   readonly value: number;
   readonly variables: readonly number[];
@@ -40,9 +40,9 @@ export interface Answers {
   readonly fail: readonly Matcher[];
   readonly retryIf: readonly Matcher[];
   readonly timeoutMs: number;
-  /** How many times it is sent again when no answer comes. */
+  /** How often it is sent again when no answer comes. */
   readonly retry: number;
-  /** How many times it is sent again after an answer that matches `retryIf`: the device has not carried it out. */
+  /** How often it is sent again after an answer that matches `retryIf`, which means that the device has not carried it out. */
   readonly retryBusy: number;
 }
 
@@ -58,20 +58,20 @@ export interface Ask extends Answers {
 
 export interface Group {
   readonly name: string;
-  /** undefined: the device sends it unasked. */
+  /** The question for the group; undefined: the device sends the group without being asked. */
   readonly ask: Ask | undefined;
   readonly head: string | undefined;
   readonly each: Each | undefined;
   readonly saves: boolean;
   readonly index: MatcherIndex<Read>;
-  /** The parameters that it sets. */
+  /** The families that the group sets. */
   readonly families: readonly Family[];
 }
 
 export interface Write extends Answers {
   readonly send: readonly Matcher[];
   readonly value: Compute | undefined;
-  /** Names of groups, and `ask` for the parameter itself. */
+  /** The questions that follow a write: names of groups, or `ask` for the parameter itself. */
   readonly asksThen: readonly string[];
   readonly batch:
     | { readonly start: string; readonly join: string; readonly end: string; readonly most: number }
@@ -79,35 +79,35 @@ export interface Write extends Answers {
   readonly replays: boolean;
 }
 
-/** One parameter. */
+/** A parameter of a family. */
 export interface Instance {
   readonly id: string;
   readonly family: Family;
   /** The variables of its ID. */
   readonly values: ReadonlyMap<string, Value>;
-  /** The number of the message that set it last. */
+  /** The number of the last message that set it. */
   setBy: number;
 }
 
-/** A single parameter, or those that differ in the variables of their ID: `out/{n:0..39}`. */
+/** A single parameter, or all parameters of a template such as `out/{n:0..39}`, which differ in the variables of their IDs. */
 export class Family {
-  /** As written in the description. */
+  /** The name as written in the description. */
   readonly name: string;
   readonly type: ValueType;
   readonly access: ParameterDeclaration['access'];
   readonly described: DescribedParameter;
   readonly variables: readonly string[];
-  /** Whether the device reports which of them exist. */
+  /** Whether the device reports which parameters exist. */
   readonly isDiscovered: boolean;
   /** Whether the device reports its value. */
   readonly isRead: boolean;
   ask: Ask | undefined = undefined;
   write: Write | undefined = undefined;
   isUnknown: Compute | undefined = undefined;
-  /** Whether `isUnknown` needs the value, which then has to be computed first. */
+  /** Whether `isUnknown` uses the value, which has to be computed first. */
   isUnknownByValue = false;
   readonly about: About | undefined;
-  /** Checks a value that is to be written, while no session does; undefined: any value of its type is right. */
+  /** Checks a write while no session does; undefined: every value of the type is valid. */
   readonly accept: ParameterDeclaration['accept'];
   readonly #parts: readonly IdPart[];
   readonly #instances = new Map<string, Instance>();
@@ -133,7 +133,7 @@ export class Family {
         this.#instances.set(this.keyOf(values), { id: this.#idOf(values), family: this, values, setBy: 0 });
   }
 
-  /** The parameters of the description itself; a session has the discovered ones. */
+  /** The parameters that the description declares. The discovered ones belong to a session. */
   get instances(): Iterable<Instance> {
     return this.#instances.values();
   }
@@ -143,14 +143,14 @@ export class Family {
     return this.#instances.get(this.keyOf(values));
   }
 
-  /** As `find`, with the variables at these places of a list. */
+  /** Works as `find`, with the values of the variables at these indexes of a list. */
   findAt(values: readonly (Value | undefined)[], places: readonly number[]): Instance | undefined {
     if (places.length === 0) return this.#instances.get('');
     if (places.length === 1) return this.#instances.get(toText(values[places[0]!] ?? ''));
     return this.#instances.get(places.map((place) => toText(values[place] ?? '')).join('\n'));
   }
 
-  /** Creates a discovered parameter; undefined: the ID would be invalid. */
+  /** Creates a discovered parameter; undefined: its ID would be invalid. */
   discover(values: Values): Instance | undefined {
     if (this.variables.some((name) => !values.has(name))) return undefined;
     const own = new Map(this.variables.map((name) => [name, values.get(name)!]));
@@ -158,7 +158,7 @@ export class Family {
     return parameterIdMistake(id) === undefined ? { id, family: this, values: own, setBy: 0 } : undefined;
   }
 
-  /** Returns the variables of an ID; undefined: the ID is not of this family. */
+  /** Returns the variables in an ID; undefined: the ID does not belong to this family. */
   valuesOf(id: string): ReadonlyMap<string, Value> | undefined {
     const pattern = this.#parts.map((part) =>
       typeof part === 'string' ? part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : '([^/]+)',
@@ -167,14 +167,14 @@ export class Family {
     return found === null ? undefined : new Map(this.variables.map((name, index) => [name, found[index + 1]!]));
   }
 
-  /** Returns the ID with these values. A `/` in a value would be a separator, and is replaced. */
+  /** Returns the ID with these values. Replaces each `/` in a value, because it would be a separator. */
   #idOf(values: Values): string {
     return this.#parts
       .map((part) => (typeof part === 'string' ? part : toText(values.get(part.name)!).replaceAll('/', '∕')))
       .join('');
   }
 
-  /** Returns text that is unique for the values of the variables. */
+  /** Returns a key that is unique for the values of the variables. */
   keyOf(values: Values): string {
     const { variables } = this;
     if (variables.length === 1) return toText(values.get(variables[0]!) ?? '');
@@ -182,10 +182,10 @@ export class Family {
   }
 }
 
-/** A literal part of an ID, or a variable. `values` undefined: the device reports them. */
+/** A literal part of an ID, or a variable. `values` is undefined if the device reports the values. */
 export type IdPart = string | { readonly name: string; readonly values: readonly Value[] | undefined };
 
-/** A message that the device sends unasked. */
+/** A message that the device sends without being asked. */
 export type Unasked = { readonly matcher: Matcher } & (
   | { readonly read: Read }
   | { readonly group: Group }
@@ -211,13 +211,13 @@ export interface Compiled {
   readonly port: number | undefined;
   readonly subprotocol: readonly string[];
   readonly serial: NonNullable<Description['serial']>;
-  /** Whether it is reached over HTTP, where each answer comes with its request. */
+  /** Whether the device is reached over HTTP, where the transport matches answers to requests. */
   readonly isHttp: boolean;
-  /** The request for the stream of events. */
+  /** The request that opens the stream of events. */
   readonly events: Matcher | undefined;
   readonly format: NonNullable<Description['format']>;
   readonly encoding: BufferEncoding;
-  /** undefined: each chunk is a message. */
+  /** How the stream is divided into messages; undefined: each chunk is a message. */
   readonly framing: Framing | undefined;
   readonly isTelnet: boolean;
   readonly maxFrameBytes: number;

@@ -40,7 +40,7 @@ const oneOrMore = <Schema extends z.ZodType>(schema: Schema, error: string) =>
     .transform((input) => (Array.isArray(input) ? input : [input]) as z.output<Schema>[]);
 
 const status = () => integer(100, 599);
-/** Text, an example of the message where messages are JSON, or over HTTP a status. */
+/** A message in a description: text, an example if messages are JSON, or a status over HTTP. */
 const message = z.union([text, status(), z.record(text, z.unknown())], {
   error: 'text, an object where messages are JSON, or a status 100..599 over HTTP',
 });
@@ -354,7 +354,7 @@ export type DescribedWrite = NonNullable<DescribedParameter['write']>;
 export type DescribedRead = z.output<typeof read>;
 export type Each = z.output<typeof each>;
 
-/** Returns the JSON Schema of descriptions, for editors. A number may be a variable: `max: '${outputs}'`. */
+/** Returns the JSON Schema of descriptions, for editors. A variable may stand for a number: `max: '${outputs}'`. */
 export function descriptionJsonSchema(): object {
   return orVariables(z.toJSONSchema(descriptionSchema, { io: 'input', unrepresentable: 'any' })) as object;
 }
@@ -367,15 +367,15 @@ function orVariables(schema: unknown): unknown {
   return isNumber ? { anyOf: [inner, { type: 'string', pattern: String.raw`^\$\{.*\}$` }] } : inner;
 }
 
-// The descriptions that come with the hub: the files of the folder `protocols`.
+// The built-in descriptions: the files of the folder `protocols`.
 
-/** In the source folder, also when the compiled hub runs. */
+/** The source folder, because the build does not copy descriptions. */
 const folder = new URL('../../../lib/connections/device/protocols/', import.meta.url);
 const maxBytes = 1_048_576;
 const texts = new Map<string, string>();
 let readyNames: readonly string[] | undefined;
 
-/** In alphabetical order. */
+/** Returns the names of the built-in descriptions in alphabetical order. */
 export function protocolNames(): readonly string[] {
   readyNames ??= readdirSync(folder)
     .filter((file) => file.endsWith('.json5'))
@@ -388,7 +388,7 @@ export function isProtocolName(name: string): boolean {
   return protocolNames().includes(name);
 }
 
-/** Returns the text of a built-in description, which must exist. */
+/** Returns the text of a built-in description. The description must exist. */
 export function readProtocol(name: string): string {
   const text = texts.get(name) ?? readRegularFileSync(new URL(`${name}.json5`, folder).pathname, maxBytes).toString();
   texts.set(name, text);

@@ -1,5 +1,5 @@
-// The connection type `device`: a device with a description, over TCP, UDP, WebSocket, HTTP or a serial port, or one that
-// dials in.
+// The connection type `device`: a device with a description, over TCP, UDP, WebSocket, HTTP or a serial port, or a device that connects to
+// the hub itself.
 
 import { createHash } from 'node:crypto';
 import { Observable, type Subscription } from 'rxjs';
@@ -36,7 +36,7 @@ import {
 
 /** The longest description, in bytes. */
 const maxDescriptionBytes = 1_048_576;
-/** How many compiled descriptions are cached, by text, variables and secrets. */
+/** The maximum number of compiled descriptions in the cache. The key is the text with its variables and secrets. */
 const keptCompilations = 200;
 const compilations = new KeptResults<Compilation>(keptCompilations);
 
@@ -74,7 +74,7 @@ export const device = defineConnectionType({
   run: (context) => (context.settings.simulate ? simulate(context) : run(context)),
 });
 
-/** Runs over the transport that a test plays, or over those of the settings. */
+/** Runs the connection over the transport of a test, or else over the transports of the settings. */
 function run(context: ConnectionContext<DeviceSettings>, played?: Transport): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, resolvePath, scheduler, log, finish, turn } = context;
@@ -107,7 +107,7 @@ function run(context: ConnectionContext<DeviceSettings>, played?: Transport): Ob
         for (const instance of found) instances.set(instance.id, instance);
         const fresh = found.filter(({ id }) => !isExpected.has(id));
         if (fresh.length === 0) return;
-        batch.flush(); // the device may just have withdrawn a parameter of this ID
+        batch.flush(); // an earlier message may have withdrawn a parameter with this ID
         subscriber.next({ declare: fresh.map(declarationOf) });
         for (const { id, family } of fresh) writers.add(id, family.access, accept);
       },
@@ -166,7 +166,7 @@ function run(context: ConnectionContext<DeviceSettings>, played?: Transport): Ob
   });
 }
 
-/** Runs without a device: every write is confirmed immediately. */
+/** Runs without a device, and confirms every write immediately. */
 function simulate(context: ConnectionContext<DeviceSettings>): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, resolvePath } = context;
@@ -216,14 +216,14 @@ function simulate(context: ConnectionContext<DeviceSettings>): Observable<Connec
 }
 
 /**
- * Emits the events of several messages together, in order; consecutive values are one turn. The values of one message come before its
- * other events, because they belong to a device that is online.
+ * Emits the events of several messages in their order, with consecutive values in one turn. The values of a message come before its other
+ * events, because the device was online when it sent them.
  */
 class EventBatch {
   readonly #emit: (event: ConnectionEvent) => void;
   readonly #turn: (work: () => void) => void;
   #batch: ConnectionEvent[] | undefined;
-  /** The index of the first event of the current message. */
+  /** The index of the first event of the current message in the batch. */
   #from = 0;
   /** Whether the batch, and the current message, have events other than values. */
   #isMixed = false;
@@ -254,7 +254,7 @@ class EventBatch {
     }
   }
 
-  /** Ends a message. */
+  /** Marks the end of a message. */
   endMessage(): void {
     const batch = this.#batch!;
     if (this.#isMessageMixed) sortFrom(batch, this.#from);
@@ -311,7 +311,7 @@ function isValue(event: ConnectionEvent): boolean {
   return 'set' in event || 'unset' in event || 'settle' in event;
 }
 
-/** The writes to the parameters of a connection. */
+/** Handles the writes to the parameters of a connection. */
 class Writers {
   readonly #context: ConnectionContext<DeviceSettings>;
   readonly #instances: ReadonlyMap<string, Instance>;
@@ -328,7 +328,7 @@ class Writers {
     this.#write = write;
   }
 
-  /** Begins to receive writes to a parameter; `accept` checks them. */
+  /** Starts to accept writes to a parameter. `accept` checks each value. */
   add(id: string, access: ParameterDeclaration['access'], accept: (input: unknown, instance: Instance) => Value): void {
     if (access === 'read-only' || this.#subscriptions.has(id)) return;
     const accepted = (input: unknown) => {
@@ -357,7 +357,7 @@ class Writers {
   }
 }
 
-// Messages in tests, as `patchbay wire` shows them: with or without the marks of a frame.
+// Messages in tests, in the form of `patchbay wire`, with or without the marks of a frame.
 
 function messagesOf(settings: DeviceSettings, resolvePath: ResolvePath): PlayedMessages {
   const { framing, maxFrameBytes, format, encoding, isHttp } = compileToRun({ ...settings, secrets: {} }, resolvePath);
@@ -383,7 +383,7 @@ function messagesOf(settings: DeviceSettings, resolvePath: ResolvePath): PlayedM
   };
 }
 
-/** Requests are compared without regard to the order of keys in JSON; a body may stand behind the path. */
+/** Compares requests regardless of the order of keys in JSON. The body may also follow the path on the first line. */
 const httpMessages: PlayedMessages = {
   transport: { keepsFrames: true, isPassive: false },
   show: (frame) => {
@@ -407,7 +407,7 @@ function bytesOf(written: WrittenMessage, isHex: boolean, encoding: BufferEncodi
   return Buffer.from(hex.replaceAll(/\s/g, ''), 'hex');
 }
 
-/** Returns JSON with the keys of its objects in order; any other text as it is. */
+/** Returns JSON with sorted keys. Returns any other text unchanged. */
 function inOrder(text: string): string {
   const sorted = (_: string, value: unknown) =>
     isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
@@ -418,9 +418,9 @@ function inOrder(text: string): string {
   }
 }
 
-// The description of a connection: a built-in one, or a file.
+// The description of a connection: built-in or from a file.
 
-/** Compiles the description, or takes it from the cache. Checks compile it without secrets. */
+/** Compiles the description, or returns it from the cache. A check compiles it without secrets. */
 function compileFor(
   { protocol, variables, ...settings }: DeviceSettings,
   resolvePath: ResolvePath,
@@ -441,14 +441,17 @@ function compileFor(
   }
 }
 
-/** Errors: `cannot-start` when the description has changed since the flow files were loaded, and has errors now. */
+/**
+ * Compiles the description for a connection that starts. Errors: `cannot-start` if the description was changed after the flow files were
+ * loaded, and has errors now.
+ */
 function compileToRun(settings: DeviceSettings, resolvePath: ResolvePath): Compiled {
   const { compiled, mistakes } = compileFor(settings, resolvePath, settings.secrets);
   if (compiled !== undefined) return compiled;
   throw new HubError('cannot-start', `protocol: ${mistakes[0]?.message ?? 'it has errors'}`);
 }
 
-/** Errors: `FileError` in a sentence. */
+/** Returns the text of the description. Errors: `FileError` with a sentence. */
 function textOf({ protocol }: DeviceSettings, resolvePath: ResolvePath): string {
   if (isProtocolName(protocol)) return readProtocol(protocol);
   try {
@@ -459,7 +462,7 @@ function textOf({ protocol }: DeviceSettings, resolvePath: ResolvePath): string 
   }
 }
 
-/** Returns the errors in a description of the user. */
+/** Returns the errors in a description file of the user. */
 function fileMistakesOf(
   settings: DeviceSettings,
   resolvePath: ResolvePath,
@@ -470,7 +473,7 @@ function fileMistakesOf(
   try {
     return compileDescription(shownPath(protocol), textOf(settings, resolvePath), { variables, secrets: {} }).mistakes;
   } catch {
-    return []; // a missing file is an error of the setting
+    return []; // a missing file is reported as an error of the setting
   }
 }
 
@@ -548,7 +551,10 @@ function expectedOf(
   return { declarations: [...declarations.values()], mistakes };
 }
 
-/** Reads `{"input/Mic/muted":"B"}` as lines, without parameters of the description itself; text: the error in the file. */
+/**
+ * Reads a file such as `{"input/Mic/muted":"B"}` as lines, without the parameters that the description declares. Returns text if the file
+ * has an error.
+ */
 function linesOfFile(file: string, compiled: Compiled, resolvePath: ResolvePath): readonly string[] | string {
   const isDeclared = new Set(compiled.families.flatMap((family) => Array.from(family.instances, ({ id }) => id)));
   try {

@@ -1,26 +1,29 @@
-// The stream of server-sent events of a device over HTTP. When it ends, it is opened again with the ID of the last event, after the pause
-// that the device has set (`retry`), and the hub asks for everything: events may be missing.
+// The stream of server-sent events of a device over HTTP. When the stream ends, the hub opens it again with the ID of the last event, after
+// the pause that the device has set (`retry`). Then it asks for all values, because it may have missed events.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { HttpHead, ServerEvent } from '../../device/transport.ts';
 
 export interface EventStreamOptions {
   readonly scheduler: SchedulerLike;
-  /** Sends the request for the stream; `lastId`: '' if there was no event with an ID. */
+  /** Sends the request for the stream. `lastId` is the ID of the last event; '' before the first one. */
   send(lastId: string, key: object): void;
   /** The stream is open. `isAgain`: it was open before. */
   opened(isAgain: boolean): void;
-  /** It could not be opened: the connection failed. */
+  /** The connection for the stream failed. `sinceMs` is the time of the request. */
   unanswered(reason: string, sinceMs: number): void;
-  /** Returns for how long the device wants no requests, in milliseconds. */
+  /** Returns how long the device accepts no requests, in milliseconds. */
   pauseOf(head: HttpHead): number;
-  /** The device refuses it; `isFirst`: the first time since it was open. With new credentials, the session calls `start`. */
+  /**
+   * The device refuses the stream. `isFirst`: it is the first refusal since the stream was open. The session calls `start` when it has new
+   * credentials.
+   */
   refused(head: HttpHead, sentMs: number, isFirst: boolean): void;
-  /** The device wants the hub to stop: status 204. */
+  /** The device asks the hub to stop, with the status 204. */
   ended(): void;
 }
 
-/** The pause before the stream is opened again, unless the device sets it, and its bounds. */
+/** The default pause before the stream is opened again, and the bounds of a pause that the device sets, in milliseconds. */
 const pauseMs = 1000;
 const leastPauseMs = 100;
 const longestPauseMs = 60_000;
@@ -41,12 +44,12 @@ export class EventStream {
     this.#options = options;
   }
 
-  /** Whether a request is the one for this stream. */
+  /** Whether a request is that of this stream. */
   owns(key: object): boolean {
     return key === this.#key;
   }
 
-  /** Whether the device has refused it, and it is not open yet. */
+  /** Whether the device has refused the stream, and it is not open again yet. */
   get isRefused(): boolean {
     return this.#isRefused;
   }
@@ -59,7 +62,7 @@ export class EventStream {
     this.#options.send(this.#lastId, this.#key);
   }
 
-  /** Takes the head of the answer. */
+  /** Handles the head of the answer. */
   answered(head: HttpHead): void {
     if (head.status === 200) {
       const isAgain = this.#wasOpen;
@@ -98,7 +101,7 @@ export class EventStream {
     this.#timer = this.#options.scheduler.schedule(() => this.start(), delayMs);
   }
 
-  /** Forgets the stream, because the link has ended. */
+  /** Resets the stream, because the link has ended. */
   clear(): void {
     this.#timer.unsubscribe();
     this.#key = undefined;

@@ -1,5 +1,5 @@
 // The writes to the parameters of a device. A write is checked, waits to be sent, and is pending until the device confirms it (D-46). A
-// newer write replaces a waiting one. After a broken link nothing is sent again, unless the description sets `replay`.
+// newer write replaces a waiting one. After the link has failed, nothing is sent again, unless the description sets `replay`.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { HubError } from '../../model/error.ts';
@@ -16,15 +16,15 @@ export interface PendingWritesOptions {
   readonly log: Log;
   /** Whether the device is online: its values are up to date, or it is answering the first questions. */
   isOnline(): boolean;
-  /** Returns the values that a message may use. */
+  /** Returns the values that messages may use, including `more`. */
   scope(more: Iterable<readonly [string, Value]>): Map<string, Value>;
-  /** Returns a number that no other request has. */
+  /** Returns an unused number for a request. */
   nextId(): number;
-  /** Sends a request, once its turn has come. */
+  /** Queues a request. */
   request(request: RequestOptions): void;
-  /** The device does not report the value: it counts as set when it is sent. */
+  /** Sets a value that the device does not report. It counts as set when it is sent. */
   set(instance: Instance, value: Value): void;
-  /** The answer to a write has a value. */
+  /** Takes a value from the answer to a write. */
   take(instance: Instance, reported: Value): void;
   /** A write has ended without confirmation. */
   settle(id: string, error: HubError): void;
@@ -46,7 +46,7 @@ interface QueuedWrite {
   change: Change | undefined;
 }
 
-/** How long a write stays pending after the device has taken it. */
+/** How long a write stays pending after the device has accepted it, in milliseconds. */
 const confirmMs = 5000;
 /** The maximum number of queued writes of triggers. */
 const maxTriggers = 1024;
@@ -135,7 +135,7 @@ export class PendingWrites {
     });
   }
 
-  /** Takes the write from the queue, and in a batch the writes behind it as well. */
+  /** Moves the write from the queue to `sent`, in a batch together with the writes after it. */
   #takeQueued(one: QueuedWrite, sent: QueuedWrite[]): void {
     const { family } = one.instance;
     if (family.type === 'T') this.#triggers--;
@@ -151,7 +151,7 @@ export class PendingWrites {
     }
   }
 
-  /** Returns the messages of writes. Errors: as `Matcher.format`. */
+  /** Returns the messages of the writes. Errors: those of `Matcher.format`. */
   #written(sent: readonly QueuedWrite[], known: Map<string, Value>): readonly string[] {
     const [first] = sent;
     if (first === undefined) return [];
@@ -171,7 +171,7 @@ export class PendingWrites {
     return send.map((matcher) => matcher.format(all));
   }
 
-  /** Refuses a value with the end of a message in it: it would be a second command. Errors: `out-of-range`. */
+  /** Refuses a text that contains the end of a message, because the rest would be a second command. Errors: `out-of-range`. */
   #expectNoEnd(value: string): void {
     const { framing, format, encoding } = this.#compiled;
     if (format === 'json' || framing === undefined) return;
@@ -182,12 +182,12 @@ export class PendingWrites {
           ? [framing.start, framing.end]
           : [];
     const bytes = Buffer.from(value, encoding);
-    // a single control character of the end counts, because a device may treat it as the whole end
+    // a single control character of the end is enough, because a device may take it for the whole end
     if (marks.some((mark) => [...mark].some((byte) => byte < 32 && bytes.includes(byte)) || bytes.includes(mark)))
       throw new HubError('out-of-range', 'expected a value without the end of a message in it, got one that has it');
   }
 
-  /** Errors: `out-of-range` for a message that does not fit into a frame. */
+  /** Refuses a message that does not fit into a frame. Errors: `out-of-range`. */
   #checkText(text: string): void {
     const { encoding, maxFrameBytes } = this.#compiled;
     const bytes = Buffer.from(text, encoding);
@@ -258,7 +258,7 @@ export class PendingWrites {
     return wanted.change;
   }
 
-  /** Whether a reported value is what was written. A device may round a number: it is the same if it would be sent as the same message. */
+  /** Whether a reported value confirms a written one. A device may round a number, so numbers are equal if their messages are. */
   #isSame(instance: Instance, written: Value, reported: Value): boolean {
     if (toText(written) === toText(reported)) return true;
     if (typeof written !== 'number' || typeof reported !== 'number') return false;
@@ -269,7 +269,7 @@ export class PendingWrites {
     }
   }
 
-  /** Empties the queue when the link has broken; keeps what is to be sent after the reconnect. */
+  /** Empties the queue when the link has failed. Keeps the writes that are sent after the reconnect. */
   clearQueue(): void {
     for (const one of this.#queued.values())
       if (one.instance.family.write?.replays === true) this.#replays.set(one.instance, one);
@@ -286,7 +286,7 @@ export class PendingWrites {
       );
   }
 
-  /** Writes again what had not been sent when the link broke. */
+  /** Queues the writes again that had not been sent when the link failed. */
   replay(): void {
     const replays = [...this.#replays.values()];
     this.#replays.clear();

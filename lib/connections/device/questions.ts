@@ -1,5 +1,5 @@
-// The questions to a device: all of them once after a connect, the repeated ones, and those that follow a write or an event. A question
-// without an answer yet is not sent again.
+// The questions to a device: all of them once after a connect, those that are repeated, and those that follow a write or an event. While a
+// question waits for its answer, it is not sent again.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Matcher } from '../../device/message.ts';
@@ -13,21 +13,21 @@ export interface QuestionsOptions {
   readonly compiled: Compiled;
   readonly scheduler: SchedulerLike;
   readonly log: Log;
-  /** Takes the answers. */
+  /** Reads the answers. */
   readonly readings: Readings;
-  /** Returns the values that a message may use. */
+  /** Returns the values that messages may use, including `more`. */
   scope(known: ReadonlyMap<string, Value>): ReadonlyMap<string, Value>;
-  /** Returns a number that no other request has. */
+  /** Returns an unused number for a request. */
   nextId(): number;
-  /** Sends a request, once its turn has come. */
+  /** Queues a request. */
   request(request: RequestOptions): void;
-  /** Saves what an answer has read, for later messages. */
+  /** Saves values of an answer for later messages. */
   save(found: Iterable<readonly [string, Value]>): void;
 }
 
 interface Asked {
   isSent: boolean;
-  /** Asks once more: what was asked may have changed since it was sent. */
+  /** Asks once more after the answer: the value may have changed since the question was sent. */
   again?: () => void;
 }
 
@@ -85,7 +85,7 @@ export class Questions {
     return true;
   }
 
-  /** Asks for a parameter; false: the question waits already. */
+  /** Asks for a parameter; false: the question is already waiting. */
   askInstance(instance: Instance, ask: Ask, loaded?: () => void): boolean {
     const name = `parameter ${instance.id}`;
     if (!this.#enqueue(name)) return false;
@@ -187,7 +187,7 @@ export class Questions {
     const { groups, families, keepAlive } = this.#options.compiled;
     const every = (ms: number | undefined, work: () => void) => {
       if (ms === undefined) return;
-      let next = Subscription.EMPTY; // a subscription would keep each timer that was ever added
+      let next = Subscription.EMPTY; // reused: a `Subscription` would keep every timer that was ever added
       const again = () => {
         next = this.#options.scheduler.schedule(() => {
           work();
@@ -208,14 +208,14 @@ export class Questions {
     every(keepAlive?.everyMs, () => this.keepAlive());
   }
 
-  /** Discards waiting questions, and ends the polls, because the link has ended. */
+  /** Discards the waiting questions and stops polling, because the link has ended. */
   clear(): void {
     this.#polls.unsubscribe();
     this.#asked.clear();
   }
 }
 
-/** Whether a pattern alone identifies the question that it answers. */
+/** Whether the pattern identifies the question that a message answers, without further information. */
 function identifiesQuestion(matcher: Matcher): boolean {
   return matcher.names.has('id') || /^(?:\{_\})?[^{]{2}/.test(matcher.text);
 }

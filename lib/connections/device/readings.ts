@@ -1,4 +1,4 @@
-// Reads messages of a device into parameters, and keeps the discovered ones.
+// Applies messages of a device to parameters, and keeps track of the discovered ones.
 
 import { itemsAt, Message, partAt, type TextMatcher } from '../../device/message.ts';
 import { messageOf } from '../../model/error.ts';
@@ -16,31 +16,31 @@ import {
 } from './compiled.ts';
 import type { Each } from './description.ts';
 
-/** The content of a message. */
+/** The events that the content of a message causes. */
 export interface ReadingEvents {
-  /** `value` undefined: the device does not know the value. */
+  /** Reports a value; undefined: the device does not know it. */
   set(instance: Instance, value: Value | undefined): void;
   discovered(instance: Instance): void;
   withdrawn(instance: Instance): void;
-  /** An item of a group names a parameter without its value, so the hub has to ask for it. */
+  /** An item of a group announced a parameter without its value, so the hub has to ask for the value. */
   announced(instance: Instance, ask: Ask): void;
   /** The hub has to ask for a group again. */
   changed(groupName: string): void;
 }
 
-/** How many messages have come; connections with one description share its parameters. */
+/** The number of messages so far. It is global, because connections with the same description share its parameters. */
 let messages = 0;
 
 export class Readings {
   readonly #compiled: Compiled;
   readonly #log: Log;
   readonly #events: ReadingEvents;
-  /** The result of the last message of a pattern without expressions; reused for each message. */
+  /** The values of the last message that a pattern without expressions has read; reused for each message. */
   readonly #values: (Value | undefined)[] = [];
-  /** The discovered parameters of each family, by `keyOf` their variables. */
+  /** The discovered parameters of each family. The key is `keyOf` their variables. */
   readonly #discoveredOf = new Map<Family, Map<string, Instance>>();
   #discovered = 0;
-  /** The number of the present message. */
+  /** The number of the current message. */
   #message = 0;
 
   constructor(compiled: Compiled, log: Log, events: ReadingEvents) {
@@ -49,12 +49,12 @@ export class Readings {
     this.#events = events;
   }
 
-  /** Begins a message: what its answer sets is not read again, and of several patterns that read a parameter the first one counts. */
+  /** Begins a message. If several patterns of the message read the same parameter, only the first one sets it. */
   begin(): void {
     this.#message = ++messages;
   }
 
-  /** Handles an unsolicited message; false: no pattern matches it. */
+  /** Handles a message that the device sent without being asked; false: no pattern matches it. */
   readUnasked(message: Message): boolean {
     let isKnown = false;
     for (const one of this.#compiled.unasked.candidates(message)) {
@@ -80,7 +80,7 @@ export class Readings {
     return isKnown;
   }
 
-  /** Like `apply`, for a pattern that only needs its values; false: it does not match. */
+  /** Works as `apply`, for a pattern that needs no computed values; false: the pattern does not match. */
   #applyPlain({ matcher, family }: Read, { value, variables }: ReadPlaces, message: Message): boolean {
     const values = this.#values;
     if (!(matcher as TextMatcher).pattern.read(message.text, values)) return false;
@@ -98,7 +98,7 @@ export class Readings {
     this.#log.warn({}, `${family.name} was not read: ${messageOf(error)}`, `not read ${family.name}`);
   }
 
-  /** Sets the parameter that a pattern has read. `isFirst`: only if this message has not set it before. */
+  /** Sets the parameter that a pattern has read. With `isFirst`, only if this message has not set it before. */
   apply(
     { family, value: compute, where }: Read,
     found: ReadonlyMap<string, Value>,
@@ -131,7 +131,7 @@ export class Readings {
     return family.isDiscovered ? (this.#discoveredOf.get(family)?.values() ?? []) : family.instances;
   }
 
-  /** Finds a parameter. The hub asks for a new one, and declares it when the device has answered. */
+  /** Finds a parameter by its variables. If the device has a new one, the hub asks for its value, and declares it after the answer. */
   #findInstance({ family }: Read, found: ReadonlyMap<string, Value>): Instance | undefined {
     const instance = this.#find(family, found);
     if (instance !== undefined || family.ask === undefined) return instance;
@@ -155,7 +155,7 @@ export class Readings {
     return instance;
   }
 
-  /** Withdraws the parameter with these variables. */
+  /** Withdraws the discovered parameter with these variables. */
   #withdraw(family: Family, found: ReadonlyMap<string, Value>): void {
     const instance = this.#find(family, found);
     if (instance !== undefined) this.#forget(instance);
@@ -167,7 +167,7 @@ export class Readings {
     this.#events.withdrawn(instance);
   }
 
-  /** Sets a parameter to a value from the device. Errors: as `convert`. */
+  /** Sets a parameter to a value that the device reports. Errors: those of `convert`. */
   take(instance: Instance, reported: Value | undefined, values?: ReadonlyMap<string, Value>): void {
     const { family } = instance;
     if (reported === undefined) return;
@@ -196,7 +196,7 @@ export class Readings {
     if (instance.family.type !== 'T') this.#events.set(instance, undefined);
   }
 
-  /** Whether a message has an item of a group. */
+  /** Whether a message contains an item of the group. */
   hasItem({ head, each, index }: Group, message: Message): boolean {
     const isHeaded = head !== undefined && message.text.startsWith(head);
     return itemsOf(isHeaded ? new Message(message.text.slice(head.length)) : message, each).some((item) =>
@@ -204,7 +204,7 @@ export class Readings {
     );
   }
 
-  /** Reads a message of a group. `isWhole`: parameters that it lacks do not exist, or are unknown. */
+  /** Reads a message of a group. With `isWhole`, parameters that the message lacks are withdrawn, or become unknown. */
   readGroup(group: Group, whole: Message, isWhole: boolean, ofWhole: ReadonlyMap<string, Value> = new Map()): void {
     const { head, each, index, families } = group;
     const seen = new Set<Instance>();
@@ -234,15 +234,15 @@ export class Readings {
   }
 }
 
-/** The longest text that a slice copies. */
+/** The maximum length of text that a JavaScript engine copies when it slices, in characters. */
 const copiedLength = 12;
 
-/** Copies a part of a message: a slice would keep the whole message in memory, and everything read with it. */
+/** Copies a part of a message. A slice would keep the whole message in memory as long as the part. */
 function ownText(part: string): string {
   return part.length > copiedLength ? ` ${part}`.slice(1) : part;
 }
 
-/** Splits a message into items. */
+/** Splits a message of a group into items. */
 function itemsOf(message: Message, each: Each | undefined): readonly Message[] {
   if (each === undefined) return [message];
   if (typeof each === 'object' && 'path' in each)

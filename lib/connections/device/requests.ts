@@ -12,7 +12,7 @@ import type { Answers } from './compiled.ts';
 /** The result of a request. */
 export type Outcome =
   | { readonly message: Message; readonly found: ReadonlyMap<string, Value>; readonly matcher: Matcher | undefined }
-  /** Over HTTP, the answer is the same as before. */
+  /** Over HTTP: the answer has not changed since the last one (status 304). */
   | { readonly isUnchanged: true }
   | { readonly refused: string };
 
@@ -20,16 +20,16 @@ export type Outcome =
 export interface RequestOptions extends Answers {
   /** The name in messages for the operator. */
   readonly name: string;
-  /** Formats the messages at the moment of sending. Errors: as `Matcher.format`. */
+  /** Returns the messages when the request is sent. Errors: those of `Matcher.format`. */
   readonly write: () => readonly string[];
   /** Values that the answer must contain, such as the number of an output. */
   readonly known: Values;
   readonly until?: Matcher | undefined;
-  /** Whether an answer of several frames may be that of this request, if it has no `replies`. */
+  /** Whether several frames together may be the answer, for a request without `replies`. */
   readonly isAnswer?: ((message: Message) => boolean) | undefined;
-  /** The beginning of the answer, if no reply is described. */
+  /** The beginning of the answer, if the description has no replies. */
   readonly head?: string | undefined;
-  /** Whether any message is its answer, because none is described. */
+  /** Whether any message is the answer, because the description has none. */
   readonly takesAny: boolean;
   /** Called with the result. `isLate`: the answer came after the timeout had been reported. */
   done(outcome: Outcome, isLate: boolean): void;
@@ -38,27 +38,27 @@ export interface RequestOptions extends Answers {
 /** A request over HTTP that is being sent. */
 export interface SentRequest {
   readonly isWrite: boolean;
-  /** Its text, without the ETag of the answer before. */
+  /** The text of the request, without the ETag of the last answer. */
   text: string;
-  /** Whether it has that ETag, so that the answer may be 304. */
+  /** Whether it was sent with an ETag, so the answer may have the status 304. */
   isConditional: boolean;
 }
 
 interface Request extends RequestOptions, SentRequest {
   tries: number;
-  /** When it was first sent. */
+  /** The time when it was first sent, in milliseconds. */
   firstMs: number;
-  /** How often it was put back, to be sent with new credentials, or after a pause. */
+  /** How often it was queued again, for new credentials or after a pause. */
   renewals: number;
   delays: number;
-  /** For what comes after a pause of its own. */
+  /** The timer of a pause before the request is sent again. */
   timer: Subscription | undefined;
-  /** Until when its answer has to come. */
+  /** The time by which its answer has to come, in milliseconds. */
   limitMs: number;
   sentMs: number;
-  /** Whether an answer of several frames came that was not the expected one. */
+  /** Whether an answer of several frames has come that was not for this request. */
   hasOther: boolean;
-  /** For a late answer, the request itself, which was repeated or refused. */
+  /** For a late answer: the copy of this request that was sent again. */
   again?: Request;
 }
 
@@ -66,13 +66,13 @@ interface Request extends RequestOptions, SentRequest {
 export const maxAnswerLength = 1_048_576;
 /** The maximum number of requests in the queue; beyond that, the oldest is dropped. */
 export const maxQueued = 32_768;
-/** How many frames before an answer of several frames may be others. */
+/** The maximum number of unrelated frames before an answer of several frames. */
 const maxOtherFrames = 64;
-/** How often a request is sent again after the status 429 or 503, the longest pause before that, and the longest for a write. */
+/** How often a request is sent again after the status 429 or 503, and the longest pause before that, for all requests and for writes. */
 const maxDelays = 5;
 export const longestDelayMs = 600_000;
 const longestWriteDelayMs = 5000;
-/** The number of timeouts for which a late answer is expected. */
+/** How many timeouts long the hub still expects a late answer. */
 const lateTimeouts = 5;
 
 export interface RequestsOptions {
@@ -82,33 +82,33 @@ export interface RequestsOptions {
   readonly isOfBytes?: boolean;
   readonly scheduler: SchedulerLike;
   send(texts: readonly string[], request: SentRequest): void;
-  /** Only over HTTP. */
+  /** undefined: the device is not reached over HTTP. */
   readonly http?: HttpOptions | undefined;
-  /** Whether the device sends such a message unasked, so it is not part of an answer. */
+  /** Whether the device sends the message without being asked, so it does not belong to an answer. */
   isUnasked(message: Message): boolean;
   /** Called when answers can no longer be matched to requests. */
   fail(reason: string): void;
-  /** Called when no request is waiting. */
+  /** Called when no request waits. */
   idle(): void;
   /** Runs work after the current turn. Default: in a microtask. */
   soon?(work: () => void): void;
 }
 
-/** Over HTTP each answer comes with its request, so none is late. */
+/** The events over HTTP, where the transport matches answers to requests, and none is late. */
 export interface HttpOptions {
-  /** Gives up a request: no answer to it is taken any more. */
+  /** Cancels a request. Its answer is ignored. */
   cancel(request: object): void;
-  /** The device has answered. `isExpected`: as the description says; otherwise `reason`. */
+  /** The device has answered. `isExpected`: the answer is as the description says; otherwise `reason` says what is wrong. */
   heard(isExpected: boolean, reason: string): void;
   /** An answer was accepted. */
   accepted(request: SentRequest, message: HttpMessage): void;
-  /** A request has no answer from the device after its repetitions. `isRefusal`: the device refuses the credentials. */
+  /** The device has not answered a request, even after repeating it. `isRefusal`: the device refuses the credentials. */
   unanswered(reason: string, sinceMs: number, isRefusal: boolean): void;
-  /** The device wants other credentials than at this time; true: the request waits until the session has them. */
+  /** The device refuses the credentials of a request that was sent at `sentMs`. Returns whether the request should wait for new ones. */
   renew(sentMs: number): boolean;
 }
 
-/** These do not show that the device is there and takes requests: it refuses the credentials or is busy, or a proxy answers. */
+/** Statuses that do not show that the device works: it refuses the credentials, is busy, or a proxy has answered instead. */
 const unheardStatuses: ReadonlySet<number> = new Set([401, 429, 502, 503, 504]);
 
 export class Requests {
@@ -119,7 +119,7 @@ export class Requests {
   #inFlight: Request[] = [];
   /** Requests whose answers are late. */
   #late: Request[] = [];
-  /** The frames of an answer that has several, so far: a request with `until` waits for it. */
+  /** The frames of an incomplete answer. A request with `until` waits for the rest. */
   #frames: string[] = [];
   #framesLength = 0;
   #spacing: Subscription | undefined;
@@ -128,10 +128,10 @@ export class Requests {
   #limitMs = Number.POSITIVE_INFINITY;
   #isPumping = false;
   #isHeld = true;
-  /** Until when the device wants no requests. */
+  /** The time until which the device accepts no requests, in milliseconds. */
   #pausedMs = 0;
   readonly #pauses = new Backoff({ firstMs: 1000, longestMs: 30_000 });
-  /** When a late request last took an answer, and the name of that request. */
+  /** When the last late answer came, and the name of its request. */
   #taken = { ms: Number.NEGATIVE_INFINITY, name: '' };
 
   constructor(options: RequestsOptions) {
@@ -182,20 +182,20 @@ export class Requests {
 
   // HTTP.
 
-  /** For how long the device wants no requests, in milliseconds. */
+  /** How long the device accepts no requests, in milliseconds. */
   get pauseMs(): number {
     return Math.max(0, this.#pausedMs - this.#options.scheduler.now());
   }
 
-  /** The request that waits longest for its answer. */
+  /** The request that has waited longest for its answer. */
   get oldest(): object | undefined {
     return this.#inFlight[0];
   }
 
-  /** Takes the answer to a request over HTTP. */
+  /** Handles the answer to a request over HTTP. */
   answer(key: object, message: HttpMessage): void {
     const request = this.#inFlight[this.#inFlight.indexOf(key as Request)];
-    if (request === undefined) return; // it was given up
+    if (request === undefined) return; // it was canceled
     const { replies, known } = request;
     if (message.head!.status === 304 && request.isConditional) {
       this.#accept(request, message, { isUnchanged: true });
@@ -240,7 +240,7 @@ export class Requests {
     }
   }
 
-  /** A request over HTTP has no whole answer. */
+  /** A request over HTTP has no complete answer. */
   failed(key: object, reason: string): void {
     const request = this.#inFlight.find((one) => one === key);
     if (request !== undefined) this.#unanswered(request, reason, false);
@@ -255,7 +255,7 @@ export class Requests {
     if (this.#inFlight.includes(request)) this.#refuse(request, reason);
   }
 
-  /** Sends nothing for as long as the device wants, by its header Retry-After; returns the pause in milliseconds. */
+  /** Sends nothing for as long as the device asks in the header Retry-After. Returns the pause in milliseconds. */
   pause(retryAfter: string | undefined): number {
     const { scheduler } = this.#options;
     const pauseMs = Math.min(retryAfterMs(retryAfter, Date.now()) ?? this.#pauses.next(), longestDelayMs);
@@ -268,7 +268,7 @@ export class Requests {
     return pauseMs;
   }
 
-  /** Sends a request again after the pause that the device wants. */
+  /** Sends a request again after the pause that the device asks for. */
   #delay(request: Request, answers: string, retryAfter: string | undefined): void {
     const pauseMs = this.pause(retryAfter);
     this.#options.http!.heard(false, answers);
@@ -287,7 +287,10 @@ export class Requests {
 
   // Answers that are matched to requests.
 
-  /** Passes a message to the request that it answers. `part`: it may be a part of an answer, or something else. */
+  /**
+   * Passes a message to the request that it answers. Returns `part` if it may be a part of an answer, and undefined if it belongs to no
+   * request.
+   */
   take(message: Message): 'answer' | 'part' | undefined {
     if (this.#inFlight.length + this.#late.length === 0) return undefined;
     const waiting = this.#late.length === 0 ? this.#inFlight : [...this.#late, ...this.#inFlight];
@@ -297,7 +300,7 @@ export class Requests {
     return this.#takeFrame(waiting, firstUntil, message);
   }
 
-  /** As `take`, when a request waits for an answer of several frames. */
+  /** Works as `take`, while a request waits for an answer of several frames. */
   #takeFrame(waiting: readonly Request[], firstUntil: number, message: Message): 'answer' | 'part' | undefined {
     const first = waiting[firstUntil]!;
     const isUnasked = this.#options.isUnasked(message);
@@ -306,7 +309,7 @@ export class Requests {
     const others = firstUntil === 0 && !isEnd ? [] : waiting;
     for (const [place, request] of others.entries())
       if (request.until === undefined && this.#answers(request, message, place === 0)) {
-        this.#dropFrames(); // they belonged to its answer
+        this.#dropFrames(); // these frames belonged to that answer
         return 'answer';
       }
     if (isUnasked) return undefined;
@@ -325,12 +328,15 @@ export class Requests {
     return 'part';
   }
 
-  /** Gives the frames up to `end` to the first request whose answer they are; frames before an answer are others. */
+  /**
+   * Passes the frames up to `end` to the first request that they answer. Skips unrelated frames before the answer. Returns whether a
+   * request took them.
+   */
   #endFrames(waiting: readonly Request[], end: Message): boolean {
     const untils = waiting.filter(({ until, known }) => until?.match(end, known) !== undefined);
     const most = Math.min(this.#frames.length, maxOtherFrames);
     for (let from = 0; from <= most; from++) {
-      if (from > 0 && from === this.#frames.length) return false; // none is left
+      if (from > 0 && from === this.#frames.length) return false; // no frame remains
       const whole = new Message((from === 0 ? this.#frames : this.#frames.slice(from)).join('\n'));
       for (const request of untils) {
         const { replies, known, isAnswer } = request;
@@ -344,7 +350,10 @@ export class Requests {
     return false;
   }
 
-  /** Takes an answer without frames, or one that no pattern identifies, for the request that is next; false: it has patterns. */
+  /**
+   * Accepts an answer without frames, or one that no pattern identifies, for the oldest request. Returns false if that request has
+   * patterns.
+   */
   #endEmpty(request: Request, isFirst: boolean): boolean {
     if (!isFirst || request.replies.length > 0 || (request.isAnswer !== undefined && this.#frames.length > 0))
       return false;
@@ -364,7 +373,7 @@ export class Requests {
     this.#framesLength = 0;
   }
 
-  /** Whether a request takes a message; `isFirst`: its answer comes next. */
+  /** Passes a message to a request if the message answers it. `isFirst`: the request is the oldest. Returns whether it does. */
   #answers(request: Request, message: Message, isFirst: boolean): boolean {
     const { known, replies, retryIf, fail, head } = request;
     const [found, matcher] = firstMatch(replies, message, known);
@@ -383,7 +392,7 @@ export class Requests {
 
   #finish(request: Request, outcome: Outcome): void {
     if (request.again !== undefined && this.#inFlight.includes(request.again)) {
-      this.#finish(request.again, outcome); // the repeated request has its answer; this one waits for the second
+      this.#finish(request.again, outcome); // the repeated request gets this answer, and this one waits for the second answer
       return;
     }
     const isLate = this.#remove(request);
@@ -396,7 +405,7 @@ export class Requests {
     this.#finish(request, { refused: reason });
   }
 
-  /** Returns whether it was late. */
+  /** Removes a request. Returns whether its answer was late. */
   #remove(request: Request): boolean {
     request.timer?.unsubscribe();
     if (this.#late.length === 0) {
@@ -465,7 +474,7 @@ export class Requests {
     }
     this.#options.send(texts, request);
     if (texts.length === 0) {
-      this.#finish(request, { message: new Message(''), found: new Map(), matcher: undefined }); // another frame has sent it
+      this.#finish(request, { message: new Message(''), found: new Map(), matcher: undefined }); // an earlier frame included its message
       return;
     }
     const { replies, until, head, takesAny } = request;
@@ -499,7 +508,7 @@ export class Requests {
     if (nextMs < this.#limitMs) this.#lookAt(nextMs);
   }
 
-  /** Repeats or refuses a request that has no answer in time. The late answer stays expected, so that no other request takes it. */
+  /** Repeats or refuses a request after its timeout. Its late answer stays expected, so that no other request takes it. */
   #timeOut(request: Request): void {
     const { scheduler, fail } = this.#options;
     const reason = `no answer to ${request.name} within ${request.timeoutMs / 1000} s`;
@@ -510,7 +519,7 @@ export class Requests {
       return;
     }
     if (this.#taken.ms >= request.sentMs && this.#taken.name === request.name) {
-      this.#refuse(request, reason); // the earlier answer was lost, and this request's answer was taken for it
+      this.#refuse(request, reason); // the late request has taken the answer of this one
       return;
     }
     if (request.hasOther) {
@@ -520,7 +529,7 @@ export class Requests {
     const { until, replies, isAnswer } = request;
     const isMidway = until !== undefined && this.#frames.length > 0 && replies.length === 0 && isAnswer === undefined;
     if (this.#taken.ms >= request.sentMs || isMidway || this.#late.length >= this.#options.window) {
-      fail(reason); // which answer belongs to which request is unknown
+      fail(reason); // the order of answers is no longer known
       return;
     }
     this.#inFlight.splice(this.#inFlight.indexOf(request), 1);
@@ -579,7 +588,7 @@ function hasStatus(matcher: Matcher): boolean {
   return matcher instanceof AnswerPattern && matcher.status !== undefined;
 }
 
-/** Returns the first matcher that matches a message, and the values that it read. */
+/** Returns the values of the first matcher that matches a message, and that matcher. */
 export function firstMatch(
   matchers: readonly Matcher[],
   message: Message,
@@ -596,7 +605,7 @@ const noMatch = [undefined, undefined] as const;
 
 const shownLength = 80;
 
-/** Returns a message as text for the operator: bytes as hexadecimal digits. */
+/** Returns a message as text for people: bytes as hexadecimal digits. */
 export function shown({ text }: Message, isOfBytes: boolean): string {
   if (isOfBytes) {
     const digits = Buffer.from(text.slice(0, shownLength / 2), 'latin1')

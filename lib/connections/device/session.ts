@@ -1,5 +1,5 @@
-// A session with a device: the link, its frames, and the greeting after a connect. It gives each message to the request that it answers
-// (`requests.ts`) or to `readings.ts`; `questions.ts` asks, `pending-writes.ts` writes.
+// A session with a device: the link, its frames, and the greeting after a connect. It passes each message to the request that it answers
+// (`requests.ts`) or to `readings.ts`. `questions.ts` asks for values, and `pending-writes.ts` writes them.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { createFramer, type Framer, TelnetFilter } from '../../device/frames.ts';
@@ -22,7 +22,7 @@ import { firstMatch, type HttpOptions, type RequestOptions, Requests, type SentR
 
 /** The reports of a session to the hub. */
 export interface SessionEvents {
-  /** `value` undefined: the device does not know the value. */
+  /** Reports a value; undefined: the device does not know it. `because` is the write that it confirms. */
   set(id: string, value: Value | undefined, because: Change | undefined): void;
   /** A write has ended without confirmation: the device refused it, or did not answer. */
   settle(id: string, error: HubError): void;
@@ -32,11 +32,11 @@ export interface SessionEvents {
   running(): void;
   /** The device is offline. */
   away(reason: string): void;
-  /** A frame was sent or received. */
+  /** A frame was sent or received, for the wire trace. */
   wire(direction: 'in' | 'out', bytes: Uint8Array): void;
-  /** Combines all events during the work, which handles messages, into one turn. */
+  /** Combines all events during `work` into one turn. */
   turn(work: () => void): void;
-  /** The next message follows. */
+  /** Separates the events of two messages within a turn. */
   endMessage(): void;
 }
 
@@ -55,14 +55,14 @@ export interface SessionOptions {
 
 type Phase = 'away' | 'greeting' | 'loading' | 'ready' | 'resting';
 
-/** The pause before the next attempt with a device that refuses to work. */
+/** The pause before the next attempt, in milliseconds, after a device refused to work. */
 const refusedPauseMs = 30_000;
-/** How many ETags of answers over HTTP are kept, and the longest. */
+/** The maximum number of ETags that are kept, and the maximum length of one. */
 const maxEtags = 1024;
 const maxEtagLength = 256;
-/** How long all other messages may be that a device sends before the first expected one. */
+/** The maximum length of the unexpected messages that a device may send before the first expected one, in characters. */
 const maxUnexpectedLength = 16_384;
-/** The maximum number of messages of one read in a turn. */
+/** The maximum number of frames in one turn, if one read returns more. */
 const framesPerTurn = 64;
 
 export class Session {
@@ -81,7 +81,7 @@ export class Session {
   #framer: Framer | undefined;
   #telnet: TelnetFilter | undefined;
   #keepsFrames = false;
-  /** Ends a greeting that takes too long, the newest one only: over HTTP the hub greets again and again. */
+  /** The time limit of the newest greeting: over HTTP the hub may greet repeatedly. */
   #greetLimit = Subscription.EMPTY;
   #flushing: Subscription | undefined;
   #step = 0;
@@ -91,26 +91,26 @@ export class Session {
   readonly #hasQuestions: boolean;
   /** Whether the device has sent a message that is not expected. */
   #hasOthers = false;
-  /** The length of all other messages before the first expected one. */
+  /** The length of the unexpected messages before the first expected one, in characters. */
   #unexpectedLength = 0;
   #isTaking = false;
   #requestNumber = 0;
   readonly #saved = new Map<string, Value>();
-  /** Why the device refuses to work. */
+  /** The reason why the device refuses to work; undefined: it does not. */
   #fault: Pick<Compiled['faults'][number], 'reason'> | undefined;
   // Over HTTP.
   readonly #stream: EventStream | undefined;
-  /** By the text of the question. */
+  /** The ETag of the last answer, by the text of the question. */
   readonly #etags = new Map<string, string>();
-  /** The tokens of the greeting, which a wire trace must not show. */
+  /** The tokens that the greeting has read, which wire traces must mask. */
   #tokens: readonly string[] = [];
-  /** The request of the present step of the greeting. */
+  /** The request of the current step of the greeting. */
   #greetRequest: object | undefined;
-  /** The phase in which the session has gone to get new credentials, and when it last had. */
+  /** The phase in which the session last fetched new credentials, and when. */
   #renewedIn: Phase | undefined;
   #renewedMs = Number.NEGATIVE_INFINITY;
   #heardMs = Number.NEGATIVE_INFINITY;
-  /** The last answer that the description does not expect. */
+  /** The last answer that the description does not expect, for the reason of the state. */
   #refusal: string | undefined;
 
   constructor(options: SessionOptions, events: SessionEvents) {
@@ -125,7 +125,7 @@ export class Session {
         transports: options.transports,
         connectTimeoutMs: options.connectTimeoutMs,
         idleTimeoutMs: options.idleTimeoutMs,
-        hearsOnlyReported: compiled.keepAlive?.replies.length !== 0, // else any message may be its answer
+        hearsOnlyReported: compiled.keepAlive?.replies.length !== 0, // otherwise any message may be the reply to the keep-alive
         scheduler,
         ...(options.random === undefined ? {} : { random: options.random }),
       },
@@ -213,7 +213,7 @@ export class Session {
     this.#flushing?.unsubscribe();
     this.#stream?.clear();
     this.#requests.clear('the connection was stopped');
-    this.#questions.clear(); // after the requests, whose end may begin to poll
+    this.#questions.clear(); // after the requests, whose end may start polls
     this.#writes.stop();
     this.#codec?.reset();
     return this.#link.stop();
@@ -260,7 +260,7 @@ export class Session {
       const isUnheard = this.#phase === 'loading' && !this.#hasHeard;
       const reason = this.#refusal ?? `the device sent no expected message within ${limitMs / 1000} s`;
       if (this.#phase === 'greeting' || (isUnheard && this.#hasQuestions)) this.#link.fail(reason);
-      else if (isUnheard && this.#hasOthers) this.#events.away(reason); // the first expected one may still come
+      else if (isUnheard && this.#hasOthers) this.#events.away(reason); // an expected message may still come
     }, limitMs);
   }
 
@@ -303,7 +303,7 @@ export class Session {
     return true;
   }
 
-  /** Continues after the greeting: loads, or waits for the message that the device is ready. */
+  /** Continues after the greeting: requests all values, or waits for the message that the device is ready. */
   #greeted(): void {
     const before = this.#renewedIn;
     this.#renewedMs = this.#options.scheduler.now();
@@ -319,7 +319,7 @@ export class Session {
   /** Requests all values once. */
   #load(): void {
     if (this.#isFresh) {
-      this.#phase = 'ready'; // the link was only closed between requests
+      this.#phase = 'ready'; // the hub only closed the link between requests
       this.#requests.hold(false);
       return;
     }
@@ -328,7 +328,7 @@ export class Session {
     this.#requests.hold(false);
     this.#stream?.start(); // before the questions, so that no change is missed
     this.#questions.load(() => {
-      if (!this.#isTaking) this.#ready(); // else the message that answers the last question is yet to be counted
+      if (!this.#isTaking) this.#ready(); // otherwise `#takeAll` first handles the message that answers the last question
     });
     if (!this.#questions.isLoaded) return;
     const hears = families.some(({ isRead }) => isRead) || (keepAlive !== undefined && keepAlive.replies.length > 0);
@@ -337,7 +337,7 @@ export class Session {
     if (this.#hasHeard || !hears || greet.some(({ reply }) => reply !== undefined) || ready.length > 0) this.#ready();
   }
 
-  /** Ends the loading: all questions are answered, or there are none and a message has arrived. */
+  /** Ends the loading, when all questions are answered, or when a message has arrived and there are no questions. */
   #ready(): void {
     if (this.#phase !== 'loading') return;
     if (this.#hasQuestions && !this.#hasHeard) {
@@ -353,7 +353,7 @@ export class Session {
     this.#rest();
   }
 
-  /** Closes a link that is opened per request, when no request waits. */
+  /** Closes a link that is opened for each request, unless a request waits. */
   #rest(): void {
     if (!this.#compiled.isPerRequest || this.#phase !== 'ready' || !this.#requests.isIdle) return;
     this.#phase = 'resting';
@@ -410,7 +410,7 @@ export class Session {
     }
   }
 
-  /** Handles frames, several in one turn. */
+  /** Handles frames: several of them in one turn. */
   #takeAll(frames: readonly Buffer[], framer: Framer): void {
     for (let from = 0; from < frames.length; from += framesPerTurn)
       this.#events.turn(() => {
@@ -430,7 +430,7 @@ export class Session {
     this.#message(new Message(payload.toString(encoding), format === 'xml' ? 'xml' : 'json'));
   }
 
-  /** Ends the link if the device refuses to work. */
+  /** Ends the link if the message shows that the device refuses to work. Returns whether it does. */
   #refuses(message: Message): boolean {
     const { faults } = this.#compiled;
     const fault = faults.length === 0 ? undefined : faults.find(({ matcher }) => matcher?.match(message) !== undefined);
@@ -455,7 +455,7 @@ export class Session {
     this.#isTaking = true;
     const taken = this.#phase === 'greeting' ? undefined : this.#requests.take(message);
     this.#isTaking = false;
-    const isAnswer = taken === 'answer'; // a part alone shows nothing: it may be garbage
+    const isAnswer = taken === 'answer'; // a part alone proves nothing: it may be garbage
     const isUnasked = this.#readings.readUnasked(message);
     if (isAnswer || isUnasked) {
       this.#hasHeard = true;
@@ -469,7 +469,7 @@ export class Session {
     if (!this.#hasHeard) this.#countUnexpected(message);
   }
 
-  /** Ends the link to a device that sends much, and nothing that is expected: others would have to wait for it. */
+  /** Ends the link to a device that sends too many unexpected messages. */
   #countUnexpected({ text }: Message): void {
     this.#unexpectedLength += text.length;
     const isAwaited = this.#phase === 'greeting' || (this.#phase === 'loading' && this.#hasQuestions);
@@ -540,9 +540,9 @@ export class Session {
     } else this.#refusal = reason;
   }
 
-  /** A request has no answer: the device is offline, unless it has answered others since. */
+  /** A request has no answer: the device is offline, unless it has answered another request since `sinceMs`. */
   #unanswered(reason: string, sinceMs: number, isRefusal: boolean): void {
-    if (this.#heardMs >= sinceMs) return; // it answers others
+    if (this.#heardMs >= sinceMs) return; // it has answered another request
     if (isRefusal)
       this.#failFor({
         reason: this.#compiled.greet.length > 0 || reason.endsWith(')') ? reason : `${reason}: set auth`,
@@ -550,7 +550,10 @@ export class Session {
     else this.#link.fail(reason);
   }
 
-  /** Greets again, because the device refuses a request of this time; false: the description has no greeting. */
+  /**
+   * Greets again, because the device refuses the credentials of a request that was sent at `sentMs`; false: the description has no
+   * greeting.
+   */
   #renew(sentMs: number): boolean {
     const [first] = this.#compiled.greet;
     if (first === undefined) return false;
@@ -577,7 +580,7 @@ export class Session {
   }
 
   #sendQuestion(text: string, request: SentRequest): void {
-    // without the ETag, the answer has the value, which a pending write waits for
+    // not for writes: without the ETag, the answer contains the value that confirms the write
     const etag = request.isWrite || this.#writes.isPending ? undefined : this.#etags.get(text);
     request.text = text;
     request.isConditional = etag !== undefined;
@@ -680,7 +683,7 @@ export class Session {
     for (const [name, value] of found) this.#saved.set(name, value);
   }
 
-  /** Returns the values that a message may use. */
+  /** Returns the values that messages may use: constants, those of the greeting, and `more`. */
   #scope(more: Iterable<readonly [string, Value]>): Map<string, Value> {
     return new Map([...this.#compiled.constants, ...this.#saved, ...more]);
   }
@@ -713,15 +716,15 @@ export class Session {
   }
 }
 
-/** Whether the device wants no requests at the moment. */
+/** Whether the device accepts no requests at the moment. */
 function isBusy(status: number): boolean {
   return status === 429 || status === 503;
 }
 
-/** How many tokens of greetings are remembered. */
+/** The maximum number of tokens that are remembered. */
 const maxTokens = 64;
 
-/** Returns what the greeting has saved, as it may stand in messages. */
+/** Returns the tokens that the greeting has read, in every form that messages may contain. */
 function tokensOf(found: ReadonlyMap<string, Value>): readonly string[] {
   const texts = [...found.values()].filter((value) => typeof value === 'string');
   return texts.flatMap((text) => [text, encodeURIComponent(text)]);

@@ -40,7 +40,7 @@ function isAddress(text: string): boolean {
   return addressMistake(text) === '';
 }
 
-/** Returns the error of an address in the setting http; '' if it has none. */
+/** Returns the error of an address in the setting `http`; '' if the address is valid. */
 function addressMistake(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol) || !/^https?:\/\//i.test(text))
@@ -164,7 +164,7 @@ function readPlace(text: string): Place {
   return { host: bracketed ?? plain ?? '', port: port === undefined ? undefined : Number(port) };
 }
 
-/** Returns the transport in the settings. */
+/** Returns the name and the settings of the transport. */
 export function transportOf(settings: DeviceSettings): {
   readonly name: TransportName;
   readonly port: number | undefined;
@@ -177,7 +177,7 @@ export function transportOf(settings: DeviceSettings): {
   };
 }
 
-/** Returns the address on which the hub listens for the device; undefined: it does not. */
+/** Returns the address on which the hub listens for the device; undefined: the hub connects to the device. */
 export function listenTarget({ listen }: DeviceSettings): { readonly host: string; readonly port: number } | undefined {
   if (listen === undefined) return undefined;
   if (typeof listen === 'number') return { host: '', port: listen };
@@ -185,7 +185,7 @@ export function listenTarget({ listen }: DeviceSettings): { readonly host: strin
   return { host, port: port ?? 0 };
 }
 
-/** Errors: `cannot-start` for a certificate file that cannot be read. */
+/** Creates a transport for each host in the settings. Errors: `cannot-start` for a certificate file that cannot be read. */
 export function createTransports(
   settings: DeviceSettings,
   compiled: Compiled,
@@ -232,7 +232,7 @@ function defined<Settings extends object>(
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** Returns the settings that logs and traces mask, also as they stand in a query, a form or a header. */
+/** Returns the secrets that logs and traces mask, also in the encodings of a query, a form and a header. */
 export function secretsIn({ secrets, auth = {} }: DeviceSettings): readonly string[] {
   return [...Object.values(secrets), ...secretsOf(auth)].flatMap((secret) => {
     const encoded = encodeURIComponent(secret.toWellFormed());

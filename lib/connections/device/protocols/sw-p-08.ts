@@ -1,11 +1,12 @@
-// The link of SW-P-08 (Pro-Bel, "General Switcher Communication Protocol"). DLE STX, DATA, byte count, checksum and DLE ETX are a frame. The
-// receiver acknowledges each with DLE ACK or refuses it with DLE NAK; the sender repeats it until it is acknowledged, at most five times.
+// The link layer of SW-P-08 (Pro-Bel, "General Switcher Communication Protocol"). A frame consists of DLE STX, DATA, byte count, checksum
+// and DLE ETX. The receiver acknowledges each frame with DLE ACK, or refuses it with DLE NAK. The sender repeats a frame until it is
+// acknowledged, at most five times.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 
 /** Handles the link layer of a protocol. */
 export interface LinkCodec {
-  /** Receives a frame; returns the message in it, if there is one. */
+  /** Handles a received frame. Returns the message in it; undefined: it contains none. */
   received(frame: Buffer): Buffer | undefined;
   /** Sends a message. */
   send(message: Buffer): void;
@@ -14,7 +15,7 @@ export interface LinkCodec {
 }
 
 export interface CodecPort {
-  /** Sends a frame between its marks. */
+  /** Sends the content of a frame, to which the caller adds the marks. */
   send(frame: Buffer): void;
   sendRaw(bytes: Uint8Array): void;
   fail(reason: string): void;
@@ -26,7 +27,7 @@ const [dle, ack, nak] = [0x10, 0x06, 0x15];
 const maxDataBytes = 128;
 const acknowledgeMs = 1000;
 const maxTries = 5;
-/** How many messages may wait for acknowledgements of those before them. */
+/** The maximum number of messages that wait until earlier ones are acknowledged. */
 const maxWaiting = 4096;
 
 export function createSwP08({ send, sendRaw, fail, scheduler }: CodecPort): LinkCodec {
