@@ -10,6 +10,7 @@ import type { Transport } from '../../device/transport.ts';
 import { messageOf } from '../../model/error.ts';
 import type { Log } from '../connection.ts';
 import { LinkStream, maxPacketBytes } from './link-stream.ts';
+import { maxTopicBytes, writePublish } from './publish-packet.ts';
 
 /** How many bytes wait to be sent before the hub waits with the next payloads. */
 export const maxUnsentBytes = 262_144;
@@ -110,6 +111,8 @@ export class Broker {
   #isAccepted = false;
   #isReady = false;
   #hasRetained = false;
+  /** Whether the answer to a ping ends the retained messages. */
+  #isAwaiting = false;
   #isSending = false;
   #isStopped = false;
   /** Filters that the broker has not confirmed yet. */
@@ -210,7 +213,13 @@ export class Broker {
         if (!this.#isAccepted) this.#link.fail(`the broker does not answer within ${connectTimeoutMs / 1000} s`);
       }, connectTimeoutMs),
     );
-    const stream = new LinkStream(this.#link, (reason) => this.#link.fail(reason));
+    const version = this.#version;
+    const stream = new LinkStream(this.#link, version, {
+      fail: (reason) => this.#link.fail(reason),
+      published: ({ topic, payload, isRetained }) => {
+        if (this.#stream === stream) this.#guarded(() => this.#received(topic, payload, isRetained, undefined));
+      },
+    });
     this.#stream = stream;
     const { MqttClient, Store } = await this.#create!;
     if (this.#stream !== stream) return;
@@ -245,6 +254,10 @@ export class Broker {
       (...all: Arguments) => {
         if (this.#client === client) this.#guarded(() => work(...all));
       };
+    client.on('packetreceive', (packet) => {
+      stream.taken();
+      if (packet.cmd === 'pingresp' && this.#client === client) this.#answered();
+    });
     client.on(
       'error',
       guarded((error) => this.#failed(error)),
@@ -318,7 +331,7 @@ export class Broker {
     this.#echoes.clear();
     this.#isAccepted = false;
     this.#isReady = false;
-    this.#hasRetained = false;
+    this.#hasRetained = this.#isAwaiting = false;
     this.#pending = 0;
     if (!this.#isStopped) this.#events.away(refusal?.reason ?? sentenceOf(reason));
     return refusal?.pauseMs ?? 0;
@@ -377,13 +390,16 @@ export class Broker {
       return;
     }
     let left = sentPerRound;
-    for (const { topic, payload } of this.#fires.splice(0, left)) this.#publish(topic, payload, false);
+    const packets: Buffer[] = [];
+    for (const { topic, payload } of this.#fires.splice(0, left)) this.#publish(packets, topic, payload, false);
     for (const outgoing of this.#dirty) {
       if (left-- === 0) break;
       this.#dirty.delete(outgoing);
       const payload = outgoing.take();
-      if (payload !== undefined) this.#publish(outgoing.topic, payload, outgoing.isRetained, outgoing.stampOf?.());
+      if (payload !== undefined)
+        this.#publish(packets, outgoing.topic, payload, outgoing.isRetained, outgoing.stampOf?.());
     }
+    this.#write(packets);
     if (this.#dirty.size > 0 || this.#fires.length > 0) this.#send();
     else if (!this.#isReady && this.#pending === 0) {
       if (this.#hasRetained) this.#ready();
@@ -391,47 +407,62 @@ export class Broker {
     }
   }
 
-  #publish(topic: string, payload: string, retain: boolean, stamp?: Stamp): void {
+  #write(packets: readonly Buffer[]): void {
+    if (packets.length > 0) this.#stream!.write(packets.length === 1 ? packets[0] : Buffer.concat(packets));
+  }
+
+  /** Adds the packet of a message to others. */
+  #publish(packets: Buffer[], topic: string, payload: string, isRetained: boolean, stamp?: Stamp): void {
     if (!this.hasNoLocal) {
       const echoes = this.#echoes.get(topic) ?? [];
       this.#echoes.set(topic, echoes);
       echoes.push(payload);
       if (echoes.length > maxEchoes) echoes.shift();
     }
-    this.#events.wire('out', Buffer.from(`${topic} ${payload}`));
-    if (stamp === undefined || !this.hasNoLocal) this.#client!.publish(topic, payload, { retain });
-    else
-      this.#client!.publish(topic, payload, {
-        retain,
-        properties: { userProperties: { [stampName]: `${stamp.number} ${stamp.by}` } },
-      });
+    const text = Buffer.from(`${topic} ${payload}`);
+    const topicBytes = Buffer.byteLength(topic);
+    if (topicBytes > maxTopicBytes || text.length > maxPacketBytes) {
+      this.#options.log.warn({}, `${topic.slice(0, 80)}… was not published: it is too long for MQTT`, 'too long');
+      return;
+    }
+    this.#events.wire('out', text);
+    const property = stamp === undefined ? undefined : ([stampName, `${stamp.number} ${stamp.by}`] as const);
+    packets.push(writePublish(text, topicBytes, isRetained, this.#version, property));
   }
 
   /** Waits for the answer to a ping: retained messages come before it. */
   #awaitRetained(): void {
-    const client = this.#client!;
-    if (this.#timers.closed || client.listenerCount('packetreceive') > 0) return;
-    const take = ({ cmd }: { readonly cmd?: string }) => {
-      if (cmd !== 'pingresp') return;
-      client.off('packetreceive', take);
-      if (this.#client !== client) return;
-      this.#hasRetained = true;
-      this.#guarded(() => this.#events.retained());
-      this.#send();
-    };
-    client.on('packetreceive', take);
-    client.sendPing();
+    if (this.#timers.closed || this.#isAwaiting) return;
+    this.#isAwaiting = true;
+    this.#client!.sendPing();
+  }
+
+  #answered(): void {
+    if (!this.#isAwaiting) return;
+    this.#isAwaiting = false;
+    this.#hasRetained = true;
+    this.#guarded(() => this.#events.retained());
+    this.#send();
   }
 
   #ready(): void {
     this.#isReady = true;
     const { status } = this.#options;
-    if (status !== undefined) this.#publish(status, 'online', true);
+    if (status !== undefined) {
+      const packets: Buffer[] = [];
+      this.#publish(packets, status, 'online', true);
+      this.#write(packets);
+    }
     this.#events.ready();
   }
 
   #received(topic: string, payload: Buffer, isRetained: boolean, stamp: Stamp | undefined): void {
-    this.#events.wire('in', Buffer.concat([Buffer.from(`${topic} `), payload]));
+    const topicBytes = Buffer.byteLength(topic);
+    const text = Buffer.allocUnsafe(topicBytes + 1 + payload.length);
+    text.write(topic);
+    text[topicBytes] = space;
+    payload.copy(text, topicBytes + 1);
+    this.#events.wire('in', text);
     const echoes = this.#echoes.get(topic);
     if (echoes !== undefined && !isRetained && echoes[0] === payload.toString()) {
       echoes.shift();
@@ -443,6 +474,7 @@ export class Broker {
 }
 
 const stampName = 'patchbay';
+const space = 32;
 
 /** undefined: the message has no number. */
 function stampIn(property: unknown): Stamp | undefined {
