@@ -1,20 +1,25 @@
 // The console: users see and control the hub in a browser. This file renders it into the page.
-import { createEffect, createResource, createSignal, For, Show, Suspense } from 'solid-js';
+import { createEffect, createSignal, For, Show, Suspense } from 'solid-js';
 import { Dynamic, render } from 'solid-js/web';
 import { messageOf } from '../model/error.ts';
-import type { Health } from '../wire/http/operation.ts';
 import { deliverReleases } from './dashboard/controls/page-releases.ts';
 import { me, signInAgain, signOut } from './hub/me.ts';
 import { isStale, linkState } from './hub/page-hub.ts';
-import { getJson } from './hub/page-request.ts';
-import { overrides } from './overrides/overrides.ts';
 import { areKeysOn, switchKeys, useKeys } from './page/page-keys.ts';
 import { useInterval } from './page/page-timers.ts';
-import { linkTo, route } from './page/route.ts';
+import { route } from './page/route.ts';
 import { applyTheme, switchTheme, theme } from './page/theme.ts';
 import { Guarded } from './parts/guarded.tsx';
 import { Icon } from './parts/state-mark.tsx';
+import { installation } from './start/installation.ts';
+import { Navigation } from './start/navigation.tsx';
+import { markPage } from './start/page-marks.ts';
 import { listedViews, offeredViews, viewNamed } from './views.ts';
+
+// Before the page is drawn, which uses them.
+const sun = 'M12 8a4 4 0 1 0 0 8a4 4 0 0 0 0-8M12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M5 19l2-2M17 7l2-2';
+const moon = 'M20 14A8 8 0 1 1 10 4a6.5 6.5 0 0 0 10 10z';
+const half = 'M12 4a8 8 0 1 0 0 16zM12 4a8 8 0 0 1 0 16';
 
 applyTheme();
 deliverReleases();
@@ -26,18 +31,12 @@ function App() {
   let help!: HTMLDialogElement;
   let main!: HTMLElement;
   const view = () => viewNamed(route().view) ?? offeredViews()[0]!;
-  const [health] = createResource(
-    () => !isStale(),
-    () => getJson<Health>('/hub/health').catch(() => undefined),
-  );
   const [whySignedIn, setWhySignedIn] = createSignal('');
   const leave = async () => {
     setWhySignedIn('');
     setWhySignedIn(await signOut());
   };
-  createEffect(() => {
-    document.title = `${view().title} · ${location.host}`;
-  });
+  markPage(() => view().title);
   useKeys(() => help.showModal());
 
   return (
@@ -46,7 +45,7 @@ function App() {
         Skip to content
       </button>
       <Guarded>
-        <Header version={health()?.version} leave={leave} showHelp={() => help.showModal()} />
+        <Header leave={leave} showHelp={() => help.showModal()} />
       </Guarded>
       <Guarded>
         <Navigation view={view().name} />
@@ -79,15 +78,13 @@ function App() {
   );
 }
 
-function Header(props: {
-  readonly version: string | undefined;
-  readonly leave: () => void;
-  readonly showHelp: () => void;
-}) {
+function Header(props: { readonly leave: () => void; readonly showHelp: () => void }) {
   return (
     <header>
-      <p class="host">{location.host}</p>
-      <small class="version">{props.version === undefined ? '' : `Patchbay ${props.version}`}</small>
+      <p class="host" title={location.host}>
+        {installation.name()}
+      </p>
+      <small class="version">{installation.version() === undefined ? '' : `Patchbay ${installation.version()}`}</small>
       <Show when={me()?.maySignIn && me()?.user === ''}>
         <button type="button" class="quiet" onClick={signInAgain}>
           Sign in
@@ -121,36 +118,6 @@ function Header(props: {
     </header>
   );
 }
-
-/** The links to all views; `view` is the name of the current one. */
-function Navigation(props: { readonly view: string }) {
-  return (
-    <nav aria-label="Views">
-      <For each={me() && listedViews()}>
-        {({ name, title, icon, key }) => (
-          <a href={linkTo(name)} aria-current={props.view === name ? 'page' : undefined} title={`${title} (g ${key})`}>
-            <Icon path={icon} />
-            <span>{title}</span>
-          </a>
-        )}
-      </For>
-      <Show when={overrides.list().length > 0 && viewNamed('overrides')}>
-        {(view) => (
-          <a href={linkTo('overrides')} aria-current={props.view === 'overrides' ? 'page' : undefined}>
-            <Icon path={view().icon} />
-            <span>
-              Overrides <strong class="badge">{overrides.list().length}</strong>
-            </span>
-          </a>
-        )}
-      </Show>
-    </nav>
-  );
-}
-
-const sun = 'M12 8a4 4 0 1 0 0 8a4 4 0 0 0 0-8M12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M5 19l2-2M17 7l2-2';
-const moon = 'M20 14A8 8 0 1 1 10 4a6.5 6.5 0 0 0 10 10z';
-const half = 'M12 4a8 8 0 1 0 0 16zM12 4a8 8 0 0 1 0 16';
 
 /** Replaces a view that the user has no right to see, for example after following a link. */
 function NotOffered(props: { readonly title: string }) {

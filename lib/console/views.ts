@@ -20,6 +20,20 @@ export interface View {
 
 const views: readonly View[] = [
   {
+    name: 'start',
+    title: 'Start',
+    key: 'o',
+    icon: 'M4 11l8-7 8 7M6.5 9.5V20h11V9.5M10 20v-6h4v6',
+    component: lazy(() => import('./start/start-view.tsx')),
+  },
+  {
+    name: 'alarms',
+    title: 'Alarms',
+    key: 'm',
+    icon: 'M6 17V11a6 6 0 0 1 12 0v6l1.5 2h-15zM10 21.5h4M12 2.5V5',
+    component: lazy(() => import('./alarms/alarms-view.tsx')),
+  },
+  {
     name: 'connections',
     title: 'Connections',
     key: 'c',

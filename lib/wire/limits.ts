@@ -43,3 +43,6 @@ export const maxParameters = 1_000_000;
 
 /** WebSocket clients in their list. */
 export const maxListedClients = 500;
+
+/** Alarms in an answer. */
+export const maxListedAlarms = 1000;

@@ -23,6 +23,8 @@ export const closeCodes = {
   rightsChanged: 4003,
   /** Too many invalid messages in a row. */
   senseless: 4500,
+  /** An operator has disconnected the client; it may connect again. */
+  disconnected: 4002,
   /** The client was signed out, or its credentials are no longer valid. */
   signedOut: 4501,
 } as const;

@@ -61,7 +61,11 @@ const files = {
       desk: {
         type: 'dummy',
         description: markup[0],
-        parameters: [...ids.map((id) => `${id},S,${id}`), 'text,S,x', 'number,F,0'],
+        parameters: [...ids.map((id) => `${id},S,${id}`), 'text,S,x', 'number,F,0', 'on,B,true'],
+      },
+      alarm: {
+        type: 'alarms',
+        alarms: Object.fromEntries(texts.map((text, index) => [`a${index}`, { when: 'desk/on', text }])),
       },
       constructor: { type: 'dummy', parameters: ids.map((id) => `a/${id}/b,S`) },
       store: { type: 'store', folder: './data', snapshots: { constructor: { include: ['desk/**'] } } },
@@ -176,6 +180,8 @@ test.serial('a dashboard has any name', async (t) => {
 
 const query = (name: string, value: string) => `${new URLSearchParams({ [name]: value })}`;
 const sights: readonly (readonly [hash: string, ready: string])[] = [
+  ['#/start', '[data-trouble]'],
+  ['#/alarms', '[data-alarm]'],
   ['#/connections', '[data-connection=constructor]'],
   ['#/parameters', '[data-address]'],
   ['#/parameters?as=tree', '[data-address]'],

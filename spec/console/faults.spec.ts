@@ -16,6 +16,7 @@ const start = shared(async (t) => {
       connections: {
         api: { ...api, dashboards: 'dashboards' },
         desk,
+        alarm: { type: 'alarms', alarms: { mic: { when: 'desk/mic' } } },
         store: { type: 'store', folder: './data', snapshots: { studio: { include: ['desk/**'] } } },
       },
       rules: [
@@ -79,6 +80,12 @@ const rows: readonly (readonly [hash: string, path: RegExp, spoil: (data: Lists)
     ({ connections }) => put(connections!, { id: 'odd', parameters: odd }),
     '[data-connection=store]',
   ],
+  [
+    '#/alarms?all=true',
+    /\/hub\/alarms/,
+    ({ alarms }) => put(alarms!, { address: 'odd/odd', text: odd }),
+    '[data-alarm]',
+  ],
   ['#/clients', /\/hub\/clients$/, ({ clients }) => put(clients!, { id: odd }), '[data-client]'],
   ['#/audit', /\/hub\/audit/, ({ entries }) => put(entries!, { n: odd }), '[data-entry]'],
   [
@@ -130,6 +137,8 @@ async function expectNavigation(page: Page): Promise<void> {
 }
 
 const views = [
+  ['start', /\/hub\/(audit|clients|dashboards)/],
+  ['alarms', /\/hub\/alarms/],
   ['connections', /\/hub\/connections$/],
   ['flows', /\/hub\/rules$/],
   ['audit', /\/hub\/audit/],

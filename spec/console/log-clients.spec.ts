@@ -100,6 +100,20 @@ test.serial('the log continues live, by level and text, and pauses on request', 
   await waitUntil(page, `document.querySelectorAll('.entry').length > ${held}`);
 });
 
+test.serial('clients have names that people know; another one than this page is disconnected', async (t) => {
+  const page = await open();
+  await goTo(page, '#/clients');
+  const own = page.locator('[data-client]', { hasText: 'this page' });
+  await own.getByText('console, localhost, patchbay.v1').waitFor();
+  await own.getByText('Chrome on Linux', { exact: true }).waitFor();
+  t.is(await own.getByRole('button', { name: /^Disconnect/ }).count(), 0);
+  await openRawClient(t, hub.port, '?name=door-tablet');
+  await page.getByRole('button', { name: 'Disconnect door-tablet' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
+  await page.locator('[data-client]', { hasText: 'door-tablet' }).waitFor({ state: 'detached' });
+  await page.getByText('1 connected').waitFor();
+});
+
 test.serial('a client that does not read is listed first, with its backlog', async (t) => {
   const page = await open();
   await goTo(page, '#/clients');

@@ -59,6 +59,8 @@ const wall = {
 
 /** The pages to look at, and what has to be there first. */
 const sights: [name: string, hash: string, ready: string][] = [
+  ['start', '#/start', '.start .panel'],
+  ['alarms', '#/alarms', 'h1'],
   ['connections', '#/connections', '[data-connection=spare]'],
   ['parameters', '#/parameters', '[data-address="desk/level"] .value >> text=0.5'],
   ['tree', '#/parameters?as=tree&search=desk', '[data-address="desk/level"] .value >> text=0.5'],

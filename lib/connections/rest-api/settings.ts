@@ -13,6 +13,11 @@ import { anonymousSetting, usersSetting } from './users/user-settings.ts';
 export const settingsSchema = z.strictObject({
   port: integerSetting(0, 65_535).default(17_011).describe('TCP port; 0: any free port'),
   bindIp: bindIpSetting(),
+  title: z
+    .string()
+    .max(60, { error: 'at most 60 characters' })
+    .default('')
+    .describe('Name of the installation, which the console shows; empty: its host'),
   documentRoot: z.string().default('').describe('Folder whose files the hub serves below /; empty: none'),
   username: z.string().default('').describe('User name for HTTP Basic authentication; empty: none'),
   password: z.string().default('').describe('Password for HTTP Basic authentication'),

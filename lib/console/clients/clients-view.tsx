@@ -1,32 +1,46 @@
-// Clients: the connected WebSocket clients, slow ones first, and the subscriptions of each.
+// Clients: the connected WebSocket clients, slow ones first, and the subscriptions of each. Users disconnect them here.
 
 import { createMemo, createSignal, For, Show } from 'solid-js';
 import { counted } from '../../model/digits.ts';
-import type { ClientList, ClientStatus } from '../../wire/http/operation.ts';
+import type { ClientControl, ClientList, ClientStatus } from '../../wire/http/operation.ts';
 import type { Pattern } from '../../wire/pattern.ts';
+import { createAttempt, postJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
 import { useInterval } from '../page/page-timers.ts';
 import { formatBytes, formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
+import { createConfirmation } from '../parts/confirm.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Breakable } from '../parts/text.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
+import { clientFacts, clientName, isThisPage } from './client-name.ts';
 
 /** The time over which the rate of a client is measured. */
 const rateSeconds = 4;
 
 export default function Clients() {
-  const { data, error } = usePolled<ClientList>('/hub/clients');
+  const { data, error, refresh } = usePolled<ClientList>('/hub/clients');
+  const { ask, Confirmation } = createConfirmation();
+  const { failure, run } = createAttempt(refresh);
   const now = useNow();
   const all = () => data()?.clients ?? [];
   const search = () => searched().toLowerCase();
   const shown = createMemo(() =>
     all().filter((client) =>
-      `${client.user} ${client.address} ${client.protocol} ${client.state}`.toLowerCase().includes(search()),
+      `${clientName(client)} ${clientFacts(client)} ${client.address} ${client.protocol} ${client.state}`
+        .toLowerCase()
+        .includes(search()),
     ),
   );
   const slow = () => all().filter(({ state }) => state !== 'live').length;
+  const confirm = (client: ClientStatus) =>
+    ask({
+      title: `Disconnect ${clientName(client)}?`,
+      text: 'Its socket closes. A page or program that connects again comes back; to keep it out, revoke its device or change its credentials.',
+      verb: 'Disconnect',
+      act: () => run(() => postJson(`/hub/clients/${client.id}`, { action: 'disconnect' } satisfies ClientControl)),
+    });
   return (
     <>
       <div class="bar">
@@ -34,18 +48,19 @@ export default function Clients() {
         <span class="count">
           {formatCount(data()?.count ?? 0)} connected{slow() > 0 ? `, ${slow()} slow` : ''}
         </span>
-        <Search label="Search clients" placeholder="Search by user, address, protocol, state" />
+        <Search label="Search clients" placeholder="Search by name, browser, address, state" />
       </div>
       <Fault text={error()} />
+      <Fault text={failure()} />
       <div class="scroll" tabIndex={-1}>
         <table class="cards">
           <TableHead
-            columns={['State', 'Client', 'Behind', 'Unread', 'Rate', 'Sent', 'Received', 'Since']}
+            columns={['State', 'Client', 'Behind', 'Unread', 'Rate', 'Sent', 'Received', 'Since', 'Actions']}
             numbers={['Behind', 'Unread', 'Rate', 'Sent', 'Received']}
           />
           <tbody>
             <GuardedFor each={shown()} as="tr">
-              {(client) => <Row client={client} now={now} />}
+              {(client) => <Row client={client} now={now} disconnect={() => confirm(client)} />}
             </GuardedFor>
           </tbody>
         </table>
@@ -53,11 +68,12 @@ export default function Clients() {
           <p class="note">No client matches.</p>
         </Show>
       </div>
+      <Confirmation />
     </>
   );
 }
 
-function Row(props: { readonly client: ClientStatus; readonly now: () => number }) {
+function Row(props: { readonly client: ClientStatus; readonly now: () => number; readonly disconnect: () => void }) {
   const rate = createRate(() => props.client.sentBytes);
   const interests = () => interestsOf(props.client);
   return (
@@ -67,9 +83,14 @@ function Row(props: { readonly client: ClientStatus; readonly now: () => number 
       </td>
       <td class="wide">
         <strong>
-          <Breakable text={`${props.client.user} ${props.client.address}`} />
+          <Breakable text={clientName(props.client)} />
         </strong>{' '}
-        <span class="muted">{props.client.protocol}</span>
+        <Show when={isThisPage(props.client)}>
+          <strong class="badge here">this page</strong>
+        </Show>{' '}
+        <span class="muted">
+          <Breakable text={[clientFacts(props.client), props.client.protocol].filter(Boolean).join(', ')} />
+        </span>
         <Show when={interests().length > 0} fallback={<div class="muted">everything</div>}>
           <details>
             <summary>{counted(interests().length, props.client.filters ? 'filter' : 'subscription')}</summary>
@@ -96,6 +117,17 @@ function Row(props: { readonly client: ClientStatus; readonly now: () => number 
       </td>
       <td class="nowrap" data-label="since" title={formatDate(props.client.since)}>
         {formatSpan(props.now() - Date.parse(props.client.since))}
+      </td>
+      <td class="nowrap actions">
+        <Show when={!isThisPage(props.client)}>
+          <button
+            type="button"
+            aria-label={`Disconnect ${clientName(props.client)}`}
+            onClick={() => props.disconnect()}
+          >
+            Disconnect
+          </button>
+        </Show>
       </td>
     </tr>
   );

@@ -12,17 +12,29 @@ const shapes: Readonly<Record<Tone, string>> = {
 };
 
 const tones: ReadonlyMap<string, Tone> = new Map([
-  ...words('good', 'running', 'live', 'this hub', 'fresh', 'up'),
-  ...words('warn', 'degraded', 'catching up', 'limited', 'waiting', 'warn', 'no contact yet'),
-  ...words('bad', 'failed', 'failing', 'stalled', 'error', 'stale', 'down'),
-  ...words('off', 'disabled', 'in shadow'),
+  ...words('good', 'running', 'normal', 'live', 'this hub', 'fresh', 'up'),
+  ...words(
+    'warn',
+    'degraded',
+    'catching up',
+    'limited',
+    'waiting',
+    'warn',
+    'no contact yet',
+    'returned',
+    'acknowledged',
+    'override',
+    'stopped',
+  ),
+  ...words('bad', 'failed', 'failing', 'stalled', 'error', 'stale', 'down', 'unacknowledged'),
+  ...words('off', 'disabled', 'in shadow', 'shelved', 'unknown'),
 ]);
 
 function words(tone: Tone, ...states: readonly string[]): [state: string, tone: Tone][] {
   return states.map((state) => [state, tone]);
 }
 
-/** Shows the state of a connection, rule or client, or the level of a log entry. Any other word is plain. */
+/** Shows the state of a connection, rule, alarm or client, or the level of a log entry. Any other word is plain. */
 export function StateMark(props: { readonly state: string; readonly count?: number }) {
   const tone = () => tones.get(props.state);
   return (

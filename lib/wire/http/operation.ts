@@ -309,6 +309,7 @@ export const health = named(
   z.strictObject({
     /** degraded: the log or one of the connections has a problem. */
     status: z.enum(['ok', 'degraded']),
+    title: text.describe('The name of the installation; empty: it has none'),
     version: text,
     /** Identifies this run of the hub. Revisions are valid only within their epoch. */
     epoch: text,
@@ -368,6 +369,8 @@ export type ClientProtocol = z.output<typeof clientProtocol>;
 const clientStatus = z.strictObject({
   id: count,
   user: text.describe('Empty for a client without a user'),
+  name: text.describe('The name that it gives itself with `?name=…`').optional(),
+  browser: text.describe('`Firefox on Linux`; omitted for other programs').optional(),
   /** Its IP address. */
   address: text,
   protocol: clientProtocol,
@@ -388,6 +391,13 @@ export const clientList = named(
   }),
 );
 export type ClientList = Shape<typeof clientList>;
+
+/** `POST /hub/clients/<id>` takes `{"action":"disconnect"}`. */
+export const clientControl = named(
+  'ClientControl',
+  z.strictObject({ action: z.enum(['disconnect'], { error: '"disconnect"' }) }),
+);
+export type ClientControl = Shape<typeof clientControl>;
 
 /** `GET /hub/dashboards` answers with `{"dashboards":["studio"]}`, in alphabetical order. */
 export const dashboardList = named('Dashboards', z.strictObject({ dashboards: texts }));

@@ -1,12 +1,21 @@
-// GET /hub/clients: the state of each WebSocket client.
+// GET /hub/clients: the state of each WebSocket client. POST /hub/clients/<id>: disconnects one.
 
-import { type ClientList, type ClientStatus, clientList, type SessionStatus } from '../../../wire/http/operation.ts';
+import { z } from 'zod';
+import { describe, HubError } from '../../../model/error.ts';
+import {
+  type ClientList,
+  type ClientStatus,
+  clientControl,
+  clientList,
+  type SessionStatus,
+} from '../../../wire/http/operation.ts';
 import { maxListedClients } from '../../../wire/limits.ts';
+import { closeCodes } from '../../../wire/protocol.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import { shownAddress } from '../proxies/ip-address.ts';
 import type { ConnectedClient } from '../sockets/socket-protocol.ts';
 
-import { page } from './endpoint.ts';
+import { action, page } from './endpoint.ts';
 
 export const endpoints = [
   page({
@@ -17,6 +26,27 @@ export const endpoints = [
     summary: `The WebSocket clients of this connection, slow ones first, at most ${maxListedClients}`,
     answer: clientList,
     read: ({ sockets }) => clientsOf(sockets.clients()),
+  }),
+  action({
+    path: '/hub/clients/{id}',
+    need: 'manage',
+    id: 'controlClient',
+    tag: 'operation',
+    summary: `Closes the socket of a client with code ${closeCodes.disconnected}; a client that connects again is listed under a new ID`,
+    names: { id: 'ID of the client' },
+    body: clientControl,
+    answer: z.strictObject({}),
+    answered: 'The socket is closed',
+    errors: { 404: 'There is no such client' },
+    act({ sockets, log }, _, { by, rest }) {
+      for (const { id, session } of sockets.clients()) {
+        if (String(id) !== rest) continue;
+        log.info({}, `client ${id} was disconnected by ${by.name}`);
+        session.end(closeCodes.disconnected, 'disconnected by an operator');
+        return {};
+      }
+      throw new HubError('not-found', `there is no client ${describe(rest)}; it may have left`);
+    },
   }),
 ];
 
@@ -53,12 +83,14 @@ function bySlowness(one: Shown, other: Shown): number {
 }
 
 function describeClient({
-  client: { id, principal, remoteAddress, protocol, since, session },
+  client: { id, principal, remoteAddress, protocol, since, session, name, browser },
   status,
 }: Shown): ClientStatus {
   const address = shownAddress(remoteAddress);
   return {
     ...{ id, user: principal.name, address, protocol, since: toIsoTime(since()) },
+    ...(name !== '' && { name }),
+    ...(browser !== '' && { browser }),
     ...session.interests(),
     ...{ ...status, lagMs: Math.round(status.lagMs) },
   };

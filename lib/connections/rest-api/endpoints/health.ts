@@ -4,6 +4,7 @@ import { HubError } from '../../../model/error.ts';
 import { type Health, health, type Probe, probe } from '../../../wire/http/operation.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
+import type { Settings } from '../settings.ts';
 import type { Principal } from '../users/principal.ts';
 
 import { page } from './endpoint.ts';
@@ -16,7 +17,7 @@ export const endpoints = [
     tag: 'operation',
     summary: 'The state of the hub, for monitoring',
     answer: health,
-    read: ({ hub }, { principal }) => healthOf(hub, principal),
+    read: ({ hub, settings }, { principal }) => healthOf(hub, settings, principal),
   }),
   page({
     path: '/hub/health/live',
@@ -42,13 +43,14 @@ export const endpoints = [
 ];
 
 /** Returns `degraded` unless the log and all enabled connections work. Only a principal who may manage learns which are not. */
-export function healthOf(hub: HubPort, { rights }: Principal): Health {
+export function healthOf(hub: HubPort, { title }: Pick<Settings, 'title'>, { rights }: Principal): Health {
   const connections = hub.connections();
   const log = hub.logStatus();
   const isReported = rights?.has('manage') ?? true;
   const isWell = connections.every(({ state }) => state === 'running' || state === 'disabled');
   return {
     status: isWell && log.state === 'running' ? 'ok' : 'degraded',
+    title,
     version: hub.version,
     epoch: hub.epoch,
     revision: hub.revision,

@@ -1,5 +1,6 @@
 // All endpoints, by file. To add one, write it in a file in this folder and add a line here.
 
+export { endpoints as alarms } from './alarms.ts';
 export { endpoints as audit } from './audit.ts';
 export { endpoints as backup } from './backup.ts';
 export { endpoints as browser } from './browser.ts';

@@ -2,12 +2,17 @@
 
 import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
-import type { SwitchTerm } from '../../../model/reports/rule-status.ts';
+import type { RuleStatus, SwitchTerm } from '../../../model/reports/rule-status.ts';
 import { readIsoTime } from '../../../model/time/iso-time.ts';
 import { overrideList, ruleList, ruleStatus, ruleSwitch, ruleTraces, wayList } from '../../../wire/http/operation.ts';
-import { text } from '../../../wire/http/shape.ts';
+import { text, texts } from '../../../wire/http/shape.ts';
 import { toIsoTime } from '../../../wire/time.ts';
+import type { HubPort } from '../../hub-port.ts';
+import { Lines } from '../http/page.ts';
+import { readQuery } from '../input/parse-input.ts';
 import { action, page } from './endpoint.ts';
+
+const ruleQuery = z.object({ state: texts.optional().describe('Only rules in one of these states') });
 
 export const endpoints = [
   page({
@@ -16,8 +21,12 @@ export const endpoints = [
     id: 'listRules',
     tag: 'operation',
     summary: 'The state of each rule, top to bottom',
+    query: ruleQuery,
     answer: ruleList,
-    read: ({ hub }) => hub.eachRule(),
+    read({ hub }, { query }) {
+      const { state } = readQuery(ruleQuery, new URLSearchParams(query));
+      return state === undefined ? hub.eachRule() : new Lines(rulesIn(hub, new Set(state)));
+    },
   }),
   page({
     path: '/hub/ways',
@@ -99,4 +108,16 @@ function onlyRule(query: string): string {
   const [rule, ...more] = new URLSearchParams(query).getAll('rule');
   if (rule !== undefined && more.length === 0) return rule;
   throw new HubError('bad-request', `query: expected rule=<name> once, got ${rule === undefined ? 'none' : 'more'}`);
+}
+
+/** How many rules are looked at before the clock is checked. */
+const stepRules = 100;
+
+/** Yields the rules in some states, and undefined whenever it is time to check the clock. */
+function* rulesIn(hub: HubPort, states: ReadonlySet<string>): Generator<RuleStatus | undefined, void> {
+  let looked = 0;
+  for (const rule of hub.eachRule()) {
+    if (states.has(rule.state)) yield rule;
+    if (++looked % stepRules === 0) yield undefined;
+  }
 }

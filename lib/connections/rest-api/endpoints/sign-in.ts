@@ -14,6 +14,7 @@ import {
 } from '../../../wire/http/user-shapes.ts';
 import { begin, confine } from '../http/answer/headers.ts';
 import { send } from '../http/answer/send.ts';
+import { browserName } from '../http/browser-name.ts';
 import type { Admitted, Entry } from '../http/guard/entry.ts';
 import { hasGone } from '../proxies/trusted-proxies.ts';
 import type { Principal } from '../users/principal.ts';
@@ -113,17 +114,10 @@ async function signIn(
   };
   if (code === undefined) {
     await entry.check(user, password, sender.address, () => hasGone(response));
-    return signedInAs(entry.admit(user, 'browser', nameOf(userAgent), sender));
+    return signedInAs(entry.admit(user, 'browser', browserName(userAgent) || 'a browser', sender));
   }
   const { user: invited, name, dashboard } = entry.exchange(code, sender.address);
   return { ...signedInAs(entry.admit(invited, 'kiosk', name, sender)), ...(dashboard !== undefined && { dashboard }) };
-}
-
-/** Returns a readable name of a browser: `Firefox on Linux`. */
-function nameOf(userAgent: string): string {
-  const browser = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(userAgent)?.[1] ?? 'a browser';
-  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(userAgent)?.[1];
-  return system === undefined ? browser : `${browser} on ${system}`;
 }
 
 /** Serves the script or the style sheet of the page. Errors: `not-found`. */

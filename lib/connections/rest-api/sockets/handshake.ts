@@ -8,6 +8,7 @@ import { canUpgrade } from '../../../net/late-upgrade.ts';
 import type { HttpRequest, HttpResponse, us_socket_context_t } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
 import { acceptOf, acceptsJson } from '../http/answer/accept.ts';
+import { browserName } from '../http/browser-name.ts';
 import { type Exchange, keepResponse } from '../http/exchange.ts';
 import { asHubError, joinedHeaders, lists } from '../input/parse-input.ts';
 import { shareOf } from '../limits/rates.ts';
@@ -57,6 +58,7 @@ class Handshake implements Task {
   readonly #key: string;
   readonly #extensions: string;
   readonly #accept: string;
+  readonly #browser: string;
   #session: Session | undefined = undefined;
 
   constructor(
@@ -78,6 +80,7 @@ class Handshake implements Task {
     this.#key = request.getHeader('sec-websocket-key');
     this.#extensions = request.getHeader('sec-websocket-extensions');
     this.#accept = acceptOf(request);
+    this.#browser = browserName(request.getHeader('user-agent'));
   }
 
   advance(endMs: number): boolean {
@@ -109,10 +112,20 @@ class Handshake implements Task {
     const { remoteAddress, principal } = this.#handshakeRequest;
     const { name, subprotocol } = this.#protocol;
     const id = this.#context.clients.newId();
-    const client = { id, remoteAddress, protocol: name, since: wallClock.pin(wallClock.now()), principal, session };
+    const client = {
+      ...{ id, remoteAddress, protocol: name, since: wallClock.pin(wallClock.now()), principal, session },
+      ...{ name: nameIn(this.#query), browser: this.#browser },
+    };
     const { response } = this.#exchange;
     response.upgrade<ConnectedClient>(client, this.#key, subprotocol, this.#extensions, this.#socketContext);
   }
+}
+
+/** Returns the name that a client gives itself, `/ws?name=door-tablet`; empty if it has none that can be shown. */
+function nameIn(query: string): string {
+  if (!query.includes('name=')) return '';
+  const name = new URLSearchParams(query).get('name') ?? '';
+  return /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,39}$/u.test(name) ? name : '';
 }
 
 /** The required headers, and the error for a request without them (RFC 6455 sections 4.2.1 and 4.4). */

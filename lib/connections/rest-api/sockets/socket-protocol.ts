@@ -111,6 +111,10 @@ export interface ConnectedClient {
   readonly since: () => number;
   readonly principal: Principal;
   readonly session: Session;
+  /** The name that it gives itself; empty: none. */
+  readonly name: string;
+  /** The name of its browser, such as `Firefox on Linux`; empty: it is a program. */
+  readonly browser: string;
   /** Whether the hub has cut its socket instead of closing it with a code. */
   isCut?: boolean;
 }

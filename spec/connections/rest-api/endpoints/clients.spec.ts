@@ -50,6 +50,27 @@ async function openV1(t: ExecutionContext, port: number, messages: readonly obje
   return wire;
 }
 
+test('a client has the name that it gives itself and that of its browser, and is disconnected by a manager', async (t) => {
+  const hub = await startDesk(t);
+  const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0';
+  const wire = await openWire(t, hub.port);
+  wire.send(request('GET /ws?name=door%20tablet', { headers: { ...handshake(), 'user-agent': userAgent } }));
+  t.is((await wire.answer()).status, 101);
+  await openRawClient(t, hub.port, '?name=%3Cb%3E');
+  const [named, other] = await until(t, hub, ({ length }) => length === 2);
+  t.like(named, { name: 'door tablet', browser: 'Firefox on Linux' });
+  t.false('name' in other! || 'browser' in other!, 'markup is no name, and a program no browser');
+
+  const disconnect = (id: number) =>
+    ask(t, hub.port, `POST /hub/clients/${id}`, {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ action: 'disconnect' }),
+    });
+  t.is((await disconnect(named!.id)).status, 200);
+  await until(t, hub, ([one, ...others]) => one?.id === other!.id && others.length === 0);
+  t.is((await disconnect(named!.id)).status, 404);
+});
+
 test('clients of both protocols are listed with their subscriptions', async (t) => {
   const hub = await startDesk(t);
   t.deepEqual(JSON.parse((await ask(t, hub.port, 'GET /hub/clients')).text), { count: 0, clients: [] });

@@ -1,0 +1,24 @@
+// The name of a browser as people know it, from the text that browsers send about themselves.
+
+/** The names are few, so all clients of a browser share one text. */
+const names = new Map<string, string>();
+
+/** Returns `Firefox on Linux`; empty for a program that is no browser. */
+export function browserName(userAgent: string): string {
+  const browser = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(userAgent)?.[1];
+  if (browser === undefined) return '';
+  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(userAgent)?.[1];
+  const key = `${browser} ${system}`;
+  let name = names.get(key);
+  if (name === undefined) {
+    const shown = known.get(browser) ?? browser;
+    name = system === undefined ? shown : `${shown} on ${system === 'Mac OS X' ? 'macOS' : system}`;
+    names.set(key, name);
+  }
+  return name;
+}
+
+const known: ReadonlyMap<string, string> = new Map([
+  ['Edg', 'Edge'],
+  ['OPR', 'Opera'],
+]);

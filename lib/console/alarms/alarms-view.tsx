@@ -1,0 +1,229 @@
+// Alarms: most urgent first, with their state, priority, text and time. Users acknowledge and shelve them here.
+
+import { createEffect, createMemo, createSignal, For, onCleanup, Show } from 'solid-js';
+import { counted } from '../../model/digits.ts';
+import type { Alarm, AlarmList } from '../../wire/http/alarm-shapes.ts';
+import { whyReadOnly } from '../hub/me.ts';
+import { hub } from '../hub/page-hub.ts';
+import { createAttempt } from '../hub/page-request.ts';
+import { usePolled } from '../hub/polled.ts';
+import { useDelay } from '../page/page-timers.ts';
+import { linkTo, route, setParams } from '../page/route.ts';
+import { formatDate, formatSince, formatSpan, useNow } from '../page/units.ts';
+import { GuardedFor } from '../parts/guarded.tsx';
+import { StateMark } from '../parts/state-mark.tsx';
+import { TableHead } from '../parts/table-head.tsx';
+import { Breakable } from '../parts/text.tsx';
+import { Fault, Search, searched } from '../parts/view-bar.tsx';
+import { alarms, listOf } from './alarms.ts';
+
+const hourMs = 3_600_000;
+/** The filters, in the order of urgency. `shelved` is not a state of the hub: a shelved alarm has one as well. */
+const filters = ['unacknowledged', 'returned', 'acknowledged', 'shelved', 'normal', 'unknown'] as const;
+const absent: readonly string[] = ['normal', 'unknown'];
+
+const shownState = ({ state, shelved }: Alarm) => (shelved ? 'shelved' : state);
+
+export default function Alarms() {
+  let list!: HTMLDivElement;
+  const now = useNow();
+  const isAll = () => route().params.all === 'true' || absent.includes(route().params.state ?? '');
+  const path = createMemo(() => `/hub/alarms${isAll() ? '?which=all' : ''}`); // a search asks for nothing
+  const { data, error, refresh } = usePolled<AlarmList>(path, 'address');
+  const refreshAll = () => {
+    refresh();
+    alarms.refresh();
+  };
+  const { failure, run } = createAttempt(refreshAll);
+  const all = () => listOf(data());
+  const countOf = (filter: string) => all().filter((one) => shownState(one) === filter).length;
+  const shown = createMemo(() => {
+    const { state } = route().params;
+    const text = searched().toLowerCase();
+    return all().filter(
+      (one) => (!state || shownState(one) === state) && `${one.text} ${one.address}`.toLowerCase().includes(text),
+    );
+  });
+  const waiting = () =>
+    shown().filter(
+      (one) => ['unacknowledged', 'returned'].includes(shownState(one)) && !whyReadOnly(`${one.address}/ack`),
+    );
+  return (
+    <>
+      <div class="bar">
+        <h1>Alarms</h1>
+        <For each={filters.filter((one) => isAll() || !absent.includes(one))}>
+          {(filter) => (
+            <button
+              type="button"
+              class="chip"
+              classList={{ none: countOf(filter) === 0 }}
+              aria-pressed={route().params.state === filter}
+              onClick={() => setParams({ state: route().params.state === filter ? undefined : filter })}
+            >
+              <StateMark state={filter} count={countOf(filter)} />
+            </button>
+          )}
+        </For>
+        <label>
+          <input
+            type="checkbox"
+            checked={isAll()}
+            onChange={({ currentTarget: { checked } }) =>
+              setParams({ all: checked ? 'true' : undefined, ...(!checked && { state: undefined }) })
+            }
+          />{' '}
+          also normal ones
+        </label>
+        <Search label="Search alarms" placeholder="Search by text, address" />
+        <Show when={waiting().length > 1}>
+          <button
+            type="button"
+            class="main"
+            onClick={() => run(() => hub.batch(waiting().map(({ address }) => [`${address}/ack`, true])))}
+          >
+            Acknowledge {counted(waiting().length, 'alarm')}
+          </button>
+        </Show>
+      </div>
+      <Fault text={error()} />
+      <Fault text={failure()} />
+      <Announcement alarms={all()} />
+      <div ref={list} class="scroll" tabIndex={-1}>
+        <Show when={shown().length > 0}>
+          <table class="cards">
+            <TableHead columns={['State', 'Alarm', 'Priority', 'Since', 'Actions']} numbers={['Priority']} />
+            <tbody>
+              <GuardedFor each={shown()} as="tr">
+                {(alarm) => <Row alarm={alarm} now={now} refresh={refreshAll} leave={() => list.focus()} />}
+              </GuardedFor>
+            </tbody>
+          </table>
+        </Show>
+        <Show when={data() && shown().length === 0}>
+          <p class="note">{whyNone(data()!, all().length)}</p>
+        </Show>
+      </div>
+    </>
+  );
+}
+
+function whyNone({ count }: AlarmList, listed: number): string {
+  if (count === 0) return 'This hub has no alarms that you may see. A connection of type alarms raises them.';
+  return listed > 0 ? 'No alarm matches.' : `No alarm is present. ${counted(count, 'alarm')} can be raised.`;
+}
+
+function Row(props: {
+  readonly alarm: Alarm;
+  readonly now: () => number;
+  readonly refresh: () => void;
+  /** Takes the focus of a row that ends. */
+  readonly leave: () => void;
+}) {
+  let row!: HTMLTableRowElement;
+  const { failure, run } = createAttempt(() => props.refresh());
+  const { address } = props.alarm;
+  const isPresent = () => !absent.includes(props.alarm.state);
+  const mayAcknowledge = () => ['unacknowledged', 'returned'].includes(props.alarm.state);
+  onCleanup(() => {
+    if (row?.contains(document.activeElement)) props.leave();
+  });
+  const Action = (action: { readonly verb: string; readonly id: string; readonly value: number | boolean }) => (
+    <Show when={!whyReadOnly(`${address}/${action.id}`)}>
+      <button
+        type="button"
+        aria-label={`${action.verb}: ${props.alarm.text}`}
+        onClick={() => run(() => hub.set(`${address}/${action.id}`, action.value))}
+      >
+        {action.verb}
+      </button>
+    </Show>
+  );
+  return (
+    <tr ref={row} data-alarm={address} class="live">
+      <td title={meanings[props.alarm.state]}>
+        <StateMark state={shownState(props.alarm)} />
+        <Show when={props.alarm.shelvedUntil}>
+          {(until) => <div class="muted">until {formatSince(Date.parse(until()), props.now())}</div>}
+        </Show>
+      </td>
+      <td class="wide">
+        <strong>{props.alarm.text}</strong>
+        <div class="muted">
+          <Breakable text={address} />
+        </div>
+        <Show when={failure()}>
+          <div role="alert" class="error">
+            {failure()}
+          </div>
+        </Show>
+      </td>
+      <td class="number" data-label="priority">
+        {props.alarm.priority ?? '–'}
+      </td>
+      <td class="nowrap" data-label="since" title={props.alarm.since && formatDate(props.alarm.since)}>
+        <Show when={props.alarm.since} fallback="–">
+          {(since) => formatSpan(props.now() - Date.parse(since()))}
+        </Show>
+      </td>
+      <td class="nowrap actions">
+        <Show when={mayAcknowledge()}>
+          <Action verb="Acknowledge" id="ack" value={true} />
+        </Show>
+        <Show
+          when={props.alarm.shelved}
+          fallback={
+            <Show when={isPresent()}>
+              <Action verb="Shelve for an hour" id="shelve" value={hourMs} />
+            </Show>
+          }
+        >
+          <Action verb="Unshelve" id="shelve" value={0} />
+        </Show>
+        <a
+          class="button"
+          href={linkTo('history', { address: `${address}/state` })}
+          aria-label={`History: ${props.alarm.text}`}
+        >
+          History
+        </a>
+      </td>
+    </tr>
+  );
+}
+
+const meanings: Readonly<Record<Alarm['state'], string>> = {
+  unacknowledged: 'Its cause lasts, and nobody has acknowledged it',
+  returned: 'Its cause is over, but nobody has acknowledged it',
+  acknowledged: 'Its cause lasts, and somebody has acknowledged it',
+  normal: 'It is not present',
+  unknown: 'The value of its parameter is unknown',
+};
+
+/** The least time between two announcements, so that a flood of alarms does not keep a screen reader talking. */
+const announceMs = 5000;
+
+/** Tells screen readers how many alarms wait and which is the most urgent one, when that changes. */
+function Announcement(props: { readonly alarms: readonly Alarm[] }) {
+  const [text, setText] = createSignal('');
+  const pause = useDelay();
+  let lastMs = Number.NEGATIVE_INFINITY;
+  const current = createMemo(() => {
+    const waiting = props.alarms.filter((one) => ['unacknowledged', 'returned'].includes(shownState(one)));
+    if (waiting.length === 0) return 'No unacknowledged alarm';
+    return `${counted(waiting.length, 'unacknowledged alarm')}; the most urgent one: ${waiting[0]!.text}`;
+  });
+  createEffect(() => {
+    const wanted = current();
+    const say = () => {
+      lastMs = performance.now();
+      setText(wanted);
+    };
+    pause.start(Math.max(0, lastMs + announceMs - performance.now()), say);
+  });
+  return (
+    <p role="status" class="for-readers">
+      {text()}
+    </p>
+  );
+}

@@ -1,0 +1,33 @@
+// The names of clients as people know them: the user, the name that a client gives itself, its browser, and its host.
+
+import type { ClientStatus } from '../../wire/http/operation.ts';
+import { pageName, pageNamePrefix } from '../hub/page-name.ts';
+
+type Named = Pick<ClientStatus, 'user' | 'address' | 'name' | 'browser'>;
+
+/** Whether a client is the page that shows this. */
+export function isThisPage({ name }: Named): boolean {
+  return name === pageName;
+}
+
+/** Returns `olivia`, `door-tablet`, `Firefox on Linux`, or else its host. */
+export function clientName({ user, address, name = '', browser = '' }: Named): string {
+  return user || ownName(name) || browser || hostName(address);
+}
+
+/** Returns the other facts about it: `console, Firefox on Linux, localhost`. */
+export function clientFacts(client: Named): string {
+  const { address, name = '', browser = '' } = client;
+  const isConsole = name.startsWith(pageNamePrefix);
+  const facts = [ownName(name), isConsole ? 'console' : '', browser, hostName(address)];
+  return facts.filter((fact) => fact && fact !== clientName(client)).join(', ');
+}
+
+/** Returns `localhost` for the addresses of the machine itself: `127.0.0.1`, `::1`, also in full. */
+export function hostName(address: string): string {
+  return /^(127\.\d+\.\d+\.\d+|::1|(0{1,4}:){7}0{0,3}1)$/.test(address) ? 'localhost' : address;
+}
+
+function ownName(name: string): string {
+  return name.startsWith(pageNamePrefix) ? '' : name;
+}

@@ -1,0 +1,255 @@
+// Start: what is wrong now, what has changed last and by whom, and who is here.
+
+import { createMemo, For, type JSX, Show } from 'solid-js';
+import { counted } from '../../model/digits.ts';
+import type { ClientList, ConnectionStatus, DashboardList, RuleList } from '../../wire/http/operation.ts';
+import type { AuditEntry, AuditPage } from '../../wire/http/past-shapes.ts';
+import { alarms } from '../alarms/alarms.ts';
+import { clientFacts, clientName, isThisPage } from '../clients/client-name.ts';
+import { StoreFault } from '../history/no-store.tsx';
+import { mayManage } from '../hub/me.ts';
+import { usePolled } from '../hub/polled.ts';
+import { overrides } from '../overrides/overrides.ts';
+import { overrideText } from '../overrides/switch-off.tsx';
+import { linkTo } from '../page/route.ts';
+import { formatCount, formatDate, formatMoment, formatSpan, formatValue, useNow } from '../page/units.ts';
+import { GuardedFor } from '../parts/guarded.tsx';
+import { StateMark } from '../parts/state-mark.tsx';
+import { Breakable } from '../parts/text.tsx';
+import { Fault } from '../parts/view-bar.tsx';
+import { installation } from './installation.ts';
+
+/** How many lines of a kind are shown; its view has the others. */
+const mostOfAKind = 8;
+const lastChanges = 10;
+const rulesEveryMs = 5000;
+const changesEveryMs = 3000;
+const clientsEveryMs = 5000;
+
+interface Trouble {
+  readonly id: string;
+  readonly state: string;
+  readonly what: string;
+  readonly link: string;
+  readonly reason: string;
+  /** ISO 8601; undefined: unknown. */
+  readonly since: string | undefined;
+}
+
+export default function Start() {
+  return (
+    <>
+      <div class="bar">
+        <h1>Start</h1>
+        <span class="count">{installation.name()}</span>
+      </div>
+      <div class="scroll start" tabIndex={-1}>
+        <Troubles />
+        <Show when={mayManage()}>
+          <Changes />
+          <Clients />
+        </Show>
+        <Dashboards />
+      </div>
+    </>
+  );
+}
+
+function Section(props: {
+  readonly title: string;
+  readonly view: string;
+  readonly link: string;
+  readonly children: JSX.Element;
+}) {
+  return (
+    <section class="panel" aria-label={props.title}>
+      <h2>
+        {props.title} <a href={linkTo(props.view)}>{props.link}</a>
+      </h2>
+      {props.children}
+    </section>
+  );
+}
+
+function Troubles() {
+  const now = useNow();
+  const rules = usePolled<RuleList>(
+    () => (mayManage() ? '/hub/rules?state=failing&state=limited' : undefined),
+    'id',
+    rulesEveryMs,
+  );
+  const kinds = createMemo(() => [
+    {
+      view: 'alarms',
+      list: alarms
+        .list()
+        .filter(({ shelved }) => !shelved)
+        .map(ofAlarm),
+    },
+    { view: 'connections', list: installation.troubled().map(ofConnection) },
+    { view: 'flows', list: (Array.isArray(rules.data()) ? rules.data()! : []).filter(Boolean).map(ofRule) },
+    { view: 'overrides', list: overrides.list().map(ofOverride) },
+  ]);
+  const count = () => kinds().reduce((sum, { list }) => sum + list.length, 0);
+  return (
+    <section class="panel" aria-label="What is wrong">
+      <h2>
+        What is wrong <Show when={count() > 0}>({formatCount(count())})</Show>
+      </h2>
+      <Fault text={alarms.error() || installation.error() || rules.error()} />
+      <Show when={count() === 0 && alarms.isKnown() && installation.isKnown()}>
+        <p class="state" data-tone="good">
+          Nothing is wrong.
+        </p>
+      </Show>
+      <For each={kinds()}>
+        {({ view, list }) => (
+          <Show when={list.length > 0}>
+            <ul class="troubles">
+              <GuardedFor each={list.slice(0, mostOfAKind)} as="li">
+                {(trouble) => <Line trouble={trouble} now={now} />}
+              </GuardedFor>
+              <Show when={list.length > mostOfAKind}>
+                <li>
+                  <a href={linkTo(view)}>and {formatCount(list.length - mostOfAKind)} more</a>
+                </li>
+              </Show>
+            </ul>
+          </Show>
+        )}
+      </For>
+    </section>
+  );
+}
+
+function Line(props: { readonly trouble: Trouble; readonly now: () => number }) {
+  const { id, state, what, link, reason, since } = props.trouble;
+  return (
+    <li data-trouble={id}>
+      <StateMark state={state} />{' '}
+      <a href={link}>
+        <Breakable text={what} />
+      </a>{' '}
+      <span class="reason">{reason}</span>{' '}
+      <Show when={since}>
+        {(time) => (
+          <span class="muted" title={formatDate(time())}>
+            for {formatSpan(props.now() - Date.parse(time()))}
+          </span>
+        )}
+      </Show>
+    </li>
+  );
+}
+
+function ofAlarm({ address, text, state, since }: ReturnType<typeof alarms.list>[number]): Trouble {
+  return { id: address, state, what: text, link: linkTo('alarms'), reason: '', since };
+}
+
+function ofConnection({ id, state, reason, since, device }: ConnectionStatus): Trouble {
+  const link = linkTo('connections', { search: id });
+  if (state === 'running') {
+    const stale = device?.staleSince;
+    return { id, state: 'stale', what: id, link, reason: 'its device does not answer', since: stale };
+  }
+  return { id, state: state === 'disabled' ? 'stopped' : state, what: id, link, reason, since };
+}
+
+function ofRule({ name, file, state, reason }: RuleList[number]): Trouble {
+  return {
+    id: `${file} ${name}`,
+    state,
+    what: name,
+    link: linkTo('flows', { rule: name, file }),
+    reason,
+    since: undefined,
+  };
+}
+
+function ofOverride(one: ReturnType<typeof overrides.list>[number]): Trouble {
+  const id = `${one.kind} ${one.name}`;
+  return { id, state: 'override', what: id, link: linkTo('overrides'), reason: overrideText(one), since: one.since };
+}
+
+function Changes() {
+  const { data, fault } = usePolled<AuditPage>(`/hub/audit?limit=${lastChanges}`, 'n', changesEveryMs);
+  const entries = (): readonly AuditEntry[] => (Array.isArray(data()?.entries) ? data()!.entries.filter(Boolean) : []);
+  return (
+    <Section title="What has changed last" view="audit" link="Audit">
+      <StoreFault fault={fault()} what="Changes are not recorded" />
+      <Show when={data() && entries().length === 0}>
+        <p class="muted">Nobody has changed anything yet.</p>
+      </Show>
+      <ul class="changes">
+        <GuardedFor each={entries()} as="li">
+          {(entry) => (
+            <li>
+              <time datetime={entry.time} title={formatDate(entry.time)}>
+                {formatMoment(entry.time).replace(/\.\d+$/, '')}
+              </time>{' '}
+              <strong>
+                <Breakable text={entry.user} />
+              </strong>{' '}
+              <span class="mono">
+                <Breakable text={entry.address ?? ''} />
+              </span>{' '}
+              {formatValue(entry.after)}{' '}
+              <span class="muted">{entry.count > 1 ? `× ${formatCount(entry.count)}` : ''}</span>
+            </li>
+          )}
+        </GuardedFor>
+      </ul>
+    </Section>
+  );
+}
+
+function Clients() {
+  const { data, error } = usePolled<ClientList>('/hub/clients', 'id', clientsEveryMs);
+  const people = createMemo(() => {
+    const counts = new Map<string, number>();
+    const list = data()?.clients;
+    for (const one of Array.isArray(list) ? list.filter(Boolean) : []) {
+      const facts = isThisPage(one) ? 'this page' : clientFacts(one);
+      const name = `${clientName(one)}${facts ? ` (${facts})` : ''}`;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    return [...counts];
+  });
+  return (
+    <Section title="Who is here" view="clients" link={counted(Number(data()?.count) || 0, 'client')}>
+      <Fault text={error()} />
+      <ul>
+        <For each={people().slice(0, mostOfAKind)}>
+          {([name, count]) => (
+            <li>
+              <Breakable text={name} /> <span class="muted">{count > 1 ? `× ${formatCount(count)}` : ''}</span>
+            </li>
+          )}
+        </For>
+      </ul>
+      <Show when={people().length > mostOfAKind}>
+        <a href={linkTo('clients')}>and {formatCount(people().length - mostOfAKind)} more</a>
+      </Show>
+    </Section>
+  );
+}
+
+function Dashboards() {
+  const { data } = usePolled<DashboardList>('/hub/dashboards', 'none', rulesEveryMs);
+  const names = () => (Array.isArray(data()?.dashboards) ? data()!.dashboards : []);
+  return (
+    <Show when={names().length > 0}>
+      <Section title="Dashboards" view="dashboards" link="all">
+        <ul>
+          <GuardedFor each={names().slice(0, mostOfAKind)} as="li">
+            {(name) => (
+              <li>
+                <a href={linkTo('dashboards', { name })}>{name}</a>
+              </li>
+            )}
+          </GuardedFor>
+        </ul>
+      </Section>
+    </Show>
+  );
+}

@@ -1,0 +1,32 @@
+// The alarms of all connections of type `alarms`.
+
+import { z } from 'zod';
+import { address, count, flag, named, type Shape, text, time } from './shape.ts';
+
+/** `{"address":"alarm/silence","text":"Silence on air","priority":1,"state":"unacknowledged","since":"2026-…","shelved":false}`. */
+const alarm = z.strictObject({
+  address: address.describe('Its parameter, `<Connection ID>/<alarm>`; those of its state and actions are below it'),
+  text: text.describe('Its text; its name if it has none'),
+  /** 1 is the most urgent. */
+  priority: count.describe('Omitted if the user may not read it').optional(),
+  state: z.enum(['unacknowledged', 'returned', 'acknowledged', 'normal', 'unknown']),
+  since: time.describe('The time from which it is present; omitted: it is not').optional(),
+  shelved: flag,
+  shelvedUntil: time.describe('Omitted: it is not shelved, or the user may not read it').optional(),
+});
+export type Alarm = Shape<typeof alarm>;
+
+/** `GET /hub/alarms` answers with `{"count":2,"active":1,"unacknowledged":1,"shelved":0,"alarms":[…]}`. */
+export const alarmList = named(
+  'Alarms',
+  z.strictObject({
+    count: count.describe('The number of alarms that the user may read, in any state'),
+    /** As in the parameters `all/…`, shelved alarms are not counted here. */
+    active: count,
+    unacknowledged: count,
+    shelved: count,
+    /** Most urgent first: not shelved, unacknowledged, by priority, newest. */
+    alarms: z.array(alarm),
+  }),
+);
+export type AlarmList = Shape<typeof alarmList>;
