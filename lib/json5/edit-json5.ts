@@ -36,13 +36,13 @@ export interface Splice {
   readonly inserted: string;
 }
 
-/** A text after edits. `splices` were made one after another; `undoSplices` takes them back. */
+/** A text after edits. `splices` are in the order of the edits; `undoSplices` reverts them. */
 export interface EditedText {
   readonly text: string;
   readonly splices: readonly Splice[];
 }
 
-/** Returns the order of the keys of the object at a path, as people write them; new keys take their place in it. */
+/** Returns the usual order of the keys of the object at a path. New keys are inserted in this order. */
 export type KeyOrder = (path: Path) => readonly string[];
 
 /** Applies edits one after another. Errors: `bad-request` with the path; `bad-json5` if a typed text does not parse. */
@@ -62,11 +62,11 @@ export function undoSplices(text: string, splices: readonly Splice[]): string {
 
 /** An item taken out of a text: its comments above, its value as written, and the comments behind its comma. */
 interface Piece {
-  /** Each without the indentation of the item. */
+  /** The comments above the item, without the indentation of the item. */
   readonly above: readonly string[];
   readonly value: string;
   readonly behind: readonly string[];
-  /** Its own indentation, which later lines of it have as well. */
+  /** The indentation of the item, with which its further lines begin, too. */
   readonly indent: string;
   /** The offsets in `value` of lines that may be indented differently: those that begin outside of a string or comment. */
   readonly lines: readonly number[];
@@ -235,7 +235,7 @@ class Edit {
     }
   }
 
-  /** Takes an item out, with all that belongs to it. */
+  /** Removes an item with its comments and its comma. */
   #remove(path: Path): void {
     const { parent, part } = this.#parentOf(path);
     const { text } = this;

@@ -1,12 +1,12 @@
-// A JSON5 text as a tree of its values, each with its place, its comments and its comma: what an edit moves or removes together. The
-// text has been parsed, so this grammar can be loose.
+// A JSON5 text as a tree of its values, each with its offsets, its comments and its comma, because an edit moves or removes them together.
+// The text has been parsed, so this grammar can be loose.
 
 import { type Path, type Token, tokensOf } from './positions.ts';
 import { parseJson5 } from './read-json5.ts';
 
 export type NodeKind = 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null';
 
-/** A value of the text. Offsets count UTF-16 units; `start` and `end` enclose the value alone. */
+/** A value of the text. Offsets count UTF-16 units. `start` and `end` enclose the value without its key and comments. */
 export interface Json5Node {
   readonly kind: NodeKind;
   readonly start: number;
@@ -157,8 +157,8 @@ export function* commentsFrom(text: string, start: number, end: number): Generat
 }
 
 /**
- * Returns the offset of the first comment that belongs to the item at `start`: comments directly above it, without a blank line between.
- * Comments on the line of the bracket or comma before belong to that, unless the item is on this line as well.
+ * Returns the offset of the first comment that belongs to the item at `start`: the comments directly above it, without a blank line between
+ * them. Comments on the line of the previous bracket or comma belong to the item only if the item is on that line, too.
  */
 function leadOf(text: string, bound: number, start: number): number {
   const comments = [...commentsFrom(text, bound, start)];

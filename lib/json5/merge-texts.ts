@@ -1,4 +1,5 @@
-// Differences of two texts by lines, and the merge of two edits of a text: by lines, checked by the names of what each of them changed.
+// Compares two texts by lines, and merges two edits of a text. The merge works by lines, and then checks that all items have the values
+// that the two edits gave them.
 
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from '../model/json-object.ts';
@@ -14,14 +15,14 @@ interface Hunk {
   readonly to: number;
 }
 
-/** A longer search for the shortest difference ends with one hunk. */
+/** The maximum number of steps of the search for the shortest difference. Beyond that, a single hunk contains all changes. */
 const maxSteps = 2000;
 
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Returns the changed lines of two lists of lines (Myers, without his refinement for little memory). */
+/** Returns the changed lines of two lists of lines, by the algorithm of Myers (without the variant that saves memory). */
 function hunksOf(before: readonly string[], after: readonly string[]): Hunk[] {
   let first = 0;
   while (first < before.length && first < after.length && before[first] === after[first]) first++;
@@ -153,7 +154,7 @@ interface Item {
 
 type Items = ReadonlyMap<string, Item>;
 
-/** Returns the items of a flow file. Items of a list without a name count by their content, equal ones by their number. */
+/** Returns the items of a flow file. List items without a name are identified by their content, and equal ones by their number. */
 function itemsOf(data: unknown): Items {
   const items = new Map<string, Item>();
   const add = (key: string, value: unknown, path: Path) => {
@@ -183,7 +184,7 @@ function itemsOf(data: unknown): Items {
   return items;
 }
 
-/** Returns the values after both edits; undefined: both change an item, differently. */
+/** Returns the values of the items after both edits; undefined: the edits change an item to different values. */
 function mergeItems(before: Items, own: Items, other: Items): ReadonlyMap<string, unknown> | undefined {
   const merged = new Map<string, unknown>();
   for (const key of new Set([...before.keys(), ...own.keys(), ...other.keys()])) {
@@ -213,7 +214,7 @@ interface Versions {
   readonly theirs: string;
 }
 
-/** Makes your changed items in their text; undefined: you have also changed the order, or it does not fit. */
+/** Applies your changed items to their text; undefined: you have also changed the order, or an item does not fit. */
 function mergeByItems({ yours, theirs }: Versions, before: Items, own: Items): string | undefined {
   const kept = (items: Items, others: Items) => [...items.keys()].filter((key) => others.has(key));
   if (!isDeepStrictEqual(kept(before, own), kept(own, before))) return undefined;
@@ -238,18 +239,18 @@ function mergeByItems({ yours, theirs }: Versions, before: Items, own: Items): s
     }
     return text;
   } catch {
-    return undefined; // an item is where the other edit has put something else
+    return undefined; // the other edit has put another item at this path
   }
 }
 
-/** The settings of a folder with its rules. */
+/** Returns `value`, which are the settings of a folder, together with the rules that this folder has in `data`. */
 function withRules(data: unknown, path: Path, value: unknown): unknown {
   const found = path.reduce<unknown>((at, part) => (at as Record<string | number, unknown>)?.[part], data);
   const { rules } = (isJsonObject(found) ? found : {}) as Record<string, unknown>;
   return Array.isArray(rules) && isJsonObject(value) && !('rules' in value) ? { ...value, rules } : value;
 }
 
-/** The place of an item after another one of the same list; its own place if that is elsewhere. */
+/** Returns the path after the previous item of the same list; `path` itself if the previous item is elsewhere. */
 function placeAfter(previous: Path, path: Path): Path {
   const index = previous.at(-1);
   const isBeside = previous.length === path.length && previous.slice(0, -1).every((part, at) => part === path[at]);

@@ -19,9 +19,11 @@ export interface CheckedFile {
    * when a function of the file made it.
    */
   positionOf(path: SettingPath, offset?: number, value?: unknown): Position | undefined;
-  /** Returns the place of the source of a setting that a template made; if omitted, settings are at the place where they were written. */
+  /**
+   * Returns the place where a setting was written, if a template created it. Without this function, settings are where the file has them.
+   */
   writtenAt?(path: SettingPath): Written;
-  /** Returns a message about a setting without its secrets; if omitted, messages have no secrets. */
+  /** Returns a message about a setting with its secrets masked. Without this function, messages contain no secrets. */
   withoutSecrets?(path: SettingPath, message: string): string;
 }
 
@@ -29,7 +31,7 @@ export interface CheckedFile {
 export interface Written {
   readonly file: string;
   readonly path: SettingPath;
-  /** The result of the template, as text: `instance s1 of studios.json5`; empty: no template is involved. */
+  /** A text that names the result of the template: `instance s1 of studios.json5`; empty: no template is involved. */
   readonly made: string;
 }
 
@@ -190,7 +192,7 @@ function expectation(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** Explains that data matches no alternative, such as the block of an output: it names an unknown one or none. */
+/** Returns the message for data that matches no alternative, such as an output whose `block` is unknown or missing. */
 function unknownAlternative(issue: z.core.$ZodIssueInvalidUnion, key: string, path: SettingPath): string {
   const name = (issue.input as Record<string, unknown> | undefined)?.[key];
   const known = ('options' in issue ? (issue.options as unknown[]) : []).filter((option) => typeof option === 'string');

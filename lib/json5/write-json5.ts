@@ -3,10 +3,10 @@
 import { isJsonObject } from '../model/json-object.ts';
 import type { Json5Node } from './json5-tree.ts';
 
-/** The habits of a text. */
+/** The style of a text. */
 export interface Style {
   readonly eol: string;
-  /** The quote of texts: `'` or `"`. */
+  /** The quote character of texts: `'` or `"`. */
   readonly mark: string;
   /** The indentation of one level. */
   readonly unit: string;
@@ -16,24 +16,24 @@ export interface Style {
   readonly padsObjects: boolean;
   readonly padsLists: boolean;
   readonly padsColons: boolean;
-  /** Whether the last item of many lines has a comma. */
+  /** Whether the last item has a comma if the items are on several lines. */
   readonly trailingComma: boolean;
 }
 
 interface WriteOptions {
   /** The indentation of the line. */
   readonly indent: string;
-  /** The quote of a text that it replaces. */
+  /** The quote character of the text that is replaced. */
   readonly mark?: string | undefined;
   readonly isOneLine?: boolean;
-  /** How many characters are before it on its line. */
+  /** The number of characters before the value on its line. */
   readonly width?: number;
 }
 
 /** A longer line becomes several. */
 const maxWidth = 120;
 
-/** Counts the habits of a text. Where it has none, those of the examples of this repository apply. */
+/** Determines the style of a text by its most frequent forms. Where it has none, the style of the examples in this repository applies. */
 export function styleOf(text: string, root: Json5Node): Style {
   const count = {
     single: 0,
@@ -94,7 +94,7 @@ export function styleOf(text: string, root: Json5Node): Style {
   };
 }
 
-/** Writes data. */
+/** Returns data as JSON5. */
 export function write(value: unknown, style: Style, options: WriteOptions): string {
   if (typeof value === 'string') return quote(value, options.mark ?? style.mark);
   if (typeof value !== 'object' || value === null) return String(value);
@@ -128,7 +128,7 @@ function writeLine(value: unknown, style: Style): string {
   return `{${pad}${entries.join(comma)}${pad}}`;
 }
 
-/** Writes a key with its colon. */
+/** Returns a key with its colon. */
 export function writeKey(key: string, style: Style, isQuoted = style.quotesKeys): string {
   const name = isName(key) && !isQuoted ? key : quote(key, style.mark);
   return `${name}:${style.padsColons ? ' ' : ''}`;
@@ -140,7 +140,7 @@ function isName(key: string): boolean {
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\b': '\\b', '\f': '\\f' };
 
-/** Writes a text in quotes; in the other ones if only these need no backslash. */
+/** Returns a text in quotes: in the other quotes if only these need no backslash. */
 function quote(text: string, mark: string): string {
   const other = mark === '"' ? "'" : '"';
   const used = text.includes(mark) && !text.includes(other) ? other : mark;

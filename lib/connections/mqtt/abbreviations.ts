@@ -1,6 +1,7 @@
-// The abbreviations of keys in documents of the MQTT discovery of Home Assistant, as far as they are read, as Home Assistant and ESPHome list them.
+// Abbreviated keys in discovery documents of Home Assistant, from the lists of Home Assistant and ESPHome. Only keys that the hub reads are
+// here.
 
-/** The abbreviations of the keys that are read. */
+/** The full names of the abbreviated keys. */
 export const longNames: Readonly<Record<string, string>> = {
   act_stat_t: 'activity_state_topic',
   act_t: 'action_topic',

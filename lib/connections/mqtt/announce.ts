@@ -1,4 +1,5 @@
-// The discovery documents of Home Assistant for the parameters of a bridge. Each parameter is an entity, each connection a device.
+// Creates the discovery documents of Home Assistant for the parameters of a bridge. Each parameter becomes an entity, and each connection a
+// device.
 
 import { createHash } from 'node:crypto';
 import { connectionIdOf } from '../../model/address.ts';
@@ -16,26 +17,26 @@ export interface AnnounceOptions {
   readonly prefix: string;
   /** The discovery prefix of Home Assistant. */
   readonly discovery: string;
-  /** The topic of the state. */
+  /** The topic with the value of the parameter. */
   readonly topic: string;
   readonly status: string;
-  /** Whether others may write it. */
+  /** Whether MQTT clients may write the parameter. */
   readonly isAccepted: boolean;
   readonly version: string;
 }
 
-/** The longest text that Home Assistant takes; it would show a longer one as unknown. */
+/** The longest text that Home Assistant accepts, in characters. It would show a longer one as unknown. */
 const maxTextLength = 255;
 const shortened = { value_template: `{{ value[:${maxTextLength}] }}` };
-/** The bounds of numbers without bounds of their own; Home Assistant would take 1 to 100. */
+/** The bounds of numbers that have none. Without bounds, Home Assistant would allow 1 to 100. */
 const widestNumber = 1e9;
 
-/** Returns the name of all entities of a bridge. */
+/** Returns the node ID that all entities of a bridge share. */
 export function nodeOf(prefix: string): string {
   return `patchbay_${slugOf(prefix)}`;
 }
 
-/** Returns the document of a parameter. */
+/** Returns the discovery document of a parameter, and its topic. */
 export function announce(parameter: Parameter, options: AnnounceOptions): Announced {
   const { address, about = {} } = parameter;
   const { prefix, discovery, status, version } = options;
@@ -106,14 +107,14 @@ function entityOf({ type, access, about = {} }: Parameter, { topic, isAccepted }
   };
 }
 
-/** A map in a template. What could end a part of the template is escaped. */
+/** Returns a map for a template. Escapes the characters that could end a part of the template. */
 function mapOf(entries: readonly (readonly [key: string, text: string])[]): string {
   const quote = (text: string) =>
     JSON.stringify(text).replace(/[{}%#]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
   return `{${[...new Map(entries)].map(([key, text]) => `${quote(key)}: ${quote(text)}`).join(', ')}}`;
 }
 
-/** Returns text that topics and IDs may have, different for different texts. */
+/** Returns text that is valid in topics and IDs. Different texts have different results. */
 function slugOf(text: string): string {
   const plain = text.replace(/\//g, '_').replace(/[^A-Za-z0-9_-]/g, '-');
   const isPlain = /^[A-Za-z0-9/-]*$/.test(text);

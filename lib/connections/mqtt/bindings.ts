@@ -1,5 +1,6 @@
-// The parameters behind topics: what a message sets, what a write publishes, and what is pending until the device reports it (D-46).
-// A device that says that it is away makes its own parameters stale, the loss of the broker all of them.
+// Connects parameters with topics: which values a message sets, which payloads a write publishes, and which writes are pending until the
+// device reports the value (D-46). When a device reports that it is offline, its parameters become stale; when the broker is lost, all of
+// them do.
 
 import { Subscription } from 'rxjs';
 import { acceptedValue, Payload } from '../../device/payload.ts';
@@ -10,41 +11,47 @@ import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
 import type { Broker, Filter } from './broker.ts';
 import type { MqttSettings } from './settings.ts';
 
-/** How long a write stays pending until the device reports the value. */
+/** How long a write stays pending until the device reports the value, in milliseconds. */
 const confirmMs = 5000;
-/** The longest payload of a message that is read into parameters, in bytes. */
+/** The longest payload that is read into parameters, in bytes. */
 export const maxPayloadBytes = 1_048_576;
 
-/** Tells whether a device is there. */
+/** A topic that reports whether a device is online. */
 export interface Availability {
   readonly topic: string;
-  /** undefined: the payload does not say it. */
+  /** Returns whether the device is online; undefined: the payload does not say so. */
   read(payload: Payload): boolean | undefined;
 }
 
-/** A device behind the broker, with the topics that say whether it is there. While all of them are silent, it is there. */
+/**
+ * A device behind the broker, with the topics that report its availability. As long as none of them has a message, the device counts as
+ * online.
+ */
 export interface Device {
   readonly name: string;
   readonly availability: readonly Availability[];
-  /** With `all`, the default, no topic may deny it; with `any` one has to say it; with `latest` the last message counts. */
+  /** `all` (default): offline if any topic says so; `any`: online if one topic says so; `latest`: the last message decides. */
   readonly mode?: 'all' | 'any' | 'latest';
 }
 
-/** A parameter and its topics. */
+/** A parameter with its topics. */
 export interface Binding {
   readonly id: string;
   readonly type: ValueType;
   readonly about: About | undefined;
   readonly device: Device | undefined;
-  /** The topic that reports the value; undefined: none does. */
+  /** The topic that reports the value; undefined: no topic does. */
   readonly topic: string | undefined;
-  /** Further topics that report it in the same form. */
+  /** Further topics that report the value in the same form. */
   readonly moreTopics?: readonly string[];
-  /** How long a value is valid without a further message: then the device of the parameter is stale. */
+  /** How long a value is valid without another message, in milliseconds. After that, the device of the parameter is stale. */
   readonly expireMs?: number;
-  /** How long true lasts, unless another true follows. */
+  /** How long the value true lasts without another true, in milliseconds. */
   readonly offMs?: number;
-  /** Reads a message. null: unknown; undefined: it says nothing about the parameter. Errors: `not-convertible`, those of expressions. */
+  /**
+   * Reads a payload. Returns null if the value is unknown, and undefined if the payload does not concern the parameter. Errors:
+   * `not-convertible`, those of expressions.
+   */
   read(payload: Payload): Value | null | undefined;
   readonly write: BindingWrite | undefined;
 }
@@ -53,7 +60,7 @@ export interface BindingWrite {
   readonly topic: string;
   readonly isRetained: boolean;
   readonly isOptimistic: boolean;
-  /** Errors: `not-convertible`, `out-of-range`, those of expressions. */
+  /** Returns the payload for a value. Errors: `not-convertible`, `out-of-range`, those of expressions. */
   format(value: Value): string;
 }
 
@@ -73,7 +80,7 @@ function topicsOf({ topic, moreTopics = [] }: Pick<Binding, 'topic' | 'moreTopic
   return topic === undefined ? moreTopics : [topic, ...moreTopics];
 }
 
-/** Whether everybody who sets the value publishes it at the topic that reports it: then a write is the state. */
+/** Whether the topic that reports the value also receives the writes. Then everybody publishes to it, and a write needs no confirmation. */
 function isShared({ topic, write }: Pick<Binding, 'topic' | 'write'>): boolean {
   return write !== undefined && write.topic === topic;
 }
@@ -85,20 +92,20 @@ interface Live {
   wanted: { readonly value: Value; readonly change: Change | undefined; timer: Subscription } | undefined;
   expiring: Subscription | undefined;
   switchingOff: Subscription | undefined;
-  /** The value that has to be published. */
+  /** The value that waits to be published; undefined: none does. */
   unsent: Value | undefined;
   writing: Subscription | undefined;
-  /** Whether its present value was received from its topic. */
+  /** Whether the current value came from the topic. */
   isHeard: boolean;
-  /** Whether what the hub publishes after a connect is newer than what the broker has retained. */
+  /** Whether the value that the hub publishes after a connect is newer than the retained one of the broker. */
   isAhead: boolean;
 }
 
 interface LiveDevice {
   readonly device: Device;
-  /** What each topic has said. */
+  /** What each topic has reported; undefined: nothing yet. */
   readonly said: (boolean | undefined)[];
-  /** What was said last. */
+  /** The last report of any topic. */
   latest: boolean | undefined;
   isExpired: boolean;
   users: number;
@@ -129,7 +136,7 @@ export class Bindings {
     return this.#live.get(id)?.binding;
   }
 
-  /** Binds parameters that are declared. */
+  /** Binds declared parameters to their topics. */
   add(bindings: readonly Binding[]): void {
     const { context, broker } = this.#options;
     const filters: Filter[] = [];
@@ -190,7 +197,7 @@ export class Bindings {
     this.#options.broker.unsubscribe(topics);
   }
 
-  /** Publishes the values of topics that the hub shares with others, unless they came from there. */
+  /** Publishes the values of shared topics, except those that came from the topics. */
   opened(): void {
     for (const live of this.#live.values()) {
       const { own, binding } = live;
@@ -201,12 +208,12 @@ export class Bindings {
     }
   }
 
-  /** All retained messages have come. */
+  /** Called when all retained messages have arrived. */
   retained(): void {
     for (const live of this.#live.values()) live.isAhead = false;
   }
 
-  /** Everything is up to date: values are fresh, except those of devices that are away. */
+  /** Called when everything is up to date. Values are fresh, except those of devices that are offline. */
   ready(): void {
     this.#isFresh = true;
     const { emit } = this.#options;
@@ -234,7 +241,7 @@ export class Bindings {
     for (const { binding } of this.#live.values()) if (binding.type !== 'T') this.#options.emit({ unset: binding.id });
   }
 
-  /** Handles a message; false: it is of no parameter and no device. */
+  /** Handles a message; false: its topic belongs to no parameter and no device. */
   received(topic: string, bytes: Buffer, isRetained: boolean): boolean {
     const found = this.#byTopic.get(topic);
     const devices = this.#byAvailability.get(topic);
@@ -271,7 +278,7 @@ export class Bindings {
   #read(live: Live, payload: Payload, isRetained: boolean): void {
     const { binding, own } = live;
     const { id, type } = binding;
-    if (isRetained && (type === 'T' || live.isAhead)) return; // it fired long ago, or is older than what the hub has
+    if (isRetained && (type === 'T' || live.isAhead)) return; // it fired long ago, or is older than the value of the hub
     const { emit, context } = this.#options;
     if (binding.expireMs !== undefined) this.#restartExpiry(live, binding.expireMs);
     let value: Value | null | undefined;
@@ -316,7 +323,7 @@ export class Bindings {
       live.switchingOff = context.scheduler.schedule(() => emit({ set: live.binding.id, value: false }), offMs);
   }
 
-  // Devices that come and go.
+  // The availability of devices.
 
   #addDevice(device: Device): Filter[] {
     const known = this.#devices.get(device.name);
@@ -367,7 +374,7 @@ export class Bindings {
     if (this.#isFresh) this.#options.emit({ stale: !isOnline, device: live.device.name });
   }
 
-  // Writes of others.
+  // Writes to parameters.
 
   #takeWrites(live: Live, write: BindingWrite): Subscription {
     const { context } = this.#options;
@@ -381,7 +388,7 @@ export class Bindings {
     return context.inbox(id, accept).subscribe((value) => this.#write(live, write, value));
   }
 
-  /** Errors: `unavailable`. */
+  /** Checks that the device of a parameter is online. Errors: `unavailable`. */
   #expectThere({ binding: { id, device } }: Live): void {
     if (!this.#isFresh) throw new HubError('unavailable', `${id}: the broker is away`);
     if (device !== undefined && this.#devices.get(device.name)?.isOnline === false)
@@ -460,7 +467,7 @@ function endTimers({ expiring, switchingOff }: Live): void {
 
 const outgoings = new WeakMap<Live, ReturnType<typeof createOutgoing>>();
 
-/** Returns the one object that stands for the topic of a binding: a set of them has each once. */
+/** Returns the object that stands for the topic of a binding. It is always the same one, so that a set contains each topic once. */
 function outgoingOf(live: Live, topic: string, isRetained: boolean, format: (value: Value) => string) {
   const known = outgoings.get(live) ?? createOutgoing(live, topic, isRetained, format);
   outgoings.set(live, known);
@@ -475,13 +482,13 @@ function createOutgoing(live: Live, topic: string, isRetained: boolean, format: 
     try {
       return format(unsent);
     } catch {
-      return undefined; // `accept` has reported it
+      return undefined; // `accept` has reported the error
     }
   };
   return { topic, isRetained, take };
 }
 
-/** Adds an item; returns whether the key is new. */
+/** Adds an item to the set of a key. Returns whether the key is new. */
 function addTo<Item>(map: Map<string, Set<Item>>, key: string, item: Item): boolean {
   const items = map.get(key);
   if (items === undefined) map.set(key, new Set([item]));
@@ -489,7 +496,7 @@ function addTo<Item>(map: Map<string, Set<Item>>, key: string, item: Item): bool
   return items === undefined;
 }
 
-/** Removes an item; returns whether it was the last of its key. */
+/** Removes an item from the set of a key. Returns whether the set is empty now. */
 function removeFrom<Item>(map: Map<string, Set<Item>>, key: string, item: Item): boolean {
   const items = map.get(key);
   items?.delete(item);

@@ -1,6 +1,7 @@
-// The bridge: the parameters of the hub as topics below a prefix. `<prefix>/<address>` has the state, retained; `<prefix>/<address>/set`
-// takes writes. What came from a topic is never published to it again. Several hubs can share a tree (`follow`): each message has a number
-// that orders it among those of the topic, so that after writes at the same time all of them have the same value.
+// The bridge: publishes parameters of the hub as topics below a prefix. `<prefix>/<address>` has the retained value, and
+// `<prefix>/<address>/set` receives writes. A value that came from a topic is not published to it again. Several hubs may share a topic
+// tree (`follow`): each message has a number that orders it among those of its topic. After writes at the same time, all hubs therefore end
+// with the same value.
 
 import { Subscription } from 'rxjs';
 import { readBoolean } from '../../device/payload.ts';
@@ -16,7 +17,7 @@ import { maxPayloadBytes } from './bindings.ts';
 import type { Broker, Outgoing, Stamp } from './broker.ts';
 import type { MqttSettings } from './settings.ts';
 
-/** How many parameters a bridge publishes. */
+/** The maximum number of parameters that a bridge publishes. */
 export const maxShared = 200_000;
 
 interface Share extends Outgoing {
@@ -24,11 +25,11 @@ interface Share extends Outgoing {
   readonly isPublished: boolean;
   readonly isAccepted: boolean;
   readonly isFollowed: boolean;
-  /** The number of the newest message at its topic, and who sent it. */
+  /** The number and sender of the newest message at the topic. */
   stamp: Stamp;
-  /** Whether its present value came from its topic. */
+  /** Whether the current value came from the topic. */
   isHeard: boolean;
-  /** Whether the topic has had a message since the last connect. */
+  /** Whether a message has arrived at the topic since the last connect. */
   isSeen: boolean;
   document: (Outgoing & Announced) | undefined;
 }
@@ -54,9 +55,9 @@ export class Bridge {
   readonly #followOrigin: Origin;
   readonly #announcePrefix: string | undefined;
   readonly #documents = new Set<string>();
-  /** What was changed while the broker was away. */
+  /** The parameters that changed while the broker was unreachable. */
   readonly #dirty = new Set<Share>();
-  /** Whether the parameters are known: while the hub starts, it does not know yet which connections it has. */
+  /** Whether the parameters are known. While the hub starts, it does not know yet which connections it has. */
   #hasBegun = false;
   #isOpen = false;
 
@@ -71,7 +72,7 @@ export class Bridge {
     this.#followOrigin = { kind: 'client', name: `${context.id} follow` };
     this.#announcePrefix =
       homeAssistant === false ? undefined : homeAssistant === true ? 'homeassistant' : homeAssistant;
-    const error = () => {}; // none of them fails
+    const error = () => {}; // these streams never fail
     this.#following.add(hub.changes$.subscribe({ next: (change) => this.#changed(change), error }));
     this.#following.add(
       hub.declared$.subscribe({ next: (parameter) => this.#hasBegun && this.#add(parameter), error }),
@@ -82,7 +83,7 @@ export class Bridge {
       broker.subscribe([{ topic: `${this.#announcePrefix}/+/${nodeOf(prefix)}/+/config`, isRetainedWanted: true }]);
   }
 
-  /** Publishes everything that does not depend on what others have published. */
+  /** Publishes everything that does not depend on the retained values of other hubs. */
   opened(): void {
     if (!this.#hasBegun) for (const parameter of this.#options.hub.parameters()) this.#add(parameter);
     this.#hasBegun = true;
@@ -95,7 +96,7 @@ export class Bridge {
     }
   }
 
-  /** Publishes what others, whose retained values have come, do not have. */
+  /** Publishes the values whose topics had no retained message. */
   retained(): void {
     this.#dirty.clear();
     for (const share of this.#shares.values())
@@ -107,7 +108,7 @@ export class Bridge {
     this.#isOpen = false;
   }
 
-  /** Handles a message; false: it is not of the bridge. */
+  /** Handles a message; false: it does not belong to the bridge. */
   received(topic: string, payload: Buffer, isRetained: boolean, stamp: Stamp | undefined): boolean {
     const { prefix } = this.#options.settings;
     if (!topic.startsWith(`${prefix}/`)) return this.#tidy(topic, payload, isRetained);
@@ -192,7 +193,7 @@ export class Bridge {
     if (isPublished && type !== 'T') broker.publish(share);
   }
 
-  /** A parameter that is gone has neither a state nor a document. */
+  /** Deletes the retained value and the document of a parameter that no longer exists. */
   #remove(parameter: Parameter): void {
     const share = this.#shares.get(parameter);
     if (share === undefined) return;
@@ -220,12 +221,12 @@ export class Bridge {
     else if (share.isFollowed) this.#dirty.add(share);
   }
 
-  /** Whether a change takes over what came from the topic: directly, or because a device has confirmed it. */
+  /** Whether a change applies a value from the topic, directly or after a device has confirmed it. */
   #isHeard({ origin, cause, parameter }: Change): boolean {
     return origin === this.#followOrigin || (cause?.origin === this.#followOrigin && cause.parameter === parameter);
   }
 
-  /** Whether a message is older than what this hub has published, or has received, at the topic; notes its number otherwise. */
+  /** Whether a message is older than the last one that this hub has published or received at the topic. If not, stores its number. */
   #isOlder(share: Share, stamp: Stamp | undefined, isRetained: boolean): boolean {
     if (stamp === undefined) return isRetained && this.#dirty.has(share);
     const { number, by } = share.stamp;
@@ -262,7 +263,7 @@ export class Bridge {
     }
   }
 
-  /** Removes a document of a parameter that the hub no longer has. */
+  /** Deletes a discovery document whose parameter no longer exists. Returns whether the topic has such a document. */
   #tidy(topic: string, payload: Buffer, isRetained: boolean): boolean {
     if (this.#announcePrefix === undefined || !topic.startsWith(`${this.#announcePrefix}/`)) return false;
     if (topic.split('/')[2] !== nodeOf(this.#options.settings.prefix)) return false;
@@ -278,12 +279,12 @@ export class Bridge {
 
 const noStamp: Stamp = { number: 0, by: '' };
 
-/** An address as a part of a topic: wildcards, and what Home Assistant refuses, are percent-encoded. */
+/** Converts an address to a part of a topic. Percent-encodes wildcards, and characters that Home Assistant refuses. */
 function encodeTopic(address: string): string {
   return address.replace(/[%+#\p{Noncharacter_Code_Point}]/gu, (character) => encodeURIComponent(character));
 }
 
-/** Returns a function that checks whether a list of globs selects an address. */
+/** Returns a function that checks whether any of the globs matches an address. */
 export function selectBy(globs: readonly string[]): (address: string) => boolean {
   const patterns = globs.map(globToRegExp);
   return (address) => patterns.some((pattern) => pattern.test(address));

@@ -1,6 +1,6 @@
-// The session with a broker: connects, subscribes, publishes in an order that others can rely on, and notices when the broker is away.
-// After a connect it subscribes, then publishes all that has to be there, then says `online`. Nothing is queued while the broker is away:
-// what has to be published is a set of topics, each of which gives its newest payload when its turn comes.
+// The session with a broker: connects, subscribes, publishes in a defined order, and notices when the broker is unreachable. After a
+// connect, it subscribes, then publishes all current values, then the status `online`. While the broker is unreachable, no payload is
+// queued: only the topics are stored, and each returns its newest payload when it is sent.
 
 import { randomUUID } from 'node:crypto';
 import type { IClientOptions, MqttClient } from 'mqtt';
@@ -12,35 +12,37 @@ import type { Log } from '../connection.ts';
 import { LinkStream, maxPacketBytes } from './link-stream.ts';
 import { maxTopicBytes, writePublish } from './publish-packet.ts';
 
-/** How many bytes wait to be sent before the hub waits with the next payloads. */
+/** The maximum number of unsent bytes. Beyond that, the hub waits before it sends more payloads. */
 export const maxUnsentBytes = 262_144;
-/** How many fires of triggers wait to be sent. */
+/** The maximum number of trigger messages that wait to be sent. */
 export const maxFires = 1024;
-/** How many own payloads per topic are recognized when a broker without `noLocal` returns them. */
+/** The maximum number of own payloads per topic that the hub recognizes when a broker without `noLocal` sends them back. */
 export const maxEchoes = 64;
-/** How many payloads are sent in one round of the event loop. */
+/** The maximum number of payloads that are sent in one round of the event loop. */
 const sentPerRound = 64;
-/** How many filters a packet subscribes to. */
+/** The maximum number of topic filters in one SUBSCRIBE packet. */
 const filtersPerPacket = 200;
-/** How long the hub waits before it tries a broker again that refuses it. */
+/** The pause before the next attempt after the broker has refused the hub, in milliseconds. */
 const refusedPauseMs = 30_000;
-/** The longest pause while nobody listens at the address. */
+/** The longest pause while the connection is refused, in milliseconds. */
 const longestRefusedMs = 1500;
 
-/** A topic with a payload to publish. */
+/** A topic that has a payload to publish. */
 export interface Outgoing {
   readonly topic: string;
   readonly isRetained: boolean;
   /** Returns the newest payload; undefined: there is nothing to publish. */
   take(): string | undefined;
-  /** Returns the number of the message, for a topic that several hubs publish. */
+  /** Returns the number of the message, for a topic to which several hubs publish. */
   stampOf?(): Stamp;
 }
 
-/** Orders the messages of a topic that several hubs publish. It is a user property of MQTT 5: `patchbay: '17 patchbay-1b9d'`. */
+/**
+ * Orders the messages of a topic to which several hubs publish. It is sent as a user property of MQTT 5: `patchbay: '17 patchbay-1b9d'`.
+ */
 export interface Stamp {
   readonly number: number;
-  /** The client ID; of two messages with the same number the one with the greater client ID counts. */
+  /** The client ID of the sender. Of two messages with the same number, that with the greater client ID counts. */
   readonly by: string;
 }
 
@@ -52,16 +54,16 @@ export interface BrokerOptions {
   readonly version: '5' | '3.1.1' | undefined;
   readonly connectTimeoutMs: number;
   readonly keepAliveMs: number;
-  /** The topic of the last will; undefined: there is none. */
+  /** The topic of the last will; undefined: there is no last will. */
   readonly status: string | undefined;
   readonly scheduler: SchedulerLike;
   readonly log: Log;
 }
 
 export interface BrokerEvents {
-  /** The broker has accepted the hub: what has to be there is to be published. It is before any message. */
+  /** The broker has accepted the connection. The listener publishes its values. No message arrives earlier. */
   opened(): void;
-  /** The retained messages have come; what they lack is to be published. */
+  /** The retained messages have arrived. The listener publishes values that were missing. */
   retained(): void;
   /** Everything is subscribed and published. */
   ready(): void;
@@ -70,14 +72,14 @@ export interface BrokerEvents {
   wire(direction: 'in' | 'out', bytes: Uint8Array): void;
 }
 
-/** A filter of topics. */
+/** A topic filter. */
 export interface Filter {
   readonly topic: string;
-  /** Whether retained messages are of interest. */
+  /** Whether the hub needs the retained messages of the topics. */
   readonly isRetainedWanted: boolean;
 }
 
-/** Why a broker refuses a connect, by the code of MQTT 5 or 3.1.1. */
+/** The reasons why a broker refuses a connection, by the code of MQTT 5 or 3.1.1. */
 const refusals: Readonly<Record<number, string>> = {
   2: 'the broker refuses the client ID',
   3: 'the broker is not available',
@@ -115,7 +117,7 @@ export class Broker {
   #isAwaiting = false;
   #isSending = false;
   #isStopped = false;
-  /** Filters that the broker has not confirmed yet. */
+  /** The number of filters that the broker has not confirmed yet. */
   #pending = 0;
   #timers = new Subscription();
   #refusal: { readonly reason: string; readonly pauseMs: number } | undefined;
@@ -148,18 +150,18 @@ export class Broker {
     return this.#isReady;
   }
 
-  /** Whether the broker does not send back what this hub publishes. */
+  /** Whether the broker supports `noLocal`, so it does not send back what this hub publishes. */
   get hasNoLocal(): boolean {
     return this.#version === 5;
   }
 
   start(): void {
     this.#create = import('mqtt');
-    this.#create.catch(() => {}); // `#opened` reports it
+    this.#create.catch(() => {}); // `#opened` reports the error
     this.#link.start();
   }
 
-  /** Says `offline` and ends the session. */
+  /** Publishes the status `offline` and ends the session. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timers.unsubscribe();
@@ -176,7 +178,7 @@ export class Broker {
     await this.#link.stop();
   }
 
-  /** Subscribes to filters, now or after the next connect. */
+  /** Subscribes to topic filters now, or after the next connect. */
   subscribe(filters: readonly Filter[]): void {
     const fresh = filters.filter(({ topic }) => !this.#filters.has(topic));
     for (const filter of fresh) this.#filters.set(filter.topic, filter);
@@ -188,14 +190,14 @@ export class Broker {
     if (this.#isAccepted && gone.length > 0) this.#client?.unsubscribe(gone, () => {});
   }
 
-  /** Publishes the newest payload of a topic soon; while the broker is away nothing happens. */
+  /** Publishes the newest payload of a topic soon. Does nothing while the broker is unreachable. */
   publish(outgoing: Outgoing): void {
     if (!this.#isAccepted) return;
     this.#dirty.add(outgoing);
     this.#send();
   }
 
-  /** Publishes a fire of a trigger, which is never retained; false: it was dropped. */
+  /** Publishes a trigger, which is never retained; false: the message was dropped. */
   fire(topic: string, payload: string): boolean {
     if (!this.#isReady || this.#fires.length >= maxFires) return false;
     this.#fires.push({ topic, payload });
@@ -203,7 +205,7 @@ export class Broker {
     return true;
   }
 
-  // The link and the client of MQTT on it.
+  // The link, and the MQTT client on it.
 
   async #opened(): Promise<void> {
     const { connectTimeoutMs, keepAliveMs, scheduler, username, password, status } = this.#options;
@@ -229,18 +231,18 @@ export class Broker {
       protocolId: 'MQTT',
       clean: true,
       keepalive: Math.ceil(keepAliveMs / 1000),
-      reschedulePings: false, // a broker that does not answer is away, however much is sent to it
+      reschedulePings: false, // pings also while much is sent: a broker that does not answer them is unreachable
       reconnectPeriod: 0,
       connectTimeout: 2 ** 30,
       queueQoSZero: false,
-      incomingStore: new Store({ clean: false }), // the client goes on to read it for packets that come in after its end
+      incomingStore: new Store({ clean: false }), // the client still reads it for packets that arrive after its end
       customHandleAcks: (_topic, _message, { qos }, done) => {
         if (qos < 2) done(0);
         // MQTT 3.8.4: at most the QoS that was subscribed; a message of QoS 2 would be kept until the broker releases it
         else if (this.#stream === stream)
           this.#link.fail('the broker sent a message with QoS 2, which was not subscribed');
       },
-      log: () => {}, // its own log takes a tenth of the time
+      log: () => {}, // the log of the client costs a tenth of the time
       resubscribe: false,
       ...(username !== '' && { username }),
       ...(password !== '' && { password }),
@@ -315,7 +317,7 @@ export class Broker {
     this.#link.fail(reason);
   }
 
-  /** Returns the least pause before the next try, in milliseconds. */
+  /** Returns the minimum pause before the next attempt, in milliseconds. */
   #ended(reason: string): number {
     const refusal = this.#refusal;
     const wasHeard = this.#stream?.isHeard === true;
@@ -345,7 +347,7 @@ export class Broker {
     client?.end(true);
   }
 
-  // The session: subscribe, publish, say online.
+  // The session: subscribe, publish, report online.
 
   #accepted(): void {
     this.#link.prove();
@@ -380,7 +382,7 @@ export class Broker {
     setImmediate(() => this.#guarded(() => this.#sendRound()));
   }
 
-  /** Publishes until the link has enough to do, and then goes on when it has less. */
+  /** Publishes until enough bytes wait to be sent, and continues when fewer wait. */
   #sendRound(): void {
     this.#isSending = false;
     if (!this.#isAccepted || this.#client === undefined || this.#isStopped) return;
@@ -430,7 +432,7 @@ export class Broker {
     packets.push(writePublish(text, topicBytes, isRetained, this.#version, property));
   }
 
-  /** Waits for the answer to a ping: retained messages come before it. */
+  /** Waits for the answer to a ping. Retained messages arrive before it. */
   #awaitRetained(): void {
     if (this.#timers.closed || this.#isAwaiting) return;
     this.#isAwaiting = true;
@@ -476,13 +478,13 @@ export class Broker {
 const stampName = 'patchbay';
 const space = 32;
 
-/** undefined: the message has no number. */
+/** Reads the number of a message from its user property; undefined: it has none. */
 function stampIn(property: unknown): Stamp | undefined {
   const [, number, by] = (typeof property === 'string' && /^(\d{1,15}) (\S{1,128})$/.exec(property)) || [];
   return by === undefined ? undefined : { number: Number(number), by };
 }
 
-/** Makes a sentence of the reason of a link. */
+/** Returns the reason of a link as a sentence. */
 function sentenceOf(reason: string): string {
   if (/alert certificate required|peer did not return a certificate/i.test(reason))
     return 'the broker asks for the certificate of a client: set tls.certFile and tls.keyFile';

@@ -1,5 +1,6 @@
-// Devices that announce themselves: their documents become parameters. A document that comes again is a difference: what is the same stays, what is
-// gone is withdrawn. What does not fit into a parameter is listed with the reason in the parameter `refused`.
+// Devices that announce themselves: their discovery documents become parameters. When a document arrives again, only the differences take
+// effect: unchanged parameters stay, and missing ones are withdrawn. The parameter `refused` lists everything that cannot become a
+// parameter, with the reason.
 
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -18,13 +19,13 @@ import type { MqttSettings } from './settings.ts';
 import { tasmotaDevice } from './tasmota.ts';
 import { shellyDevice, shellyFilters, zigbeeDevices } from './vendors.ts';
 
-/** How many documents are kept, and the longest one in bytes; a list of Zigbee2MQTT may have `maxPacketBytes`. */
+/** The maximum number of documents, and the longest one in bytes. A device list of Zigbee2MQTT may have up to `maxPacketBytes`. */
 export const maxDocuments = 20_000;
 export const maxDocumentBytes = 262_144;
-/** How many documents that were refused are listed. */
+/** The maximum number of refused documents in the list. */
 export const maxRefused = 500;
 
-/** The parameter with what was refused. */
+/** The ID of the parameter that lists what was refused. */
 export const refusedId = 'refused';
 
 export interface DiscoveryOptions {
@@ -32,14 +33,14 @@ export interface DiscoveryOptions {
   readonly settings: NonNullable<MqttSettings['discover']>;
   readonly bindings: Bindings;
   readonly broker: Broker;
-  /** Parameters that are declared already. */
+  /** Parameters that are already declared. */
   readonly expected: ReadonlyMap<string, ParameterDeclaration>;
   emit(event: ConnectionEvent): void;
 }
 
 interface Known {
   readonly declaration: ParameterDeclaration;
-  /** The document that it is from. */
+  /** The key of the document that describes it. */
   readonly key: string;
 }
 
@@ -51,14 +52,14 @@ export class Discovery {
   readonly #isAllowed: (topic: string) => boolean;
   readonly #isDenied: (topic: string) => boolean;
   readonly #known = new Map<string, Known>();
-  /** The Parameter IDs of each document. */
+  /** The Parameter IDs that each document describes. */
   readonly #documents = new Map<string, ReadonlySet<string>>();
-  /** Digests of the documents that are taken as they are: the same again, as after a restart of Home Assistant, changes nothing. */
+  /** Digests of the documents that were applied. The same document again, as after a restart of Home Assistant, changes nothing. */
   readonly #digests = new Map<string, string>();
   readonly #refused = new Map<string, readonly string[]>();
   readonly #tasmotaParts = new Map<string, { config?: unknown; sensors?: unknown }>();
   readonly #zigbeeAddresses = new Set<string>();
-  /** What has been described since the last round of the event loop. */
+  /** The bindings that documents have described since the last round of the event loop. */
   #found = new Map<string, Binding>();
   #declares: ParameterDeclaration[] = [];
   #isPending = false;
@@ -110,7 +111,8 @@ export class Discovery {
     }
     const place = this.#homeAssistant === undefined ? undefined : placeIn(topic, this.#homeAssistant);
     if (place !== undefined) {
-      if (place.node?.startsWith('patchbay_') === true) return true; // the hub itself, or another one, which NATS joins
+      // a document of this hub or of another one; NATS may connect their brokers
+      if (place.node?.startsWith('patchbay_') === true) return true;
       if (!this.#isShort(topic, bytes) || this.#isTaken(topic, bytes)) return true;
       const described = payload.isEmpty
         ? []
@@ -132,7 +134,7 @@ export class Discovery {
     const ids = new Set(shelly.bindings.map(({ id }) => id));
     const others = [...(known ?? [])].flatMap((id) => (ids.has(id) ? [] : (this.#options.bindings.get(id) ?? [])));
     this.#take(shelly.key, [...others, ...shelly.bindings], []);
-    this.#flush(); // the message has values as well
+    this.#flush(); // now, because the same message also has values
     this.#options.bindings.received(topic, bytes, isRetained);
     return true;
   }
@@ -167,7 +169,7 @@ export class Discovery {
     this.#take(`tasmota ${mac}`, bindings, refused);
   }
 
-  /** Whether a document is the one that was taken last; notes it otherwise. */
+  /** Returns whether a document equals the last one with its key. If not, stores its digest. */
   #isTaken(key: string, document: string | Buffer): boolean {
     const digest = createHash('sha1').update(document).digest('base64');
     if (this.#digests.get(key) === digest && this.#documents.has(key)) return true;
@@ -175,7 +177,7 @@ export class Discovery {
     return false;
   }
 
-  /** Takes what a document describes now, in place of what it described before. */
+  /** Applies the parameters of a document, in place of those that it described before. */
   #take(key: string, bindings: readonly Binding[], reasons: readonly string[]): void {
     const refused = [...reasons];
     const before = this.#documents.get(key) ?? new Set();
@@ -190,7 +192,7 @@ export class Discovery {
       if (mistake !== undefined) refused.push(mistake);
       else if (other !== undefined && other.key !== key) {
         refused.push(`${id} is also described by ${other.key}`);
-        this.#digests.delete(key); // the other one may go
+        this.#digests.delete(key); // the other document may be withdrawn later
       } else if (expected.has(id) && expected.get(id)!.type !== type)
         refused.push(`${id}: expected the value type ${expected.get(id)!.type} of the setting expect, got ${type}`);
       else if (other === undefined && this.#known.size >= context.settings.maxDiscovered)
@@ -249,7 +251,7 @@ export class Discovery {
     setImmediate(() => this.#flush());
   }
 
-  /** Declares and binds what was found, all at once, and reports what was refused. */
+  /** Declares and binds all new parameters together, and reports what was refused. */
   #flush(): void {
     if (!this.#isPending || this.#isStopped) return;
     this.#isPending = false;
@@ -262,7 +264,7 @@ export class Discovery {
     emit({ set: refusedId, value: this.#text() });
   }
 
-  /** As JSON, as much of it as text has room for. */
+  /** Returns the list as JSON. Cuts it to the maximum length of text. */
   #text(): string {
     const lines: string[] = [];
     let length = 2;

@@ -1,5 +1,5 @@
-// The documents of the MQTT discovery of Home Assistant: reads their keys, abbreviated or not, with the base topic `~`, and makes parameters of what
-// `entities.ts` has found in them. ESPHome, the bridge of Zigbee2MQTT and others publish documents of this form.
+// Discovery documents of Home Assistant: reads their keys, abbreviated or not, with the base topic `~`, and creates the parameters that
+// `entities.ts` finds in them. ESPHome, the bridge of Zigbee2MQTT and others publish documents of this form.
 
 import { Payload, readValue, type Words, wordOf } from '../../device/payload.ts';
 import { HubError } from '../../model/error.ts';
@@ -19,12 +19,12 @@ export interface DocumentPlace {
   /** The topic of the document. */
   readonly topic: string;
   readonly component: string;
-  /** From the topic; undefined: it has none. */
+  /** The node ID in the topic; undefined: the topic has none. */
   readonly node: string | undefined;
   readonly object: string;
 }
 
-/** Reads `homeassistant/sensor/node/object/config`; undefined: the topic has another form. */
+/** Splits `homeassistant/sensor/node/object/config` into its parts; undefined: the topic has another form. */
 export function placeIn(topic: string, prefix: string): DocumentPlace | undefined {
   if (!topic.startsWith(`${prefix}/`)) return undefined;
   const [component, ...others] = topic.slice(prefix.length + 1).split('/');
@@ -32,7 +32,7 @@ export function placeIn(topic: string, prefix: string): DocumentPlace | undefine
   return { topic, component: component!, node: others.length === 2 ? others[0] : undefined, object: others.at(-1)! };
 }
 
-/** Returns the entities of a document. A device document has several, by their names. */
+/** Returns the entities of a document. A device document has several, by their keys. */
 export function entitiesIn(
   place: DocumentPlace,
   json: unknown,
@@ -45,12 +45,12 @@ export function entitiesIn(
   return Object.entries(components).flatMap(([object, one]) => {
     if (!isJsonObject(one)) return [];
     const document = { ...shared, ...long(one, longNames) } as Json;
-    if (Object.keys(one).length === 1) return []; // it only says that the entity is gone
+    if (Object.keys(one).length === 1) return []; // it only reports that the entity was removed
     return [[{ ...place, component: textOf(document.platform) ?? '', node: place.object, object }, document] as const];
   });
 }
 
-/** Returns the stable identity of the device; undefined: the document has none. */
+/** Returns the stable ID of the device; undefined: the document has none. */
 export function deviceKeyOf(document: Json): string | undefined {
   if (!isJsonObject(document.device)) return undefined;
   const { identifiers, connections } = long(document.device, longDeviceNames);
@@ -75,12 +75,12 @@ function textOf(value: unknown): string | undefined {
       : undefined;
 }
 
-/** Words of a document are compared as its templates print them. */
+/** Returns a value as the templates of a document print it, so that words can be compared. */
 function wordIn(value: Value): string {
   return typeof value === 'boolean' ? (value ? 'True' : 'False') : toText(value);
 }
 
-/** Makes a part of an ID of any text. */
+/** Converts any text to a valid segment of an ID. */
 export function segmentOf(text: string): string {
   return (
     text
@@ -90,33 +90,33 @@ export function segmentOf(text: string): string {
   );
 }
 
-/** What a parameter of an entity is made of. `state`, `template`, `command` and `commandTemplate` are keys of the document. */
+/** The description of a parameter of an entity. `state`, `template`, `command` and `commandTemplate` are keys of the document. */
 export interface Part {
   readonly type: ValueType;
-  /** Added to the ID; empty: the parameter is the entity itself. */
+  /** The suffix of the ID. Without it, the parameter has the ID of the entity. */
   readonly name?: string;
   readonly state?: string | undefined;
   readonly template?: string | undefined;
   readonly command?: string | undefined;
   readonly commandTemplate?: string | undefined;
-  /** Further names that the command template may use; each stands for what `named` returns, or is not defined. */
+  /** Further names that the command template may use. `named` returns their values. */
   readonly names?: readonly string[];
   readonly named?: (value: Value, word: Value) => Readonly<Record<string, Value | undefined>>;
-  /** Reads the state from the payload, or from what the template returns, in a way of its own. */
+  /** Reads the state, in place of the usual conversion, from the payload or from the result of the template. */
   readonly read?: (payload: Payload) => unknown;
-  /** Returns the payload of a command in a way of its own. Errors: `not-convertible`. */
+  /** Returns the payload of a command, in place of the usual conversion. Errors: `not-convertible`. */
   readonly send?: (value: Value, word: Value) => string;
   readonly words?: Words;
-  /** The words of commands, if they are others than those of states. */
+  /** The words of commands, if they differ from those of states. */
   readonly commands?: Words;
-  /** The words of the device that have another value. */
+  /** The values of words that differ from the words themselves. */
   readonly values?: Readonly<Record<string, string>>;
-  /** Words that say nothing about the parameter. */
+  /** Words that do not concern the parameter. */
   readonly ignored?: readonly (string | undefined)[];
   readonly about?: About | undefined;
 }
 
-/** An entity: reads the keys of its document, and collects its parameters. */
+/** An entity. Reads the keys of its document, and collects its parameters. */
 export class Entity {
   readonly bindings: Binding[] = [];
   readonly refused: string[] = [];
@@ -134,7 +134,7 @@ export class Entity {
     this.#expireMs = this.#milliseconds('expire_after');
     const name = this.#availabilityKey(key);
     this.#device = {
-      name: this.#expireMs === undefined ? name : `${name} ${this.#prefix}`, // it is stale alone
+      name: this.#expireMs === undefined ? name : `${name} ${this.#prefix}`, // a device of its own, because it becomes stale alone
       availability: this.#availability(),
       mode: modes.find((mode) => mode === document.availability_mode) ?? 'latest',
     };
@@ -154,7 +154,7 @@ export class Entity {
     return Array.isArray(value) ? value.flatMap((one) => textOf(one) ?? []) : [];
   }
 
-  /** Resolves the base topic; undefined: there is no such topic, or it is none. */
+  /** Returns a topic with its base resolved; undefined: the document has no such topic, or an invalid one. */
   topic(key: string): string | undefined {
     const written = this.document[key];
     if (typeof written !== 'string') return undefined;
@@ -224,13 +224,13 @@ export class Entity {
     }
   }
 
-  /** Converts seconds, up to the longest time that timers can wait; undefined: there is no such time. */
+  /** Converts a number of seconds to milliseconds, up to the longest time of a timer; undefined: the document has no such number. */
   #milliseconds(key: string): number | undefined {
     const seconds = this.number(key) ?? 0;
     return seconds > 0 ? Math.min(seconds * 1000, longestDurationMs) : undefined;
   }
 
-  /** An empty text says nothing, unless the parameter is any text. */
+  /** Returns the function that reads the state. It ignores empty text, unless the parameter accepts any text. */
   #reader({ type, template, read, values, ignored = [], about }: Part): (payload: Payload) => unknown {
     const text = template === undefined ? undefined : this.text(template);
     const isAnyText = type === 'S' && about?.choices === undefined;
@@ -261,7 +261,7 @@ export class Entity {
     };
   }
 
-  /** Adds a parameter whose command for false is a template of its own, if the document has it. */
+  /** Adds a parameter whose command for false has a template of its own, if the document has that template. */
   addSwitched({ offTemplate, ...part }: Part & { readonly offTemplate: string }): void {
     if (this.text(offTemplate) === undefined) {
       this.add(part);
@@ -339,15 +339,15 @@ export class Entity {
 
 const modes = ['all', 'any', 'latest'] as const;
 
-/** What a device says of a value that it does not know. */
+/** The words that devices send for an unknown value. */
 const unknownWords: ReadonlySet<unknown> = new Set([noneText, 'unknown', 'unavailable']);
 
-/** Returns the words as choices. */
+/** Returns metadata with the words as choices. */
 export function choicesOf(words: readonly string[]): About {
   return words.length === 0 ? {} : { choices: Object.fromEntries(words.map((word) => [word, word])) };
 }
 
-/** The keys of one of several properties: `mode_state_topic`, `mode_state_template`, `mode_command_topic`, `mode_command_template`. */
+/** Returns the keys of a property: `mode_state_topic`, `mode_state_template`, `mode_command_topic`, `mode_command_template`. */
 export function keysOf(name: string, template = `${name}_state_template`): Partial<Part> {
   return {
     state: `${name}_state_topic`,

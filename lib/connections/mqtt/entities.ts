@@ -1,5 +1,5 @@
-// The kinds of entities of Home Assistant's MQTT discovery, and the parameters that each of them becomes. The keys, their defaults and the
-// payloads are those of Home Assistant's documentation of each kind.
+// The kinds of entities in the MQTT discovery of Home Assistant, and the parameters of each. The keys, their defaults and the payloads come
+// from the documentation of each kind.
 
 import type { Payload } from '../../device/payload.ts';
 import type { About } from '../../model/parameter.ts';
@@ -7,16 +7,16 @@ import type { Binding } from './bindings.ts';
 import { choicesOf, type DocumentPlace, deviceKeyOf, Entity, type Json, keysOf } from './documents.ts';
 import { describeLight } from './lights.ts';
 
-/** What a document has become. */
+/** The parameters that a document describes. */
 export interface Described {
   readonly bindings: readonly Binding[];
-  /** What was left out, and why. */
+  /** The parts that were left out, with the reasons. */
   readonly refused: readonly string[];
 }
 
-/** The kinds that have nothing to read or to set, or nothing that fits into a parameter. */
+/** The kinds that have no value, or only one that no parameter can hold. */
 const withoutValue: ReadonlySet<string> = new Set(['camera', 'image', 'infrared', 'remote', 'tag']);
-/** How many types of events become triggers. */
+/** The maximum number of event types that become triggers. */
 const maxEvents = 100;
 
 /** Returns the parameters of an entity. */
@@ -42,22 +42,22 @@ const command = { command: 'command_topic', commandTemplate: 'command_template' 
 const both = { ...state, ...command } as const;
 const templatedState = { ...both, template: 'state_value_template' } as const;
 
-/** The device classes of sensors whose values are no numbers. */
+/** The device classes of sensors whose values are not numbers. */
 const textClasses: ReadonlySet<string> = new Set(['date', 'enum', 'timestamp', 'uptime']);
 
-/** Reads a type of an event from `{"event_type": "press"}`. */
+/** Reads the type of an event from a payload such as `{"event_type": "press"}`. */
 function eventTypeIn(payload: Payload): unknown {
   return payload.at(['event_type']);
 }
 
-/** Adds a trigger for each of these commands that the document does not switch off. */
+/** Adds a trigger for each command, except those that the document disables. */
 function addCommands(entity: Entity, commands: Readonly<Record<string, readonly [key: string, usual: string]>>): void {
   for (const [name, [key, usual]] of Object.entries(commands))
     if (entity.document[key] !== null)
       entity.add({ type: 'T', name, command: 'command_topic', words: { on: entity.text(key) ?? usual } });
 }
 
-/** The states of covers and valves, whatever words the device has for them. */
+/** Adds the state of a cover or valve. Its values are independent of the words of the device. */
 function addState(entity: Entity): void {
   const states = ['open', 'opening', 'closed', 'closing', 'stopped'];
   entity.add({
@@ -75,7 +75,7 @@ const openAndClose = {
   stop: ['payload_stop', 'STOP'],
 } as const;
 
-/** The range of positions from closed to open, which may be upside down. */
+/** Returns the range of positions from closed to open. The closed position may have the greater number. */
 function rangeOf(entity: Entity, low: string, high: string): About {
   const [from, to] = [entity.number(low) ?? 0, entity.number(high) ?? 100];
   const [min, max] = [Math.min(from, to), Math.max(from, to)];
@@ -86,7 +86,7 @@ function unitOf(entity: Entity): string {
   return entity.text('temperature_unit') === 'F' ? '°F' : '°C';
 }
 
-/** The target and other temperatures of climates and water heaters. */
+/** Adds the target temperatures and other temperatures of a climate device or water heater. */
 function addTemperatures(entity: Entity, names: readonly string[], [usualMin, usualMax]: readonly number[]): void {
   const unit = unitOf(entity);
   const about = {
@@ -105,7 +105,7 @@ function addTemperatures(entity: Entity, names: readonly string[], [usualMin, us
   });
 }
 
-/** Switches climates and water heaters on and off. */
+/** Adds the power switch of a climate device or water heater. */
 function addPower(entity: Entity): void {
   entity.add({
     type: 'B',
@@ -136,7 +136,7 @@ function addAction(entity: Entity): void {
   entity.add({ type: 'S', name: 'action', state: 'action_topic', template: 'action_template' });
 }
 
-/** How each kind of entity is described. */
+/** The functions that describe each kind of entity. */
 const describers: Readonly<Record<string, (entity: Entity) => void>> = {
   binary_sensor: (entity) => entity.add({ type: 'B', ...state, words: entity.words }),
   sensor(entity) {
@@ -182,14 +182,14 @@ const describers: Readonly<Record<string, (entity: Entity) => void>> = {
   button: (entity) => entity.add({ type: 'T', ...command, words: { on: entity.text('payload_press') ?? 'PRESS' } }),
   scene: (entity) =>
     entity.add({ type: 'T', command: 'command_topic', words: { on: entity.text('payload_on') ?? 'ON' } }),
-  /** The type of the last event, and a trigger for each type: the same event twice is no change of a value. */
+  /** Adds the type of the last event, and a trigger for each type, because the same event twice changes no value. */
   event(entity) {
     const types = entity.list('event_types');
     const part = { ...state, read: eventTypeIn } as const;
     entity.add({ type: 'S', ...part, about: { ...choicesOf(types), class: 'event' } });
     for (const one of types.slice(0, maxEvents)) entity.add({ type: 'T', name: one, ...part, words: { on: one } });
   },
-  /** A button of a device: `{"automation_type": "trigger", "topic": …, "payload": "single"}`. */
+  /** Adds a button of a device: `{"automation_type": "trigger", "topic": …, "payload": "single"}`. */
   device_automation(entity) {
     if (entity.text('automation_type') !== 'trigger') {
       entity.refuse('a device_automation has to be a trigger');

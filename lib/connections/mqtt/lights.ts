@@ -1,4 +1,5 @@
-// Lights of Home Assistant's MQTT discovery, in its three schemas. A color is text, numbers with commas, as the default schema has it: `255,0,127`.
+// Lights in the MQTT discovery of Home Assistant, in its three schemas. A color is text: numbers with commas as in the default schema, such
+// as `255,0,127`.
 
 import type { Payload } from '../../device/payload.ts';
 import { HubError } from '../../model/error.ts';
@@ -7,7 +8,7 @@ import { toText, type Value } from '../../model/value.ts';
 import { choicesOf, type Entity, keysOf } from './documents.ts';
 
 interface Color {
-  /** The names that command templates use, and the keys of JSON. */
+  /** The names of its numbers in command templates and in JSON. */
   readonly names: readonly string[];
   readonly keys: readonly string[];
   readonly max: readonly number[];
@@ -25,7 +26,7 @@ const colors: Readonly<Record<string, Color>> = {
   xy: { names: ['x', 'y'], keys: ['x', 'y'], max: [1, 1] },
 };
 
-/** Errors: `not-convertible`. */
+/** Returns the numbers of a color. Errors: `not-convertible`. */
 function numbersIn(value: Value, name: string): readonly number[] {
   const { max } = colors[name]!;
   const parts = toText(value).split(',');
@@ -52,7 +53,7 @@ function describeColor(name: string): About {
   return { description: names.map((one, place) => `${one} 0..${max[place]}`).join(', ') };
 }
 
-/** The color temperature, in mireds or in kelvins. */
+/** Returns the metadata of the color temperature, in mireds or kelvins. */
 function temperatureOf(entity: Entity): About {
   return entity.document.color_temp_kelvin === true
     ? { unit: 'K', min: entity.number('min_kelvin') ?? 2000, max: entity.number('max_kelvin') ?? 6535 }
@@ -151,7 +152,10 @@ function addJsonLight(entity: Entity, brightness: About, effects: About): void {
       });
 }
 
-/** A light whose commands are templates. Each parameter is sent alone, as `brightness` is defined only in a command of the brightness. */
+/**
+ * Adds the parameters of a light whose commands are templates. Each command contains one parameter, because a template sees `brightness`
+ * only in commands that set the brightness.
+ */
 function addTemplateLight(entity: Entity, effects: About): void {
   const names = [
     'state',

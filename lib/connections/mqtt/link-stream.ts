@@ -6,9 +6,9 @@ import { Duplex } from 'node:stream';
 import type { DeviceLink } from '../../device/link.ts';
 import { type Published, packetLength, readPublish } from './publish-packet.ts';
 
-/** The longest packet that is read, in bytes. */
+/** The longest packet that the hub reads, in bytes. */
 export const maxPacketBytes = 16 * 1_048_576;
-/** How many received bytes wait to be read; then the link is paused. */
+/** The maximum number of received bytes that wait to be read. Beyond that, the link pauses. */
 export const maxUnreadBytes = 262_144;
 /** How many received bytes, and packets, are handled in one round of the event loop. */
 export const readPerRoundBytes = 2048;
@@ -21,7 +21,7 @@ export interface LinkStreamEvents {
   fail(reason: string): void;
 }
 
-/** What is received is passed on in small parts, a part in each round of the event loop. */
+/** Passes received bytes to the MQTT client in small parts, one in each round of the event loop. */
 export class LinkStream extends Duplex {
   readonly #link: Pick<DeviceLink, 'send' | 'pause'>;
   readonly #version: 4 | 5;
@@ -60,7 +60,7 @@ export class LinkStream extends Duplex {
 
   override _read(): void {}
 
-  /** What the client answers to a malformed packet may be no bytes at all. Thrown there, the error would end the hub. */
+  /** Ignores chunks that are not bytes: the client may answer a malformed packet with one, and the error that follows would end the hub. */
   override write(chunk: unknown): boolean {
     try {
       return super.write(chunk);

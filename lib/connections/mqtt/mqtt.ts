@@ -1,4 +1,4 @@
-// MQTT: topics of a broker as parameters, the parameters of the hub as topics, and devices that announce themselves there.
+// The connection type `mqtt`: topics of a broker as parameters, parameters of the hub as topics, and devices that announce themselves.
 
 import { Observable, type Subscription } from 'rxjs';
 import { acceptedValue } from '../../device/payload.ts';
@@ -193,7 +193,7 @@ class OpenTopics {
   }
 }
 
-/** Runs without a broker: every write is confirmed immediately. */
+/** Runs without a broker, and confirms every write immediately. */
 function simulate(context: ConnectionContext<MqttSettings>): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, resolvePath } = context;
@@ -251,7 +251,7 @@ function expectedOf(
   return { declarations: [...declarations.values()], mistakes };
 }
 
-/** Reads `{"lamp/state":"B"}` as lines; text: what is wrong with the file. */
+/** Reads a file such as `{"lamp/state":"B"}` as lines. Returns text if the file has an error. */
 function linesOfFile(file: string, resolvePath: ResolvePath): readonly string[] | string {
   try {
     const data: unknown = JSON.parse(readRegularFileSync(resolvePath(file), maxFileBytes).toString());

@@ -1,5 +1,5 @@
-// The parameters of the settings: compiled into bindings, with every error. `room/{room}/level` is a template: with `{n:1..8}` or
-// `{side:L|R}` it declares its parameters, with `{room}` alone the topics that messages arrive at do.
+// Compiles the parameters of the settings to bindings, and reports all errors. `room/{room}/level` is a template. With `{n:1..8}` or
+// `{side:L|R}`, it declares its parameters in advance. With `{room}`, the hub declares a parameter when a message arrives at its topic.
 
 import { type Matcher, parseMatcher } from '../../device/message.ts';
 import { PatternError } from '../../device/pattern.ts';
@@ -17,16 +17,16 @@ const maxParameters = 20_000;
 
 type Names = Readonly<Record<string, string>>;
 
-/** A template whose variables the topics of messages have. */
+/** A template whose variables get their values from the topics of messages. */
 export interface OpenTemplate {
-  /** As in the settings. */
+  /** The name as in the settings. */
   readonly name: string;
   readonly type: ParameterSettings['type'];
-  /** `house/+/level` */
+  /** The topic filter: `house/+/level`. */
   readonly filter: string;
-  /** Returns the binding for a topic; undefined: the topic does not fit. */
+  /** Returns the binding for a topic; undefined: the topic does not match. */
   bind(topic: string): Binding | undefined;
-  /** Returns the binding with this Parameter ID; undefined: the ID does not fit. */
+  /** Returns the binding for a Parameter ID; undefined: the ID does not match. */
   bindId(id: string): Binding | undefined;
 }
 
@@ -136,7 +136,7 @@ function compileIo(
   };
 }
 
-/** Returns text that is a number as one, so that expressions can compute with it. */
+/** Converts text to a number if it is one, so that expressions can compute with it. */
 function numberOf(part: unknown): Value {
   if (typeof part !== 'string') return typeof part === 'object' ? JSON.stringify(part) : (part as Value);
   return part.trim() !== '' && Number.isFinite(Number(part)) ? Number(part) : part;
@@ -176,7 +176,7 @@ function deviceOf({ availability }: ParameterSettings, values: Names): Device | 
   return { name: JSON.stringify([filled, path, online, offline]), availability: [one] };
 }
 
-/** With the path left out, JSON with `state` is understood as well. */
+/** Returns a topic that reports availability. Without a path, it also reads JSON with a key `state`. */
 export function availabilityOf(topic: string, path: string | undefined, online: string, offline: string): Availability {
   const steps = path === undefined ? undefined : readPath(path);
   return {
@@ -189,9 +189,9 @@ export function availabilityOf(topic: string, path: string | undefined, online: 
   };
 }
 
-// Templates: `{n:1..8}`, `{side:L|R}`, and `{room}`, whose values messages have.
+// Templates: `{n:1..8}`, `{side:L|R}`, and `{room}`, whose values come from messages.
 
-/** Returns the values of each variable; undefined: messages have them. */
+/** Returns the values of each variable; undefined for a variable whose values come from messages. */
 function readVariables(name: string, add: (message: string) => void): Map<string, readonly string[] | undefined> {
   const variables = new Map<string, readonly string[] | undefined>();
   for (const { 1: inner } of name.matchAll(/\{([^{}]*)\}/g)) {
@@ -211,7 +211,7 @@ function readVariables(name: string, add: (message: string) => void): Map<string
   return variables;
 }
 
-/** Replaces variables. A `/` in a value would be a separator of the ID. */
+/** Replaces variables by their values. Replaces each `/` in a value, because it would be a separator of the ID. */
 function fill(text: string, values: Names): string {
   return text.replace(/\{([^{}:]*)(?::[^{}]*)?\}/g, (whole, name: string) => values[name] ?? whole);
 }
@@ -250,7 +250,7 @@ function openTemplate(
   };
 }
 
-/** Creates a function that finds the variables in the text; undefined: the text does not fit. */
+/** Returns a function that finds the values of the variables in a text, or returns undefined for a text that does not match. */
 function matcherOf(
   template: string,
   variables: ReadonlyMap<string, readonly string[] | undefined>,

@@ -10,7 +10,7 @@ import { valueTypes } from '../../model/value.ts';
 import { durationSetting, integerSetting, lossSetting, type ResolvePath, readTlsFile } from '../setting.ts';
 
 /** The longest certificate or key file, in bytes. */
-/** How many parameters a connection may discover. */
+/** The maximum number of parameters that a connection discovers. */
 export const maxDiscovered = 20_000;
 /** The longest topic that brokers accept, in bytes. */
 const maxTopicBytes = 65_535;
@@ -25,13 +25,13 @@ function urlSetting() {
     .refine((url) => !url.includes('@'), {
       error:
         'expected a broker without user and password (use the settings username and password), got them in its address',
-      abort: true, // so no later check shows it
+      abort: true, // skips the later checks
     })
     .regex(new RegExp(urlShape), { error: urlError, abort: true })
     .refine((url) => URL.canParse(url), { error: ({ input }) => `expected ${urlError}, got ${describe(input)}` });
 }
 
-/** Returns what is wrong with a topic without wildcards; undefined: nothing. */
+/** Returns the error of a topic without wildcards; undefined: the topic is valid. */
 export function topicMistake(topic: string): string | undefined {
   if (topic === '' || /[+#\0]/.test(topic) || !topic.isWellFormed() || Buffer.byteLength(topic) > maxTopicBytes)
     return `expected a topic without the wildcards + and #, such as 'house/lamp', got ${describe(topic)}`;
@@ -209,7 +209,7 @@ export function aboutOf({
   return about.length === 0 ? undefined : Object.fromEntries(about);
 }
 
-/** Errors: `cannot-start` for a certificate or key that cannot be read. */
+/** Creates the transports to the brokers. Errors: `cannot-start` for a certificate or key that cannot be read. */
 export function createTransports(
   { url, hosts, tls = {} }: MqttSettings,
   resolvePath: ResolvePath,

@@ -1,5 +1,5 @@
-// Tasmota devices: what `tasmota/discovery/<MAC>/config` and `/sensors` say, with the topics, words and units of the device. Relays, dimmers,
-// color temperature, shutters, fans, switches, buttons and sensors become parameters.
+// Tasmota devices: `tasmota/discovery/<MAC>/config` and `/sensors` contain the topics, words and units of a device. Relays, dimmers, color
+// temperature, shutters, fans, switches, buttons and sensors become parameters.
 
 import type { Payload } from '../../device/payload.ts';
 import { isJsonObject } from '../../model/json-object.ts';
@@ -11,9 +11,9 @@ import { availabilityOf } from './parameters.ts';
 import { topicMistake } from './settings.ts';
 import { bind, defined, maxExposes, type Part, textOf } from './vendors.ts';
 
-/** What `rl` says of a relay. */
+/** The kinds of relays in the key `rl`. */
 const [simpleRelay, lightRelay, shutterRelay] = [1, 2, 3];
-/** The most relays, switches, buttons and shutters. */
+/** The maximum number of relays, switches, buttons and shutters. */
 const maxIndex = 32;
 
 const units: Readonly<Record<string, string>> = {
@@ -51,7 +51,7 @@ const units: Readonly<Record<string, string>> = {
   Weight: 'kg',
   Yesterday: 'kWh',
 };
-/** Sensors whose unit is another key of the document. */
+/** Sensors whose unit is in another key of the document. */
 const statedUnits: Readonly<Record<string, readonly [key: string, usual: string]>> = {
   DewPoint: ['TempUnit', 'C'],
   Pressure: ['PressureUnit', 'hPa'],
@@ -59,7 +59,7 @@ const statedUnits: Readonly<Record<string, readonly [key: string, usual: string]
   Speed: ['SpeedUnit', 'km/h'],
   Temperature: ['TempUnit', 'C'],
 };
-/** Keys beside the sensors that are none. */
+/** Keys next to the sensors that are not sensors. */
 const noSensors: ReadonlySet<string> = new Set(['Time', 'PN532', 'RDM6300', 'TempUnit', 'PressureUnit', 'SpeedUnit']);
 const buttonActions = ['SINGLE', 'DOUBLE', 'TRIPLE', 'QUAD', 'PENTA', 'HOLD', 'CLEAR'];
 
@@ -81,7 +81,7 @@ export function tasmotaDevice(mac: string, config: unknown, sensors: unknown): D
   const found = new TasmotaDevice(mac, name, config, topicOf, {
     name: `tasmota ${mac} ${t}`,
     availability:
-      config.dslp === 1 // it sleeps most of the time, and says that it is away
+      config.dslp === 1 // a device that sleeps most of the time, and reports its availability
         ? []
         : [availabilityOf(will, undefined, textOf(config.onln) ?? 'Online', textOf(config.ofln) ?? 'Offline')],
   });
@@ -133,7 +133,7 @@ class TasmotaDevice {
     this.bindings.push(...bind(this.#device, { ...part, id, about }));
   }
 
-  /** A value that commands report at `RESULT`, or at a topic of their own, and the device at intervals at `STATE`. */
+  /** A value that commands report at `RESULT` or at a topic of its own, and that the device reports periodically at `STATE`. */
   #stated(key: string, also: readonly string[] = []): Pick<Part, 'topic' | 'moreTopics' | 'read'> {
     const keys = [key, ...also];
     const own = this.#option('4') ? keys.map((one) => this.#topicOf(1, one.toUpperCase())) : [];
@@ -174,7 +174,7 @@ class TasmotaDevice {
       });
   }
 
-  /** The dimmer, the color temperature and the color of the light, by its subtype. */
+  /** Adds the dimmer, the color temperature and the color of the light, depending on its subtype. */
   addLight(): void {
     const subtype = typeof this.#config.lt_st === 'number' ? this.#config.lt_st : 0;
     const first = this.#relays.indexOf(lightRelay);
@@ -204,7 +204,7 @@ class TasmotaDevice {
         this.#add([key.toLowerCase()], key, { type: 'S', ...this.#stated(key), write: this.#send(key) });
   }
 
-  /** Two relays are one shutter. An inverted one counts its position from the other end. */
+  /** Adds shutters, each of which uses two relays. An inverted shutter counts its position from the opposite end. */
   addShutters(): void {
     const options = this.#list('sho');
     const count = Math.floor(this.#relays.filter((kind) => kind === shutterRelay).length / 2);
@@ -234,7 +234,7 @@ class TasmotaDevice {
     }
   }
 
-  /** Switches and buttons that send messages of their own (SetOption114 and SetOption73). */
+  /** Adds switches and buttons that send their own messages (SetOption114 and SetOption73). */
   addSwitches(): void {
     const [off = 'OFF', on = 'ON', toggle = 'TOGGLE', hold = 'HOLD'] = this.#list('state').map(String);
     const names = this.#list('swn');
@@ -286,7 +286,7 @@ class TasmotaDevice {
       });
   }
 
-  /** Sensors may be nested, and have lists: `{"ENERGY": {"Power": [1, 2]}}`. */
+  /** Adds sensors, which may be nested and contain lists: `{"ENERGY": {"Power": [1, 2]}}`. */
   addSensors(sn: Readonly<Record<string, unknown>>): void {
     const topic = this.#topicOf(2, 'SENSOR');
     let left = maxExposes;
@@ -307,7 +307,7 @@ class TasmotaDevice {
   }
 }
 
-/** The unit of the last name of a path that has one: of `Power` in `ENERGY.Power.0`. */
+/** Returns the unit of the last name in a path that has one: that of `Power` in `ENERGY.Power.0`. */
 function unitOf(path: readonly string[], sn: Readonly<Record<string, unknown>>): string | undefined {
   for (const key of path.toReversed()) {
     const stated = Object.hasOwn(statedUnits, key) ? statedUnits[key] : undefined;

@@ -1,5 +1,5 @@
-// Templates of discovery documents, a subset of Jinja: compiled to expressions of the hub. Nothing of Jinja is ever run. What is outside of the
-// subset is refused with the reason: loops, macros, most filters, and whatever can reach beyond the message.
+// Templates of discovery documents, in a subset of Jinja, which are compiled to expressions of the hub. The hub never runs Jinja. It
+// refuses everything outside of the subset with a reason: loops, macros, most filters, and access to anything but the message.
 
 import { partAt } from '../../device/message.ts';
 import { compileExpression, missingName } from '../../expression/expression.ts';
@@ -7,36 +7,36 @@ import { messageOf } from '../../model/error.ts';
 import { KeptResults } from '../../model/kept-results.ts';
 import type { Value } from '../../model/value.ts';
 
-/** The longest template in characters, the most words of an expression, and the deepest nesting. */
+/** The longest template in characters, the maximum number of words of an expression, and the maximum depth of nesting. */
 const maxLength = 4000;
 const maxTokens = 400;
 const maxDepth = 20;
-/** How many compiled templates are cached: many devices have the same. */
+/** The maximum number of compiled templates in the cache: many devices share the same ones. */
 const keptTemplates = 5000;
 
-/** A template that is outside of the subset; the message says why. */
+/** The template is outside of the subset; the message says why. */
 export class TemplateError extends Error {}
 
-/** What a template can read. */
+/** The values that a template can read. */
 export interface Source {
-  /** `value`: text where a payload is read, the value itself where a command is written. */
+  /** The name `value`: text when the template reads a payload, the value itself when it writes a command. */
   readonly text: Value;
-  /** `value_json` */
+  /** The name `value_json`. */
   readonly json: unknown;
-  /** Further names, of those that the template was compiled with. A name that is left out is not defined. */
+  /** Further names with which the template was compiled. A name without a value is undefined. */
   readonly names?: Readonly<Record<string, Value | undefined>>;
 }
 
 export interface Template {
-  /** The expression that it became, for people. */
+  /** The compiled expression as text, for people. */
   readonly expression: string;
-  /** Computes the result; undefined: the message lacks what it needs. Errors: those of expressions. */
+  /** Returns the result; undefined: the message lacks a part that the template needs. Errors: those of expressions. */
   evaluate(source: Source): Value | undefined;
 }
 
 const compiled = new KeptResults<Template | TemplateError>(keptTemplates);
 
-/** Compiles a template that may use `value`, `value_json`, and these names. Errors: `TemplateError`. */
+/** Compiles a template that may use `value`, `value_json`, and the names in `names`. Errors: `TemplateError`. */
 export function compileTemplate(text: string, names: readonly string[] = []): Template {
   const key = names.length === 0 ? text : `${names.join()}\n${text}`;
   let known = compiled.get(key);
@@ -53,10 +53,10 @@ export function compileTemplate(text: string, names: readonly string[] = []): Te
   return known;
 }
 
-/** Where a name of the expression has its value from. */
+/** The source of the value of a name. */
 type From = 'value' | 'value_json' | (string & {});
 
-/** A name of the expression, and what it stands for. */
+/** A name in the expression, and the value that it reads. */
 interface Read {
   readonly name: string;
   readonly asks: 'value' | 'defined' | 'none' | 'true' | 'isTrue' | 'isFalse' | 'number';
@@ -99,7 +99,7 @@ function compile(text: string, names: readonly string[]): Template {
   };
 }
 
-/** What a template prints for a value that is unknown. */
+/** The text that a template prints for an unknown value. */
 export const noneText = 'None';
 
 function partOf({ text, json, names }: Source, from: From, path: readonly string[]): unknown {
@@ -119,27 +119,27 @@ function isNumber(part: unknown): boolean {
   return typeof part === 'number' || typeof part === 'boolean';
 }
 
-/** What a template may name: a value, a list or map in the template, or an expression. */
+/** A term of a template: a value, a list or map, or an expression. */
 type Term =
   | { readonly from: From; readonly path: readonly string[] }
   | { readonly map: Entries }
   | { readonly list: readonly string[] }
-  /** The value of a key, which may be missing. */
+  /** A value of a map, whose key may be missing. */
   | { readonly chosen: Entries; readonly key: string }
   | { readonly text: string; readonly isTest?: boolean };
 
 type Entries = readonly (readonly [key: string, value: string])[];
 
-/** What the expressions of a template share. */
+/** The state that all expressions of a template share. */
 interface Scope {
   readonly reads: Map<string, Read>;
-  /** Names that the template may use. */
+  /** The names that the template may use. */
   readonly names: readonly string[];
-  /** What `{% set name = … %}` has set. */
+  /** The variables that `{% set name = … %}` has set. */
   readonly variables: Map<string, Term>;
 }
 
-/** Reads the text around expressions: `{{ … }}`, `{% if … %}`, `{% elif … %}`, `{% else %}`, `{% endif %}`, `{% set name = … %}`. */
+/** Parses text and the statements in it: `{{ … }}`, `{% if … %}`, `{% elif … %}`, `{% else %}`, `{% endif %}`, `{% set name = … %}`. */
 class Statements {
   readonly #parts: readonly string[];
   readonly #scope: Scope;
@@ -158,7 +158,7 @@ class Statements {
     return expression;
   }
 
-  /** Reads up to the end, or to an `elif`, `else` or `endif`. */
+  /** Parses up to the end of the template, or up to `elif`, `else` or `endif`. */
   #block(depth: number): string {
     if (depth > maxDepth) throw new TemplateError(`it is nested deeper than ${maxDepth} levels`);
     const found: { readonly text: string; readonly isLiteral: boolean }[] = [];
@@ -200,7 +200,8 @@ class Statements {
   #set(text: string, depth: number): void {
     const [, name, rest] = /^(\w+)\s*=(?!=)\s*([\s\S]*)$/.exec(text) ?? [];
     if (name === undefined) throw new TemplateError(`it has {% set ${text} %}`);
-    if (depth > 0) throw new TemplateError('it sets a name inside of an {% if %}'); // which would hold outside of it
+    // in Jinja, the name would also be set after the {% endif %}
+    if (depth > 0) throw new TemplateError('it sets a name inside of an {% if %}');
     this.#scope.variables.set(name, new Expressions(rest!, this.#scope).term());
   }
 
@@ -209,7 +210,7 @@ class Statements {
   }
 }
 
-/** The tests after `is`. */
+/** The tests that may follow `is`. */
 const tests: Readonly<Record<string, Read['asks']>> = {
   defined: 'defined',
   undefined: 'defined',
@@ -342,7 +343,7 @@ class Expressions {
     return { text: `${isNot ? '!' : ''}${this.#contained(left, this.#sum())}`, isTest: true };
   }
 
-  /** `value in ['a', 'b']`, `value in names`, `"state" in value_json`. */
+  /** Compiles `value in ['a', 'b']`, `value in names` or `"state" in value_json`. */
   #contained(left: Term, right: Term): string {
     const items = 'list' in right ? right.list : 'map' in right ? right.map.map(([key]) => key) : undefined;
     if (items !== undefined) {
@@ -410,7 +411,7 @@ class Expressions {
     return { from: term.from, path: [...term.path, name] };
   }
 
-  /** `.get(key)` and `.get(key, other)`. */
+  /** Compiles `.get(key)` and `.get(key, other)`. */
   #got(term: Term): Term {
     this.#expect('(');
     const key = this.#textOf(this.#ternary());
@@ -423,7 +424,7 @@ class Expressions {
 
   #orOther(term: Term, asks: 'defined' | 'true' | 'number', other: string): Term {
     if ('chosen' in term) return { text: chosen(term.chosen, term.key, other) };
-    if (!('from' in term)) return term; // it is always defined
+    if (!('from' in term)) return term; // a term that is always defined
     return { text: `(${this.#name(term, asks)} ? ${this.#name(term, 'value')} : ${other})` };
   }
 
@@ -522,14 +523,14 @@ class Expressions {
   }
 }
 
-/** Chooses the value of a key. */
+/** Returns an expression that selects the value of a key, or `other`. */
 function chosen(map: Entries, key: string, other: string): string {
   const isText = [...map.map(([, value]) => value), other].some((value) => plainText(value) !== undefined);
-  const shown = (value: string) => (isText ? `string(${value})` : value); // both sides of `?` have one type
+  const shown = (value: string) => (isText ? `string(${value})` : value); // both sides of `?` need the same type
   return `(${map.map(([one, value]) => `string(${key}) == string(${one}) ? ${shown(value)} : `).join('')}${shown(other)})`;
 }
 
-/** Returns the text of an expression that is only quoted text; undefined: it is another one. */
+/** Returns the text of an expression that is nothing but quoted text; undefined: it is not. */
 function plainText(expression: string): string | undefined {
   return /^"(?:[^"\\]|\\.)*"$/.test(expression) ? (JSON.parse(expression) as string) : undefined;
 }

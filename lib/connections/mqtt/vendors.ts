@@ -1,5 +1,5 @@
-// Devices that announce themselves in a form of their own: Zigbee2MQTT with typed exposes, and Shelly of all generations. Each function
-// returns the parameters of a device by its stable identity: an address that it keeps when it is renamed.
+// Devices that announce themselves in a format of their vendor: Zigbee2MQTT with typed exposes, and Shelly of all generations. Each
+// function returns the parameters of a device under its stable ID, so that addresses stay when the device is renamed.
 
 import { type Payload, readValue, type Words, wordOf } from '../../device/payload.ts';
 import { isJsonObject } from '../../model/json-object.ts';
@@ -13,22 +13,22 @@ import { topicMistake } from './settings.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A parameter of a device. */
+/** The description of a parameter of a device. */
 export interface Part {
   readonly id: string;
   readonly type: ValueType;
   readonly about?: About;
   readonly topic?: string;
   readonly moreTopics?: readonly string[];
-  /** Left out: the payload is the value. */
+  /** The path of the value in the payload. If omitted, the payload is the value. */
   readonly path?: readonly string[];
-  /** Reads the payload in another way than by its path. */
+  /** Reads the payload if a path is not enough. */
   readonly read?: (payload: Payload) => unknown;
   readonly words?: Words;
   readonly write?: { readonly topic: string; format(value: Value, word: Value): string };
 }
 
-/** Returns no parameter if one of its topics is none. */
+/** Returns the binding of a parameter, or an empty list if one of its topics is invalid. */
 export function bind(device: Device, part: Part): Binding[] {
   const { id, type, about, topic, moreTopics = [], path, words = {}, write } = part;
   const read = part.read ?? ((payload: Payload) => payload.at(path));
@@ -67,21 +67,21 @@ export function defined(about: About): About {
   return Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined));
 }
 
-// Zigbee2MQTT: `zigbee2mqtt/bridge/devices` lists all devices with what each exposes.
+// Zigbee2MQTT: `zigbee2mqtt/bridge/devices` lists all devices with their exposes.
 
-/** The bits of `access`: the device reports the value, and takes it. */
+/** Bits of `access`: the device reports the value, and accepts writes. */
 const reports = 1;
 const takes = 2;
-/** How many parts of a device are read. */
+/** The maximum number of exposes of a device that are read. */
 export const maxExposes = 500;
 
-/** A device of a list: what the list says of it, and the parameters. */
+/** A device in the list of Zigbee2MQTT, with its parameters. */
 interface ZigbeeDevice {
   readonly text: string;
   describe(): Described;
 }
 
-/** Returns the devices of a list, by their IEEE addresses. */
+/** Returns the devices of the list, by their IEEE addresses. */
 export function zigbeeDevices(json: unknown, base: string): ReadonlyMap<string, ZigbeeDevice> {
   const found = new Map<string, ZigbeeDevice>();
   for (const one of Array.isArray(json) ? json.filter(isJsonObject) : []) {
@@ -139,17 +139,17 @@ function zigbeeDevice(
   return { bindings: [...bindings.values()], refused };
 }
 
-/** The values of an enum, with the types that the device has for them. */
+/** Returns the values of an enum, with their types. */
 function valuesOf({ values }: Json): readonly Value[] {
   return Array.isArray(values) ? values.filter((one): one is Value => ['string', 'number'].includes(typeof one)) : [];
 }
 
-/** Whether it reports what somebody has done with the device, such as a press of a button: the same twice is no change of a value. */
+/** Whether the value reports an action, such as a press of a button. The same action twice changes no value, so it becomes a trigger. */
 function isAction({ type, property, access }: Json): boolean {
   return type === 'enum' && /^action(?:_|$)/.test(String(property)) && (numberOf(access) ?? reports) % 4 === reports;
 }
 
-/** Text: why it is not a parameter. */
+/** Returns the parameter, or text with the reason why there is none. */
 function zigbeePart(
   expose: Json,
   address: string,
@@ -204,8 +204,8 @@ function zigbeePart(
   }
 }
 
-// Shelly since the second generation: `<prefix>/status/<component>:<number>` has the whole status of a component as JSON, with its number as `id`.
-// Of the first generation: `shellies/<id>/relay/0` has a word.
+// Shelly since the second generation: `<prefix>/status/<component>:<number>` has the complete status of a component as JSON, with its
+// number as `id`. In the first generation, `shellies/<id>/relay/0` has a word.
 
 interface ShellyPart {
   readonly name: string;
@@ -234,7 +234,7 @@ const dimmed: readonly ShellyPart[] = [
   { name: 'brightness', path: ['brightness'], type: 'F', ...percent, command: (value) => `set,true,${toText(value)}` },
   ...meters,
 ];
-/** The phases of an energy meter, and its totals. */
+/** The parts of an energy meter: its phases, and the totals. */
 const phases: readonly ShellyPart[] = ['a', 'b', 'c', 'n', 'total'].flatMap((phase) => [
   { name: `${phase}/power`, path: [`${phase}_act_power`], type: 'F' as const, unit: 'W' },
   { name: `${phase}/voltage`, path: [`${phase}_voltage`], type: 'F' as const, unit: 'V' },
@@ -267,10 +267,10 @@ const shellyParts: Readonly<Record<string, readonly ShellyPart[]>> = {
   em: phases,
   em1: [{ name: 'power', path: ['act_power'], type: 'F', unit: 'W' }, ...meters],
 };
-/** Commands that have no state. */
+/** Commands of components that report no state. */
 const shellyCommands: Readonly<Record<string, readonly string[]>> = { cover: ['open', 'close', 'stop'] };
 
-/** Parts of the first generation, by the topic below `shellies/<id>/`. */
+/** The parts of the first generation, by their topics below `shellies/<id>/`. */
 const firstParts: readonly (readonly [pattern: RegExp, type: ValueType, about: About, command?: string])[] = [
   [/^(?:relay|light|color|white)\/\d+$/, 'B', {}, 'command'],
   [/^input\/\d+$/, 'B', {}],
@@ -290,16 +290,16 @@ const firstParts: readonly (readonly [pattern: RegExp, type: ValueType, about: A
   [/^sensor\/state$/, 'S', {}],
 ];
 
-/** The filters at which Shelly devices are found. */
+/** The topic filters that find Shelly devices. */
 export const shellyFilters = ['+/status/+', 'shellies/#'];
 
-/** What a topic of a Shelly device announces. */
+/** The device that a topic of Shelly announces. */
 interface Announced {
   readonly key: string;
   readonly bindings: readonly Binding[];
 }
 
-/** undefined: the topic is of no Shelly device. */
+/** Returns the device; undefined: the topic belongs to no Shelly device. */
 export function shellyDevice(topic: string, payload: Payload): Announced | undefined {
   const [, id, component, number] = /^([^/]+)\/status\/([a-z]\w*):(\d+)$/.exec(topic) ?? [];
   if (id !== undefined && Object.hasOwn(shellyParts, component!) && payload.at(['id']) === Number(number))
@@ -322,7 +322,7 @@ export function shellyDevice(topic: string, payload: Payload): Announced | undef
   return { key: topic, bindings };
 }
 
-/** Only what the status has: a field that is missing may come with a later one. */
+/** Returns the parameters whose fields the status contains. A later status may contain further ones. */
 function secondGeneration(id: string, component: string, number: string, topic: string, payload: Payload): Binding[] {
   const device = deviceAt(id, `${id}/online`);
   const place = [id, component, number];

@@ -1,26 +1,27 @@
-// Finds what an address of a received message means: the address itself in a table, or a pattern (`? * [] {} //`) that is matched against
-// all addresses. Matching takes at most the product of both lengths, and a budget a second bounds how many addresses are compared.
+// Finds the targets of an address in a received message. The address is looked up in a table, or if it is a pattern (`? * [] {} //`),
+// matched against all addresses. A match takes at most the product of both lengths in steps, and a budget limits the number of comparisons
+// per second.
 
 import { KeptResults } from '../../model/kept-results.ts';
 
-/** How many patterns are remembered with what they match. */
+/** The maximum number of patterns whose matches are cached. */
 const keptPatterns = 100;
-/** How many addresses new patterns are compared with in a second. */
+/** The maximum number of addresses that new patterns are compared with, per second. */
 export const maxComparisonsPerSecond = 500_000;
-/** How many alternatives the braces of a pattern may have. */
+/** The maximum number of alternatives in the braces of a pattern. */
 export const maxAlternatives = 64;
 
 const patternCharacters = /[?*[\]{}]|\/\//;
 
-/** Whether an address of a message is a pattern. */
+/** Whether the address of a message is a pattern. */
 export function isPattern(address: string): boolean {
   return patternCharacters.test(address);
 }
 
-/** What a pattern matches, or a sentence about what is wrong with it. */
+/** The targets that a pattern matches, or a sentence that says why the pattern is invalid. */
 export type Matches<Target> = readonly Target[] | string;
 
-/** Addresses and what belongs to each of them. */
+/** Addresses and their targets. */
 export class AddressTable<Target> {
   readonly #targets = new Map<string, Target[]>();
   readonly #budget = new Budget(maxComparisonsPerSecond);
@@ -32,7 +33,7 @@ export class AddressTable<Target> {
     else known.push(target);
   }
 
-  /** Returns what belongs to an address or a pattern; undefined: nothing. Patterns with errors have a sentence. */
+  /** Returns the targets of an address or a pattern; undefined: there are none. Returns a sentence for an invalid pattern. */
   find(address: string, nowMs: number): Matches<Target> | undefined {
     const exact = this.#targets.get(address);
     if (exact !== undefined || !isPattern(address)) return exact;
@@ -49,7 +50,7 @@ export class AddressTable<Target> {
 
 export const tooManyPatterns = 'expected fewer new patterns per second';
 
-/** A number of steps that may be taken in each second. */
+/** Limits the number of steps per second. */
 export class Budget {
   readonly #mostPerSecond: number;
   #sinceMs = Number.NEGATIVE_INFINITY;
@@ -59,7 +60,7 @@ export class Budget {
     this.#mostPerSecond = mostPerSecond;
   }
 
-  /** Takes steps of this second; false: there are not so many. A single request may exceed the budget, if it is the first. */
+  /** Takes steps from the current second; false: too few remain. The first request of a second may exceed the budget. */
   take(steps: number, nowMs: number): boolean {
     if (nowMs - this.#sinceMs >= 1000) {
       this.#sinceMs = nowMs;
@@ -72,12 +73,12 @@ export class Budget {
 }
 
 export interface AddressMatcher {
-  /** How many comparisons one address takes. */
+  /** The number of comparisons for each address. */
   readonly alternatives: number;
   matches(address: string): boolean;
 }
 
-/** Compiles a pattern; returns a sentence about what is wrong with it. */
+/** Compiles a pattern. Returns a sentence that says why the pattern is invalid. */
 export function compilePattern(pattern: string): AddressMatcher | string {
   const texts = alternativesOf(pattern);
   if (typeof texts === 'string') return texts;
@@ -94,7 +95,7 @@ export function compilePattern(pattern: string): AddressMatcher | string {
   return { alternatives: all.length, matches };
 }
 
-/** Writes out braces: `/a/{b,c}` is `/a/b` and `/a/c`. */
+/** Expands braces: `/a/{b,c}` to `/a/b` and `/a/c`. */
 function alternativesOf(pattern: string): string[] | string {
   let texts = [''];
   for (const part of pattern.split(/(\{[^{}]*\})/)) {
@@ -108,9 +109,9 @@ function alternativesOf(pattern: string): string[] | string {
   return texts;
 }
 
-/** `anyDepth` is `//`: any number of segments. */
+/** A segment of an address pattern. `anyDepth` is `//`, which matches any number of segments. */
 type Segment = 'anyDepth' | readonly Character[];
-/** A character, a set of them, or `any` and `many` for `?` and `*`. */
+/** A character, a set of characters, or `any` for `?` and `many` for `*`. */
 type Character = string | ReadonlySet<string> | AnyCharacter;
 interface AnyCharacter {
   readonly isMany: boolean;
@@ -153,10 +154,10 @@ function charactersOf(part: string): readonly Character[] | string {
   return characters;
 }
 
-/** Every character that an address may have. */
+/** The characters that an address may contain. */
 const printable = Array.from({ length: 0x7f - 0x21 }, (_, index) => String.fromCharCode(0x21 + index));
 
-/** The characters of `a-z`, or with a `!` before them all others. */
+/** Returns the characters of a set such as `a-z`, or with `!` at its beginning, all other characters. */
 function setOf(text: string): ReadonlySet<string> {
   const isNegated = text.startsWith('!');
   const listed = isNegated ? text.slice(1) : text;
@@ -172,7 +173,7 @@ function setOf(text: string): ReadonlySet<string> {
   return isNegated ? new Set(printable.filter((character) => !characters.has(character))) : characters;
 }
 
-/** Only the last `//` is taken back: an earlier one need not match more. */
+/** Backtracks only to the last `//`: an earlier one never needs to match more. */
 function matchesParts(segments: readonly Segment[], parts: readonly string[]): boolean {
   let segment = 0;
   let part = 0;
@@ -200,7 +201,7 @@ function matchesParts(segments: readonly Segment[], parts: readonly string[]): b
   }
 }
 
-/** Only the last `*` is taken back. */
+/** Backtracks only to the last `*`: an earlier one never needs to match more. */
 function matchesText(characters: readonly Character[], text: string): boolean {
   let character = 0;
   let at = 0;

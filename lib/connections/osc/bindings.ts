@@ -1,5 +1,5 @@
-// What the settings say about addresses: each OSC address is a binding, whose arguments are parts, which are parameters, or constants.
-// Templates stand for many: `ch/{n:1..32}/fader` at `/ch/{n:00}/mix/fader`.
+// Compiles the addresses in the settings. Each OSC address becomes a binding. Its arguments are parts, which are parameters, or constants.
+// A template stands for many addresses: `ch/{n:1..32}/fader` for `/ch/{n:00}/mix/fader`.
 
 import { parameterIdMistake } from '../../model/address.ts';
 import { describe, HubError, messageOf } from '../../model/error.ts';
@@ -16,17 +16,17 @@ import {
 } from './packet.ts';
 import type { ArgumentSetting, OscSettings, ParameterSettings } from './settings.ts';
 
-/** How many parameters a connection may have. */
+/** The maximum number of parameters of a connection. */
 export const maxParameters = 20_000;
 
-/** A parameter: an argument of the messages of its binding, or the message itself when it has no arguments. */
+/** A parameter: an argument in the messages of its binding, or the message itself if it has no arguments. */
 export interface Part {
   readonly id: string;
   readonly type: ValueType;
   readonly binding: Binding;
-  /** The place of its argument, not counting brackets; −1: there is none. */
+  /** The index of its argument, not counting brackets; −1: the message has no arguments. */
   readonly place: number;
-  /** Its type tag; '': it has none. */
+  /** The type tag of its argument; '': the message has no arguments. */
   readonly tag: string;
   readonly isConfirmed: boolean;
   readonly settings: ParameterSettings;
@@ -39,11 +39,11 @@ export interface Binding {
   readonly address: string;
   readonly items: readonly Item[];
   readonly parts: readonly Part[];
-  /** The constants that a message has to have, by place. */
+  /** The constants that a message must contain, by index. */
   readonly constants: readonly (readonly [place: number, value: OscValue])[];
   readonly access: Access;
   readonly confirm: OscSettings['confirm'];
-  /** Whether its value is asked for, and how often; 0: once after each connect. */
+  /** How often the hub asks for the value, in milliseconds; 0: once after each connect; undefined: never. */
   readonly askEveryMs: number | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface Bindings {
 
 const compiled = new WeakMap<object, Bindings>();
 
-/** Compiles the parameters of the settings, with every error; remembers them for these settings. */
+/** Compiles the parameters of the settings, and collects all errors. Caches the result for these settings. */
 export function bindingsOf(settings: OscSettings): Bindings {
   const known = compiled.get(settings.parameters);
   if (known !== undefined) return known;
@@ -80,7 +80,7 @@ export function declarationOf(part: Part): ParameterDeclaration {
   };
 }
 
-/** Converts a value to what its argument can carry. Errors: `out-of-range`, `not-convertible`. */
+/** Converts a value to one that its argument can carry. Errors: `out-of-range`, `not-convertible`. */
 export function acceptValue({ type, tag, settings: { min, max, choices } }: Part, input: unknown): Value {
   const named =
     choices !== undefined && typeof input === 'string' && Object.hasOwn(choices, input) ? choices[input] : input;
@@ -92,7 +92,7 @@ export function acceptValue({ type, tag, settings: { min, max, choices } }: Part
   return carried(type, tag, value);
 }
 
-/** Returns the value as it arrives when it is sent with the tag. Errors: `out-of-range`. */
+/** Returns the value as its receiver decodes it from an argument with this tag. Errors: `out-of-range`. */
 function carried(type: ValueType, tag: string, value: Value): Value {
   if (tag === 'i') {
     const integer = Math.round(Number(value));
@@ -108,14 +108,14 @@ function carried(type: ValueType, tag: string, value: Value): Value {
   }
   if (tag !== '' && 'sSbcrm'.includes(tag))
     try {
-      return (decodePacket(encodeMessage('/', tag, [value])) as OscMessage).args[0] as Value; // hex in its usual form
+      return (decodePacket(encodeMessage('/', tag, [value])) as OscMessage).args[0] as Value; // normalizes hexadecimal digits
     } catch (error) {
       throw new HubError('out-of-range', messageOf(error));
     }
   return value;
 }
 
-/** Returns the bytes of a message. `read` returns the values of its parts. Errors: a sentence. */
+/** Returns the bytes of a message; `read` returns the values of its parts. Errors: `Error` with a sentence. */
 export function encodeBinding({ address, items }: Binding, read: (part: Part) => Value | undefined): Buffer {
   let tags = '';
   const args: OscValue[] = [];
@@ -133,7 +133,7 @@ export function encodeBinding({ address, items }: Binding, read: (part: Part) =>
   return encodeMessage(address, tags, args);
 }
 
-/** Returns the bytes of a question for the value: the address with the constants before the first part. */
+/** Returns the bytes of a message that asks for the value: the address, with the constants before the first part. */
 export function encodeQuery({ address, items }: Binding): Buffer {
   const before = items.slice(
     0,
@@ -156,7 +156,7 @@ function truth(value: OscValue): boolean {
   return value === true || (typeof value === 'number' && value > 0);
 }
 
-/** How a value is sent unless the settings say otherwise. */
+/** The default type tag of each value type. */
 const tagOfType: Readonly<Record<ValueType, string>> = { S: 's', B: 'i', I: 'i', F: 'f', T: '' };
 
 function typeOfTag(tag: string): ValueType {
@@ -211,7 +211,7 @@ class Compiler {
     const reported = this.#mistakes.length;
     for (const values of combinationsOf(template)) {
       this.#binding(id, settings, { id: filled(template, values), address: filled(address, values), values, items });
-      if (this.#mistakes.length > reported) return; // the others have the same
+      if (this.#mistakes.length > reported) return; // the other addresses of the template would report the same errors
     }
   }
 
@@ -232,7 +232,7 @@ class Compiler {
     return unknown.length > 0 || unused.length > 0;
   }
 
-  /** The arguments; undefined: they have errors. */
+  /** Returns the arguments; undefined: they have errors. */
   #itemsOf(id: string, settings: ParameterSettings, names: readonly string[]): readonly Draft[] | undefined {
     const { args, arg, type, access } = settings;
     if (arg !== undefined) {
@@ -380,7 +380,7 @@ function draftOf(written: ArgumentSetting, place: number): Draft {
   return { tag, constant: tag === 'N' ? null : tag === 'I' ? 1 : (constant as string | number), place };
 }
 
-/** Replaces the variables in a constant, and makes it what its tag carries. */
+/** Replaces the variables in a constant, and converts it to the type of its tag. */
 function constantOf({ tag, constant }: ConstantDraft, values: ReadonlyMap<string, string>): OscValue {
   if (typeof constant !== 'string') return constant;
   const template = readTemplate(constant, false);
@@ -388,7 +388,7 @@ function constantOf({ tag, constant }: ConstantDraft, values: ReadonlyMap<string
   return 'ifdht'.includes(tag) ? Number(text) : text;
 }
 
-/** A value that a part can have, to try whether the rest of the message is right. */
+/** Returns a valid value of a part, to check the rest of the message. */
 function sampleOf(tag: string): Value {
   return tag === 'c'
     ? 'x'
@@ -401,7 +401,7 @@ function sampleOf(tag: string): Value {
           : 0;
 }
 
-/** Without a place to send to, a connection only receives. */
+/** Returns the access of a parameter. Without a destination in the settings, a connection can only receive. */
 function accessOf({ access, arg }: ParameterSettings, { udp, tcp, tcpListen }: OscSettings): Access {
   if (access !== undefined) return access;
   if (arg !== undefined) return 'read-only';
@@ -420,16 +420,16 @@ function addressMistake(address: string): string | undefined {
 
 interface Variable {
   readonly name: string;
-  /** In a Parameter ID. */
+  /** The values of a variable in a Parameter ID. */
   readonly values: readonly string[];
-  /** In an address: how many digits it has at least. */
+  /** The minimum number of digits of a variable in an address. */
   readonly digits: number;
 }
 type Template = readonly (string | Variable)[];
 
 const variablePattern = /\{([^{}]*)\}/;
 
-/** Reads `ch/{n:1..32}/fader`, or in an address `/ch/{n:00}/fader`. Returns a sentence about an error. */
+/** Parses `ch/{n:1..32}/fader`, or in an address `/ch/{n:00}/fader`. Returns a sentence for an invalid template. */
 function readTemplate(text: string, isId: boolean): Template | string {
   const parts: (string | Variable)[] = [];
   for (const [index, part] of text.split(variablePattern).entries()) {
@@ -454,7 +454,7 @@ function readTemplate(text: string, isId: boolean): Template | string {
   return parts;
 }
 
-/** Returns the values of `1..32` or `L|R`; undefined: it is neither. */
+/** Returns the values of `1..32` or `L|R`; undefined: the text has neither form. */
 function valuesOf(text: string): readonly string[] | undefined {
   const [, from, to] = /^(\d{1,5})\.\.(\d{1,5})$/.exec(text) ?? [];
   if (from === undefined || to === undefined) return text.includes('|') ? text.split('|') : undefined;

@@ -1,5 +1,5 @@
-// The hub's own parameters as OSC addresses: `/desk/level`. Senders may read and write what the lists in the settings name, and nothing else.
-// A message without arguments asks for the value, which is sent to whoever asked.
+// Exposes parameters of the hub as OSC addresses: `/desk/level`. Senders can read and write only the parameters that the settings list. A
+// message without arguments asks for the value, and the hub replies to its sender.
 
 import { messageOf } from '../../model/error.ts';
 import { globToRegExp } from '../../model/glob.ts';
@@ -11,9 +11,9 @@ import { encodeMessage, type OscMessage } from './packet.ts';
 import type { OscSettings } from './settings.ts';
 import type { Sender } from './transports.ts';
 
-/** How many parameters one pattern may name. */
+/** The maximum number of parameters that a pattern may match. */
 export const maxPatternParameters = 1000;
-/** How many senders are remembered as authors of writes. */
+/** The maximum number of senders that are kept as authors of writes. */
 const keptAuthors = 256;
 
 interface Rights {
@@ -45,7 +45,7 @@ export class HubTree {
     this.#write = options.tree.write.map(globToRegExp);
   }
 
-  /** Reads or writes what a message names; false: it names nothing. */
+  /** Reads or writes the parameters that a message addresses; false: it addresses none. */
   take(message: OscMessage, sender: Sender): boolean {
     const { prefix } = this.#options.tree;
     if (!message.address.startsWith(`${prefix}/`)) return false;
@@ -70,7 +70,7 @@ export class HubTree {
     return parameter !== undefined && this.#rightsTo(parameter).mayRead ? parameter : undefined;
   }
 
-  /** Returns what a pattern names; a sentence when it is wrong or names too much. */
+  /** Returns the parameters that a pattern matches. Returns a sentence if the pattern is invalid or matches too many. */
   #matching(pattern: string): readonly Parameter[] | string {
     const { hub, now } = this.#options;
     const matcher = compilePattern(pattern);
@@ -107,7 +107,7 @@ export class HubTree {
       return;
     }
     const [value = 1] = args;
-    if (parameter.type === 'T' && (value === 0 || value === false)) return; // a button that is let go
+    if (parameter.type === 'T' && (value === 0 || value === false)) return; // a button was released
     try {
       hub.writeTo(parameter, value, this.#authorOf(sender));
     } catch (error) {

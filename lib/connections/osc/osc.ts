@@ -1,4 +1,4 @@
-// The connection type `osc`: Open Sound Control over UDP and TCP, in both directions, and the hub's own parameters as OSC addresses.
+// The connection type `osc`: Open Sound Control over UDP and TCP in both directions, with the parameters of the hub as OSC addresses.
 
 import { Observable, type Subscription } from 'rxjs';
 import type { Transport } from '../../device/transport.ts';
@@ -47,7 +47,7 @@ export const osc = defineConnectionType({
   run: (context, hub) => (context.settings.simulate ? simulate(context) : run(context, hub)),
 });
 
-/** Runs over the transport that a test plays, or over those of the settings. */
+/** Runs the connection over the transport of a test, or else over the transports of the settings. */
 function run(
   context: ConnectionContext<OscSettings>,
   hub: HubPort | undefined,
@@ -138,7 +138,7 @@ function run(
   });
 }
 
-/** Runs without a peer: every write is confirmed immediately. */
+/** Runs without a peer, and confirms every write immediately. */
 function simulate(context: ConnectionContext<OscSettings>): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const parts = [...bindingsOf(context.settings).parts.values()];
@@ -196,7 +196,7 @@ function hintsOf(settings: OscSettings, declared: DeclaredAddresses): readonly S
   return hints;
 }
 
-/** Tests write messages as `patchbay wire` shows them: `/ch/01/mix/fader f 0.75`. */
+/** Converts messages in tests, in the form of `patchbay wire`: `/ch/01/mix/fader f 0.75`. */
 function playedMessages({ tcp }: OscSettings): PlayedMessages {
   return {
     transport: { keepsFrames: true, isPassive: tcp === undefined },

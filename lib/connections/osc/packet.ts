@@ -1,44 +1,47 @@
-// The codec of OSC 1.0 and 1.1: packets, messages, bundles, and their form as text. A packet is decoded whole before anything of it has an
-// effect, and each of its parts is bounded. What is wrong with a packet is returned, because throwing would make a flood expensive.
+// The codec of OSC 1.0 and 1.1: packets, messages, bundles, and their form as text. A packet takes effect only after all of it was decoded,
+// and every part has a maximum size. Errors in packets are returned, because throwing them would make a flood expensive.
 
-/** The longest packet, in bytes: that of UDP, and as long over TCP. */
+/** The longest packet in bytes. It is that of UDP, and also applies to TCP. */
 export const maxPacketBytes = 65_507;
 /** The longest address, in bytes. */
 export const maxAddressBytes = 1024;
-/** How many arguments a message may have. */
+/** The maximum number of arguments of a message. */
 export const maxArguments = 1024;
-/** How many messages and bundles a packet may have. */
+/** The maximum number of messages and bundles in a packet. */
 export const maxElements = 4096;
-/** How deep bundles, and arrays of arguments, may be nested. */
+/** The maximum depth of nested bundles, and of nested arrays of arguments. */
 export const maxNesting = 16;
 
-/** A value of an argument: blobs and MIDI messages as hex, colours as `#rrggbbaa`, times in ms since 1970, null for `N`, 1 for `I`. */
+/**
+ * The value of an argument. Blobs and MIDI messages are hexadecimal digits, colours are `#rrggbbaa`, times are milliseconds since 1970; `N`
+ * is null, and `I` is 1.
+ */
 export type OscValue = number | string | boolean | null;
 
 export interface OscMessage {
   readonly address: string;
-  /** Without the comma: `if[TF]`. */
+  /** The type tags without the comma: `if[TF]`. */
   readonly tags: string;
-  /** The arguments, those of arrays included. */
+  /** The arguments, including those in arrays. */
   readonly args: readonly OscValue[];
 }
 
 export interface OscBundle {
-  /** When it takes effect, in milliseconds since 1970; 0: immediately. */
+  /** The time when it takes effect, in milliseconds since 1970; 0: immediately. */
   readonly timeMs: number;
   readonly elements: readonly OscPacket[];
 }
 
 export type OscPacket = OscMessage | OscBundle;
 
-/** Tags whose arguments have no bytes. */
+/** The tags whose arguments have no bytes, with their values. */
 const emptyTags: Readonly<Record<string, OscValue>> = { T: true, F: false, N: null, I: 1 };
 const bundleMark = '#bundle';
-/** From 1900, the epoch of NTP, to 1970, in seconds. */
+/** The seconds from 1900, the epoch of NTP, to 1970. */
 const ntpOffset = 2_208_988_800;
 const fraction = 2 ** 32;
 
-/** Decodes a packet; returns a sentence about the first thing that is wrong. */
+/** Decodes a packet. Returns a sentence that describes the first error. */
 export function decodePacket(bytes: Buffer): OscPacket | string {
   if (bytes.length > maxPacketBytes) return `expected a packet of at most ${maxPacketBytes} bytes`;
   return new Decoder(bytes).element(0, bytes.length, 0);
@@ -68,7 +71,7 @@ class Decoder {
     const address = this.#text(end);
     if (address === undefined) return 'expected an address that ends with a zero byte';
     if (this.#at - start > maxAddressBytes) return `expected an address of at most ${maxAddressBytes} bytes`;
-    if (this.#at === end) return { address, tags: '', args: [] }; // of an implementation before type tags
+    if (this.#at === end) return { address, tags: '', args: [] }; // the sender is older than type tags
     if (this.#bytes[this.#at] !== 0x2c) return 'expected type tags that begin with a comma';
     const tags = this.#text(end);
     if (tags === undefined) return 'expected type tags that end with a zero byte';
@@ -94,7 +97,7 @@ class Decoder {
     return { address, tags: tags.slice(1), args };
   }
 
-  /** undefined: an unknown tag, or too few bytes. */
+  /** Reads an argument; undefined: its tag is unknown, or bytes are missing. */
   #argument(tag: number, end: number): OscValue | undefined {
     const at = this.#at;
     const bytes = this.#bytes;
@@ -148,13 +151,13 @@ class Decoder {
     return undefined;
   }
 
-  /** Takes so many bytes; false: there are fewer. */
+  /** Returns whether this many bytes remain before `end`. */
   #takes(count: number, end: number): boolean {
     this.#at += count;
     return this.#at <= end;
   }
 
-  /** Reads text with its zero bytes; undefined: it does not end. */
+  /** Reads text with its zero bytes; undefined: the zero byte is missing. */
   #text(end: number): string | undefined {
     const start = this.#at;
     const bytes = this.#bytes;
@@ -187,9 +190,9 @@ class Decoder {
   }
 }
 
-/** The decimal number with the fewest digits that is the same 32-bit float: what its sender typed. */
+/** Returns the decimal number with the fewest digits that has the same 32-bit float. It is usually the number that the sender typed. */
 export function shortestFloat(float: number): number {
-  const short = Math.round(float * 1000) / 1000; // most are
+  const short = Math.round(float * 1000) / 1000; // most numbers have up to three decimals
   if (Math.fround(short) === float && Math.abs(short) < 1e6) return short;
   for (let digits = 6; digits <= 9; digits++) {
     const shorter = Number(float.toPrecision(digits));
@@ -198,12 +201,12 @@ export function shortestFloat(float: number): number {
   return float;
 }
 
-/** 0: immediately. */
+/** Returns the time of a time tag in milliseconds since 1970; 0: immediately. */
 function timeMsAt(bytes: Buffer, at: number): number {
   const seconds = bytes.readUInt32BE(at);
   const parts = bytes.readUInt32BE(at + 4);
   if (seconds === 0 && parts <= 1) return 0;
-  // The first era of NTP ends in 2036, and the next one begins with small numbers.
+  // The first NTP era ends in 2036. After that, the seconds start from 0 again.
   const era = seconds < ntpOffset ? fraction : 0;
   return Math.round((seconds + era - ntpOffset + parts / fraction) * 1e6) / 1e3;
 }
@@ -212,7 +215,7 @@ function timeMsAt(bytes: Buffer, at: number): number {
 
 export const tagNames = 'ifsSbTFNIhdtcrm';
 
-/** A message that is ready to be sent. Errors: a sentence about an argument that its tag cannot carry, or a message that is too long. */
+/** Encodes a message. Errors: `Error` with a sentence, for an argument that its tag cannot carry, or for a message that is too long. */
 export function encodeMessage(address: string, tags: string, args: readonly OscValue[]): Buffer {
   const parts: Buffer[] = [paddedText(address), paddedText(`,${tags}`)];
   let place = 0;
@@ -223,7 +226,7 @@ export function encodeMessage(address: string, tags: string, args: readonly OscV
   return bytes;
 }
 
-/** A bundle of encoded messages; `timeMs` 0: immediately. */
+/** Encodes a bundle of encoded messages; `timeMs` is in milliseconds since 1970, 0: immediately. */
 export function encodeBundle(timeMs: number, elements: readonly Buffer[]): Buffer {
   const parts = [Buffer.from(`${bundleMark}\0`), encodeTime(timeMs)];
   for (const element of elements) parts.push(uint32(element.length), element);
@@ -316,7 +319,7 @@ function paddedText(text: string): Buffer {
 
 // Packets as text, in the form of `oscsend` and `oscdump`: `/ch/01/mix/fader f 0.75`, `#bundle now { /a i 1 ; /b s "text" }`.
 
-/** Returns a packet as text; bytes that are none in hex. */
+/** Returns a packet as text; bytes that are not a packet as hexadecimal digits. */
 export function showPacket(bytes: Uint8Array): string {
   const packet = decodePacket(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   return typeof packet === 'string' ? Buffer.from(bytes).toString('hex') : textOf(packet);
@@ -339,7 +342,7 @@ function textOf(packet: OscPacket): string {
   return [address, ...(tags === '' ? [] : [tags]), ...shown].join(' ');
 }
 
-/** Reads a packet from text. Errors: a sentence. */
+/** Parses a packet from text. Errors: `Error` with a sentence. */
 export function readPacket(text: string): Buffer {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|\S+/g) ?? [];
   const bytes = readElement(tokens);

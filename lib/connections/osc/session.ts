@@ -1,5 +1,5 @@
-// A session with the peers of an OSC connection: what their packets set, and what the hub sends. A packet that is received takes effect as
-// one turn, and a bundle with a later time tag at that time, on the hub's clock.
+// A session with the peers of an OSC connection: applies received packets, and sends values. A received packet takes effect as one turn. A
+// bundle with a time tag in the future takes effect at that time, by the clock of the hub.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
@@ -24,49 +24,49 @@ import type { OscTransport, Sender } from './transports.ts';
 
 /** What a session reports to the hub. */
 export interface SessionEvents {
-  /** `value` undefined: the peer does not know it. */
+  /** Reports a value; undefined: the peer does not know it. `because` is the write that it confirms. */
   set(part: Part, value: Value | undefined, because: Change | undefined): void;
   /** A write has ended without confirmation. */
   settle(id: string, error: HubError): void;
-  /** The peers are there, as far as that can be known. */
+  /** The peers are online, as far as the hub can know. */
   running(): void;
   away(reason: string): void;
-  /** A packet was sent or received; `fault`: it was refused. */
+  /** A packet was sent or received, for the wire trace. `fault`: why it was refused. */
   wire(direction: 'in' | 'out', bytes: Uint8Array, fault?: string): void;
-  /** Makes one turn of all events during the work. */
+  /** Combines all events during `work` into one turn. */
   turn(work: () => void): void;
-  /** Takes a message for the hub's own tree; false: it is not for it. */
+  /** Passes a message to the tree of hub parameters; false: the message addresses none of them. */
   takeForTree(message: OscMessage, sender: Sender): boolean;
 }
 
 export interface SessionOptions {
   readonly settings: OscSettings;
   readonly bindings: Bindings;
-  /** The ways to the peer, tried in turn. */
+  /** The transports to the peer, tried in turn. */
   readonly transports: readonly OscTransport[];
   readonly scheduler: SchedulerLike;
   readonly log: Log;
   own(id: string): Parameter | undefined;
   timeOfDay(): number;
-  /** Prepares work for the end of a turn, as `ConnectionContext.atSettle`. */
+  /** Schedules work for the end of the turn: see `ConnectionContext.atSettle`. */
   atSettle(work: () => void): () => void;
   random?(): number;
 }
 
-/** How many bundles may wait for their times, and how many bytes of packets. */
+/** The maximum number of bundles that wait for their times, and of the bytes of their packets. */
 export const maxWaitingBundles = 1024;
 export const maxWaitingBytes = 1_048_576;
-/** How far ahead a time tag may be. */
+/** How far a time tag may be in the future, in milliseconds. */
 export const maxAheadMs = 3_600_000;
-/** How often a value is asked for until a write is confirmed, and how long the hub waits for each answer. */
+/** How often the hub asks for a value to confirm a write, and how long it waits for each answer. */
 const confirmTries = 5;
 const confirmEveryMs = 1000;
-/** How many questions are sent at once, and the pause after them: a desk loses what it cannot read in time. */
+/** The maximum number of questions sent together, and the pause after them: a mixing desk loses questions that it cannot read in time. */
 const questionsAtOnce = 50;
 const questionPauseMs = 10;
-/** The longest bundle over UDP, so that it is not cut into pieces on its way. */
+/** The longest bundle over UDP in bytes. A longer one would be fragmented. */
 const maxBundleBytes = 1472;
-/** How many triggers may be sent in a turn. */
+/** The maximum number of triggers that are sent in a turn. */
 export const maxTriggersPerTurn = 1024;
 
 interface Wanted {
@@ -91,7 +91,7 @@ export class OscSession {
   readonly #prepareFlush: () => void;
   #transport: OscTransport;
   #isRunning = false;
-  /** Whether the first connect is under way; what is written until then is sent afterwards. */
+  /** Whether the hub connects for the first time. It sends the writes of that time when it is connected. */
   #isStarting = true;
   #timers = new Subscription();
   /** Bundles that wait for their times. */
@@ -102,11 +102,11 @@ export class OscSession {
   readonly #queued = new Map<Part, Write>();
   #triggers = 0;
   readonly #wanted = new Map<Part, Wanted>();
-  /** Bindings whose new values go to other peers, with the peer that sent them. */
+  /** The bindings whose new values are sent to the other peers, with the peer that sent the value. */
   readonly #fedBack = new Map<Binding, Sender>();
   #questions: Binding[] = [];
   #isAsking = false;
-  /** The length of the packet that is being received. */
+  /** The length of the packet that is being handled, in bytes. */
   #packetBytes = 0;
 
   constructor(options: SessionOptions, events: SessionEvents) {
@@ -157,7 +157,7 @@ export class OscSession {
       this.#repeat(everyMs || undefined, () => this.#ask(asked.filter(({ askEveryMs }) => askEveryMs === everyMs)));
   }
 
-  /** Runs work now, and then regularly while the link is open. */
+  /** Runs work now, and then periodically while the link is open. */
   #repeat(everyMs: number | undefined, work: () => void): void {
     const { scheduler } = this.#options;
     work();
@@ -187,7 +187,7 @@ export class OscSession {
     this.#questions = [];
     this.#isAsking = false;
     for (const { timer } of this.#wanted.values()) timer.unsubscribe();
-    this.#wanted.clear(); // the hub ends pending writes when values become stale
+    this.#wanted.clear(); // the hub itself ends pending writes when values become stale
     this.#events.away(reason);
     return 0;
   }
@@ -213,7 +213,7 @@ export class OscSession {
     if (this.#fedBack.size > 0) this.#feedBack();
   }
 
-  /** Notes a packet, or a message of it, that has no effect. */
+  /** Reports a packet, or a message in it, that has no effect. */
   refuse(bytes: Uint8Array, reason: string): void {
     this.#events.wire('in', bytes, reason);
     this.#options.log.warn({}, `a packet was refused: ${reason}`, `refused: ${reason}`);
@@ -293,7 +293,7 @@ export class OscSession {
         return;
       }
       if (type === 'T') {
-        if (raw !== 0 && raw !== false) this.#events.set(part, 1, undefined); // a button that is let go sends 0
+        if (raw !== 0 && raw !== false) this.#events.set(part, 1, undefined); // 0 or false: a button was released
       } else if (raw === null) this.#events.set(part, undefined, undefined);
       else {
         const value = this.#valueOf(part, raw, settings.choices);
@@ -325,13 +325,13 @@ export class OscSession {
       wanted.timer.unsubscribe();
       this.#wanted.delete(part);
     }
-    // Only what changes goes on, so that two hubs that feed back to each other come to rest.
+    // Only changed values are sent on, so that two hubs with feedback to each other come to rest.
     if (this.#options.settings.feedback !== 'none' && this.#options.own(part.id)?.value !== value)
       this.#fedBack.set(part.binding, sender);
     this.#events.set(part, value, isConfirmed ? wanted.change : undefined);
   }
 
-  /** Answers a message without arguments: the peer asks for the value. */
+  /** Replies to a message without arguments, with which the peer asks for the value. */
   #answer(binding: Binding, sender: Sender): void {
     if (binding.access === 'write-only' || binding.parts.some(({ id }) => this.#options.own(id)?.value === undefined))
       return;
@@ -357,12 +357,12 @@ export class OscSession {
 
   // Sending.
 
-  /** Errors: `unavailable` while the peer is away. */
+  /** Checks that the peer is online. Errors: `unavailable`. */
   expectPeer(id: string): void {
     if (!this.#isRunning && !this.#isStarting) throw new HubError('unavailable', `${id}: the peer is away`);
   }
 
-  /** Sends a value at the end of the turn. Of several values of a parameter in a turn, the newest counts; each trigger is sent. */
+  /** Sends a value at the end of the turn. If a parameter has several values in a turn, only the newest is sent, but every trigger is. */
   write(part: Part, value: Value, change: Change | undefined): void {
     if (!this.#isRunning && !this.#isStarting) {
       this.#options.log.warn({ parameter: part.id }, 'not sent: the peer is away');
@@ -406,7 +406,7 @@ export class OscSession {
     this.#triggers = 0;
   }
 
-  /** Returns the message of a binding; undefined: it cannot be sent, which has been reported. */
+  /** Returns the message of a binding. If it cannot be sent, reports the error and returns undefined. */
   #encoded(binding: Binding, written?: Part): Buffer | undefined {
     try {
       return encodeBinding(binding, (part) => {

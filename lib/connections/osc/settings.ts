@@ -1,4 +1,4 @@
-// The settings of an OSC connection: how packets arrive and leave, and which address belongs to which parameter.
+// The settings of an OSC connection: how it receives and sends packets, and which address belongs to which parameter.
 
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import { valueTypes } from '../../model/value.ts';
 import { durationSetting, integerSetting, lossSetting } from '../setting.ts';
 import { readPacket } from './packet.ts';
 
-/** How many places packets are sent to. */
+/** The maximum number of destinations of packets. */
 const maxPlaces = 32;
 
 const placePattern = /^(?:\[[\da-fA-F:.]+\]|[^\s:/[\]]+):\d{1,5}$/;
@@ -232,18 +232,21 @@ function isPort(port: number): boolean {
   return port <= 65_535;
 }
 
-/** Reads `host:port`, whose form has been checked. */
+/** Splits `host:port`, whose form the schema has checked. */
 export function readPlace(text: string): Place {
   const colon = text.lastIndexOf(':');
   return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) };
 }
 
-/** The places that packets are sent to over UDP. */
+/** Returns the destinations of packets over UDP. */
 export function placesOf({ udp = [] }: Pick<OscSettings, 'udp'>): readonly Place[] {
   return [udp].flat().map(readPlace);
 }
 
-/** Where the hub receives. Without an address it is loopback, unless it has to reach other machines. */
+/**
+ * Returns the address on which the hub receives; undefined: it does not receive. Without an address in the settings, it is loopback if all
+ * peers are on this machine, and all interfaces otherwise.
+ */
 export function listenPlace(settings: OscSettings): Place | undefined {
   const { udp, listen, tcpListen } = settings;
   const written = listen ?? tcpListen ?? (udp === undefined ? undefined : 0);
@@ -265,7 +268,7 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32));
 }
 
-/** Returns whether a sender may send; undefined: nothing in the settings says so. */
+/** Returns a function that checks whether a sender may send, by its IP address; undefined: the settings do not restrict senders. */
 export function createGuard({ allowFrom }: Pick<OscSettings, 'allowFrom'>): ((address: string) => boolean) | undefined {
   if (allowFrom.length === 0) return undefined;
   const list = new BlockList();

@@ -1,5 +1,5 @@
-// How packets of OSC arrive and leave: UDP with any number of senders, TCP as client and as server. Each packet arrives whole, and whoever
-// sent it is `sender` during that call. Unsent bytes and clients are bounded; nothing is sent again.
+// The transports of OSC packets: UDP with any number of senders, TCP as a client and as a server. Each packet arrives whole. While it is
+// handled, `sender` is its sender. Unsent bytes and the number of clients are bounded. No packet is sent again.
 
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
@@ -9,23 +9,23 @@ import { messageOf } from '../../model/error.ts';
 import { maxPacketBytes } from './packet.ts';
 import type { OscSettings, Place } from './settings.ts';
 
-/** How many clients may be connected to a TCP port at once. */
+/** The maximum number of clients that are connected to a TCP port. */
 export const maxClients = 64;
 
-/** Whoever sent a packet. */
+/** The sender of a packet. */
 export interface Sender {
   readonly name: string;
   send(packet: Uint8Array): void;
 }
 
 export interface OscTransport extends Transport {
-  /** Who sent the packet that is being received; undefined: there is only one peer. */
+  /** The sender of the packet that is being received; undefined: the transport has only one peer. */
   readonly sender?: Sender | undefined;
-  /** Sends to everybody but one; left out: there is only one peer. */
+  /** Sends to everybody except one sender. A transport with only one peer lacks it. */
   sendToOthers?(packet: Uint8Array, but: Sender): void;
 }
 
-/** Notes what was received and refused: bytes that are no packet, or a packet of somebody who may not send. */
+/** Reports refused bytes: they are not a packet, or their sender may not send. */
 export type Refuse = (bytes: Uint8Array, reason: string) => void;
 
 type Guard = ((address: string) => boolean) | undefined;
@@ -33,7 +33,7 @@ type Guard = ((address: string) => boolean) | undefined;
 // Framing over TCP.
 
 interface Framer {
-  /** Returns the packets that are complete. Errors: the stream cannot be read any further. */
+  /** Returns the packets that are complete. Errors: `Error` if the rest of the stream is unreadable. */
   push(bytes: Buffer): Buffer[];
 }
 
@@ -42,7 +42,7 @@ const escapeByte = 0xdb;
 const escapedEnd = 0xdc;
 const escapedEscape = 0xdd;
 
-/** SLIP (RFC 1055), with an END before and after each packet. After a packet that is too long it goes on with the next one. */
+/** SLIP (RFC 1055), with an END before and after each packet. Drops a packet that is too long, and continues with the next one. */
 class SlipFramer implements Framer {
   readonly #refuse: Refuse;
   #packet = Buffer.allocUnsafe(256);
@@ -101,11 +101,11 @@ function wrapSlip(packet: Uint8Array): Buffer {
   return Buffer.from(bytes);
 }
 
-/** Four bytes with the length before each packet. A length that is too large means that the stream is out of step. */
+/** The length before each packet, in four bytes. If a length is too large, the stream has lost its synchronization. */
 class LengthFramer implements Framer {
   readonly #refuse: Refuse;
   #unread: Buffer = Buffer.alloc(0);
-  /** How many bytes make the next step possible. */
+  /** The number of bytes that the next step needs. */
   #needed = 4;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
@@ -156,7 +156,7 @@ export function wrap(framing: OscSettings['framing'], packet: Uint8Array): Buffe
   return framing === 'slip' ? wrapSlip(packet) : wrapLength(packet);
 }
 
-/** A TCP link to one peer. */
+/** A TCP link to one peer, to which the hub connects. */
 export function tcpClient({ host, port }: Place, framing: OscSettings['framing'], refuse: Refuse): OscTransport {
   const transport = tcpTransport({ host, port });
   return {
@@ -199,10 +199,10 @@ export interface UdpOptions extends PortOptions {
   readonly places: readonly Place[];
 }
 
-/** How many senders are remembered by address and port. */
+/** The maximum number of senders that are cached by address and port. */
 const keptSenders = 256;
 
-/** A UDP port. It stays open while nothing is heard: `open` only begins a new time of listening. */
+/** A UDP port. It stays open when the peer is silent: `open` then only restarts the time limit. */
 export class UdpPort implements OscTransport {
   readonly name: string;
   readonly keepsFrames = true;
@@ -211,7 +211,7 @@ export class UdpPort implements OscTransport {
   #socket: UdpSocket | undefined;
   #listener: LinkListener | undefined;
   #places: readonly Place[] = [];
-  /** Whether an address may send. */
+  /** Whether each address may send. */
   readonly #allowed = new Map<string, boolean>();
   readonly #senders = new Map<string, Sender & Place>();
   sender: (Sender & Place) | undefined;
@@ -240,7 +240,7 @@ export class UdpPort implements OscTransport {
     for (const place of this.#places) if (place.host !== host) this.#send(packet, place);
   }
 
-  /** The port that is bound, once it is. */
+  /** The bound port; undefined: it is not bound yet. */
   get port(): number | undefined {
     return this.#socket?.address().port;
   }
@@ -252,7 +252,7 @@ export class UdpPort implements OscTransport {
     if (socket !== undefined) await new Promise<void>((resolve) => socket.close(resolve));
   }
 
-  /** Opens the socket, and looks names up again: a host may have another address by now. */
+  /** Opens the socket. Resolves names again, because the address of a host may have changed. */
   async #open(listener: LinkListener): Promise<void> {
     try {
       this.#socket ??= await this.#bind(listener);
@@ -282,7 +282,7 @@ export class UdpPort implements OscTransport {
       socket.on('message', (packet, { address, port: from }) => this.#received(packet, address, from));
       socket.bind({ address: host, port, exclusive: true }, () => {
         if (this.#listener === listener) resolve(socket);
-        else socket.close(() => resolve(undefined)); // it was stopped in the meantime
+        else socket.close(() => resolve(undefined)); // the port was stopped meanwhile
       });
     });
   }
@@ -331,11 +331,11 @@ interface Client extends Sender {
 
 export interface TcpServerOptions extends PortOptions {
   readonly framing: OscSettings['framing'];
-  /** How long a client may be silent before its link ends; undefined: any time. */
+  /** How long a client may be silent before its link ends, in milliseconds; undefined: no limit. */
   readonly idleTimeoutMs: number | undefined;
 }
 
-/** A TCP port that any number of clients connect to; it is open while it listens. */
+/** A TCP port for any number of clients. It is open while the hub listens. */
 export class TcpPort implements OscTransport {
   readonly name: string;
   readonly keepsFrames = true;
@@ -429,7 +429,7 @@ export class TcpPort implements OscTransport {
           this.#listener?.received(packet);
         }
       } catch {
-        socket.destroy(); // the framer has reported the reason
+        socket.destroy(); // the framer has already reported the reason
       } finally {
         this.sender = undefined;
       }

@@ -8,10 +8,10 @@ export type GraphNode =
   | { readonly kind: 'rule'; readonly id: string; readonly rule: string; readonly work: string }
   | { readonly kind: 'group'; readonly id: string; readonly group: string }
   | { readonly kind: 'parameter'; readonly id: string; readonly address: string }
-  /** A connection: all of it, or `makes`, those of its parameters that a way leads to. */
+  /** A connection. `makes` names the parameters that its way leads to; undefined: the box stands for all of its parameters. */
   | { readonly kind: 'connection'; readonly id: string; readonly connection: string; readonly makes?: string };
 
-/** A line from a source to a rule or connection, or from one to a destination. `address` is its parameter; undefined: several. */
+/** A line from or to a rule, group or connection. `address` is the parameter whose values it carries; undefined: several parameters. */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
@@ -70,7 +70,7 @@ export function buildGraph(
   return { nodes: [...nodes.values()], edges: [...edges.values()] };
 }
 
-/** The ends of a way that a graph has no box for yet are drawn if they lead to one that it has. */
+/** Adds the ways that lead to parameters in the graph, together with boxes for the sources of these ways. */
 function addWays(
   ways: readonly Way[],
   nodes: Map<string, GraphNode>,
@@ -78,7 +78,7 @@ function addWays(
   end: (address: string, isClosed: boolean) => GraphNode,
 ): void {
   const isDrawn = (address: string) => nodes.has(`p ${address}`);
-  /** A way may lead to another: what goes on in the graph is known from its ends backwards. */
+  /** The ways to draw. One way may lead to another, so the search goes backwards from the parameters in the graph. */
   const wanted: { way: Way; to: readonly string[] }[] = [];
   for (let found = true, rest = [...ways]; found; ) {
     const next = rest.filter(({ to }) => to.some(isDrawn));

@@ -1,8 +1,8 @@
-// Rules in their files and folders, of which as many are open as fit on the screen.
+// Groups rules by files and folders, and opens as many groups as fit on the screen.
 
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 
-/** How many boxes of rules and closed groups are open by default, and how many are drawn at most. */
+/** The number of boxes (rules and closed groups) that are open by default, and the maximum that is drawn. */
 const comfortableBoxes = 60;
 export const maxBoxes = 160;
 

@@ -8,7 +8,7 @@ import { EditLink, RuleSentence } from './rule-text.tsx';
 import type { Installation } from './shown-installation.ts';
 
 interface ListProps {
-  /** Ids, so that a row stays the same, and keeps the focus, when its rules change. */
+  /** The ids of the groups, so that a row stays the same and keeps the focus when its rules change. */
   readonly groups: readonly string[];
   readonly groupOf: (id: string) => RuleGroup | undefined;
   readonly open: ReadonlySet<string>;

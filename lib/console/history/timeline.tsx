@@ -126,7 +126,7 @@ function textOf([value, low, high]: readonly (number | null)[]): string {
 
 // Requests the history for a plot: the visible timeframe, at the resolution of the screen.
 
-/** The live values of the page continue the history, which is requested again after this share of the timeframe, or after this time. */
+/** Live values continue the history. It is requested again after this share of the timeframe, or after this time. */
 const refreshShare = 0.05;
 const mostRefreshMs = 60_000;
 /** The page does not record marks: they are requested at this interval, and so are histories that failed. */

@@ -49,7 +49,7 @@ export interface Polled<T> {
   readonly data: Accessor<T | undefined>;
   /** Why the last request failed; empty if it succeeded. */
   readonly error: Accessor<string>;
-  /** The same as the thrown error; undefined if it succeeded. */
+  /** The error that the last request threw; undefined if it succeeded. */
   readonly fault: Accessor<unknown>;
   /** Requests it now. */
   refresh(): void;

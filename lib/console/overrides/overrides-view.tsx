@@ -1,4 +1,5 @@
-// Overrides: all that operators have switched by hand until a time or for good, and the way back to the flow files.
+// Overrides: the rules and connections that operators have switched by hand, for a time or permanently. Users can end an override here, so
+// that the flow file applies again.
 
 import { For, Show } from 'solid-js';
 import { createAttempt, postJson } from '../hub/page-request.ts';

@@ -1,4 +1,4 @@
-// What operators have switched by hand, until a time or for good: for the navigation, the list, and the buttons that switch.
+// The rules and connections that operators have switched by hand, for a time or permanently: for the navigation, the list, and the buttons.
 
 import { createRoot } from 'solid-js';
 import type { OverrideList } from '../../wire/http/operation.ts';
@@ -30,7 +30,7 @@ export function overrideOf(kind: Override['kind'], name: string, file?: string):
     .find((one) => one.kind === kind && one.name === name && (file === undefined || one.file === file));
 }
 
-/** Returns the request that switches something, and its path. */
+/** Returns the path and the request that switch a rule or connection on or off. */
 export function switchRequest(
   { kind, name, file }: Pick<Override, 'kind' | 'name' | 'file'>,
   isOn: boolean,

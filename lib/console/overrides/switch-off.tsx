@@ -1,4 +1,4 @@
-// The dialog that switches a rule or connection off for an hour, until a time, or for good, with a reason.
+// The dialog that switches a rule or connection off for an hour, until a time, or permanently, with a reason.
 
 import { createSignal, createUniqueId, Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
@@ -11,7 +11,7 @@ const hourMs = 3_600_000;
 type Lasting = 'hour' | 'time' | 'good';
 
 interface SwitchOffProps extends Pick<Override, 'kind' | 'name' | 'file'> {
-  /** What it is called on the page, for screen readers and the title. */
+  /** Its name on the page, for screen readers and the title. */
   readonly label: string;
   readonly disabled?: boolean;
   switched(): void;
@@ -116,13 +116,13 @@ export function SwitchOff(props: SwitchOffProps) {
   );
 }
 
-/** Returns a time as `datetime-local` has it. */
+/** Returns a time in the form of `datetime-local`. */
 function localTime(ms: number): string {
   const date = new Date(ms);
   return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** Says that something is overridden: by whom, why, and until when. */
+/** Shows that a rule or connection is overridden: by whom, why, and until when. */
 export function OverrideNote(props: Pick<Override, 'kind' | 'name'> & { readonly file?: string }) {
   return (
     <Show when={overrideOf(props.kind, props.name, props.file)}>

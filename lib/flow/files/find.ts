@@ -6,14 +6,14 @@ import { asFileError, nothing } from '../../files/regular-file.ts';
 import type { MistakeList } from '../../json5/mistake.ts';
 import { groupDigits } from '../../model/digits.ts';
 
-/** An installation has a few; naming a folder of everything is an error. */
+/** The maximum number of flow files. An installation has a few; more mean that a path names the wrong folder. */
 const maxFlowFiles = 10_000;
 /** The names of flow files in a folder; descriptions of devices are excluded. Any other file is read only when it is named. */
 const flowFilePattern = /(?:(?<!\.device)\.json5|(?<!\.d|\.spec|\.test)\.ts)$/;
 /** Hidden files, files and folders that begin with an underscore, packages, and folders of dashboards. */
 const skippedPattern = /(^|[\\/])([._]|(node_modules|dashboards)([\\/]|$))/;
 
-/** Whether nothing is read at a path within a folder, or below it. */
+/** Whether a path within a folder is skipped, with everything below it. */
 export function isSkipped(path: string): boolean {
   return skippedPattern.test(path);
 }

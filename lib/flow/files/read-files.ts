@@ -22,7 +22,7 @@ interface KeptFile {
   readonly files: ReadonlyMap<string | undefined, FlowFile>;
 }
 
-/** By name. A file that is read again keeps the objects of its unchanged parts. */
+/** The files that were read last, by name. When a file is read again, its unchanged parts stay the same objects. */
 export type KeptFiles = Map<string, KeptFile>;
 
 /** How to read files that are not saved yet; `added`: names that are not on disk yet. */

@@ -1,13 +1,13 @@
-// The targets of paths, and their files. A link or folder on the way may be replaced: by `ln -sfn releases/2 current`, by a rename, by
-// an orchestrator that renews a mounted volume. A watcher keeps watching the files that it found first, so each name on the way is watched
-// in its folder.
+// Follows paths to their targets, and watches the files there. A link or folder on the way may be replaced: by `ln -sfn releases/2
+// current`, by a rename, by an orchestrator that renews a mounted volume. Because a watcher keeps watching the first files that it finds,
+// each name on the way is watched in its folder.
 import { type FSWatcher, type Stats, watch } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 
 /** More links than this in a row are a loop, as in Linux. */
 const maxLinks = 40;
-/** How often it looks again because something moved while it looked. */
+/** How often the search for targets is repeated if something moves meanwhile. */
 const maxRounds = 5;
 /** File times may lag behind the clock by this much. */
 const clockMs = 10;
@@ -134,10 +134,10 @@ export class FollowedPlaces {
   }
 }
 
-/** The target of a path. */
+/** The target of a path, and when it was changed. */
 interface Place {
   readonly id: string;
-  /** Its file; undefined: a folder or nothing. */
+  /** The file at the target; undefined: it is a folder, or does not exist. */
   readonly file: string | undefined;
   /** When the file, or a link on the way to it, was last written. */
   readonly changedAt: number;

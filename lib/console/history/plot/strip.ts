@@ -1,4 +1,4 @@
-// The number of changes by round times of the day: users see the times with changes, and go there with one click.
+// Counts changes by hours or other round times. Users see when values changed, and go to that time with one click.
 
 import type { History } from '../../../wire/http/past-shapes.ts';
 import { dayMs, hourMs, minuteMs, type TimeRange } from '../time/timeframe.ts';
@@ -6,7 +6,7 @@ import { dayMs, hourMs, minuteMs, type TimeRange } from '../time/timeframe.ts';
 export interface Slot extends TimeRange {
   /** The number of changes or fires. */
   readonly count: number;
-  /** Its index within its day, or among all slots of a day or more: labels are at round indexes. */
+  /** Its index within its day, or among all slots if a slot is a day or longer. Labels are at round indexes. */
   readonly place: number;
 }
 
@@ -49,7 +49,7 @@ function floorOf(time: number, stepMs: number): number {
   return Math.floor((time - offsetMs) / stepMs) * stepMs + offsetMs;
 }
 
-/** Days on which daylight saving time starts or ends are shorter or longer. */
+/** Returns the start of the next slot. Days on which daylight saving time starts or ends have another length. */
 function nextOf(time: number, stepMs: number): number {
   if (stepMs < dayMs) return time + stepMs;
   const date = new Date(time);

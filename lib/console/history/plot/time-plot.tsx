@@ -11,7 +11,7 @@ import { hubNow, isFollowing, pan, rangeOf, type Timeframe, zoom } from '../time
 import { type Curve, columnsOf, continueWith, curveOf, isMarks, nothing, type Seen, shift } from './curve.ts';
 import { optionsOf, type Shape } from './plot-look.ts';
 
-/** While it moves with the clock, it is drawn for each half pixel, within these intervals. */
+/** The minimum and maximum interval between redraws while it follows the clock. In between, it is redrawn for each half pixel. */
 const leastIntervalMs = 200;
 const mostIntervalMs = 1000;
 const keyPan = 0.1;
