@@ -297,7 +297,7 @@ async function isSame(path: string, text: string): Promise<boolean> {
   return (await readFile(path, 'utf8').catch(() => undefined)) === text;
 }
 
-/** Adapts the files to the environment in which the hub runs. Errors: `bad-request` if none of them has the setting. */
+/** Sets the folder of the store and the listen address in the files. Errors: `bad-request` if no file has the setting to change. */
 function setPlace(files: Map<string, string>, { data, bindIp }: Place): void {
   for (const [option, value, said] of [
     ['data', data, "folder: 'data'"],

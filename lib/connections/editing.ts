@@ -93,7 +93,7 @@ export interface EditedFile {
   readonly file: string;
   readonly etag: string;
   readonly text: string;
-  /** In the unified format of diff; empty: nothing has changed. */
+  /** The changes in the unified format of diff; empty: nothing has changed. */
   readonly difference: string;
   /** Whether the text on disk had changed in the meantime and both edits were kept. */
   readonly isMerged: boolean;
@@ -172,9 +172,9 @@ export interface Uses {
 /** The operations with which a hub lets users edit its flow files. */
 export interface Editing {
   files(rights: EditRights): Promise<readonly EditableFile[]>;
-  /** Errors: `forbidden`, `not-found`. */
+  /** Returns the text of a file, and what the page needs to edit it. Errors: `forbidden`, `not-found`. */
   source(file: string, rights: EditRights): Promise<Source>;
-  /** Errors: `bad-request`, `forbidden` with the location, `not-found`; `conflict`, an `EditConflictError`. */
+  /** Edits a file. Errors: `bad-request`, `forbidden` with the location, `not-found`; `conflict`, an `EditConflictError`. */
   edit(request: EditRequest, by: Origin, rights: EditRights): Promise<EditAnswer>;
   /** The names of a file: as listed by the hub, and below the flow folder. */
   namesOf(file: string): readonly string[];

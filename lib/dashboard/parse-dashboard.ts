@@ -1,4 +1,4 @@
-// Parses a dashboard: its text, every widget by the schema of its type, and the position of each widget. It reports all errors at once,
+// Parses a dashboard: its text, every widget by the schema of its type, and the position of each widget. It reports all errors together,
 // each with line, column and the nearest name.
 import { z } from 'zod';
 import { type CheckedFile, formatMistake, MistakeList, type SettingPath } from '../json5/mistake.ts';

@@ -24,7 +24,7 @@ export interface HttpRequest {
   readonly method: string;
   /** The path and the query. */
   readonly target: string;
-  /** By their names in lower case. */
+  /** The headers, by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
@@ -353,7 +353,7 @@ export class AnswerPattern implements Matcher {
   readonly #event: string | undefined;
   readonly #headers: readonly NamedPattern[];
 
-  /** Errors: `PatternError`. */
+  /** `body` is undefined if any body matches. Errors: `PatternError`. */
   constructor(body: Matcher | undefined, written: DescribedAnswer, compile: CompileExpression) {
     this.ofBody = body;
     this.status = written.status;

@@ -62,7 +62,7 @@ class HttpLink implements Link {
   readonly #base: string;
   readonly #pools = new Map<string, Pool>();
   readonly #exchanges = new Map<object, Exchange>();
-  /** By their texts. */
+  /** The parsed requests, by their texts. */
   readonly #known = new KeptResults<HttpRequest>(maxKnownRequests);
   #client: Client | undefined;
   #isEnded = false;

@@ -106,7 +106,7 @@ export class TreePattern implements Matcher {
   readonly literals = new Map<string, Value>();
   readonly #root: Node;
 
-  /** Errors: `PatternError`. */
+  /** `written` is the example as in the description. Errors: `PatternError`. */
   constructor(written: unknown, compile: CompileExpression) {
     this.text = JSON.stringify(written);
     this.#root = this.#compile(written, compile, []);

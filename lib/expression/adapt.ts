@@ -35,7 +35,7 @@ export type TypeOf = (address: string, offset: number) => ValueType | undefined;
 
 /** Adapts one tree. Errors: `ExpressionMistake`. */
 export class Adaptation {
-  /** In the order of the expression, each once. */
+  /** The parameters that the expression looks up, each once, in the order of the expression. */
   readonly lookedUp = new Map<string, LookedUp>();
   /** The ranges of their addresses in the text, with the names that replace them. */
   readonly #spans: { readonly start: number; readonly end: number; readonly name: string }[] = [];

@@ -107,7 +107,7 @@ interface Edited {
 
 export class Editor implements Editing {
   readonly #parts: EditorParts;
-  /** By ETag; oldest first. */
+  /** The texts of earlier versions by ETag, oldest first. */
   readonly #known = new Map<string, string>();
   #knownLength = 0;
   #probation: { readonly revision: number; readonly user: string; readonly timer: NodeJS.Timeout } | undefined;
@@ -606,7 +606,7 @@ function secretsOf(text: string): ReadonlyMap<string, string> {
   return secrets;
 }
 
-/** Errors: `bad-request`. */
+/** Checks that a text is JSON5. Errors: `bad-request`. */
 function expectJson5(text: string): void {
   try {
     const { duplicates } = readJson5(text);

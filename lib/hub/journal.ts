@@ -147,7 +147,7 @@ export class Journal implements HubLog {
 
 /** The newest entries, by number. */
 class Entries {
-  /** Oldest first. */
+  /** The entries, oldest first. */
   readonly #all: LogEntry[];
 
   constructor(all: readonly LogEntry[] = []) {

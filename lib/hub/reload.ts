@@ -23,7 +23,7 @@ export interface FlowFiles {
 
 /** Runs the plans of reloads. */
 export interface ReloadTarget {
-  /** Errors: `cannot-start`; then the previous configuration remains active. */
+  /** Changes the running hub to a plan. Errors: `cannot-start`, after which the previous configuration remains active. */
   apply(plan: Plan): Reload;
   applyInShadow(plan: Plan): ShadowReport;
   readonly persistence: Pick<PersistencePort, 'note'>;
@@ -121,7 +121,7 @@ export class Reloader {
     }
   }
 
-  /** Errors: `cannot-start`. */
+  /** Checks that the hub is running. Errors: `cannot-start`. */
   #expectRunning(): void {
     if (this.#isStopped) throw new HubError('cannot-start', 'the hub is shutting down');
   }

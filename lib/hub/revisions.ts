@@ -31,7 +31,7 @@ const prefix = 'revision ';
 export class Revisions {
   readonly #remember: Remember;
   readonly #file: OwnFile;
-  /** Oldest first. */
+  /** The kept revisions, oldest first. */
   #all: KeptRevision[] = [];
 
   /** `file` is for a hub without a store. */
@@ -51,7 +51,7 @@ export class Revisions {
     this.#take(this.#file.read());
   }
 
-  /** Newest first. */
+  /** Returns the kept revisions, newest first. */
   list(): readonly KeptRevision[] {
     return this.#all.toReversed();
   }

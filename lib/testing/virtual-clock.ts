@@ -1,4 +1,4 @@
-// A clock that only advances when told to. It is the scheduler of connections and rules in tests. Actions that are due at the same
+// A clock that advances only on request. It is the scheduler of connections and rules in tests. Actions that are due at the same
 // time run in the order in which they were scheduled.
 
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';

@@ -33,7 +33,7 @@ interface SubscriptionsOptions {
 
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
-  /** By number; bounded by the callers (`maxSelections`, `maxGroups`). */
+  /** The subscriptions by number. The callers bound them (`maxSelections`, `maxGroups`). */
   readonly #all = new Map<number, Sent>();
   /** The subscriptions that are still without an `end`. */
   readonly #pending = new Set<Sent>();

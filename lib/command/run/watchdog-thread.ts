@@ -31,7 +31,7 @@ const idleMs = 1000;
 const lastMessageMs = 1000;
 
 const { beats, holder, log, pid } = workerData as WatchdogData;
-/** By number. */
+/** The flows by their numbers. */
 let flows: ReadonlyMap<number, FlowCode> = new Map();
 parentPort!.on('message', (known: ReadonlyMap<number, FlowCode>) => {
   flows = known;

@@ -1,5 +1,5 @@
-// The link to a broker as a stream for the client of MQTT. It reads in slices, so that a flood of messages does not hold up the rest of the hub, and
-// bounds what a broker sends: the length of a packet, and what waits to be read. Plain messages, which are nearly all of a flood, bypass
+// The link to a broker as a stream for the MQTT client. It reads in slices, so that a flood of messages does not delay the rest of the
+// hub. It limits the length of a packet, and the number of bytes that wait to be read. Plain messages, which are most of a flood, bypass
 // the client; they never overtake a packet that the client has not handled yet.
 
 import { Duplex } from 'node:stream';
@@ -10,13 +10,13 @@ import { type Published, packetLength, readPublish } from './publish-packet.ts';
 export const maxPacketBytes = 16 * 1_048_576;
 /** The maximum number of received bytes that wait to be read. Beyond that, the link pauses. */
 export const maxUnreadBytes = 262_144;
-/** How many received bytes, and packets, are handled in one round of the event loop. */
+/** The maximum number of received bytes, and of packets, that are handled in one round of the event loop. */
 export const readPerRoundBytes = 2048;
 export const readPerRound = 32;
 
-/** The reports of the stream. */
+/** The events of the stream. */
 export interface LinkStreamEvents {
-  /** A message came that the client need not see. */
+  /** Reports a message that bypasses the client. */
   published(message: Published): void;
   fail(reason: string): void;
 }
@@ -27,14 +27,14 @@ export class LinkStream extends Duplex {
   readonly #version: 4 | 5;
   readonly #events: LinkStreamEvents;
   #unread: Buffer[] = [];
-  /** How much of the first part is read. */
+  /** The offset of the first unread byte in the first part. */
   #at = 0;
   #unreadBytes = 0;
   #isPaused = false;
   #isReading = false;
-  /** What is left of the packet that the client is receiving. */
+  /** The number of bytes that the client has still to receive of the current packet. */
   #restBytes = 0;
-  /** How many packets the client has not handled yet. */
+  /** The number of packets that the client has received and not handled yet. */
   #untaken = 0;
   isHeard = false;
 
@@ -53,7 +53,7 @@ export class LinkStream extends Duplex {
     this.#pass();
   }
 
-  /** The client handles a packet. */
+  /** Called when the client handles a packet. */
   taken(): void {
     this.#untaken--;
   }
@@ -97,11 +97,11 @@ export class LinkStream extends Duplex {
     const leftBytes = this.#unreadBytes;
     setImmediate(() => {
       this.#isReading = false;
-      if (hasMore || this.#unreadBytes > leftBytes) this.#pass(); // more may have come meanwhile
+      if (hasMore || this.#unreadBytes > leftBytes) this.#pass(); // more bytes may have arrived meanwhile
     });
   }
 
-  /** Passes on the packets of a round; false: what is left, if anything, is a part of a head. */
+  /** Passes on the packets of a round; false: no complete packet header remains. */
   #passRound(): boolean {
     let left = readPerRoundBytes;
     for (let packets = 0; packets < readPerRound && left > 0 && !this.destroyed; packets++) {
@@ -136,7 +136,7 @@ export class LinkStream extends Duplex {
     return true;
   }
 
-  /** Completes the head of the next packet; false: it has not come yet. */
+  /** Joins the parts of the next packet header; false: the header is not complete yet. */
   #joinHead(): boolean {
     for (;;) {
       const first = this.#unread[0];

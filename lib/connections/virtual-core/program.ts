@@ -1,5 +1,5 @@
 // Compiles the settings of a virtual core: finds the names that each output reads, checks names, types and cycles, and sorts the outputs
-// into the order of their evaluation. It finds all errors at once.
+// into the order of their evaluation. It reports all errors together.
 import {
   compileExpression,
   type Expression,
@@ -23,7 +23,7 @@ import type { BlockOutput, CoreSettings, ExpressionOutput, Output } from './sett
 interface Program {
   readonly mistakes: readonly SettingMistake[];
   readonly inputs: ReadonlyMap<string, Cell>;
-  /** In the order of evaluation. */
+  /** The units, in the order of their evaluation. */
   readonly units: readonly Unit[];
 }
 

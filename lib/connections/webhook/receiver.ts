@@ -33,7 +33,7 @@ export class Receiver implements Hook {
   readonly #emit: (event: ConnectionEvent) => void;
   readonly #readers: readonly Reader[];
   readonly #seen: SeenDeliveries;
-  /** How many deliveries may arrive at once, and when this was determined. */
+  /** The number of deliveries that may arrive now, and the time when it was determined. */
   #tokens: number;
   #tokensAtMs: number;
 
@@ -128,7 +128,7 @@ export class Receiver implements Hook {
     return typeof id === 'string' || typeof id === 'number' ? keyOfId(String(id)) : [];
   }
 
-  /** Errors: `too-many-requests`. */
+  /** Checks the rate of deliveries. Errors: `too-many-requests`. */
   #expectRate(): void {
     const { perSecond } = this.#settings;
     const now = this.#context.scheduler.now();
@@ -203,7 +203,7 @@ function isJson(body: Buffer): boolean {
   return /^\s*[[{]/.test(body.toString('latin1', 0, 64));
 }
 
-/** Errors: `body-type`, `unprocessable`. */
+/** Parses the body of a delivery by its media type. Errors: `body-type`, `unprocessable`. */
 function readContent(body: Buffer, type: string): Content {
   if (body.length === 0) return { text: '', tree: {}, isTree: true };
   const isForm = type === 'application/x-www-form-urlencoded';
@@ -282,7 +282,7 @@ class SeenDeliveries {
   readonly #keepMs: number | undefined;
   readonly #context: ConnectionContext<unknown>;
   readonly #prefix: string;
-  /** By key, oldest first: the time of arrival, on the clock of the connection, and the row. */
+  /** The time of arrival (on the clock of the connection) and the row of each delivery, by key, oldest first. */
   readonly #keys = new Map<string, { readonly atMs: number; readonly row: number }>();
   readonly #rows = new Map<number, Set<string>>();
   #row = 0;

@@ -89,7 +89,7 @@ function declare(id: string): ParameterDeclaration {
   return { id, type: 'S', access: 'write-only' };
 }
 
-/** Errors: `cannot-start` with the path, or with line and column. */
+/** Reads the template of a connection. Errors: `cannot-start` with the path, or with line and column. */
 function readTemplate({ template, templateFile }: XmlSettings, resolvePath: ResolvePath): Template {
   if (template !== undefined) return parseTemplate(sourceOfText('template', template));
   const path = resolvePath(templateFile as string);
@@ -116,7 +116,7 @@ function readTemplateFile(path: string): Buffer {
   }
 }
 
-/** Errors: `cannot-start` for a placeholder added since the flow file was loaded, because it cannot be set. */
+/** Returns the writes to a placeholder. Errors: `cannot-start` for a placeholder that was added after the flow file was loaded. */
 function inboxOf({ inbox }: ConnectionContext<XmlSettings>, name: string): Observable<Value> {
   try {
     return inbox(name);

@@ -206,7 +206,7 @@ class TemplateParser {
     this.#start = end;
   }
 
-  /** Errors: always; for an entity, the message lists what a template may contain. */
+  /** Always throws an error. For an entity, its message lists what a template may contain. */
   #explain(error: Error): never {
     if (!error.message.endsWith(undefinedEntity)) throw error;
     const { text } = this.#source;
@@ -219,7 +219,7 @@ class TemplateParser {
     );
   }
 
-  /** Errors: always, with the current line and column. */
+  /** Always throws an error with the current line and column. */
   #fail(message: string): never {
     throw this.#saxes.makeError(message);
   }

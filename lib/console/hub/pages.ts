@@ -4,7 +4,7 @@
 export const maxHeld = 5000;
 
 export interface Held<Row> {
-  /** Newest first; a row has the same id in each answer. */
+  /** The rows, newest first. A row has the same id in each answer. */
   readonly rows: readonly (Row & { readonly id: string })[];
   /** The cursor for older rows; undefined: there are none. */
   readonly next: string | number | undefined;

@@ -135,7 +135,7 @@ export const flowRuleSchema = z.strictObject({
 
 type RulesFunction = (on: On) => unknown;
 
-/** By connection type: a schema takes longer to make, and to compile at its first use, than the settings of a connection to check. */
+/** A cache of schemas by connection type: creating and compiling a schema takes longer than checking the settings of a connection. */
 const connectionSchemas = new WeakMap<AnyConnectionType, z.ZodObject>();
 
 /** Returns the whole settings schema of a connection type: its settings, the common ones, and `type`. */

@@ -138,7 +138,7 @@ export type FindDeclaration = (
 
 /** A larger file is not read: its size and modification time stand for its content. */
 const maxHashedBytes = 4 * 1024 * 1024;
-/** Hashing the text of many parameters at once costs a tenth of hashing them one by one; the text of a million would be too long. */
+/** Hashing the text of many parameters together costs a tenth of hashing them one by one; the text of a million would be too long. */
 const parametersPerUpdate = 1000;
 
 /**

@@ -27,7 +27,7 @@ const memoryMb = 512;
 /** How often the memory is checked. */
 const lookMs = 50;
 /**
- * The limit at which V8 itself ends a thread. If the thread requests a lot at once, as for a growing array, V8 ends the whole process
+ * The limit at which V8 itself ends a thread. If the thread requests a large block, as for a growing array, V8 ends the whole process
  * instead, so this limit is far above the one that is checked first.
  */
 const heapMb = 4 * memoryMb;

@@ -10,7 +10,7 @@ export interface DomainStatus {
   readonly role: 'alone' | 'main' | 'standby';
   readonly lease: LeaseStatus;
   readonly link: LinkStatus;
-  /** Sorted by name. */
+  /** The hubs of the domain, sorted by name. */
   readonly hubs: readonly DomainHub[];
 }
 

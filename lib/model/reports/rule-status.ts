@@ -2,7 +2,7 @@
 import type { Value } from '../value.ts';
 
 /**
- * limited: it loops or buffers too much, so a limit recently dropped one of its values or writes, or dropped the last one; failing: it
+ * limited: the rule loops or buffers too much, so that a limit dropped its last value or write, or another one recently; failing: it
  * recently failed on a value; waiting: a parameter that it reads is unknown; disabled: switched off by its flow file or by an operator.
  */
 export type RuleState = 'running' | 'limited' | 'failing' | 'waiting' | 'disabled';

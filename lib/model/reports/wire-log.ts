@@ -87,7 +87,7 @@ export class WireLog {
   /** Which row is that of the oldest frame, and how many there are. */
   #first = 0;
   #count = 0;
-  /** By the number of the frame. */
+  /** The faults of refused frames, by the number of the frame. */
   readonly #faults = new Map<number, string>();
   #buffer = new Uint8Array(0);
   #end = 0;

@@ -25,7 +25,7 @@ export interface KeptAge {
   readonly ran: number;
   /** The clock of the machine at that moment. */
   readonly wall: number;
-  /** Oldest first. */
+  /** The pauses, oldest first. */
   readonly pauses: readonly AgePause[];
 }
 

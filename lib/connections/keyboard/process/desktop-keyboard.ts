@@ -8,9 +8,9 @@ import { listenToRawKeys, openXTest } from './x11/raw-keys.ts';
 import { XServer } from './x11/x-server.ts';
 
 export interface Keyboard {
-  /** Errors: one sentence if keys cannot be pressed. */
+  /** Prepares to press keys. Errors: `Error` with one sentence if keys cannot be pressed. */
   openPresser(): Promise<Presser>;
-  /** Errors: one sentence if keys cannot be detected. */
+  /** Starts to detect keys. Errors: `Error` with one sentence if keys cannot be detected. */
   listen(listener: KeyListener): Promise<void>;
   /** Returns the reason why a combination cannot currently be detected or pressed; empty: it can. */
   whyNot(names: readonly string[], side: Side): string;
@@ -68,7 +68,7 @@ function whyNotIn(layout: Layout, names: readonly string[], side: Side): string 
 
 // Errors of missing optional packages.
 
-/** Errors: always. */
+/** Returns a function that always throws: the optional package is missing. */
 function missing(library: string): (error: unknown) => never {
   return (error) => {
     throw new Error(`the optional package ${library} is not installed or does not load: ${messageOf(error)}`);

@@ -18,7 +18,7 @@ export interface Terms {
   greatest: number;
 }
 
-/** Information about other hubs apart from their renewals. */
+/** Reports whether other hubs are running, and whether one of them takes precedence. */
 export interface Rivals {
   lifeOf(holder: string): Promise<Life>;
   /** false: both hubs may run at the same time for a while, so this hub does not wait for a holder that seems to be gone. */

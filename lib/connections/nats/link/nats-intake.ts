@@ -59,7 +59,7 @@ export class Intake {
   readonly #soon: IntakeContext['soon'];
   readonly #log: Log;
   readonly #now: () => number;
-  /** By hub, in the order of their turns. */
+  /** The queue of each hub, in the order in which they are handled. */
   readonly #queues = new Map<string, Queue>();
   readonly #waiting = new Shares(maxWaitingBytes, maxWaitingBytesInAll);
   /** How long this round has taken; undefined: no round is running. */

@@ -307,7 +307,8 @@ function createTransport(connection: NatsConnection, { domain, intake, log }: Tr
 /** The pauses after all servers have failed. */
 const pauses = { firstMs: 250, longestMs: 400 };
 /**
- * When the next attempt begins in parallel with one that has not ended. Each attempt has a deadline, so only a few run at the same time.
+ * The time after which the next attempt starts, even if the current one has not ended. Each attempt has a deadline, so only a few run in
+ * parallel.
  */
 const nextAttemptMs = 400;
 

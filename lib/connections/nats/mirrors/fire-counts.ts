@@ -7,7 +7,7 @@ type Fires = readonly number[];
 
 export class FireCounts {
   readonly #parameterOf: (number: number) => Parameter | undefined;
-  /** By the number of the trigger, in one epoch of its owner. */
+  /** The number of fires of each trigger, by the number of the trigger in the current epoch of its owner. */
   readonly #counts = new Map<number, number>();
   #epoch: string | undefined;
 

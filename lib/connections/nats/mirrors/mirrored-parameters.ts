@@ -40,7 +40,7 @@ export interface MirroredContext {
   readonly owner: string;
   readonly remote: Remote;
   readonly isSelected: (address: string) => boolean;
-  /** Whether to show the hub's report of a connection: no other hub is known to have that connection. */
+  /** Whether this hub shows what the owner reports about a connection. It does unless another hub is known to have that connection. */
   readonly mayShow: (connectionId: string) => boolean;
   /** Whether this hub declares the same parameters and is the standby. */
   readonly isOwn: boolean;
@@ -53,7 +53,7 @@ export interface MirroredContext {
 
 export class MirroredParameters {
   readonly #context: MirroredContext;
-  /** By the number of the owner; undefined: not shown here. */
+  /** The mirrored parameters by the numbers that the owner uses; undefined: this hub does not show the parameter. */
   #byNumber: (Parameter | undefined)[] = [];
   #size = 0;
   /** The parameters shown before a new snapshot, by address. Definitions decide which of them stay before values arrive. */

@@ -111,8 +111,8 @@ export class RemoteWrites {
   }
 
   /**
-   * Rejects if no attempt was answered. An attempt that fails immediately, because nobody listens, is repeated as well: the owner may be
-   * back soon.
+   * Sends a request to the owner until an attempt is answered. Rejects if none is answered within `writeTimeoutMs`. Also repeats an attempt
+   * that fails immediately because nobody listens: the owner may soon be back.
    */
   async #ask(remote: TargetHub, request: string) {
     const subject = subjectOfWrites({ ...this.#name, hub: remote.hub }, this.#name.hub);
@@ -150,7 +150,7 @@ function unavailable(message: string): HubError {
   return new HubError('unavailable', message);
 }
 
-// An estimate of an owner's clock: every report contains its time. So the owner can tell how long ago a request was first sent, although
+// An estimate of an owner's clock: every report contains its time. So the owner knows how long ago a request was first sent, although
 // the clocks of two hubs differ.
 
 /** Every report arrives within this time. */

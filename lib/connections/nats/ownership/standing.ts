@@ -22,7 +22,7 @@ export interface OwnershipContext {
   readonly namesake$: Observable<NamesakeReport>;
   /** Returns the other hub that currently reports each Connection ID. */
   readonly reportedOwners: () => ReadonlyMap<string, string>;
-  /** As `ClaimsOptions.hasNoTerm`. */
+  /** See `ClaimsOptions.hasNoTerm`. */
   readonly hasNoTerm: (hub: string) => boolean;
   /**
    * Sends everything that other hubs have not received yet. Resolves to whether the standby has received it, or to false after a time
@@ -41,7 +41,7 @@ export interface Standing {
    * this name.
    */
   hasName: boolean;
-  /** As `Ownership.answers`. */
+  /** See `Ownership.answers`. */
   answers: boolean;
   term: number;
   /** Reports a change. */
@@ -57,6 +57,6 @@ export interface LeaseContext extends OwnershipContext {
   readonly standing: Standing;
   /** The current problem; undefined: not known yet. */
   readonly problem$: BehaviorSubject<string | undefined>;
-  /** As `Ownership.confirm`. */
+  /** See `Ownership.confirm`. */
   readonly confirm: (() => Promise<boolean>) | undefined;
 }

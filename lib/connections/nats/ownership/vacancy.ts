@@ -114,7 +114,7 @@ export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: 
 class RefusedConnections {
   readonly #port: Pick<HubPort, 'parameters' | 'mirroring'>;
   readonly #timeOfDay: () => number;
-  /** By Connection ID. */
+  /** The vacancies by Connection ID. */
   readonly #vacancies = new Map<string, Vacancy>();
 
   constructor(port: Pick<HubPort, 'parameters' | 'mirroring'>, timeOfDay: () => number) {

@@ -36,7 +36,7 @@ const maxSentence = 999;
 
 interface Known {
   readonly atMs: number;
-  /** undefined: dropped, because all answers together were too long. */
+  /** The answer; undefined: it was dropped, because all answers together were too long. */
   answer: string | undefined;
   /** Resolves to whether the answer may be sent; undefined: immediately. */
   readonly confirmed: Promise<boolean> | undefined;
@@ -50,7 +50,7 @@ export interface RemoteWriteContext {
   readonly scheduler: SchedulerLike;
   /** Sends the written values to mirrors before the answer, so acknowledged writes have already been sent to the standby. */
   readonly notify: () => void;
-  /** As `Ownership.confirm`. */
+  /** See `Ownership.confirm`. */
   readonly confirm: (() => Promise<boolean>) | undefined;
 }
 
@@ -63,7 +63,7 @@ interface Writer {
 
 export class RemoteWriteHandler {
   readonly #context: RemoteWriteContext;
-  /** By run and number, oldest first. */
+  /** The answered requests by run and number, oldest first. */
   readonly #known = new Map<string, Known>();
   /** The requests with stored answers, oldest first, and the total length of the answers. */
   readonly #answered = new Set<Known>();

@@ -63,7 +63,7 @@ class Keys {
   readonly #data: Uint8Array;
   readonly #most: number;
   #count = 0;
-  /** By hash: the index after the opening quote, or 0. */
+  /** A hash table of keys: the index after the opening quote, or 0. */
   readonly #starts: Int32Array;
 
   constructor(data: Uint8Array, most: number) {

@@ -32,7 +32,7 @@ export class Dashboards {
   readonly #disk: Disk;
   readonly #checker = new DashboardChecker();
   #names: { readonly stamp: string | undefined; readonly all: readonly string[] } | undefined;
-  /** By name, the most recently requested one last. */
+  /** The cached dashboards by name, the most recently requested one last. */
   readonly #kept = new Map<string, Kept>();
   #keptLength = 0;
   /** The checks in progress, by name and content. */

@@ -154,7 +154,7 @@ export const endpoints = [
   }),
 ].map(ownEndpoint);
 
-/** Errors: `not-found`. */
+/** Returns the editor of the hub. Errors: `not-found` if the hub has none. */
 function editingOf({ editing }: Pick<HubPort, 'editing'>): Editing {
   if (editing !== undefined) return editing;
   throw new HubError('not-found', 'this hub was not started from flow files');

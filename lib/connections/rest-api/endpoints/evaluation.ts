@@ -119,7 +119,7 @@ function withinLimit<Result>(work: () => Result): Result {
   return result as Result;
 }
 
-/** Errors: `unknown-parameter`, even for one that the principal may not read. */
+/** Finds a parameter that the principal may read. Errors: `unknown-parameter`, also for a parameter that the principal may not read. */
 function find(address: string, view: View): Parameter {
   const parameter = view.find(address);
   if (parameter !== undefined) return parameter;

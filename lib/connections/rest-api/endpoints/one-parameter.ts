@@ -57,7 +57,7 @@ interface KnownPath {
 
 /** Answers with values. Clients read the same values repeatedly, so it caches their paths and short bodies. */
 export class ParameterReader {
-  /** By principal. */
+  /** The known paths of each principal. */
   #paths = new WeakMap<Principal, Map<string, KnownPath>>();
   /** The principal of the last request, and its paths. */
   #last: Principal | undefined;

@@ -87,7 +87,7 @@ export function servePast(context: PastContext, read: ReadQuestion, start: strin
     const exchange = keepResponse(response);
     const stay = cutWith(principal, response);
     const answer = async () => {
-      const asked = await read(context, asking); // a handler is attached at once, so that a rejection is handled
+      const asked = await read(context, asking); // awaited immediately, so that a rejection is handled
       const ready = await past
         .ask(asked, share, () => !exchange.isAborted)
         .finally(holdQuestion(exchange, asked, share));

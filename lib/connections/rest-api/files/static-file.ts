@@ -1,4 +1,4 @@
-// A file as an answer, with conditional and range requests (RFC 9110 sections 13 and 14). A short part is read and sent at once, before the
+// A file as an answer, with conditional and range requests (RFC 9110 sections 13 and 14). A short part is read and sent whole, before the
 // handler returns if the disk is fast enough. A long part is sent as fast as the client reads.
 import { close, type Stats } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -34,7 +34,7 @@ const require = createRequire(import.meta.url);
 const contentTypeOf: typeof contentType = (name) =>
   (require('mime-types') as typeof import('mime-types')).contentType(name);
 
-/** Maximum length of a part that is read at once. */
+/** Maximum length in bytes of a part that is read whole. */
 const atOnceBytes = 256 * 1024;
 /** The error codes of the file system for a file that does not exist or that the hub may not read. */
 const missingCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM', 'ENXIO']);

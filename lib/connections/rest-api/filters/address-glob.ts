@@ -1,5 +1,5 @@
 // Globs of addresses: `*` matches any text within a segment, `**` any text, and `**/` after a slash also no segment. A filter follows all
-// possible matches at once, with one bit per position in the glob, so it takes at most the length of the address times that of the glob.
+// possible matches in parallel, with one bit per position in the glob, so it takes at most the length of the address times that of the glob.
 
 import type { Pattern } from '../../../wire/pattern.ts';
 import { anyOf, createFilter, type Filter, filterOf, textWork } from './filter.ts';

@@ -50,7 +50,7 @@ export class Admission {
 
   /**
    * Runs a handler if the guard admits the request, and answers the errors of both. A handshake beyond a limit also closes the connection;
-   * otherwise thousands of useless connections would remain open until they all time out at once.
+   * otherwise thousands of useless connections would remain open until they all time out together.
    */
   answer(response: HttpResponse, request: HttpRequest, purpose: Purpose, handler: Handler, isHandshake = false): void {
     const { guard, openAnswer, hits } = this.#context;

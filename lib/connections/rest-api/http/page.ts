@@ -1,5 +1,5 @@
 // A page is a JSON answer. It is produced in slices that alternate with those of other clients, and sent with an ETag, or as fast as its
-// client reads if it is long. Only some pages that take several slices are in progress at once, because their text waits in memory.
+// client reads if it is long. Only some pages that take several slices are in progress simultaneously, because their text waits in memory.
 
 import type { Account } from '../../../model/held-bytes.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
@@ -55,7 +55,7 @@ export type ReadPage = (request: PageRequest) => Page | Promise<Page>;
 /** How much of a page is produced before any of it is sent. A longer page has no ETag. */
 const mostWithTag = 1024 * 1024;
 const chunkLength = 16 * 1024;
-/** Maximum number of pages with several slices that are in progress at once. One user or network may use at most half of the free ones. */
+/** Maximum number of pages with several slices in progress. One user or network may use at most half of the free ones. */
 const mostInProgress = 16;
 /** The number of characters after which the clock is checked. */
 const lookEvery = 4096;

@@ -12,9 +12,9 @@ import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
 import { hasRoomForBody, holdFor, noRoomMs } from './answer/send.ts';
 
 /**
- * How long requests are still answered immediately when the round has lasted long, so that a client that pipelines only a little is not cut
- * off. It is restored slowly: otherwise a client that pipelines endlessly, and reconnects when it is cut off, would make every round that
- * long.
+ * The time that the hub spends on immediate answers after a round has become long, so that a client that pipelines few requests is not
+ * cut off. Spent time is restored slowly. Otherwise a client that pipelines endlessly, and reconnects after it was cut off, would prolong
+ * every round by this time.
  */
 const longerMs = 75;
 const regainedMsPerSecond = 8;

@@ -145,7 +145,7 @@ export function shareOf({ name }: { readonly name: string }, address: string): s
 
 export class WriteCounts {
   taken = 0;
-  /** By the code of the error. */
+  /** The number of refused requests, by the code of the error. */
   readonly refused = new Map<ErrorCode | 'internal', number>();
 
   refuse(error: unknown): void {

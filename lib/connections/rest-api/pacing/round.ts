@@ -15,7 +15,7 @@ const askEveryMs = 1;
 const leastShare = 1 / 3;
 /** How long publishing at the end of the round may take. Beyond that, the round accepts no more messages. */
 const longestPublishingMs = 8;
-/** uWebSockets.js sends 32 frames at once: a run of 32 is completed if it takes no longer than this in total. */
+/** uWebSockets.js sends 32 frames together: a run of 32 is completed if it takes no longer than this in total. */
 const runFrames = 32;
 const longestRunsMs = 13;
 /** The approximate time to publish a frame to one socket, and the time per character. */
@@ -135,7 +135,7 @@ export class Round {
   };
 }
 
-// Detects whether the machine or the process was recently suspended. If so, everything that clients sent in the meantime arrives at once,
+// Detects whether the machine or the process was recently suspended. If so, everything that clients sent in the meantime arrives together,
 // which is not their fault. Time in which the process worked does not count, because a flood may have caused it.
 
 const lookEveryMs = 100;

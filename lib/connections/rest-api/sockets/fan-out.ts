@@ -31,7 +31,7 @@ export class FanOut {
   readonly #parameters = new Map<number, Parameter>();
   /** Subscribers in the order in which they joined, each with its number in that order. */
   readonly #subscribers = new Map<Subscriber, number>();
-  /** The subscribers as a list, at whose end a channel finds new ones; undefined: it has to be rebuilt. */
+  /** The subscribers as a list. New ones are at its end, where channels look for them. undefined: the list has to be rebuilt. */
   #list: Subscriber[] | undefined = [];
   #joined = 0;
   #left = 0;

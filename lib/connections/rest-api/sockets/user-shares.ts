@@ -109,7 +109,7 @@ type Unread = readonly [client: ConnectedClient, bytes: number];
 
 /** The bytes that the hub held for the clients of a share during the last walk. */
 interface ShareHeld {
-  /** In ascending order of the bytes that the hub holds for them. */
+  /** The clients, in ascending order of the bytes that the hub holds for each. */
   readonly clients: Unread[];
   readonly account: Account;
 }

@@ -70,7 +70,7 @@ export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }
 
-// Errors in combinations of valid settings: two accounts with the same name or token, one of which could never sign in.
+// Errors in combinations of valid settings: two accounts with the same name or token. One of them could never sign in.
 
 /** Returns the errors, for a name at `username`, for a token at the later of the two. No message contains a token. */
 export function accountMistakes({ username, token, users }: AccountSettings): SettingMistake[] {

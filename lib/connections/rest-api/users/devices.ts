@@ -49,7 +49,7 @@ export class Devices {
   readonly #file: string | undefined;
   readonly #log: Log;
   readonly #dismiss: (departures: readonly Departure[]) => void;
-  /** Bounded by the maximum number of browsers per user in the settings, and of kiosks. */
+  /** The devices by the digest of their token, bounded by the maximum number of browsers per user and of kiosks in the settings. */
   readonly #byDigest = new Map<string, Known>();
   readonly #links = new KioskLinks();
   /** Measures how long ago devices were seen, independently of the system clock. */
@@ -290,7 +290,7 @@ interface Waiting extends Omit<Invitation, 'until'> {
 
 export class KioskLinks {
   readonly #goodMs: number;
-  /** By the digest of the code, bounded by the maximum number of unopened links. */
+  /** The unopened links by the digest of their code, bounded by the maximum number of such links. */
   readonly #byDigest = new Map<string, Waiting>();
 
   /** `goodMs` is how long a link is valid. */

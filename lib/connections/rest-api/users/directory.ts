@@ -85,8 +85,8 @@ export class Directory {
   }
 
   /**
-   * Finds the user with a password; undefined: it is wrong. This takes the same time whether or not the user exists, and for any
-   * credentials, if all passwords in scrypt form have the same parameters.
+   * Finds a user by name and password; undefined: one of them is wrong. Takes the same time for known and unknown users. If all scrypt
+   * hashes have the same parameters, the time is also independent of the password.
    */
   withPassword(
     user: string,

@@ -50,7 +50,7 @@ interface Network {
 }
 
 export class PasswordQueue {
-  /** In the order of arrival. At most `maxWaiting`. */
+  /** The waiting checks in the order of arrival, at most `maxWaiting`. */
   readonly #waiting = new Set<Waiting>();
   readonly #networks = new Map<string, Network>();
   /** The suspicion of the comparisons in progress: one, and possibly a less suspicious one. */

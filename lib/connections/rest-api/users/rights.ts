@@ -29,7 +29,7 @@ export class Rights {
   readonly #dashboards: Filter;
   readonly #edit: Filter;
   readonly #hub: Parameters;
-  /** By address, for existing parameters. */
+  /** The rights to existing parameters, by address. */
   readonly #known = new Map<string, number>();
 
   constructor(settings: Rights['settings'], hub: Parameters) {

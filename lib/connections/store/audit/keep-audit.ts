@@ -294,7 +294,7 @@ type WrittenAnswer = Extract<AuditAnswer, { readonly written: unknown }>;
 export class AuditWriter {
   readonly #thread = new StoreThread<AuditRequest, AuditAnswer>('audit-thread', 'writes the audit');
 
-  /** As `StoreThread.start`. */
+  /** See `StoreThread.start`. */
   start(): void {
     this.#thread.start();
   }

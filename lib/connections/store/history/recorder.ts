@@ -263,7 +263,7 @@ type Away = Pick<AbsenceRow, 'start' | 'reason' | 'revision'> & { readonly param
 class Absences {
   readonly #hub: Parameters;
   readonly #now: () => number;
-  /** By Connection ID. */
+  /** The connections without contact, by Connection ID. */
   readonly #away = new Map<string, Away>();
   #rows: AbsenceRow[] = [];
   /** The minimum revision of further rows: they come after the last clock jump. */

@@ -247,7 +247,7 @@ export class PastDatabase {
     return merge(rows, this.#inBlocks(series, hour, from, before, 'last', limit, numbers), -1, limit);
   }
 
-  /** One change by its key. */
+  /** Returns the change with this time (milliseconds since 1970) and revision; undefined: there is none. */
   event(series: Series, time: number, revision: number): EventRow | undefined {
     if (!isTime(time)) return undefined;
     const { id, type } = series;

@@ -241,7 +241,7 @@ export class Deadline {
     return this.#endMs - performance.now();
   }
 
-  /** Errors: `unavailable` when the time limit is reached. */
+  /** Checks the time limit of the query. Errors: `unavailable` when it is reached. */
   check(): void {
     if (this.isOver)
       throw new HubError('unavailable', 'the query takes too long: request a shorter time range or fewer points');

@@ -1,4 +1,4 @@
-// Runs history and audit queries in a separate thread. The thread receives several queries at once, so it never waits for the next one.
+// Runs history and audit queries in a separate thread. The thread receives several queries together, so it never waits for the next one.
 // It starts with the first query and ends after a minute without one.
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { HubError, messageOf } from '../../../model/error.ts';
@@ -11,7 +11,7 @@ import { type PackedQuestion, packList, type ReadAnswer, type ReadRequest } from
 /** The maximum number of waiting queries. */
 export const maxQuestions = 4096;
 /**
- * The thread receives half of the waiting queries at once, up to this many: it reads the second half while the answers of the first half
+ * The thread receives half of the waiting queries together, up to this many: it reads the second half while the answers of the first half
  * are sent. Queries that it does not reach soon are queued again.
  */
 const maxBatch = 64;

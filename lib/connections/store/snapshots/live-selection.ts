@@ -203,7 +203,7 @@ export class LiveSelection {
     return shelf.bytes - (shelf.find(this.name, name)?.bytes ?? 0) + bytes;
   }
 
-  /** Errors: `conflict` until the store has read its snapshots from the disk. */
+  /** Checks that the snapshots are available. Errors: `conflict` until the store has read them from the disk. */
   #expectReady(parameterId: string): void {
     if (!this.#options.shelf.isReady)
       throw new HubError('conflict', `${this.#where(parameterId)}: expected a running store, the store is starting`);
@@ -228,7 +228,7 @@ export class LiveSelection {
   }
 }
 
-/** Errors: `not-convertible`. */
+/** Checks the name of a snapshot. Errors: `not-convertible`. */
 function readName(where: string, input: unknown): string {
   const name = String(convert('S', input));
   if (/^[\p{L}\p{N}][^\p{C}/]*$/u.test(name) && !name.endsWith(' ') && [...name].length <= maxNameLength) return name;

@@ -137,10 +137,10 @@ function keyOf(selection: string, name: string): string {
 export const maxSelections = 64;
 /** Per selection. */
 export const maxSnapshots = 100;
-/** Per snapshot. */
+/** The limits for each snapshot. */
 export const maxParameters = 20_000;
 export const maxSnapshotBytes = 4 * 1024 * 1024;
 /** The limit for all snapshots of a store together, which also take at most a quarter of the database. */
 export const maxBytesOfAll = 64 * 1024 * 1024;
-/** In characters. */
+/** The maximum length of a snapshot's name, in characters. */
 export const maxNameLength = 64;

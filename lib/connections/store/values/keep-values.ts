@@ -31,7 +31,7 @@ import { type Gathered, gather, isDefault, LongValues, recentRows, rowOf } from 
 import { CausesWriter, readCauses } from './kept-causes.ts';
 import { ValueShares } from './shares.ts';
 
-/** The number of values that are counted at once. */
+/** The number of values that are counted without a pause. */
 const countedAtOnce = 1000;
 /** The maximum number of bytes in a batch for values that previously did not fit. */
 const fittingBytes = 512 * 1024;
@@ -349,7 +349,7 @@ function keyOf(connection: string, name: string): string {
 export class ValuesWriter {
   readonly #thread = new StoreThread<Request, Answer>('values-thread', 'writes values');
 
-  /** As `StoreThread.start`. */
+  /** See `StoreThread.start`. */
   start(): void {
     this.#thread.start();
   }

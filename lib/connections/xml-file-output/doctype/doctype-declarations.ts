@@ -98,13 +98,13 @@ export class Scanner {
     return taken;
   }
 
-  /** Errors: `Mistake` if any other text is next. */
+  /** Reads the expected token or text. Errors: `Mistake` if any other text is next. */
   expect(wanted: Token | string): string {
     if (typeof wanted === 'string') return this.skip(wanted) ? wanted : this.fail(`"${wanted}"`);
     return this.take(wanted) ?? this.fail(wanted.what);
   }
 
-  /** Errors: always a `Mistake`: `expected a name, got ">"`. */
+  /** Always throws a `Mistake`, such as `expected a name, got ">"`. */
   fail(expected: string): never {
     const next = this.text.slice(this.at, this.at + shownCharacters).split(/[\r\n]/)[0];
     throw new Mistake(this.at, `expected ${expected}, got ${this.isAtEnd ? 'the end' : describe(next)}`);

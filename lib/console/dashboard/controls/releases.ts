@@ -33,7 +33,7 @@ interface PendingRelease {
 
 /** `former` are pending releases of an earlier page in this tab. */
 export function createReleases(former: readonly string[], { send, changed, settled }: ReleasesOptions): Releases {
-  /** Bounded by the pressed buttons: an entry goes once the hub has acknowledged its release. */
+  /** The pending releases by address. They are bounded by the pressed buttons, because an acknowledged release is removed. */
   const pending = new Map<string, PendingRelease>(
     former.map((address) => [address, { isHeld: false, writes: 0, pause: undefined }] as const),
   );

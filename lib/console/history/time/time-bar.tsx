@@ -23,7 +23,7 @@ const lasts = [
   ['30 d', 30 * dayMs],
 ] as const;
 
-/** The time that the page itself records, without a store. */
+/** How far back the page itself keeps values if the hub has no store, in milliseconds. */
 export const seenMs = 5 * minuteMs;
 
 const others = [
@@ -110,7 +110,7 @@ function Bounds(props: Pick<TimeBarProps, 'frame' | 'isKept' | 'choose'>) {
 
 export function TimeField(props: {
   readonly label: string;
-  /** undefined: none. */
+  /** The time in the field; undefined: it is empty. */
   readonly time: number | undefined;
   readonly disabled?: boolean;
   /** Receives a time; undefined: the field was cleared. */

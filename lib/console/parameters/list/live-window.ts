@@ -29,7 +29,7 @@ export function useLiveRows(
   addresses: Accessor<readonly string[]>,
   { rate: fixedRate, settleMs = defaultSettleMs }: { rate?: number; settleMs?: number } = {},
 ): (address: string) => LiveRow | undefined {
-  /** Bounded by the rows in view. */
+  /** The live rows by address, bounded by the rows in view. */
   const entries = new Map<string, Entry>();
   const [generation, setGeneration] = createSignal(0);
   const [settled, setSettled] = createSignal<readonly string[]>([]);

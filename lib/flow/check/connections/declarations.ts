@@ -53,7 +53,7 @@ export class Declared {
 export class Declarations {
   /** The file of each Connection ID, including connections with errors. */
   readonly #fileOfId = new Map<string, string>();
-  /** By Connection ID, without connections that have errors. */
+  /** The declarations by Connection ID, without connections that have errors. */
   readonly #declared = new Map<string, Declared>();
 
   /** The Connection IDs and addresses of other hubs; undefined: there are no other hubs. */
@@ -201,7 +201,7 @@ export interface KnownConnection {
   readonly key: string;
 }
 
-/** By Connection ID, in the order of the files. */
+/** The connections by Connection ID, in the order of the files. */
 export type KnownConnections = ReadonlyMap<string, KnownConnection>;
 
 /** Finds a connection that was checked with these settings; undefined: it must be checked, because it or a file has changed. */

@@ -44,7 +44,7 @@ export class HubPersistence implements PersistencePort {
   readonly restored$: Observable<void> = this.#restored.asObservable();
   #hasStore = false;
   #installation = installationOf({ connections: [], files: [], templates: [], furtherFiles: [] });
-  /** By parts of the store, the latest last. */
+  /** The archives that parts of the store offer, the latest last. */
   readonly #offered = new Set<Archive>();
   #archive: Archive | undefined;
   #lastOffset = Number.NaN;

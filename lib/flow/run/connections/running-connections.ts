@@ -56,7 +56,7 @@ export class RunningConnections {
   /** Those stopping connections that are part of the work of the hub. */
   readonly #leaving = new Set<Promise<void>>();
   readonly #holds = new Holds();
-  /** By Connection ID, in the order of the flow files. */
+  /** The running connections by Connection ID, in the order of the flow files. */
   #running: ReadonlyMap<string, RunningConnection> = new Map();
 
   /** Resolves when a store that goes first has restored its values; undefined: no connection has to wait. */
@@ -148,7 +148,7 @@ export class RunningConnections {
     return statusOf(this.#running.get(id)!);
   }
 
-  /** As `Operations.wire`. */
+  /** See `Operations.wire`. */
   wire(id: string, after: number): readonly ShownFrame[] {
     const connection = this.#running.get(id);
     if (connection === undefined)
@@ -387,7 +387,7 @@ export class RunningConnections {
     return end;
   }
 
-  /** Errors: `conflict` when a connection that is not disabled claims the same resource. */
+  /** Checks the resource of a connection. Errors: `conflict` when a connection that is not disabled claims the same resource. */
   #assertFree(plan: ConnectionPlan): void {
     for (const { plan: other, supervisor } of this.#running.values()) {
       const clash = supervisor.status.state === 'disabled' ? undefined : clashOf(plan, other);

@@ -561,7 +561,7 @@ export class HeldWrites {
   readonly #owner: Origin;
   readonly #log: Log;
   readonly #account: Account;
-  /** By Parameter ID, oldest first. */
+  /** The queued values by Parameter ID, oldest first. */
   readonly #queues = new Map<string, Value[]>();
 
   constructor(graph: Graph, owner: Origin, log: Log) {

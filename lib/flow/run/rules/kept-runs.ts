@@ -52,7 +52,7 @@ export abstract class KeptRuns {
   /** The address that started the first run, and those of all runs once they differ. */
   #source: string | undefined;
   #sources: (string | undefined)[] | undefined;
-  /** By the position of the run. */
+  /** The details of runs, by the position of the run. */
   #details: Map<number, Details> | undefined;
 
   /** The revision that started the latest run; 0: none did, or there is no run. */

@@ -168,7 +168,7 @@ class ChangeListener implements Listener<Value | undefined> {
   }
 }
 
-// Named sources. They are read all at once when the writes of a turn have settled, so no rule sees half of a turn.
+// Named sources. They are all read together when the writes of a turn have settled, so no rule sees half of a turn.
 
 /** Values by name; undefined: unknown. */
 export type Scope = Record<string, Value | undefined>;

@@ -47,7 +47,7 @@ const fakeInputBytes = 36;
 const keyPress = 2;
 const keyRelease = 3;
 
-/** Errors: one sentence if the server has no XTEST. */
+/** Opens the XTEST extension, which presses keys. Errors: `Error` with one sentence if the server has no XTEST. */
 export async function openXTest(server: XServer, layout: Layout): Promise<Presser> {
   const { opcode } = await server.extension('XTEST', 'no key can be pressed');
   const send = async (event: number, keycode: number) => {

@@ -187,7 +187,7 @@ function padded(bytes: Buffer): Buffer {
 
 // The proof with which a client connects to an X server: a cookie in the authority file (Xau, Xsecurity(7)).
 
-/** A server, as named in the file. */
+/** The name of an X server in the authority file. */
 interface Party {
   readonly family: number;
   readonly address: Buffer;

@@ -97,7 +97,7 @@ const often = 5;
 
 class WrongLately {
   readonly #now: () => number;
-  /** In the order of the last wrong attempt. */
+  /** The numbers of wrong attempts, in the order of the last one. */
   readonly #counts = new Map<string, { count: number; atMs: number }>();
 
   /** `now` is in milliseconds of a monotonic clock. */

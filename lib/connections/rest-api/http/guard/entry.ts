@@ -221,7 +221,7 @@ export class AuditSink {
     }
     const times = count > 1 ? ` (${count} times within a minute)` : '';
     const sentence = `sign-in: ${user}: ${after}${cause && `, ${cause}`}${times}`;
-    this.#context.log.info({}, sentence, after === 'changed' ? sentence : `sign-in ${after} ${user}`); // a reload changes several at once
+    this.#context.log.info({}, sentence, after === 'changed' ? sentence : `sign-in ${after} ${user}`); // a reload changes several together
   }
 }
 

@@ -61,7 +61,7 @@ interface LateFrame {
 
 /** The frames that wait for one audience. */
 interface Line {
-  /** In order; the first one is being sent. */
+  /** The frames in order. The first one is being sent. */
   readonly frames: LateFrame[];
   characters: number;
   /** The sockets that still lack the first frame; undefined: sending it has not begun. */

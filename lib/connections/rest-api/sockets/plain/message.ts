@@ -128,7 +128,7 @@ export class PlainReader {
   }
 }
 
-/** Errors: `bad-request` for a message that is too long. */
+/** Returns the bytes of a message. Errors: `bad-request` for a message that is too long. */
 function bytesOf(message: ArrayBuffer): Uint8Array<ArrayBuffer> {
   const { byteLength } = message;
   if (byteLength <= maxMessageBytes) return new Uint8Array(message);

@@ -1,5 +1,5 @@
 // The outbox keeps the changes for groups until the end of the round of the event loop, and publishes them then. uWebSockets.js sends the
-// frames of one round in runs of 32, each run at once, but within a socket handler it sends them one by one. For each frame it visits all
+// frames of one round in runs of 32, each run together, but within a socket handler it sends them one by one. For each frame it visits all
 // sockets of a topic. So topics are small, and each gets a whole run while its sockets are in the cache. Clients that asked for lists get
 // all changes of a round in one frame.
 

@@ -1,5 +1,5 @@
 // The frames of patchbay.v1 that carry values (docs/protocol.md "What the hub sends"), and how long lists are divided into frames. No frame
-// is much longer than a piece that uWebSockets.js sends at once.
+// is much longer than a piece that uWebSockets.js sends in one go.
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';

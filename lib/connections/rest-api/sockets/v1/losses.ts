@@ -1,4 +1,4 @@
-// The changes that clients miss while they do not read: counted for many clients at once (`Losses`), and for one client (`Missed`).
+// The changes that clients miss while they do not read: counted for many clients together (`Losses`), and for one client (`Missed`).
 
 import type { Channel } from '../fan-out.ts';
 import { definition, frameLength, isTrigger, itemOf } from './frames.ts';
@@ -85,7 +85,7 @@ const nothing: ReadonlyMap<Channel, number> = new Map();
  * newest value it needs.
  */
 export class Missed {
-  /** Bounded by its group, which closes the clients that have been full for longest. */
+  /** The number of lost changes by channel. The group bounds them: it closes the clients that have been full for longest. */
   #counts: Map<Channel, number> | undefined = undefined;
 
   get size(): number {

@@ -29,7 +29,7 @@ export interface HandlerContext extends Pick<ProtocolContext, 'hub' | 'log' | 'w
   readonly shares: SubscriptionShares;
   /** The limits on a client's subscriptions. */
   readonly limits: Pick<Limits, 'subscriptions' | 'clientSteps'>;
-  /** Errors: `bad-request`. */
+  /** Reads a subscription from a message. Errors: `bad-request`. */
   readonly readSubscription: (message: object, principal: Principal) => Request;
 }
 

@@ -78,7 +78,7 @@ export class Outboxes {
   }
 }
 
-/** The maximum number of waiting changes, at which they are sent. Long text counts as several. */
+/** The maximum number of waiting changes. When it is reached, they are sent. A long text counts as several changes. */
 const maxPending = 65_536;
 
 /**

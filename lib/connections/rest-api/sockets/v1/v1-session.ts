@@ -188,7 +188,7 @@ export class V1Session implements Session, Task {
 export class StallWatch {
   readonly #timeoutMs: number;
   readonly #giveUp: (client: Client) => void;
-  /** Bounded by the number of clients. */
+  /** The clients that cannot receive more, bounded by the number of clients. */
   readonly #full = new Set<Client>();
   #timer: NodeJS.Timeout | undefined;
 

@@ -148,7 +148,7 @@ class Bound implements BoundExpression {
   readonly #expression: RuleExpression;
   readonly #evaluate: RuleExpression['evaluate'];
   readonly #readsNow: boolean;
-  /** In the order of `lookedUp`. */
+  /** The parameters that the expression reads, in the order of `lookedUp`. */
   readonly #parameters: readonly Parameter[];
   readonly #runtime: ExpressionRuntime;
 
