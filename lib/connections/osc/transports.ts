@@ -6,6 +6,7 @@ import { lookup } from 'node:dns/promises';
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { type Link, type LinkListener, maxUnsentBytes, type Transport, tcpTransport } from '../../device/transport.ts';
 import { messageOf } from '../../model/error.ts';
+import { PacedReader } from './paced-reader.ts';
 import { maxPacketBytes } from './packet.ts';
 import type { OscSettings, Place } from './settings.ts';
 
@@ -56,7 +57,8 @@ class SlipFramer implements Framer {
 
   push(bytes: Buffer): Buffer[] {
     const packets: Buffer[] = [];
-    for (const byte of bytes) {
+    for (let place = 0; place < bytes.length; place++) {
+      const byte = bytes[place]!;
       if (byte === end) this.#end(packets);
       else if (this.#isEscaped) {
         this.#isEscaped = false;
@@ -165,26 +167,33 @@ export function tcpClient({ host, port }: Place, framing: OscSettings['framing']
     open(listener) {
       const framer = createFramer(framing, refuse);
       let isEnded = false;
-      const link: Link = transport.open({
-        opened: () => listener.opened(),
-        closed: (reason, code) => listener.closed(reason, code),
-        received: (bytes) => {
+      let ended: readonly [reason: string, code: number | undefined] = ['', undefined];
+      const stop = () => {
+        isEnded = true;
+        reader.end();
+        link.end();
+      };
+      const reader = new PacedReader({
+        take: (bytes) => {
           try {
-            for (const packet of framer.push(bytes as Buffer)) if (!isEnded) listener.received(packet);
+            for (const packet of framer.push(bytes)) if (!isEnded) listener.received(packet);
           } catch (error) {
-            isEnded = true;
-            link.end();
+            stop();
             listener.closed(messageOf(error));
           }
         },
+        pause: (isPaused) => link.pause?.(isPaused),
+        closed: () => listener.closed(...ended),
       });
-      return {
-        send: (packet) => link.send(wrap(framing, packet)),
-        end: () => {
-          isEnded = true;
-          link.end();
+      const link: Link = transport.open({
+        opened: () => listener.opened(),
+        closed: (reason, code) => {
+          ended = [reason, code];
+          reader.close();
         },
-      };
+        received: (bytes) => reader.push(bytes as Buffer),
+      });
+      return { send: (packet) => link.send(wrap(framing, packet)), end: stop };
     },
   };
 }
@@ -416,24 +425,33 @@ export class TcpPort implements OscTransport {
         if (socket.writableLength + packet.length > maxUnsentBytes) socket.destroy();
         else socket.write(wrap(framing, packet));
       },
-      end: () => socket.destroy(),
+      end: () => {
+        reader.end();
+        socket.destroy();
+        this.#clients.delete(client);
+      },
     };
+    const reader = new PacedReader({
+      take: (bytes) => {
+        try {
+          for (const packet of framer.push(bytes)) {
+            if (!this.#clients.has(client)) return;
+            this.sender = client;
+            this.#listener?.received(packet);
+          }
+        } catch {
+          client.end(); // the framer has already reported the reason
+        } finally {
+          this.sender = undefined;
+        }
+      },
+      pause: (isPaused) => void (isPaused ? socket.pause() : socket.resume()),
+      closed: () => this.#clients.delete(client),
+    });
     this.#clients.add(client);
     if (idleTimeoutMs !== undefined) socket.setTimeout(idleTimeoutMs, () => socket.destroy());
-    socket.on('close', () => this.#clients.delete(client));
-    socket.on('data', (bytes: Buffer) => {
-      try {
-        for (const packet of framer.push(bytes)) {
-          if (socket.destroyed) return;
-          this.sender = client;
-          this.#listener?.received(packet);
-        }
-      } catch {
-        socket.destroy(); // the framer has already reported the reason
-      } finally {
-        this.sender = undefined;
-      }
-    });
+    socket.on('close', () => reader.close());
+    socket.on('data', (bytes: Buffer) => reader.push(bytes));
   }
 
   #sendToAll(packet: Uint8Array, but: Sender | undefined): void {
