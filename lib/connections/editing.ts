@@ -11,7 +11,7 @@ export interface EditRights {
   readonly user: string;
   /** Whether everything is permitted: all addresses, files and settings. */
   readonly isOwner: boolean;
-  /** Whether a file may be edited; `names`: as listed by the hub, and below the flow folder. */
+  /** Whether the user may edit a file. `names` are its name as the hub lists it, and its name below the flow folder. */
   mayEdit(names: readonly string[]): boolean;
   mayRead(address: string): boolean;
   mayWrite(address: string): boolean;
@@ -125,7 +125,7 @@ export interface EditConflict {
   readonly file: string;
   /** The ETag of `theirs`. */
   readonly etag: string;
-  /** Omitted: the hub no longer knows the text of the base. */
+  /** The text that both edits started from; omitted: the hub no longer has it. */
   readonly base?: string;
   readonly yours?: string;
   readonly theirs: string;

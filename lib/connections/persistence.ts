@@ -39,7 +39,7 @@ export interface KeptLog {
 export interface Kept {
   readonly values: readonly KeptValue[];
   readonly memories: readonly KeptMemory[];
-  /** The start does not wait for it. Resolves to undefined if there is no log, or if it could not be read in time; never rejects. */
+  /** The log of earlier runs. The hub starts without waiting for it. Resolves to undefined without a log, and after a timeout; never rejects. */
   readonly log?: Promise<KeptLog | undefined>;
   /** The value of `left` for the running connection, such as an open database. */
   readonly left?: unknown;
@@ -93,7 +93,7 @@ export interface PersistencePort {
   renewMemories(): void;
   /**
    * Restores the data of a store that another hub had open before. Call it whenever the store has been opened. Values that are newer than
-   * those of this hub become changes while no rule runs. false: no gateway waits for the data, and it is dropped.
+   * those of this hub become changes while no rule runs. Returns false if no gateway waits for the data, which is then dropped.
    */
   giveBack(kept: Pick<Kept, 'values' | 'memories'>, store: string): boolean;
   /** The files that make up the installation. */

@@ -28,7 +28,7 @@ interface Kept extends Switchable {
   readonly isOn: boolean;
   readonly by: string;
   readonly since?: number;
-  /** null: for good; undefined: it has no term. */
+  /** The end of the switch; null: it is permanent; undefined: it ends with the hub, or when the text of the flow file changes. */
   readonly until?: number | null;
   readonly reason?: string;
 }

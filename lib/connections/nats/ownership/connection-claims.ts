@@ -25,7 +25,7 @@ const hurryPauseMs = 50;
 export const longestWaitMs = 2000;
 /** A hub whose lease has not been renewed for this long has lost its IDs; a standby has taken the lease by then. */
 export const goneMs = 2 * leaseTimes.expiryMs;
-/** How long after an empty list a hub that had an ID may return; by then, each hub has read the list a few times. */
+/** How long after the list was found empty a hub may claim its former ID again. In this time, each hub reads the list a few times. */
 const newMs = 4 * calmLookMs;
 /** How long a hub may take to report that it has an ID. */
 const disputeMs = 4000;

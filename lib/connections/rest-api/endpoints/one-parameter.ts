@@ -62,7 +62,7 @@ export class ParameterReader {
   /** The principal of the last request, and its paths. */
   #last: Principal | undefined;
   #lastPaths = new Map<string, KnownPath>();
-  /** The first short bodies, as bytes. */
+  /** The encoded bytes of short bodies by text. Only the first `maxBodies` bodies are cached. */
   readonly #bodies = new Map<string, ArrayBuffer>();
 
   /** Answers with the value. Errors: `bad-address`, `unknown-parameter`, `precondition-failed`, and `state-unknown` (D-03). */

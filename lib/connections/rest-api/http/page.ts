@@ -52,7 +52,7 @@ export interface PageRequest {
 /** Reads a page; returns a promise if the data arrives later. */
 export type ReadPage = (request: PageRequest) => Page | Promise<Page>;
 
-/** How much of a page is produced before any of it is sent. A longer page has no ETag. */
+/** The number of characters that are produced before any of the page is sent. A longer page has no ETag. */
 const mostWithTag = 1024 * 1024;
 const chunkLength = 16 * 1024;
 /** Maximum number of pages with several slices in progress. One user or network may use at most half of the free ones. */

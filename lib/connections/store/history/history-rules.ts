@@ -11,7 +11,7 @@ export interface HistoryRule extends Selection {
   readonly hoursMs: number;
 }
 
-/** The retention times of parameters that no entry selects any more: the defaults of an entry. */
+/** The default retention times of an entry. They also apply to parameters that no entry selects any more. */
 export const defaultTimes = { rawMs: 10 * dayMs, minutesMs: 365 * dayMs, hoursMs: Number.POSITIVE_INFINITY };
 
 /** Creates a function that returns the index of the entry for an address; undefined: the address is not recorded. */

@@ -252,7 +252,7 @@ class StepCheck {
     };
   }
 
-  /** Reads messages; an error is added at the message. */
+  /** Reads the messages of a step. Reports each error at its message. */
   #messages(location: SourceLocation, written: z.output<typeof testStepSchema>['receive'], direction: 'in' | 'out') {
     return this.#devices.partsOf<WrittenMessage | WrittenMessage[]>(location, written).map((one) => {
       const messages = this.#devices.messagesOf(one.id);

@@ -101,8 +101,8 @@ function setBacks(segments: Segments): HistoryGap[] {
 }
 
 /**
- * Returns the times that the clock skipped. Before a piece that was recorded earlier, nothing is skipped, because the clock has not reached
- * it again.
+ * Returns the times that the clock skipped: those between a piece and the next one, if the next one was recorded later. If it was recorded
+ * earlier, the clock was set back between them, and skipped nothing.
  */
 function neverIn(segments: Segments): HistoryGap[] {
   const pieces = segments.within({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY });
