@@ -39,7 +39,7 @@ export interface KeptLog {
 export interface Kept {
   readonly values: readonly KeptValue[];
   readonly memories: readonly KeptMemory[];
-  /** The log of earlier runs. The hub starts without waiting for it. Resolves to undefined without a log, and after a timeout; never rejects. */
+  /** The log of earlier runs; the hub starts without it. Resolves to undefined without a log, and after a timeout; never rejects. */
   readonly log?: Promise<KeptLog | undefined>;
   /** The value of `left` for the running connection, such as an open database. */
   readonly left?: unknown;

@@ -117,9 +117,9 @@ export async function whyReadOnly(path: string): Promise<string> {
 /** One file of a save. */
 export interface FileWrite {
   readonly path: string;
-  /** Undefined: there was no file. */
+  /** The text before the edit; undefined: there was no file. */
   readonly before: string | undefined;
-  /** Undefined: the file is removed. */
+  /** The text after the edit; undefined: the file is removed. */
   readonly after: string | undefined;
 }
 

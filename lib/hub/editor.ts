@@ -98,9 +98,9 @@ const ruleOrder = [
 /** A file of a change set. */
 interface Edited {
   readonly found: FoundFile;
-  /** Undefined: it is new. */
+  /** The file before the edit; undefined: it is new. */
   readonly before: FileText | undefined;
-  /** Undefined: it is removed. */
+  /** The text after the edit; undefined: the file is removed. */
   readonly text: string | undefined;
   readonly isMerged: boolean;
 }

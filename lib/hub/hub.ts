@@ -64,7 +64,7 @@ export interface RunOptions {
 export interface HubOptions extends RunOptions {
   /** Flow files, and folders of them. */
   readonly paths: readonly string[];
-  /** Omitted: the types in the registry. */
+  /** The connection types; omitted: those in the registry. */
   readonly types?: ConnectionTypes | undefined;
   /** Reloads when a flow file, or a file named by one, is saved, added or deleted. */
   readonly watch?: boolean;

@@ -27,7 +27,7 @@ export interface KeeperOptions {
   readonly scheduler: SchedulerLike;
   /** The thread that writes. */
   readonly writer: { end(): Promise<void> };
-  /** Undefined: no copy is made. */
+  /** Makes the hourly copy; undefined: no copy is made. */
   readonly copy?: HourlyCopy;
   /** Resolves when the readers of the database have ended; called at the end. */
   readersEnded?(): Promise<unknown>;

@@ -6,7 +6,7 @@ import type { About, Value, ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
 
 export interface LiveParameter {
-  /** Undefined: unknown. A trigger that has fired has 1. */
+  /** The value; undefined: unknown. A trigger that has fired has 1. */
   readonly value: Accessor<Value | undefined>;
   /** Counts changes and fires after the first value. The page animates these. */
   readonly moves: Accessor<number>;

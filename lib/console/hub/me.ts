@@ -16,7 +16,7 @@ const [known, setKnown] = createSignal<Me>();
 /** Whether the hub rejects the credentials of the browser. The browser would ask for a password with every further request. */
 let isRejected = false;
 
-/** Undefined: the hub has not answered yet. */
+/** The user of the console; undefined: the hub has not answered yet. */
 export const me = known;
 export const mayManage = () => me()?.manage ?? false;
 /** Whether the user may edit flow files, at least one. */

@@ -18,11 +18,11 @@ export interface Subscribe extends SubscriptionRequest {
 export interface SubscriptionRequest {
   /** Omitted: `["**"]`. */
   readonly include?: readonly Pattern[] | undefined;
-  /** Omitted: none. */
+  /** The patterns of parameters to leave out; omitted: none. */
   readonly exclude?: readonly Pattern[] | undefined;
   /** The maximum number of updates per second, 0.1 to 1000; 0 or omitted: one per change. */
   readonly rate?: number | undefined;
-  /** Omitted: `latest`. */
+  /** How the hub sends changes; omitted: `latest`. */
   readonly delivery?: Delivery | undefined;
 }
 

@@ -89,7 +89,7 @@ export function trustHints(networks: readonly string[]): SettingHint[] {
 
 interface Client {
   readonly address: string;
-  /** undefined: unknown. */
+  /** The scheme of the client's request; undefined: unknown. */
   readonly scheme: Scheme | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface WarningContext {
   readonly rules: readonly RulePlan[];
   readonly connections: readonly ConnectionPlan[];
   readonly placeOf: Plan['placeOf'] & {};
-  /** undefined: not known. */
+  /** Returns the type of a parameter; undefined: it is not known. */
   typeOf(address: string): ValueType | undefined;
 }
 

@@ -21,7 +21,7 @@ const begunWritesPerTurn = 10_000;
 /** A rule, from its first plan on. A reload that does not change its text assigns another plan to it. */
 interface RunningRule {
   plan: RulePlan;
-  /** undefined: it is disabled, or waits. */
+  /** The running rule; undefined: it is disabled, or waits. */
   started: StartedRule | undefined;
   /** A missing address of another hub for which the rule waits. */
   waitsFor: string | undefined;
