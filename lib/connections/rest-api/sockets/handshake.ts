@@ -102,7 +102,7 @@ class Handshake implements Task {
     return false;
   }
 
-/** Creates the session and prepares it until `endMs`. Returns whether the handshake has to continue later. Errors: `bad-request`. */
+  /** Creates the session and prepares it until `endMs`. Returns whether the handshake has to continue later. Errors: `bad-request`. */
   #prepare(endMs: number): boolean {
     this.#session ??= this.#protocol.accept(this.#handshakeRequest, this.#query);
     return this.#session.prepare(endMs) || !canUpgrade();
