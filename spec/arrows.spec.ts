@@ -129,6 +129,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'flow/',
       'json5/',
       'files/make-folder.ts',
+      'testing/virtual-clock.ts',
       ...contract,
       'connections/connection-types.ts',
       'rxjs',

@@ -3,7 +3,8 @@
 import { HubError } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
 import type { Reload, ShadowReport } from '../model/reports/reload-report.ts';
-import type { ValueType } from '../model/value.ts';
+import type { RuleOutcome } from '../model/reports/rule-status.ts';
+import type { Value, ValueType } from '../model/value.ts';
 
 /** The rights of a user who edits. */
 export interface EditRights {
@@ -39,6 +40,39 @@ export interface EditRequest {
   /** check: nothing changes; shadow: the changed rules run in shadow; save: the files are written and run. */
   readonly mode: 'check' | 'shadow' | 'save';
   readonly comment: string;
+  /** Rehearses the edited rule on the last runs of the live one; only with `check`. */
+  readonly rehearse?: { readonly rule: string; readonly recorded: readonly RehearsedEvent[] };
+}
+
+/** A recorded change of a parameter; `time` in milliseconds since 1970. */
+export interface RehearsedEvent {
+  readonly address: string;
+  readonly value: Value;
+  readonly time: number;
+}
+
+export interface RehearsedResult {
+  readonly outcome: RuleOutcome;
+  readonly result?: Value;
+  readonly error?: string;
+}
+
+/** A run of the live rule, and that of the edited rule on the same event. Omitted: it did not, or would not, run. */
+export interface RehearsedRun {
+  readonly time: number;
+  readonly source?: string;
+  readonly value?: Value;
+  readonly was?: RehearsedResult;
+  readonly would?: RehearsedResult;
+}
+
+export interface Rehearsal {
+  /** Newest first. */
+  readonly runs: readonly RehearsedRun[];
+  /** Addresses whose past values are unknown: the present ones took their place. */
+  readonly assumed: readonly string[];
+  /** Why there are no runs, or not all; empty: there are. */
+  readonly reason: string;
 }
 
 /** A file, and whether it may be edited, or the reason why not. */
@@ -114,6 +148,7 @@ export interface EditAnswer {
   readonly files: readonly EditedFile[];
   readonly restarts: Reload & { readonly notes: readonly string[] };
   readonly tests: TestResults;
+  readonly rehearsal?: Rehearsal;
   readonly shadow?: ShadowReport;
   readonly revision?: number;
   /** Until when the change must be confirmed, in milliseconds since 1970. */

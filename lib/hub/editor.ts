@@ -15,6 +15,7 @@ import {
   type EditRights,
   type FileEdit,
   type MadeItems,
+  type Rehearsal,
   type Revision,
   type Source,
   type TestResults,
@@ -31,6 +32,7 @@ import { parseJson5, readJson5 } from '../json5/read-json5.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import type { Origin, Parameter } from '../model/parameter.ts';
 import type { Reload, ShadowReport } from '../model/reports/reload-report.ts';
+import type { RuleRuns } from '../model/reports/rule-status.ts';
 import { hidden, mayHoldSecret, withoutUserInfo } from '../model/secret.ts';
 import {
   ChangedMeanwhile,
@@ -46,6 +48,7 @@ import {
   writeAll,
 } from './edit-files.ts';
 import { expectAllowed, expectPlanAllowed } from './edit-rights.ts';
+import { editedRule, rehearse, sourcesOf } from './rehearsal.ts';
 import type { Revisions } from './revisions.ts';
 
 /** Runs the tests of some flow files of a plan. */
@@ -62,6 +65,9 @@ export interface EditorParts {
   /** The parts that a plan would start and stop. */
   readonly preview: (plan: Plan) => Reload;
   readonly parameters: () => Iterable<Parameter>;
+  readonly find: (address: string) => Parameter | undefined;
+  /** The last runs of the rules with a name; empty: there is none. */
+  readonly runsOf: (rule: string) => readonly RuleRuns[];
   readonly revisions: Revisions;
   readonly runTests: RunTests | undefined;
   readonly log: (message: string) => void;
@@ -218,7 +224,7 @@ export class Editor implements Editing {
   }
 
   async #try(
-    { mode, comment }: EditRequest,
+    { mode, comment, rehearse: asked }: EditRequest,
     edited: readonly Edited[],
     by: Origin,
     rights: EditRights,
@@ -257,12 +263,34 @@ export class Editor implements Editing {
       restarts: { ...restarts, notes: notesOf(restarts, after.plan) },
       tests: isRight && runTests !== undefined ? await runTests(after.plan, names) : { passed: 0, failed: [], left: 0 },
     };
+    if (isRight && mode === 'check' && asked !== undefined)
+      return { ...answer, rehearsal: this.#rehearse(asked, before.plan, after.plan, names, rights) };
     if (!isRight || mode === 'check') return answer;
     if (mode === 'shadow') return { ...answer, shadow: runInShadow(after.plan) };
     const isOnProbation = changesAccess(before.plan, after.plan);
     const ids = new Set(before.plan.connections.filter(isAccess).map(({ id }) => id));
     const isCut = [...restarts.connections.changed, ...restarts.connections.removed].some((id) => ids.has(id));
     return { ...answer, ...(await this.#save(edited, comment, by, rights, { isOnProbation, isCut })) };
+  }
+
+  #rehearse(
+    { rule: name, recorded }: NonNullable<EditRequest['rehearse']>,
+    before: Plan,
+    after: Plan,
+    files: ReadonlySet<string>,
+    rights: EditRights,
+  ): Rehearsal {
+    const rule = editedRule(before, after, files, name);
+    if (rule === undefined || 'stream' in rule.body) return { runs: [], assumed: [], reason: 'The rule does not run.' };
+    const live = before.rules.find((one) => one.name === name && files.has(one.file));
+    const addresses = [...rule.addresses, ...(live?.addresses ?? [])];
+    if (!addresses.every((address) => rights.mayRead(address)))
+      return { runs: [], assumed: [], reason: 'The last runs have values that you may not read.' };
+    const { find, runsOf } = this.#parts;
+    const runs = live === undefined ? [] : (runsOf(name).find(({ file }) => file === live.file)?.runs ?? []);
+    const sources = live === undefined ? [] : sourcesOf(live);
+    const readable = recorded.filter(({ address }) => rights.mayRead(address));
+    return rehearse({ plan: after, rule, sources, runs, recorded: readable, find, now: Date.now() });
   }
 
   async #save(

@@ -445,6 +445,8 @@ export class Hub implements HubPort {
       runInShadow: (plan) => this.#shadow.reload(plan, []),
       preview: (plan) => this.#engine.preview(plan),
       parameters: () => this.#graph.parameters(),
+      find: (address) => this.#graph.find(address),
+      runsOf: (rule) => (this.#engine.rules.statuses().some(({ name }) => name === rule) ? this.runsOf(rule) : []),
       log: warn,
     });
   }

@@ -258,7 +258,7 @@ function outputsOf({ id, parameters }: ConnectionPlan): string[] {
 }
 
 /** Returns a connection that only declares the given addresses, or none. */
-function trimmed(connection: ConnectionPlan, addresses: ReadonlySet<string>): ConnectionPlan[] {
+export function trimmed(connection: ConnectionPlan, addresses: ReadonlySet<string>): ConnectionPlan[] {
   const parameters = connection.parameters.filter(({ id }) => addresses.has(formatAddress(connection.id, id)));
   return parameters.length === 0 ? [] : [{ ...followingOf({ ...connection, parameters }), inputs: {} }];
 }

@@ -1,14 +1,28 @@
 // Editing: the texts of flow files, change sets, revisions, the uses of parameters, and the current value of an expression.
 
 import { z } from 'zod';
-import { reloadAnswer, shadowReport } from './operation.ts';
-import { address, count, flag, named, type Shape, text, texts, time, valueOrNull, valueType, yes } from './shape.ts';
+import { reloadAnswer, ruleOutcome, shadowReport } from './operation.ts';
+import {
+  address,
+  count,
+  flag,
+  named,
+  type Shape,
+  text,
+  texts,
+  time,
+  value,
+  valueOrNull,
+  valueType,
+  yes,
+} from './shape.ts';
 
 /** The limits of a request. */
 export const maxEdits = 1000;
 export const maxEditedFiles = 32;
 const maxComment = 1000;
 const maxExpression = 4096;
+export const maxRecorded = 100;
 
 const editableFile = {
   file: text,
@@ -81,9 +95,28 @@ export const editRequest = named(
       .optional(),
     mode,
     comment: comment.describe('Why; the audit and the revisions keep it'),
+    rehearse: z
+      .strictObject({
+        rule: z.string({ error: 'the name of a rule' }).max(1000).describe('Its present name; empty: it is new'),
+        recorded: z
+          .array(
+            z.strictObject({
+              address: z.string({ error: 'an address' }).max(1000),
+              value: z.union([z.number(), z.boolean(), z.string().max(1000)], { error: 'a value' }),
+              time: z.number({ error: 'milliseconds since 1970' }).nonnegative(),
+            }),
+            { error: 'a list of events' },
+          )
+          .max(maxRecorded, { error: `at most ${maxRecorded} events` })
+          .optional()
+          .describe('Recorded changes of sources that the present rule does not have'),
+      })
+      .optional()
+      .describe('With check: what the edited rule would have written at the last runs of the present one'),
   }),
 );
 
+const rehearsed = z.strictObject({ outcome: ruleOutcome, result: valueOrNull.optional(), error: text.optional() });
 const difference = reloadAnswer.shape.swapped.unwrap().shape;
 
 /** `POST /hub/edit` answers with `{"mode":"save","isSaved":true,"errors":[],"files":[…],"restarts":{…},"tests":{…},"revision":7}`. */
@@ -113,6 +146,21 @@ export const editAnswer = named(
       failed: z.array(z.strictObject({ name: text, place: text, timeline: text })),
       left: count.describe('How many did not run, because they took too long'),
     }),
+    rehearsal: z
+      .strictObject({
+        runs: z.array(
+          z.strictObject({
+            time,
+            source: address.optional(),
+            value: value.optional(),
+            was: rehearsed.optional(),
+            would: rehearsed.optional(),
+          }),
+        ),
+        assumed: z.array(address).describe('Their past values are unknown: the present ones took their place'),
+        reason: text.describe('Why there are no runs, or not all; empty: there are'),
+      })
+      .optional(),
     shadow: shadowReport.optional(),
     revision: count.optional(),
     probation: z

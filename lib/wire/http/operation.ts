@@ -180,13 +180,15 @@ export const overrideList = named(
 export type OverrideList = Shape<typeof overrideList>;
 export type RuleSwitch = Shape<typeof ruleSwitch>;
 
+export const ruleOutcome = z.enum(['wrote', 'stopped', 'held', 'waited', 'failed']);
+
 /** `{"source":"desk/a","value":3,"revision":7,"time":"2026-…","outcome":"wrote","result":3.3,"to":["desk/b"],"durationUs":12}`. */
 const ruleRun = z.strictObject({
   source: address.optional(),
   value: value.optional(),
   revision: count,
   time,
-  outcome: z.enum(['wrote', 'stopped', 'held', 'waited', 'failed']),
+  outcome: ruleOutcome,
   /** The written value, before its conversion to the types of the destinations; null: an infinite number, which JSON cannot represent. */
   result: valueOrNull.optional(),
   to: addresses,

@@ -18,7 +18,7 @@ import {
 } from '../../../wire/http/editing-shapes.ts';
 import { text } from '../../../wire/http/shape.ts';
 import { toIsoTime } from '../../../wire/time.ts';
-import type { EditAnswer, Editing, EditRights } from '../../editing.ts';
+import type { EditAnswer, Editing, EditRights, Rehearsal } from '../../editing.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { decodePath } from '../http/request-url.ts';
 import type { Principal } from '../users/principal.ts';
@@ -70,13 +70,15 @@ export const endpoints = [
     answer: editAnswer,
     answered: 'Errors, differences, what restarts, the results of tests, and the revision of a save',
     errors,
-    async act({ hub }, { file, base, ops, files, mode, comment = '' }, { by, principal }) {
+    async act({ hub }, { file, base, ops, files, mode, comment = '', rehearse }, { by, principal }) {
       const isSingle = file !== undefined && base !== undefined && ops !== undefined;
       if (isSingle === (files !== undefined))
         throw new HubError('bad-request', 'expected file, base and ops, or files, a list of such objects');
       const edits = isSingle ? [{ file, base, ops }] : files!;
-      const answer = await editingOf(hub).edit({ files: edits, mode, comment }, by, rightsOf(principal));
-      if (mode === 'shadow') expectPresent(principal); // the answer contains values
+      const rehearsed = rehearse && { rehearse: { rule: rehearse.rule, recorded: rehearse.recorded ?? [] } };
+      const request = { files: edits, mode, comment, ...rehearsed };
+      const answer = await editingOf(hub).edit(request, by, rightsOf(principal));
+      if (mode === 'shadow' || rehearse !== undefined) expectPresent(principal); // the answer contains values
       return describe(answer);
     },
   }),
@@ -160,12 +162,17 @@ function editingOf({ editing }: Pick<HubPort, 'editing'>): Editing {
   throw new HubError('not-found', 'this hub was not started from flow files');
 }
 
-function describe({ shadow, probation, ...answer }: EditAnswer): EditResult {
+function describe({ shadow, rehearsal, probation, ...answer }: EditAnswer): EditResult {
   return {
     ...answer,
+    ...(rehearsal && { rehearsal: describeRehearsal(rehearsal) }),
     ...(shadow && { shadow: describeShadow(shadow) }),
     ...(probation && { probation: { until: toIsoTime(probation.until) } }),
   };
+}
+
+function describeRehearsal({ runs, ...rehearsal }: Rehearsal): NonNullable<EditResult['rehearsal']> {
+  return { ...rehearsal, runs: runs.map(({ time, ...run }) => ({ ...run, time: toIsoTime(time) })) };
 }
 
 /** Returns the edit rights of a principal. On an open hub, every admitted client may do everything. */

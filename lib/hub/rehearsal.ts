@@ -1,0 +1,167 @@
+// Rehearses an edited rule: a twin that runs only this rule receives, in virtual time, the events that started the last runs of the live
+// rule, or events of a recording. It has its own graph, so nothing that it does is live.
+
+import type { Rehearsal, RehearsedEvent, RehearsedResult, RehearsedRun } from '../connections/editing.ts';
+import type { Plan, RulePlan } from '../flow/plan.ts';
+import type { Graph } from '../graph/graph.ts';
+import { messageOf } from '../model/error.ts';
+import type { Origin, Parameter } from '../model/parameter.ts';
+import type { RuleRun } from '../model/reports/rule-status.ts';
+import { VirtualClock } from '../testing/virtual-clock.ts';
+import type { HubLog } from './journal.ts';
+import { runningOn, trimmed } from './shadow/shadow-run.ts';
+import { runTwin, type Twin } from './twin/run-twin.ts';
+
+/** How many runs an answer has. */
+export const rehearsedRuns = 20;
+/** How long a rehearsal may block the hub, as far as its events go: a rule may repeat itself every 10 ms. */
+const limitMs = 200;
+/** The distance of two runs by a timer that are the same one, on both sides. */
+const sameMs = 30;
+
+const outside: Origin = { kind: 'client', name: 'rehearsal' };
+
+interface RehearsalParts {
+  /** The plan with the edited rule. */
+  readonly plan: Plan;
+  readonly rule: RulePlan;
+  /** The addresses whose changes start the live rule; empty: the rule is new. */
+  readonly sources: readonly string[];
+  /** The last runs of the live rule, newest first. */
+  readonly runs: readonly RuleRun[];
+  /** Recorded events, oldest first. */
+  readonly recorded: readonly RehearsedEvent[];
+  readonly find: (address: string) => Parameter | undefined;
+  readonly now: number;
+}
+
+/** Returns the last runs of the live rule, newest first, each beside that of the edited rule. Errors: none. */
+export function rehearse(parts: RehearsalParts): Rehearsal {
+  const events = eventsOf(parts);
+  const [first] = events;
+  if (first === undefined) return { runs: [], assumed: [], reason: whyNothing(parts) };
+  const { plan, rule, find, now } = parts;
+  const addresses = new Set(rule.addresses);
+  const firsts = new Map<string, RehearsedEvent>();
+  for (const event of events) if (!firsts.has(event.address)) firsts.set(event.address, event);
+  const clock = new VirtualClock();
+  const twin = runTwin(
+    {
+      ...plan,
+      connections: plan.connections.flatMap((one) => trimmed(one, addresses)),
+      rules: [{ ...runningOn(rule), isEnabled: true, isShadow: false }],
+      tests: [],
+    },
+    {
+      ...{ log: silent, scheduler: clock, now: () => first.time + clock.now(), withoutTicks: new Set<string>() },
+      prepare: (graph) => prepare(graph, firsts, find),
+    },
+  );
+  const cut = play(twin, clock, events, now);
+  const would = twin.rules.runsOf(rule.name)[0]?.runs ?? [];
+  const assumed = rule.addresses.filter((address) => !rule.to.includes(address) && !isKnown(address, parts, firsts));
+  void twin.stop();
+  return { runs: beside(parts.runs, would).slice(0, rehearsedRuns), assumed: [...new Set(assumed)], reason: cut };
+}
+
+/** Whether the twin had the values that a parameter had at that time. */
+function isKnown(address: string, { sources }: RehearsalParts, firsts: ReadonlyMap<string, RehearsedEvent>): boolean {
+  return sources.includes(address) || firsts.has(address);
+}
+
+function whyNothing({ sources, rule }: RehearsalParts): string {
+  if (sources.length === 0) return 'Nothing is recorded of its sources yet: only a store with a history records them.';
+  return `No run of "${rule.name}" is recorded since it started.`;
+}
+
+/** Returns the events, oldest first. What a step emits later counts as a run of its own, by the same change. */
+function eventsOf({ runs, recorded }: RehearsalParts): RehearsedEvent[] {
+  const changes = new Set<number>();
+  const kept = runs.toReversed().flatMap(({ source, value, time, revision }): RehearsedEvent[] => {
+    if (source === undefined || value === undefined || changes.has(revision)) return [];
+    if (revision > 0) changes.add(revision);
+    return [{ address: source, value, time }];
+  });
+  const known = new Set(kept.map(({ address }) => address));
+  return [...kept, ...recorded.filter(({ address }) => !known.has(address))].sort((a, b) => a.time - b.time);
+}
+
+/**
+ * Sets the values before the first event. That of a parameter with an event is not recorded: a boolean was the opposite, anything else is
+ * unknown until its event. The others have the present values.
+ */
+function prepare(graph: Graph, firsts: ReadonlyMap<string, RehearsedEvent>, find: RehearsalParts['find']): void {
+  for (const node of graph.parameters()) {
+    if (node.type === 'T') continue;
+    const event = firsts.get(node.address);
+    const live = find(node.address);
+    const value = event === undefined ? live?.value : node.type === 'B' ? event.value !== true : undefined;
+    if (value === undefined || live?.type !== node.type) continue;
+    graph.restore(node, { value, time: live.lastChange?.time ?? 0, readCause: () => undefined }, node.owner);
+  }
+}
+
+/** Plays the events. Returns why it ended early; empty: it did not. */
+function play(twin: Twin, clock: VirtualClock, events: readonly RehearsedEvent[], now: number): string {
+  const until = performance.now() + limitMs;
+  const isOver = () => performance.now() > until;
+  const start = events[0]!.time;
+  try {
+    for (const { address, value, time } of events) {
+      clock.advanceTo(time - start, isOver);
+      if (isOver()) return 'The rule runs too often to play all of it.';
+      twin.receive([{ address, value, origin: outside }]);
+    }
+    clock.advanceTo(Math.max(0, now - start), isOver);
+    return isOver() ? 'The rule runs too often to play all of it.' : '';
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** Puts the runs of both sides beside one another, newest first. */
+function beside(was: readonly RuleRun[], would: readonly RuleRun[]): RehearsedRun[] {
+  const left = new Set(would.toReversed());
+  const rows = was.toReversed().map((run): RehearsedRun => {
+    const other = [...left].find((one) => isSameRun(run, one));
+    if (other !== undefined) left.delete(other);
+    return { ...aboutOf(run), was: resultOf(run), ...(other && { would: resultOf(other) }) };
+  });
+  const more = [...left].map((run): RehearsedRun => ({ ...aboutOf(run), would: resultOf(run) }));
+  return [...rows, ...more].sort((a, b) => a.time - b.time).reverse();
+}
+
+function isSameRun(one: RuleRun, other: RuleRun): boolean {
+  const apartMs = Math.abs(one.time - other.time);
+  return one.source === other.source && apartMs < (one.source === undefined ? sameMs : 1);
+}
+
+function aboutOf({ time, source, value }: RuleRun): Pick<RehearsedRun, 'time' | 'source' | 'value'> {
+  return { time, ...(source !== undefined && { source }), ...(value !== undefined && { value }) };
+}
+
+function resultOf({ outcome, result, error }: RuleRun): RehearsedResult {
+  return { outcome, ...(result !== undefined && { result }), ...(error !== undefined && { error }) };
+}
+
+const nothing = () => {};
+const entries = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+/** The answer has the faults of the rule. */
+const silent: HubLog = { ...entries, child: () => entries };
+
+/** Returns the rule of a plan that an edit made of the rule with a name; empty: the rule that it has added. */
+export function editedRule(before: Plan, after: Plan, files: ReadonlySet<string>, name: string): RulePlan | undefined {
+  const same = after.rules.filter((rule) => rule.name === name);
+  const found = same.find(({ file }) => files.has(file)) ?? same[0];
+  if (found !== undefined) return found;
+  const [old, now] = [before, after].map(({ rules }) => new Set(rules.map((rule) => rule.name)));
+  const added = after.rules.filter((rule) => !old!.has(rule.name));
+  const gone = before.rules.filter((rule) => !now!.has(rule.name)).map((rule) => rule.name);
+  return added[Math.max(0, gone.indexOf(name))];
+}
+
+/** Returns the addresses whose changes start a rule. */
+export function sourcesOf({ body }: RulePlan): readonly string[] {
+  if ('stream' in body) return [];
+  return 'any' in body.from ? body.from.any : Object.values(body.from.named);
+}
