@@ -204,6 +204,13 @@ export interface Uses {
   readonly tests: readonly { readonly name: string; readonly file: string; readonly place: string }[];
 }
 
+/** A rule that somebody has open; `since` in milliseconds since 1970. */
+export interface OtherSheet {
+  readonly user: string;
+  readonly rule: string;
+  readonly since: number;
+}
+
 /** The operations with which a hub lets users edit its flow files. */
 export interface Editing {
   files(rights: EditRights): Promise<readonly EditableFile[]>;
@@ -211,6 +218,12 @@ export interface Editing {
   source(file: string, rights: EditRights): Promise<Source>;
   /** Edits a file. Errors: `bad-request`, `forbidden` with the location, `not-found`; `conflict`, an `EditConflictError`. */
   edit(request: EditRequest, by: Origin, rights: EditRights): Promise<EditAnswer>;
+  /** Notes that somebody has a rule open, or no longer. Returns the other open rules of the file. Errors: `forbidden`, `not-found`. */
+  noteSheet(
+    sheet: { readonly file: string; readonly rule: string; readonly sheet: string; readonly isOpen: boolean },
+    by: string,
+    rights: EditRights,
+  ): Promise<readonly OtherSheet[]>;
   /** The names of a file: as listed by the hub, and below the flow folder. */
   namesOf(file: string): readonly string[];
   /** Keeps a change that is on probation. Errors: `not-found`, `forbidden`. */

@@ -15,6 +15,7 @@ import {
   type EditRights,
   type FileEdit,
   type MadeItems,
+  type OtherSheet,
   type Rehearsal,
   type Revision,
   type Source,
@@ -48,6 +49,7 @@ import {
   writeAll,
 } from './edit-files.ts';
 import { expectAllowed, expectPlanAllowed } from './edit-rights.ts';
+import { OpenSheets } from './open-sheets.ts';
 import { editedRule, rehearse, sourcesOf } from './rehearsal.ts';
 import type { Revisions } from './revisions.ts';
 
@@ -116,6 +118,7 @@ export class Editor implements Editing {
   /** The texts of earlier versions by ETag, oldest first. */
   readonly #known = new Map<string, string>();
   #knownLength = 0;
+  readonly #sheets = new OpenSheets(Date.now);
   #probation: { readonly revision: number; readonly user: string; readonly timer: NodeJS.Timeout } | undefined;
 
   constructor(parts: EditorParts) {
@@ -192,6 +195,17 @@ export class Editor implements Editing {
       return edited;
     };
     return this.#change(request, back, by, rights);
+  }
+
+  async noteSheet(
+    { file, rule, sheet, isOpen }: Parameters<Editing['noteSheet']>[0],
+    by: string,
+    rights: EditRights,
+  ): Promise<readonly OtherSheet[]> {
+    const { path } = await this.#findAllowed(file, false, rights);
+    if (isOpen) return this.#sheets.open(path, sheet, by, rule);
+    this.#sheets.close(sheet, by);
+    return [];
   }
 
   confirm(revision: number, rights: EditRights): void {

@@ -171,6 +171,27 @@ export const editAnswer = named(
 );
 export type EditResult = Shape<typeof editAnswer>;
 
+/** `POST /hub/edit/sheet` takes `{"file":"studio.json5","rule":"lamp","sheet":"k3x9","isOpen":true}`, again every 20 s while it is open. */
+export const openedSheet = named(
+  'OpenedSheet',
+  z.strictObject({
+    file: fileEdit.file,
+    rule: z.string({ error: 'the name of a rule' }).max(1000).describe('Empty: a new rule'),
+    sheet: z
+      .string({ error: 'text' })
+      .min(1)
+      .max(40, { error: 'at most 40 characters' })
+      .describe('Chosen by the page'),
+    isOpen: z.boolean({ error: 'true or false' }),
+  }),
+);
+/** It answers with `{"others":[{"user":"anna","rule":"lamp","since":"…"}]}`. */
+export const otherSheets = named(
+  'OtherSheets',
+  z.strictObject({ others: z.array(z.strictObject({ user: text, rule: text, since: time })) }),
+);
+export type OtherSheets = Shape<typeof otherSheets>;
+
 /** `POST /hub/edit/confirm` takes `{"revision":7}`. */
 export const confirmRequest = named('Confirmation', z.strictObject({ revision: z.int({ error: 'a number' }) }));
 export const confirmed = named('Confirmed', z.strictObject({ revision: count }));

@@ -9,6 +9,8 @@ import {
   editAnswer,
   editRequest,
   filledRecipe,
+  openedSheet,
+  otherSheets,
   recipeList,
   recipeRequest,
   revertRequest,
@@ -80,6 +82,21 @@ export const endpoints = [
       const answer = await editingOf(hub).edit(request, by, rightsOf(principal));
       if (mode === 'shadow' || rehearse !== undefined) expectPresent(principal); // the answer contains values
       return describe(answer);
+    },
+  }),
+  action({
+    path: '/hub/edit/sheet',
+    need: 'edit',
+    id: 'openSheet',
+    tag: 'editing',
+    summary: 'Tells others who have a rule of the same file open; forgotten 90 seconds after the last request',
+    body: openedSheet,
+    answer: otherSheets,
+    answered: 'The rules of the file that others have open',
+    errors: { 403: errors[403], 404: errors[404] },
+    async act({ hub }, sheet, { by, principal }) {
+      const others = await editingOf(hub).noteSheet(sheet, principal.name || by.name, rightsOf(principal));
+      return { others: others.map(({ since, ...other }) => ({ ...other, since: toIsoTime(since) })) };
     },
   }),
   action({
