@@ -224,3 +224,40 @@ test.serial(
     t.true(hub.rules().find(({ name }) => name === 'level')!.enabled);
   },
 );
+
+test.serial('the last runs stand beside those of the new rule; another person with the rule is named', async (t) => {
+  const { hub, page } = await open('#/flows?as=list');
+  for (const level of [-12.5, -5.5, -15.5]) hub.write('desk/level', level, writer);
+  await edit(page, 'level');
+  const rows = page.getByRole('region', { name: 'Last runs, newest first' }).getByRole('row');
+  await rows.nth(3).waitFor();
+  await type(page, 'Row 1: value 2', '-9');
+  await page.getByText(/would have been different/).waitFor();
+  t.deepEqual(
+    (await rows.allTextContents()).slice(1, 4).map((row) => row.replace(/^[\d:.]+/, '')),
+    ['desk/level -15.5falsefalse', 'desk/level -5.5truestopped', 'desk/level -12.5falsefalse'],
+  );
+  const other = await openConsole(t, browser, hub.port, new URL(page.url()).hash, { viewport: phone });
+  await other.getByText(/has this rule open since \d\d:\d\d\./).waitFor();
+  await expectAccessible(t, other);
+  t.true((await other.evaluate<number>('document.documentElement.scrollWidth')) <= phone.width);
+});
+
+test.serial('a variable of a template is one piece for the keys; removing it leaves the cursor in place', async (t) => {
+  const { page, read } = await open('#/flows?as=list');
+  await edit(page, 'red 2');
+  await expectAccessible(t, page);
+  const focused = () => page.evaluate<string>('document.activeElement.ariaLabel');
+  await page.getByLabel('Source 1, text 1', { exact: true }).focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('ArrowRight');
+  t.is(await focused(), 'n 2: a variable, press Delete to remove it');
+  await page.keyboard.press('ArrowRight');
+  t.is(await focused(), 'Source 1, text 2');
+  await page.keyboard.press('Backspace');
+  await page.keyboard.type('1');
+  await page.keyboard.press('Tab');
+  t.is(await page.getByLabel('Source 1', { exact: true }).inputValue(), 'desk/mic1');
+  await takeOver(t, page);
+  t.is(await read(), text.replace("'desk/mic${n}'", "'desk/mic1'"));
+});

@@ -8,7 +8,8 @@ import { usePolled } from '../hub/polled.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatDate } from '../page/units.ts';
 import { Fault } from '../parts/view-bar.tsx';
-import { Difference, Findings, useProbation } from './save-panel.tsx';
+import { ProbationNote, useProbation } from './probation.tsx';
+import { Difference, Findings } from './save-panel.tsx';
 import { postSlowly } from './source-file.ts';
 
 type Revision = RevisionList['revisions'][number];
@@ -54,8 +55,7 @@ function Saved(props: { readonly revision: Revision; refresh(): void }) {
       const comment = `undo of revision ${revision}`;
       const answer = await postSlowly<EditResult>(`/hub/revisions/${revision}/revert`, { mode, comment });
       setPreview(mode === 'check' || answer.errors.length > 0 ? answer : undefined);
-      if (answer.revision !== undefined && answer.probation !== undefined)
-        probation.confirm(answer.revision, Date.parse(answer.probation.until));
+      probation.begin(answer);
     });
   return (
     <li class="panel">
@@ -73,13 +73,14 @@ function Saved(props: { readonly revision: Revision; refresh(): void }) {
           </details>
         )}
       </For>
-      <Show when={failure() || probation.state()}>
+      <Show when={failure()}>
         {(text) => (
-          <p role="alert" class={failure() ? 'error' : undefined}>
+          <p role="alert" class="error">
             {text()}
           </p>
         )}
       </Show>
+      <ProbationNote probation={probation} />
       <Show
         when={preview()}
         fallback={

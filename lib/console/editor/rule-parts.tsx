@@ -36,6 +36,7 @@ import {
   withSourceName,
   withTargets,
 } from './rule-fields.ts';
+import { TextField } from './template-field.tsx';
 
 /** What the parts share. */
 export interface PartProps {
@@ -75,6 +76,20 @@ function Live(props: Pick<PartProps, 'values' | 'expand'> & { readonly address: 
         )}
       </Show>
     </output>
+  );
+}
+
+/** An address: as text, or with the variables of a template as pieces. */
+function Address(
+  props: Pick<PartProps, 'expand'> & {
+    readonly label: string;
+    readonly address: string;
+    readonly isWrong?: boolean;
+    choose(address: string): void;
+  },
+) {
+  return (
+    <TextField {...props} isAddress text={props.address} change={props.choose} plain={<AddressField {...props} />} />
   );
 }
 
@@ -133,7 +148,8 @@ export function WhenPart(props: PartProps) {
               />
               <span aria-hidden="true">=</span>
             </Show>
-            <AddressField
+            <Address
+              expand={props.expand}
               label={`Source ${index + 1}`}
               address={end().address}
               isWrong={props.errorsOf('from').length > 0}
@@ -305,16 +321,21 @@ function Conditions(props: ConditionProps) {
 }
 
 function Expression(props: Omit<ConditionProps, 'what'> & { readonly label: string }) {
+  const area = () => (
+    <textarea
+      class="mono"
+      rows={Math.min(6, props.text.split('\n').length + Math.floor(props.text.length / 70))}
+      spellcheck={false}
+      aria-label={props.label}
+      value={props.text}
+      onInput={(event) => props.setText(event.currentTarget.value)}
+    />
+  );
   return (
     <>
-      <textarea
-        class="mono"
-        rows={Math.min(6, props.text.split('\n').length + Math.floor(props.text.length / 70))}
-        spellcheck={false}
-        aria-label={props.label}
-        value={props.text}
-        onInput={(event) => props.setText(event.currentTarget.value)}
-      />
+      <Show when={!props.text.includes('\n')} fallback={area()}>
+        <TextField label={props.label} text={props.text} expand={props.expand} change={props.setText} plain={area()} />
+      </Show>
       <Evaluated expression={props.text} scope={props.scope} expand={props.expand} />
     </>
   );
@@ -407,7 +428,8 @@ function ConditionRow(
         <option value="/">another parameter …</option>
       </select>
       <Show when={isOther()}>
-        <AddressField
+        <Address
+          expand={props.expand}
           label={`Row ${props.number}: parameter`}
           address={props.row.operand}
           choose={(operand) => props.set({ ...props.row, operand })}
@@ -577,7 +599,8 @@ export function ToPart(props: PartProps & { readonly scope: Scope }) {
             );
           return (
             <div class="fields">
-              <AddressField
+              <Address
+                expand={props.expand}
                 label={`Destination ${index + 1}`}
                 address={end().address}
                 isWrong={props.errorsOf('to').length > 0}
@@ -585,14 +608,22 @@ export function ToPart(props: PartProps & { readonly scope: Scope }) {
               />
               <Show when={isSplit(props.rule) || showsExpressions()}>
                 <span aria-hidden="true">=</span>
-                <input
-                  type="text"
-                  class="mono wide"
-                  aria-label={`Expression of destination ${index + 1}`}
-                  placeholder="value"
-                  spellcheck={false}
-                  value={end().expression}
-                  onChange={(event) => replace({ expression: event.currentTarget.value })}
+                <TextField
+                  label={`Expression of destination ${index + 1}`}
+                  text={end().expression}
+                  expand={props.expand}
+                  change={(expression) => replace({ expression })}
+                  plain={
+                    <input
+                      type="text"
+                      class="mono wide"
+                      aria-label={`Expression of destination ${index + 1}`}
+                      placeholder="value"
+                      spellcheck={false}
+                      value={end().expression}
+                      onChange={(event) => replace({ expression: event.currentTarget.value })}
+                    />
+                  }
                 />
               </Show>
               <Show when={ends().length > 1}>

@@ -1,7 +1,18 @@
 // The sheet of a rule: a form and its JSON5, both ways, with present values, errors at their place, and what a save does. The file stays
 // the truth: the hub edits its text as a person would.
 
-import { batch, createEffect, createMemo, createResource, createSignal, For, on, onCleanup, Show } from 'solid-js';
+import {
+  batch,
+  createEffect,
+  createMemo,
+  createResource,
+  createSignal,
+  For,
+  on,
+  onCleanup,
+  onMount,
+  Show,
+} from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import type { EditResult, SourceList } from '../../wire/http/editing-shapes.ts';
 import { createLiveValues } from '../hub/live-values.ts';
@@ -11,9 +22,12 @@ import { useDelay } from '../page/page-timers.ts';
 import { linkTo, navigate, route, setParams } from '../page/route.ts';
 import { Fault } from '../parts/view-bar.tsx';
 import { readJson5 } from './json5-text.ts';
+import { LastRuns, readRecorded } from './last-runs.tsx';
+import { Others } from './others.tsx';
+import type { RecordedEvent } from './rehearsal.ts';
 import { type Rule, sourcesOf, targetsOf, withSettings } from './rule-fields.ts';
 import { AfterPart, OnlyIfPart, type PartProps, ToPart, WhenPart, WritePart } from './rule-parts.tsx';
-import { SavePanel, useProbation } from './save-panel.tsx';
+import { SavePanel } from './save-panel.tsx';
 import {
   additionOf,
   type Conflict,
@@ -22,6 +36,7 @@ import {
   type EditError,
   nodeAt,
   type Op,
+  type Rehearse,
   readSource,
   ruleAt,
   rulesOf,
@@ -31,11 +46,14 @@ import {
   splitPlace,
   withoutIndent,
 } from './source-file.ts';
+import { TextField } from './template-field.tsx';
 import { expandText, separate, variablesAt } from './templates.ts';
 
 /** The pause in typing before the hub checks an edit. */
 const checkAfterMs = 400;
 const valuesPerSecond = 4;
+/** How many further sources are rehearsed with their records. */
+const mostRecorded = 4;
 
 export default function RuleSheet() {
   const isNew = () => route().params.new !== undefined;
@@ -104,7 +122,9 @@ function byName({ tree }: SourceFile, name: string) {
 function Loaded(props: { readonly file: string; find(source: SourceFile): string | undefined }) {
   const [opened, { refetch }] = createResource(async () => {
     const source = await readSource(props.file);
-    return { source, path: props.find(source) };
+    const path = props.find(source);
+    const node = path === undefined ? undefined : nodeAt(source.tree, path);
+    return { source, path, name: String((node && (dataOf(node) as Rule).name) ?? '') };
   });
   const isMissing = () => route().params.new === undefined && opened()?.path === undefined;
   return (
@@ -115,7 +135,7 @@ function Loaded(props: { readonly file: string; find(source: SourceFile): string
             when={!isMissing()}
             fallback={<p class="note">The file has no such rule any more. Open it again from Flows.</p>}
           >
-            <Sheet source={known.source} path={known.path} reload={() => void refetch()} />
+            <Sheet source={known.source} path={known.path} name={known.name} reload={() => void refetch()} />
           </Show>
         )}
       </Show>
@@ -130,15 +150,22 @@ interface SheetProps {
   readonly source: SourceFile;
   /** Undefined: a new rule. */
   readonly path: string | undefined;
+  /** Its name, as written in the file. */
+  readonly name: string;
   reload(): void;
 }
 
 function Sheet(props: SheetProps) {
-  const draft = useDraft(props);
+  const draft = useDraft(props, { expand: (text) => expand(text), liveName: () => liveName() });
   const { rule, change } = draft;
-  const made = () => props.source.made.find(({ path }) => path === draft.path());
+  const made = () => props.source.made.find(({ path }) => path === (draft.isSeparate() ? props.path : draft.path()));
   const madeIndex = () => Math.max(0, made()?.names.indexOf(route().params.rule ?? '') ?? 0);
-  const variables = createMemo(() => variablesAt(draft.source(), draft.path(), madeIndex()));
+  /** The name with which the rule runs now; empty: it is new. */
+  const liveName = () =>
+    props.path === undefined ? '' : (made()?.names[madeIndex()] ?? route().params.rule ?? props.name);
+  const variables = createMemo(() =>
+    draft.isSeparate() ? {} : variablesAt(draft.source(), draft.path(), madeIndex()),
+  );
   const expand = (text: string) => expandText(text, variables());
   const addresses = createMemo(() => {
     const texts = [rule().when, rule().map].join(' ');
@@ -156,7 +183,7 @@ function Sheet(props: SheetProps) {
     errorsOf: draft.errorsOf,
     change,
   };
-  const probation = useProbation();
+  const rename = (name: string) => change(withSettings(rule(), { name: name || undefined }));
   const file = () => props.source.file.replace(/^.*[\\/]/, '');
   return (
     <form class="rule-sheet" onSubmit={(event) => event.preventDefault()} aria-label={rule().name ?? 'New rule'}>
@@ -171,9 +198,15 @@ function Sheet(props: SheetProps) {
             names={known().names}
             by={known().by}
             chosen={madeIndex()}
-            separate={separate(props.source, draft.path(), madeIndex()) && draft.separate(madeIndex())}
+            isSeparate={draft.isSeparate()}
+            canSeparate={separate(props.source, props.path ?? '', madeIndex()) !== undefined}
+            separate={() => draft.separate(madeIndex())}
+            together={draft.together}
           />
         )}
+      </Show>
+      <Show when={props.source.canEdit}>
+        <Others file={props.source.file} rule={liveName()} names={made()?.names ?? []} />
       </Show>
       <Show when={draft.isOutdated()}>
         <p role="status" class="warning whole">
@@ -182,15 +215,24 @@ function Sheet(props: SheetProps) {
       </Show>
       <fieldset class="plain" disabled={!props.source.canEdit}>
         <p class="fields">
-          <label class="grow">
-            Name{' '}
-            <input
-              type="text"
-              class="wide"
-              value={rule().name ?? ''}
-              onInput={(event) => change(withSettings(rule(), { name: event.currentTarget.value || undefined }))}
+          <span class="grow">
+            <span aria-hidden="true">Name</span>
+            <TextField
+              label="Name"
+              text={rule().name ?? ''}
+              expand={expand}
+              change={rename}
+              plain={
+                <input
+                  type="text"
+                  class="wide"
+                  aria-label="Name"
+                  value={rule().name ?? ''}
+                  onInput={(event) => rename(event.currentTarget.value)}
+                />
+              }
             />
-          </label>
+          </span>
           <span class="muted" title={props.source.file}>
             in {file()}
           </span>
@@ -224,26 +266,25 @@ function Sheet(props: SheetProps) {
           </p>
         </details>
       </fieldset>
-      <SavePanel
-        note={lastSave()}
-        setNote={setLastSave}
-        answer={draft.answer()}
-        isChanged={draft.isChanged()}
-        failure={draft.failure()}
-        send={draft.send}
-        rebase={draft.rebase}
-        discard={props.reload}
-        saved={(answer) => {
-          if (answer.revision !== undefined && answer.probation !== undefined)
-            probation.confirm(answer.revision, Date.parse(answer.probation.until));
-          draft.saved();
-        }}
-      />
-      <Show when={probation.state()}>
-        <p role="status" class="whole">
-          {probation.state()}
-        </p>
-      </Show>
+      <div class="side">
+        <SavePanel
+          note={lastSave()}
+          setNote={setLastSave}
+          answer={draft.answer()}
+          isChanged={draft.isChanged()}
+          failure={draft.failure()}
+          send={draft.send}
+          rebase={draft.rebase}
+          discard={props.reload}
+          saved={draft.saved}
+        />
+        <LastRuns
+          rehearsal={draft.answer()?.rehearsal ?? draft.rehearsal()}
+          isChanged={draft.isChanged()}
+          isNew={props.path === undefined}
+          again={draft.again}
+        />
+      </div>
       <Show when={props.path !== undefined && props.source.canEdit}>
         <p class="fields">
           <button type="button" class="cut" onClick={() => draft.remove()}>
@@ -256,25 +297,34 @@ function Sheet(props: SheetProps) {
   );
 }
 
-/** Says that a template made the rule. */
+/** Says that a template made the rule, and asks whether a change is for all that it makes. */
 function Made(props: {
   readonly names: readonly string[];
   readonly by: 'each' | 'instances';
   readonly chosen: number;
-  readonly separate: (() => void) | undefined;
+  readonly isSeparate: boolean;
+  readonly canSeparate: boolean;
+  separate(): void;
+  together(): void;
 }) {
   return (
     <div class="made whole">
       <p>
         One of {props.names.length} made by <code>{props.by}</code>: {props.names.slice(0, 8).join(', ')}
-        {props.names.length > 8 ? ' …' : ''}. <strong>A change here changes all of them.</strong>
+        {props.names.length > 8 ? ' …' : ''}.{' '}
+        <Show when={!props.canSeparate}>
+          <strong>A change here changes all of them.</strong>
+        </Show>
       </p>
-      <Show when={props.separate}>
-        {(separate) => (
-          <button type="button" onClick={() => separate()()}>
+      <Show when={props.canSeparate}>
+        <div class="segments" role="group" aria-label="What a change is for">
+          <button type="button" aria-pressed={!props.isSeparate} onClick={() => props.together()}>
+            Change all
+          </button>
+          <button type="button" aria-pressed={props.isSeparate} onClick={() => !props.isSeparate && props.separate()}>
             Make “{props.names[props.chosen]}” separate
           </button>
-        )}
+        </div>
       </Show>
     </div>
   );
@@ -308,7 +358,7 @@ function More(props: { readonly rule: Rule; change(rule: Rule): void }) {
 
 // The edit in progress: the rule as data and as text, what the hub finds in it, and how it is sent.
 
-function useDraft(props: SheetProps) {
+function useDraft(props: SheetProps, options: { expand(text: string): string; liveName(): string }) {
   const [source, setSource] = createSignal(props.source);
   const [path, setPath] = createSignal(props.path);
   const [rule, setRule] = createSignal<Rule>(firstRule(props));
@@ -320,6 +370,8 @@ function useDraft(props: SheetProps) {
   const [isRemoved, setRemoved] = createSignal(false);
   /** Edits before that of the rule: those that make it separate. */
   const [before, setBefore] = createSignal<readonly Op[]>([]);
+  const [rehearsal, setRehearsal] = createSignal<EditResult['rehearsal']>();
+  const records = new Map<string, Promise<readonly RecordedEvent[]>>();
   const original = createMemo(() => {
     const found = path() === undefined ? undefined : nodeAt(source().tree, path()!);
     return found === undefined ? '' : source().text.slice(found.start, found.end);
@@ -341,14 +393,33 @@ function useDraft(props: SheetProps) {
     if (isRemoved()) return [{ path: path()!, remove: true }];
     return [...before(), typed() === undefined ? { path: path()!, set: rule() } : { path: path()!, text: typedText() }];
   };
-  const send = (mode: 'check' | 'shadow' | 'save', comment: string) =>
-    sendEdit([{ file: source().file, base: source().etag, ops: ops() }], mode, comment);
+  const send = (mode: 'check' | 'shadow' | 'save', comment: string, rehearse?: Rehearse) =>
+    sendEdit([{ file: source().file, base: source().etag, ops: ops() }], mode, comment, rehearse);
+  /** What to rehearse: the hub knows the runs of the present rule, a store the events of other sources. */
+  const asked = async (): Promise<Rehearse> => {
+    const known = props.path === undefined ? [] : sourcesOf(firstRule(props)).map(({ address }) => address);
+    const further = sourcesOf(rule()).flatMap(({ address }) =>
+      known.includes(address) ? [] : [options.expand(address)],
+    );
+    const lists = further
+      .filter((address) => address.includes('/'))
+      .slice(0, mostRecorded)
+      .map((address) => records.get(address) ?? remembered(address));
+    return { rule: options.liveName(), recorded: (await Promise.all(lists)).flat() };
+  };
+  const remembered = (address: string) => {
+    const read = readRecorded(address);
+    records.set(address, read);
+    return read;
+  };
   const check = async () => {
-    const asked = version();
+    const checked = version();
     try {
-      const found = await send('check', '');
-      if (asked !== version()) return;
+      const found = await send('check', '', isRemoved() ? undefined : await asked());
+      if (checked !== version()) return;
       batch(() => {
+        setRehearsal(found.rehearsal);
+        if (!isChanged()) return;
         setAnswer(found);
         setFailure('');
         const [edited] = found.files;
@@ -356,7 +427,7 @@ function useDraft(props: SheetProps) {
           setShown(partOf(source(), path(), edited.text));
       });
     } catch (error) {
-      if (asked !== version()) return;
+      if (checked !== version() || !isChanged()) return;
       batch(() => {
         setAnswer(undefined);
         setFailure(messageOf(error));
@@ -376,12 +447,15 @@ function useDraft(props: SheetProps) {
     }),
   );
   if (props.path === undefined && (rule().from !== '' || rule().to !== '')) checkSoon();
+  else if (props.path !== undefined && source().canEdit) onMount(check);
 
   return {
     source,
     path: () => path() ?? '',
     rule,
     answer,
+    rehearsal,
+    again: () => void check(),
     failure,
     isChanged,
     isRemoved,
@@ -416,18 +490,32 @@ function useDraft(props: SheetProps) {
       setRemoved(!isRemoved());
       checkSoon();
     },
-    separate: (made: number) => () => {
+    isSeparate: () => before().length > 0,
+    separate(made: number) {
       const edit = separate(source(), path()!, made);
       if (edit === undefined) return;
-      const own = edit.ops.find((op) => op.path === edit.path && 'insert' in op);
       batch(() => {
         setBefore(edit.ops);
         setPath(edit.path);
         setTyped(undefined);
-        if (own !== undefined && 'insert' in own) setRule(own.insert as Rule);
-        setShown(JSON.stringify(rule(), null, 2));
+        setRule(edit.rule as Rule);
+        setShown(JSON.stringify(edit.rule, null, 2));
       });
       checkSoon();
+    },
+    /** Takes the separation back, with what has been changed since. */
+    together() {
+      if (before().length === 0) return;
+      pause.stop();
+      batch(() => {
+        setBefore([]);
+        setPath(props.path);
+        setTyped(undefined);
+        setRule(firstRule(props));
+        setVersion(0);
+        setAnswer(undefined);
+        setShown(original());
+      });
     },
     /** The errors of the rule at a setting, and of everything in it. */
     errorsOf(setting: string): readonly string[] {

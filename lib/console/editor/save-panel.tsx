@@ -1,7 +1,7 @@
 // What an edit does, and its way into the running hub: errors, the difference of the text, what restarts, tests, a try in shadow, and the
 // take-over with a comment. Two people who changed the same place see both texts.
 
-import { createSignal, For, onCleanup, Show } from 'solid-js';
+import { createSignal, For, Show } from 'solid-js';
 import { counted } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
 import type { EditResult } from '../../wire/http/editing-shapes.ts';
@@ -284,30 +284,4 @@ function Marked(props: { readonly text: string; readonly base: string }) {
       {(line) => <span class={known().has(line) ? undefined : 'added'}>{`${line}\n`}</span>}
     </For>
   );
-}
-
-// A change of a REST API or of users is on probation: the page that made it confirms it over the same link.
-
-/** How often the page tries to confirm a change. */
-const confirmEveryMs = 1000;
-
-/** Confirms changes on probation for the calling scope; `state` is a sentence, empty if there is none. */
-export function useProbation() {
-  const [state, setState] = createSignal('');
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  onCleanup(() => clearTimeout(timer));
-  const confirm = (revision: number, until: number) => {
-    setState('This change could cut you off: the page confirms it as soon as it reaches the hub again …');
-    const attempt = async () => {
-      try {
-        await postJson('/hub/edit/confirm', { revision });
-        setState('The page has reached the hub with the new settings: the change stays.');
-      } catch (error) {
-        if (Date.now() < until) timer = setTimeout(attempt, confirmEveryMs);
-        else setState(`The change was not confirmed, so the hub takes it back: ${messageOf(error)}`);
-      }
-    };
-    timer = setTimeout(attempt, confirmEveryMs);
-  };
-  return { state, confirm };
 }

@@ -3,6 +3,7 @@
 import type { EditResult, SourceAnswer } from '../../wire/http/editing-shapes.ts';
 import type { Problem } from '../../wire/http/problem.ts';
 import { Refusal, request } from '../hub/page-request.ts';
+import type { RecordedEvent } from './rehearsal.ts';
 
 /** A value of the text. Offsets count UTF-16 units. */
 export interface SourceNode {
@@ -11,6 +12,9 @@ export interface SourceNode {
   readonly kind: 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null';
   readonly start: number;
   readonly end: number;
+  /** They enclose the comments and the comma of an item. */
+  readonly lead: number;
+  readonly tail: number;
   readonly line: number;
   readonly column: number;
   readonly value?: string | number | boolean | null;
@@ -36,14 +40,25 @@ export interface FileEdit {
   readonly ops: readonly Op[];
 }
 
+/** The present name of the edited rule, empty for a new one, and recorded events of its other sources. */
+export interface Rehearse {
+  readonly rule: string;
+  readonly recorded: readonly RecordedEvent[];
+}
+
 export type Mode = 'check' | 'shadow' | 'save';
 
 /** Tests may run for some seconds. */
 const editDeadlineMs = 60_000;
 
 /** Sends a change set. Errors: a `Refusal`, with `conflicts` if a file has changed meanwhile in the same place. */
-export async function sendEdit(files: readonly FileEdit[], mode: Mode, comment = ''): Promise<EditResult> {
-  return postSlowly('/hub/edit', { files, mode, ...(comment !== '' && { comment }) });
+export async function sendEdit(
+  files: readonly FileEdit[],
+  mode: Mode,
+  comment = '',
+  rehearse?: Rehearse,
+): Promise<EditResult> {
+  return postSlowly('/hub/edit', { files, mode, ...(comment !== '' && { comment }), ...(rehearse && { rehearse }) });
 }
 
 /** Posts JSON for an answer that may take a minute. */

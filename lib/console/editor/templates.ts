@@ -1,6 +1,7 @@
 // Variables in a flow file: what `${…}` stands for at a rule, and a rule of its own out of those that `each` makes.
 
-import { dataOf, nodeAt, type Op, type SourceFile, type SourceNode } from './source-file.ts';
+import { readJson5 } from './json5-text.ts';
+import { dataOf, type Op, type SourceFile, type SourceNode, withoutIndent } from './source-file.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -62,46 +63,131 @@ function valueNamed(name: string, variables: Variables): unknown {
   return value;
 }
 
-function expandAll(data: unknown, variables: Variables): unknown {
-  if (typeof data === 'string') return expand(data, variables);
-  if (Array.isArray(data)) return data.map((one) => expandAll(one, variables));
-  if (typeof data !== 'object' || data === null) return data;
-  return Object.fromEntries(
-    Object.entries(data).map(([key, one]) => [expandText(key, variables), expandAll(one, variables)]),
-  );
+/** The edit that makes rules separate, the path of the opened one afterwards, and its data. */
+export interface Separation {
+  readonly ops: readonly Op[];
+  readonly path: string;
+  readonly rule: unknown;
 }
 
 /**
- * Returns the edit that takes one combination out of an `each` and writes its rules on their own, and the path of the rule afterwards;
- * undefined: `each` has several names, or only one value, or the file has none.
+ * Returns the edit that writes what an `each` makes on its own, as text, so that comments and layout stay. With one name, only the value
+ * `made` leaves the `each`; with several, the whole `each` goes. undefined: there is nothing to separate, or the place is not in a list.
  */
-export function separate(
-  { tree }: SourceFile,
-  path: string,
-  made: number,
-): { readonly ops: readonly Op[]; readonly path: string } | undefined {
+export function separate(source: SourceFile, path: string, made: number): Separation | undefined {
+  const { tree } = source;
   const outer = wayTo(tree, path).findLast((node) => node.kind === 'object' && childData(node, 'each') !== undefined);
-  const each = outer && (childData(outer, 'each') as Readonly<Record<string, unknown>>);
-  const [name, ...more] = Object.keys(each ?? {});
-  const values = name === undefined ? undefined : each![name];
-  if (outer === undefined || more.length > 0 || !Array.isArray(values) || values.length < 2) return undefined;
-  const [, list, index] = /^(.*)\[(\d+)\]$/.exec(outer.path) ?? [];
-  if (list === undefined) return undefined;
-  const variables = { [name!]: values[made] };
-  const { each: _, ...rest } = dataOf(outer) as Record<string, unknown>;
-  const isGroup = Array.isArray(rest.rules);
-  const items = isGroup && rest.folder === undefined ? (rest.rules as unknown[]) : [rest];
-  const at = Number(index) + 1;
-  const ops: Op[] = [
-    { path: `${outer.path}.each.${name}[${made}]`, remove: true },
-    ...items.map((item, offset) => ({ path: `${list}[${at + offset}]`, insert: expandAll(item, variables) })),
-  ];
+  const [, list, index] = /^(.*)\[(\d+)\]$/.exec(outer?.path ?? '') ?? [];
+  if (outer === undefined || list === undefined) return undefined;
+  const each = childData(outer, 'each');
+  const all = combinationsOf(each);
+  const chosen = all[made % all.length];
+  if (chosen === undefined || all.length > maxSeparated) return undefined;
+  const names = Object.keys(each as object);
+  const first = Number(index);
+  const isOne = names.length === 1 && all.length > 1;
+  const items = isOne ? written(source, outer, chosen) : all.flatMap((one) => written(source, outer, one));
+  const perCombination = items.length / (isOne ? 1 : all.length);
+  const at = isOne ? first + 1 : first;
+  const ops: Op[] = isOne ? [{ path: `${outer.path}.each.${names[0]}[${made}]`, remove: true }] : [];
+  for (const [offset, { data, text }] of items.entries()) {
+    const place = `${list}[${at + offset}]`;
+    if (isOne || offset > 0) ops.push({ path: place, insert: data });
+    ops.push({ path: place, text });
+  }
   const within = Number(/\.rules\[(\d+)\]$/.exec(path.slice(outer.path.length))?.[1] ?? 0);
-  const isInFolder = isGroup && rest.folder !== undefined;
-  return { ops, path: isInFolder ? `${list}[${at}].rules[${within}]` : `${list}[${at + within}]` };
+  const before = isOne ? 0 : made * perCombination;
+  const isInFolder =
+    perCombination === 1 && path !== outer.path && Array.isArray((items[0]?.data as Group | undefined)?.rules);
+  const place = isInFolder ? `${list}[${at + before}].rules[${within}]` : `${list}[${at + before + within}]`;
+  const item = items[isInFolder ? before : before + within]?.data;
+  return { ops, path: place, rule: isInFolder ? (item as Group).rules![within] : item };
 }
 
-/** Whether a file has a value at a path. */
-export function hasPath({ tree }: SourceFile, path: string): boolean {
-  return nodeAt(tree, path)?.path === path;
+interface Group {
+  readonly rules?: readonly unknown[];
+}
+
+/** An `each` that makes more is not written out: nobody would want to read it. */
+const maxSeparated = 50;
+
+/** Returns the items that a combination of an `each` makes: one, or the rules of a group without a folder. */
+function written(source: SourceFile, outer: SourceNode, variables: Variables): { data: unknown; text: string }[] {
+  const rules = outer.children?.find(({ key }) => key === 'rules');
+  const isGroup = rules?.kind === 'list' && childData(outer, 'folder') === undefined;
+  const lineStart = source.text.lastIndexOf('\n', outer.start - 1) + 1;
+  const indent = /^[ \t]*/.exec(source.text.slice(lineStart, outer.start))![0];
+  return (isGroup ? (rules.children ?? []) : [outer]).map((node) => {
+    const item = expandedText(source, node, variables);
+    const comments = node === outer ? [] : commentsOf(source.text, node).map((one) => expandText(one, variables));
+    const text = [...comments, item].join('\n').replace(/\n(?=[^\n])/g, `\n${indent}`);
+    return { text: item.includes('\\\n') ? item : text, data: readJson5(item) };
+  });
+}
+
+/** Returns the comments above an item and behind its comma. */
+function commentsOf(text: string, { lead, start, end, tail }: SourceNode): string[] {
+  return [text.slice(lead, start), text.slice(end, tail)].flatMap((part) => part.match(comment) ?? []);
+}
+
+const comment = /\/\/[^\n\r]*|\/\*[\s\S]*?\*\//g;
+
+/** Returns the text of an item with its variables replaced, and without its `each` and the indentation of its later lines. */
+function expandedText({ text }: SourceFile, item: SourceNode, variables: Variables): string {
+  let result = '';
+  let end = item.start;
+  const replace = (from: number, to: number, by: string) => {
+    result += text.slice(end, from) + by;
+    end = to;
+  };
+  const visit = (node: SourceNode) => {
+    for (const [index, child] of (node.children ?? []).entries()) {
+      if (node === item && child.key === 'each') {
+        const [before, after] = [node.children![index - 1], node.children![index + 1]];
+        replace(after === undefined && before !== undefined ? before.tail : child.lead, after?.lead ?? child.tail, '');
+        continue;
+      }
+      if (child.key?.includes('${')) {
+        const lead = text.slice(child.lead, child.start);
+        replace(child.lead, child.start, expandText(lead, escaped(variables, /["']/.exec(lead)?.[0] ?? "'")));
+      }
+      if (child.kind !== 'text' || !String(child.value).includes('${')) visit(child);
+      else {
+        const raw = text.slice(child.start, child.end);
+        const value = expand(String(child.value), variables);
+        const isText = typeof value === 'string';
+        replace(child.start, child.end, isText ? expandText(raw, escaped(variables, raw[0]!)) : JSON.stringify(value));
+      }
+    }
+  };
+  visit(item);
+  return withoutIndent(result + text.slice(end, item.end)).text;
+}
+
+/** Escapes the quotes of values that go into a quoted text. */
+function escaped(variables: Variables, quote: string): Variables {
+  const inQuotes = (value: unknown) =>
+    typeof value === 'string' ? value.replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`) : value;
+  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, inQuotes(value)]));
+}
+
+/** A part of a text: plain, or a variable that is shown as one piece. */
+export interface TextPart {
+  readonly text: string;
+  readonly variable?: string;
+}
+
+/** Splits a text at its variables: a plain part, possibly empty, stands before, between and after them. */
+export function partsOf(text: string): TextPart[] {
+  const parts: TextPart[] = [];
+  let end = 0;
+  for (const { 0: all, 1: variable, index } of text.matchAll(/(?<!\$)\$\{([^}]*)\}/g)) {
+    parts.push({ text: text.slice(end, index) }, { text: all, variable: variable!.trim() });
+    end = index + all.length;
+  }
+  return [...parts, { text: text.slice(end) }];
+}
+
+export function joined(parts: readonly TextPart[]): string {
+  return parts.map(({ text }) => text).join('');
 }

@@ -1,0 +1,103 @@
+// The last runs of a rule: what it wrote, and beside that what the edited rule would have written. The hub plays the events again in
+// virtual time, so steps that wait count as well.
+
+import { For, Show } from 'solid-js';
+import type { EditResult } from '../../wire/http/editing-shapes.ts';
+import type { History } from '../../wire/http/past-shapes.ts';
+import { getJson } from '../hub/page-request.ts';
+import { formatClock, formatValue } from '../page/units.ts';
+import { type RecordedEvent, recordedOf, resultText } from './rehearsal.ts';
+
+type Rehearsal = NonNullable<EditResult['rehearsal']>;
+
+export function LastRuns(props: {
+  /** Undefined: the hub has not answered yet. */
+  readonly rehearsal: Rehearsal | undefined;
+  readonly isChanged: boolean;
+  readonly isNew: boolean;
+  again(): void;
+}) {
+  const runs = () => props.rehearsal?.runs ?? [];
+  const compares = () => props.isChanged || props.isNew;
+  const different = () => runs().filter((run) => resultText(run.was) !== resultText(run.would)).length;
+  return (
+    <section class="runs" aria-label="Last runs">
+      <h3>Last runs</h3>
+      <Show when={props.rehearsal} fallback={<p class="muted">They show as soon as the rule has no errors.</p>}>
+        {(known) => (
+          <>
+            <Show when={known().reason}>
+              <p class="muted">{known().reason}</p>
+            </Show>
+            <Show when={runs().length > 0}>
+              <p aria-live="polite">
+                <Show when={compares()} fallback="Change the rule, and its new results stand beside these.">
+                  {different() === 0
+                    ? 'The new rule would have written the same.'
+                    : `${different()} of ${runs().length} would have been different.`}
+                </Show>
+              </p>
+              <div class="wide-table" tabIndex={0} role="region" aria-label="Last runs, newest first">
+                <table>
+                  <thead>
+                    <tr>
+                      <th scope="col">Time</th>
+                      <th scope="col">Event</th>
+                      <th scope="col">Wrote</th>
+                      <Show when={compares()}>
+                        <th scope="col">New rule</th>
+                      </Show>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    <For each={runs()}>
+                      {(run) => (
+                        <tr classList={{ differs: resultText(run.was) !== resultText(run.would) }}>
+                          <td>
+                            <time>{formatClock(run.time)}</time>
+                          </td>
+                          <td>
+                            <Show when={run.source} fallback="timer or start">
+                              <code>{run.source}</code> {run.value === undefined ? '' : formatValue(run.value)}
+                            </Show>
+                          </td>
+                          <td class="mono" title={run.was?.error}>
+                            {resultText(run.was)}
+                          </td>
+                          <Show when={compares()}>
+                            <td class="mono" title={run.would?.error}>
+                              {resultText(run.would)}
+                            </td>
+                          </Show>
+                        </tr>
+                      )}
+                    </For>
+                  </tbody>
+                </table>
+              </div>
+            </Show>
+            <Show when={known().assumed.length > 0 && runs().length > 0}>
+              <p class="muted">
+                The past values of {known().assumed.join(', ')} are not known: the present ones took their place.
+              </p>
+            </Show>
+            <button type="button" onClick={() => props.again()}>
+              Update
+            </button>
+          </>
+        )}
+      </Show>
+    </section>
+  );
+}
+
+/** How far back the events of sources are asked for, of which the hub keeps no runs. */
+const askedBack = '-7d';
+const askedPoints = 200;
+
+/** Returns the recorded events of an address, oldest first; none without a store that records it. */
+export async function readRecorded(address: string): Promise<readonly RecordedEvent[]> {
+  const query = new URLSearchParams({ from: askedBack, points: String(askedPoints) });
+  const path = `/hub/history/${address.split('/').map(encodeURIComponent).join('/')}?${query}`;
+  return recordedOf(await getJson<History>(path).catch(() => undefined));
+}

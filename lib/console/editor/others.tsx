@@ -1,0 +1,54 @@
+// Who else has the same rule open: a page reports its own sheet, and shows those of others.
+
+import { createSignal, For, onCleanup, onMount } from 'solid-js';
+import type { OtherSheets } from '../../wire/http/editing-shapes.ts';
+import { postJson, request } from '../hub/page-request.ts';
+import { usePolling } from '../hub/polled.ts';
+import { useInterval } from '../page/page-timers.ts';
+import { formatClock } from '../page/units.ts';
+
+const reportEveryMs = 20_000;
+
+export function Others(props: {
+  readonly file: string;
+  /** The name of the rule; empty: it is new. */
+  readonly rule: string;
+  /** All rules that the item makes. */
+  readonly names: readonly string[];
+}) {
+  const [others, setOthers] = createSignal<OtherSheets['others']>([]);
+  const sheet = Math.random().toString(36).slice(2, 12);
+  const body = (isOpen: boolean) => ({ file: props.file, rule: props.rule, sheet, isOpen });
+  const report = async () => {
+    const answer = await postJson<OtherSheets>('/hub/edit/sheet', body(true)).catch(() => undefined);
+    if (answer !== undefined) setOthers(answer.others);
+  };
+  // A page in the background reports as well: its draft is still there.
+  useInterval(() => void (document.hidden && report()), reportEveryMs);
+  usePolling(report, () => reportEveryMs)();
+  const close = () =>
+    void request('/hub/edit/sheet', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body(false)),
+      keepalive: true,
+    }).catch(() => {});
+  onMount(() => addEventListener('pagehide', close));
+  onCleanup(() => {
+    removeEventListener('pagehide', close);
+    close();
+  });
+  const same = () => others().filter(({ rule }) => rule !== '' && (rule === props.rule || props.names.includes(rule)));
+  return (
+    <div role="status" class="whole others">
+      <For each={same()}>
+        {({ user, since }) => (
+          <p class="warning">
+            {user} has this rule open since <time>{formatClock(since).slice(0, 5)}</time>. If you both save, the hub
+            merges the changes, or shows both.
+          </p>
+        )}
+      </For>
+    </div>
+  );
+}

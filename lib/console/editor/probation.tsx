@@ -1,0 +1,81 @@
+// A change of a REST API or of users is on probation: the hub takes it back unless the person who made it keeps it, over the same link.
+
+import { createSignal, onCleanup, Show } from 'solid-js';
+import { messageOf } from '../../model/error.ts';
+import type { EditResult } from '../../wire/http/editing-shapes.ts';
+import { postJson, Refusal } from '../hub/page-request.ts';
+
+export interface Probation {
+  /** Begins, if the change is on probation. */
+  begin(answer: EditResult): void;
+  readonly secondsLeft: () => number;
+  /** Why the change is not kept yet, or what became of it; empty: nothing is or was on probation. */
+  readonly note: () => string;
+  readonly isOpen: () => boolean;
+  keep(): Promise<void>;
+}
+
+const countEveryMs = 250;
+/** How long the hub waits. */
+const lastsMs = 30_000;
+
+/** Counts the time down in which a change must be kept, for the calling scope. */
+export function useProbation(): Probation {
+  const [open, setOpen] = createSignal<{ readonly revision: number; readonly untilMs: number }>();
+  const [secondsLeft, setSecondsLeft] = createSignal(0);
+  const [note, setNote] = createSignal('');
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const end = (text: string) => {
+    clearInterval(timer);
+    setOpen(undefined);
+    setNote(text);
+  };
+  onCleanup(() => clearInterval(timer));
+  const count = () => {
+    const leftMs = (open()?.untilMs ?? 0) - performance.now();
+    setSecondsLeft(Math.max(0, Math.ceil(leftMs / 1000)));
+    if (leftMs <= 0) end('Nobody kept the change, so the hub has taken it back.');
+  };
+  return {
+    begin({ revision, probation }) {
+      if (revision === undefined || probation === undefined) return;
+      clearInterval(timer);
+      const leftMs = Date.parse(probation.until) - Date.now();
+      // the clock of the hub may differ from that of the browser
+      const isPlausible = leftMs > 0 && leftMs <= lastsMs;
+      setOpen({ revision, untilMs: performance.now() + (isPlausible ? leftMs : lastsMs) });
+      setNote('');
+      count();
+      timer = setInterval(count, countEveryMs);
+    },
+    secondsLeft,
+    note,
+    isOpen: () => open() !== undefined,
+    async keep() {
+      const kept = open();
+      if (kept === undefined) return;
+      try {
+        await postJson('/hub/edit/confirm', { revision: kept.revision });
+        end('The change stays.');
+      } catch (error) {
+        if (error instanceof Refusal && error.code === 'not-found') end('The hub has taken the change back.');
+        else setNote(`Not kept yet: ${messageOf(error)}.`);
+      }
+    },
+  };
+}
+
+export function ProbationNote(props: { readonly probation: Probation }) {
+  const { isOpen, note, secondsLeft, keep } = props.probation;
+  return (
+    <div class="whole probation">
+      <Show when={isOpen()}>
+        <p>The change affects who can reach the hub. You have reached it with the new settings if you can keep it.</p>
+        <button type="button" class="main" aria-label="Keep this change" onClick={() => void keep()}>
+          Keep this change: <span aria-hidden="true">{secondsLeft()} s</span>
+        </button>
+      </Show>
+      <p role="status">{note()}</p>
+    </div>
+  );
+}

@@ -1,0 +1,46 @@
+// Data of a rehearsal: the recorded events that go into it, and its results in words.
+
+import type { EditResult } from '../../wire/http/editing-shapes.ts';
+import type { History } from '../../wire/http/past-shapes.ts';
+import { formatValue } from '../page/units.ts';
+
+type Result = NonNullable<NonNullable<EditResult['rehearsal']>['runs'][number]['was']>;
+
+export interface RecordedEvent {
+  readonly address: string;
+  readonly value: number | boolean | string;
+  /** In milliseconds since 1970. */
+  readonly time: number;
+}
+
+/** The events of one address; a request may have 100 of all of them. */
+const eventsPerAddress = 25;
+const longestText = 1000;
+
+const words: Readonly<Record<Result['outcome'], string>> = {
+  wrote: '',
+  stopped: 'stopped',
+  held: 'waits',
+  waited: 'unknown',
+  failed: 'failed',
+};
+
+/** Returns what a run has written, or why nothing. */
+export function resultText(result: Result | undefined): string {
+  if (result === undefined) return '–';
+  if (result.outcome !== 'wrote') return words[result.outcome];
+  return result.result === null || result.result === undefined ? 'infinite' : formatValue(result.result) || "''";
+}
+
+/** Returns the newest events of a history, oldest first; none if it has only means of longer periods. */
+export function recordedOf(history: History | undefined): RecordedEvent[] {
+  if (history === undefined) return [];
+  const { address, kind, times, values } = history;
+  const isFires = kind === 'fires' && history.counts === undefined;
+  const events = times.flatMap((time, index): RecordedEvent[] => {
+    const value = isFires ? true : values?.[index];
+    if (value === undefined || value === null) return [];
+    return typeof value === 'string' && value.length > longestText ? [] : [{ address, value, time }];
+  });
+  return events.slice(-eventsPerAddress);
+}
