@@ -1,6 +1,6 @@
 // The tree of a flow file as the hub sends it to pages.
 
-import type { SourceNode } from '../../lib/console/editor/source-file.ts';
+import type { SourceNode } from '../../lib/console/editor/source-tree.ts';
 import { dataOf, type Json5Node, readTree, slotsOf } from '../../lib/json5/json5-tree.ts';
 import { formatPath, type Path } from '../../lib/json5/positions.ts';
 

@@ -32,20 +32,17 @@ import {
   additionOf,
   type Conflict,
   changedPart,
-  dataOf,
   type EditError,
   nodeAt,
-  type Op,
   type Rehearse,
   readSource,
   ruleAt,
   rulesOf,
-  type SourceFile,
   sendEdit,
   sourcePath,
   splitPlace,
-  withoutIndent,
 } from './source-file.ts';
+import { dataOf, type Op, type SourceFile, withoutIndent } from './source-tree.ts';
 import { TextField } from './template-field.tsx';
 import { expandText, separate, variablesAt } from './templates.ts';
 

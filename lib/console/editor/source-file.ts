@@ -1,35 +1,10 @@
 // The text of a flow file as the hub reads it, with the place of each value, and the change sets that the page sends back.
 
-import type { EditResult, SourceAnswer } from '../../wire/http/editing-shapes.ts';
+import type { EditResult } from '../../wire/http/editing-shapes.ts';
 import type { Problem } from '../../wire/http/problem.ts';
 import { Refusal, request } from '../hub/page-request.ts';
 import type { RecordedEvent } from './rehearsal.ts';
-
-/** A value of the text. Offsets count UTF-16 units. */
-export interface SourceNode {
-  readonly path: string;
-  readonly key?: string;
-  readonly kind: 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null';
-  readonly start: number;
-  readonly end: number;
-  /** They enclose the comments and the comma of an item. */
-  readonly lead: number;
-  readonly tail: number;
-  readonly line: number;
-  readonly column: number;
-  readonly value?: string | number | boolean | null;
-  readonly children?: readonly SourceNode[];
-}
-
-/** A file as the hub answers with it. */
-export type SourceFile = Omit<SourceAnswer, 'tree'> & { readonly tree?: SourceNode };
-
-export type Op = { readonly path: string } & (
-  | { readonly set: unknown }
-  | { readonly insert: unknown }
-  | { readonly remove: true }
-  | { readonly text: string }
-);
+import type { Op, SourceFile, SourceNode } from './source-tree.ts';
 
 export type EditError = EditResult['errors'][number];
 
@@ -107,13 +82,6 @@ export function rulesOf(tree: SourceNode | undefined): SourceNode[] {
   );
 }
 
-/** Returns the data of a value. */
-export function dataOf({ kind, value, children = [] }: SourceNode): unknown {
-  if (kind === 'list') return children.map(dataOf);
-  if (kind === 'object') return Object.fromEntries(children.map((child) => [child.key!, dataOf(child)]));
-  return value;
-}
-
 /** Returns the edit that adds a rule at the end of a file, and the path that the rule has then. */
 export function additionOf(
   { tree }: SourceFile,
@@ -133,25 +101,6 @@ export function changedPart(before: string, after: string): string {
   let end = 0;
   while (end < least - same && before.at(-1 - end) === after.at(-1 - end)) end++;
   return after.slice(same, after.length - end);
-}
-
-/** Returns a text without the indentation that all of its lines but the first have in common, and that indentation. */
-export function withoutIndent(text: string): { readonly text: string; readonly indent: string } {
-  const lines = text
-    .split('\n')
-    .slice(1)
-    .filter((line) => line.trim() !== '');
-  const [first = ''] = lines;
-  let indent = /^[ \t]*/.exec(first)![0];
-  for (const line of lines) while (!line.startsWith(indent)) indent = indent.slice(0, -1);
-  if (indent === '' || text.includes('\\\n')) return { text, indent: '' };
-  return {
-    text: text
-      .split('\n')
-      .map((line, index) => (index > 0 && line.startsWith(indent) ? line.slice(indent.length) : line))
-      .join('\n'),
-    indent,
-  };
 }
 
 /** The texts of a file that two people have changed in the same place. */

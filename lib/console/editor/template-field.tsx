@@ -52,9 +52,9 @@ function TemplateField(props: FieldProps) {
   /** Removes a variable; the plain texts on its sides become one, and the cursor stays between them. */
   const remove = (index: number) => {
     const at = parts()[index - 1]!.text.length;
-    props.change(joined(parts().filter((_, place) => place !== index)));
     const input = pieces()[index - 1];
-    input?.focus();
+    input?.focus(); // first, since the piece with the focus may go
+    props.change(joined(parts().filter((_, place) => place !== index)));
     if (input instanceof HTMLInputElement) input.setSelectionRange(at, at);
   };
   const replace = (index: number, text: string) =>

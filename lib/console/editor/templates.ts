@@ -1,7 +1,7 @@
 // Variables in a flow file: what `${…}` stands for at a rule, and a rule of its own out of those that `each` makes.
 
 import { readJson5 } from './json5-text.ts';
-import { dataOf, type Op, type SourceFile, type SourceNode, withoutIndent } from './source-file.ts';
+import { dataOf, type Op, type SourceFile, type SourceNode, withoutIndent } from './source-tree.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 

@@ -1,0 +1,55 @@
+// The tree of a flow file, with the place of each value, and edits of it.
+
+import type { SourceAnswer } from '../../wire/http/editing-shapes.ts';
+
+/** A value of the text. Offsets count UTF-16 units. */
+export interface SourceNode {
+  readonly path: string;
+  readonly key?: string;
+  readonly kind: 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null';
+  readonly start: number;
+  readonly end: number;
+  /** They enclose the comments and the comma of an item. */
+  readonly lead: number;
+  readonly tail: number;
+  readonly line: number;
+  readonly column: number;
+  readonly value?: string | number | boolean | null;
+  readonly children?: readonly SourceNode[];
+}
+
+/** A file as the hub answers with it. */
+export type SourceFile = Omit<SourceAnswer, 'tree'> & { readonly tree?: SourceNode };
+
+export type Op = { readonly path: string } & (
+  | { readonly set: unknown }
+  | { readonly insert: unknown }
+  | { readonly remove: true }
+  | { readonly text: string }
+);
+
+/** Returns the data of a value. */
+export function dataOf({ kind, value, children = [] }: SourceNode): unknown {
+  if (kind === 'list') return children.map(dataOf);
+  if (kind === 'object') return Object.fromEntries(children.map((child) => [child.key!, dataOf(child)]));
+  return value;
+}
+
+/** Returns a text without the indentation that all of its lines but the first have in common, and that indentation. */
+export function withoutIndent(text: string): { readonly text: string; readonly indent: string } {
+  const lines = text
+    .split('\n')
+    .slice(1)
+    .filter((line) => line.trim() !== '');
+  const [first = ''] = lines;
+  let indent = /^[ \t]*/.exec(first)![0];
+  for (const line of lines) while (!line.startsWith(indent)) indent = indent.slice(0, -1);
+  if (indent === '' || text.includes('\\\n')) return { text, indent: '' };
+  return {
+    text: text
+      .split('\n')
+      .map((line, index) => (index > 0 && line.startsWith(indent) ? line.slice(indent.length) : line))
+      .join('\n'),
+    indent,
+  };
+}
