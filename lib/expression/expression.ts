@@ -5,6 +5,7 @@ import type { Environment } from '@marcbachmann/cel-js';
 import { KeptResults } from '../model/kept-results.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import { Adaptation, type LookedUp, type TypeOf } from './adapt.ts';
+import { expectShort, withTextsUpTo } from './functions/texts.ts';
 import { createEnvironment, language, valueTypes } from './language.ts';
 import { ExpressionMistake, explainFailure } from './mistakes/failures.ts';
 import { explainSyntax } from './mistakes/syntax-mistakes.ts';
@@ -12,7 +13,7 @@ import { explainField, explainResult, explainType } from './mistakes/type-mistak
 import { type Part, partsOf, treeOf } from './syntax-tree.ts';
 
 export type { LookedUp, TypeOf };
-export { ExpressionMistake, explainFailure };
+export { ExpressionMistake, explainFailure, withTextsUpTo };
 
 type Scope = Readonly<Record<string, Value>>;
 export type Expression = (scope: Scope) => Value;
@@ -25,6 +26,8 @@ export interface CompiledExpression {
   readonly names: readonly string[];
   /** The parameters that it looks up; the scope must contain them. */
   readonly lookedUp: readonly LookedUp[];
+  /** How many methods it calls that run an expression for each item of a list, or bind a name. Nested ones multiply its time. */
+  readonly loops: number;
 }
 
 /** Methods that bind the name in their first argument: `list.exists(item, item > level)`, `cel.bind(x, level * 2, x + x)`. */
@@ -114,6 +117,7 @@ function compile(
   const resultType = checked.type ?? 'dyn';
   if (/(?:^|<)[A-Z]\b/.test(resultType)) return undefined; // the type would depend on the items of an empty list
   orderTexts(tree);
+  boundTexts(tree);
   const possible = expects === undefined ? anyResult : results[expects];
   if (resultType !== 'dyn' && !possible.includes(resultType)) throw explainResult(text, tree, resultType, expects);
   return {
@@ -121,6 +125,7 @@ function compile(
     type: valueTypes[resultType],
     names: namesIn(tree),
     lookedUp: none,
+    loops: loopsIn(tree),
   };
 }
 
@@ -277,12 +282,30 @@ function addNames(part: Part, bound: ReadonlySet<string>, names: Set<string>): v
   const { op, args } = part;
   if (op === 'id') {
     if (!bound.has(args as string)) names.add(args as string);
-  } else if (op === 'rcall' && bindingMethods.has((args as [string])[0])) {
+  } else if (bindsName(part)) {
     const [, receiver, parameters] = args as [string, Part, Part[]];
     addNames(receiver, bound, names);
     const inner = parameters[0]?.op === 'id' ? new Set(bound).add(parameters[0].args as string) : bound;
     for (const parameter of parameters) addNames(parameter, inner, names);
   } else for (const inner of partsOf(part)) addNames(inner, bound, names);
+}
+
+/** Whether a part calls a method that binds a name. */
+function bindsName({ op, args }: Part): boolean {
+  return op === 'rcall' && bindingMethods.has((args as [string])[0]);
+}
+
+function loopsIn(part: Part): number {
+  return partsOf(part).reduce((sum, inner) => sum + loopsIn(inner), Number(bindsName(part)));
+}
+
+/** Returns how many loops an expression has, as `CompiledExpression.loops`; 0 if it has an error. */
+export function countLoops(text: string): number {
+  try {
+    return loopsIn(treeOf(parse(language, readSource(text).text, [])));
+  } catch {
+    return 0;
+  }
 }
 
 function parse(environment: Environment, text: string, names: readonly string[]): ReturnType<Environment['parse']> {
@@ -341,8 +364,10 @@ const comparisons: Readonly<Record<string, (order: number) => boolean>> = {
   '>=': (order) => order >= 0,
 };
 
-/** Makes a checked expression compare texts by code points. */
-function orderTexts(part: Part): void {
+/** Makes a checked expression compare texts by code points. A part can be in the tree twice: as written, and in what replaces it. */
+function orderTexts(part: Part, seen = new Set<Part>()): void {
+  if (seen.has(part)) return;
+  seen.add(part);
   const isMeant = comparisons[part.op];
   const { handle } = part;
   if (isMeant !== undefined && handle !== undefined) {
@@ -353,8 +378,22 @@ function orderTexts(part: Part): void {
       part.handle = (left, right, ...more) =>
         typeof left === 'string' && typeof right === 'string' ? compare(left, right) : handle(left, right, ...more);
   }
-  for (const inner of partsOf(part)) orderTexts(inner);
-  if (part.meta.alternate !== undefined) orderTexts(part.meta.alternate as Part);
+  for (const inner of partsOf(part)) orderTexts(inner, seen);
+  if (part.meta.alternate !== undefined) orderTexts(part.meta.alternate as Part, seen);
+}
+
+/** Makes a checked expression refuse a sum of texts that is too long. */
+function boundTexts(part: Part, seen = new Set<Part>()): void {
+  if (seen.has(part)) return;
+  seen.add(part);
+  const { handle } = part;
+  if (part.op === '+' && handle !== undefined)
+    part.handle = (left, right, ...more) => {
+      if (typeof left === 'string' && typeof right === 'string') expectShort(left.length + right.length);
+      return handle(left, right, ...more);
+    };
+  for (const inner of partsOf(part)) boundTexts(inner, seen);
+  if (part.meta.alternate !== undefined) boundTexts(part.meta.alternate as Part, seen);
 }
 
 /** Returns a negative number if the first text comes first. */

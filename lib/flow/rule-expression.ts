@@ -3,7 +3,7 @@
 import type { Expression, LookedUp } from '../expression/expression.ts';
 import type { Value, ValueType } from '../model/value.ts';
 
-export { explainFailure, missingName } from '../expression/expression.ts';
+export { countLoops, explainFailure, missingName } from '../expression/expression.ts';
 export { expressionSchema } from '../expression/regex-pattern.ts';
 
 export interface RuleExpression {

@@ -1,11 +1,37 @@
 // Text functions. A character is one visible character: an emoji is never split.
 import { createHash } from 'node:crypto';
 import { fixedText } from '../../model/digits.ts';
+import { maxTextLength } from '../../model/value.ts';
 import { compileRegex, type Regex } from '../../regex/regex.ts';
 import { define, type FunctionType } from './function-type.ts';
 
 /** Nested list methods multiply: more parts could block the hub for seconds. */
 const maxParts = 1000;
+
+/** A few values in one text. Nested calls multiply lengths: a longer text could take all memory. */
+const maxMadeLength = 4 * maxTextLength;
+
+/** How many characters of text the current work may still make. */
+let leftCharacters = Number.POSITIVE_INFINITY;
+
+/** Does work whose expressions make at most so many characters of text in total. Errors: those of the work. */
+export function withTextsUpTo<Result>(characters: number, work: () => Result): Result {
+  const before = leftCharacters;
+  leftCharacters = characters;
+  try {
+    return work();
+  } finally {
+    leftCharacters = before;
+  }
+}
+
+/** Checks the length of a text before it is made. */
+export function expectShort(length: number): void {
+  if (length > maxMadeLength)
+    throw new Error(`expected texts of at most ${maxMadeLength} characters in an expression, got ${length}`);
+  leftCharacters -= length;
+  if (leftCharacters < 0) throw new Error('expected an expression that makes less text');
+}
 
 /** Created when the first text needs it, because that takes some milliseconds. */
 let segmenter: Intl.Segmenter | undefined;
@@ -53,7 +79,7 @@ export const textFunctions: readonly FunctionType[] = [
     },
   ),
   define(['lastIndexOf(text, part)'], 'the position of the last occurrence, counted from 0; −1 if there is none', {
-    'string, string: double': (text: string, part: string) => placeOf(text, text.lastIndexOf(part)),
+    'string, string: double': (text: string, part: string) => placeOf(text, lastIndexOf(text, part)),
   }),
   define(
     ['substring(text, from)', 'substring(text, from, to)'],
@@ -64,7 +90,7 @@ export const textFunctions: readonly FunctionType[] = [
     },
   ),
   define(['replace(text, old, new)'], 'the text with every occurrence of old replaced by new', {
-    'string, string, string: string': (text: string, old: string, by: string) => text.replaceAll(old, () => by),
+    'string, string, string: string': replace,
   }),
   define(
     ['split(text, separator)', 'split(text, separator, most)'],
@@ -75,8 +101,8 @@ export const textFunctions: readonly FunctionType[] = [
     },
   ),
   define(['join(list)', 'join(list, separator)'], 'the texts of a list joined into one', {
-    'list<string>: string': (texts: readonly string[]) => texts.join(''),
-    'list<string>, string: string': (texts: readonly string[], separator: string) => texts.join(separator),
+    'list<string>: string': (texts: readonly string[]) => join(texts, ''),
+    'list<string>, string: string': join,
   }),
   define(['trim(text)'], 'the text without spaces around it', {
     'string: string': (text: string) => text.replace(spacesAround, ''),
@@ -101,7 +127,7 @@ export const textFunctions: readonly FunctionType[] = [
   hash('md5'),
   hash('sha256'),
   define(['base64(text)'], 'the text in UTF-8 as Base64', {
-    'string: string': (text: string) => Buffer.from(text).toString('base64'),
+    'string: string': toBase64,
   }),
 ];
 
@@ -121,6 +147,41 @@ function hash(name: 'md5' | 'sha256'): FunctionType {
 function indexOf(text: string, part: string, from: number): number {
   const start = charactersOf(text).slice(0, Math.max(0, from)).join('').length;
   return placeOf(text, text.indexOf(part, start));
+}
+
+/**
+ * The last index of a part. JavaScript compares the part at each index, which takes minutes if both are long and alike; searched from the
+ * other end, a long part takes milliseconds.
+ */
+function lastIndexOf(text: string, part: string): number {
+  if (part.length < longPart) return text.lastIndexOf(part);
+  const index = reversed(text).indexOf(reversed(part));
+  return index < 0 ? -1 : text.length - part.length - index;
+}
+
+const longPart = 32;
+
+function reversed(text: string): string {
+  return text.split('').reverse().join('');
+}
+
+function replace(text: string, old: string, by: string): string {
+  const parts = text.split(old);
+  const count = old === '' ? text.length + 1 : parts.length - 1;
+  expectShort(text.length + count * (by.length - old.length));
+  return old === '' ? text.replaceAll(old, () => by) : parts.join(by);
+}
+
+function join(texts: readonly string[], separator: string): string {
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  expectShort(length + Math.max(0, texts.length - 1) * separator.length);
+  return texts.join(separator);
+}
+
+function toBase64(text: string): string {
+  const bytes = Buffer.from(text);
+  expectShort(Math.ceil(bytes.length / 3) * 4);
+  return bytes.toString('base64');
 }
 
 /** Converts an index in the text to a position among its characters. */
