@@ -133,6 +133,13 @@ export interface EditedFile {
   readonly isMerged: boolean;
 }
 
+/** What a user may see of the run of a test. */
+export interface ShownPart {
+  mayRead(address: string): boolean;
+  /** Whether a rule may be named. */
+  mayName(rule: string): boolean;
+}
+
 export interface TestResults {
   readonly passed: number;
   readonly failed: readonly { readonly name: string; readonly place: string; readonly timeline: string }[];

@@ -5,6 +5,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { constants, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { access, chmod, chown, lstat, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, normalize, relative, resolve, sep } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { makeFolder } from '../files/make-folder.ts';
 import { isSkipped } from '../flow/files/find.ts';
 import { HubError, messageOf } from '../model/error.ts';
@@ -126,6 +127,28 @@ export interface FileWrite {
 /** A file has changed on disk since its text was read. */
 export class ChangedMeanwhile extends Error {}
 
+/** An editor may have opened the old file to write into it. It has this time to do so before the old file is removed. */
+const settleMs = 50;
+
+/** A file that has been replaced; `old` is where its text from before is. */
+interface Replaced {
+  readonly write: FileWrite;
+  readonly old: string;
+}
+
+/** Undoes a replacement. If somebody has written into the old file, that text is kept. */
+async function takeBack({ write: { path, before, after }, old }: Replaced): Promise<void> {
+  try {
+    if (before !== undefined && readFileSync(old, 'utf8') !== before) renameSync(old, path);
+    else {
+      const { old: ours } = await replace({ path, before: after, after: before });
+      rmSync(ours, { force: true });
+    }
+  } finally {
+    rmSync(old, { force: true });
+  }
+}
+
 /** Writes files completely or not at all. Errors: `ChangedMeanwhile`; `unavailable` with the reason from the disk. */
 export async function writeAll(folder: string, writes: readonly FileWrite[]): Promise<void> {
   const journal = join(folder, 'save.json');
@@ -135,15 +158,15 @@ export async function writeAll(folder: string, writes: readonly FileWrite[]): Pr
   } catch (error) {
     throw new HubError('unavailable', `cannot save: ${messageOf(error)}`);
   }
-  const done: FileWrite[] = [];
+  const done: Replaced[] = [];
   try {
-    for (const write of writes) {
-      await replace(write);
-      done.push(write);
-    }
+    for (const write of writes) done.push(await replace(write));
+    await pause(settleMs);
+    for (const { write, old } of done)
+      if (write.before !== undefined && readFileSync(old, 'utf8') !== write.before) throw new ChangedMeanwhile();
+    for (const { old } of done) rmSync(old, { force: true });
   } catch (error) {
-    for (const write of done.toReversed())
-      await replace({ path: write.path, before: write.after, after: write.before }).catch(() => {});
+    for (const one of done.toReversed()) await takeBack(one).catch(() => {});
     await rm(journal, { force: true });
     if (error instanceof ChangedMeanwhile) throw error;
     throw new HubError('unavailable', `cannot save: ${messageOf(error)}`);
@@ -153,9 +176,10 @@ export async function writeAll(folder: string, writes: readonly FileWrite[]): Pr
 
 /**
  * Replaces a file whose text is `before`. The old file is moved away and checked, and the new one is linked to the free name; the link
- * fails if the file was saved in between. Errors: `ChangedMeanwhile`, and those of the disk.
+ * fails if the file was saved in between. The old file remains beside it. Errors: `ChangedMeanwhile`, and those of the disk.
  */
-async function replace({ path, before, after }: FileWrite): Promise<void> {
+async function replace(write: FileWrite): Promise<Replaced> {
+  const { path, before, after } = write;
   const number = randomBytes(6).toString('hex');
   const [fresh, old] = ['new', 'old'].map((end) => join(dirname(path), `.${basename(path)}.${number}.${end}`)) as [
     string,
@@ -176,14 +200,12 @@ async function replace({ path, before, after }: FileWrite): Promise<void> {
       }
     }
     if (after !== undefined && !linkUnlessThere(fresh, path)) throw new ChangedMeanwhile();
-    // an editor may have had the old file open, and written into it
-    if (before !== undefined && after !== undefined && readFileSync(old, 'utf8') !== before) {
-      renameSync(old, path);
-      throw new ChangedMeanwhile();
-    }
+    return { write, old };
+  } catch (error) {
+    rmSync(old, { force: true });
+    throw error;
   } finally {
     rmSync(fresh, { force: true });
-    rmSync(old, { force: true });
   }
 }
 
@@ -213,7 +235,11 @@ async function writeDurably(path: string, text: string): Promise<void> {
 export function noteProbation(folder: string, writes: readonly FileWrite[] | undefined): void {
   const path = join(folder, 'probation.json');
   if (writes === undefined) rmSync(path, { force: true });
-  else writeFileSync(path, JSON.stringify(writes), { mode: 0o600 });
+  else {
+    makeFolder(folder, 0o700);
+    writeFileSync(`${path}.part`, JSON.stringify(writes), { mode: 0o600, flush: true });
+    renameSync(`${path}.part`, path);
+  }
 }
 
 /**
@@ -234,7 +260,7 @@ export async function recoverSaves(
     for (const { path, before, after } of writes) {
       for (const one of await readdir(dirname(path)).catch(() => []))
         if (leftover.test(one) && one.startsWith(`.${basename(path)}.`))
-          await rm(join(dirname(path), one), { force: true });
+          await clear(join(dirname(path), one), path, before, after);
       const now = await readFile(path, 'utf8').catch(() => undefined);
       const mode = await stat(path).then(
         (found) => found.mode & 0o7777,
@@ -252,6 +278,20 @@ export async function recoverSaves(
     await rm(join(folder, name), { force: true });
   }
   return { isFolder, restored };
+}
+
+/** Removes a file that an interrupted save has left, unless it has a text that somebody else saved meanwhile: that one is kept. */
+async function clear(
+  leftover: string,
+  path: string,
+  before: string | undefined,
+  after: string | undefined,
+): Promise<void> {
+  const read = (file: string) => readFile(file, 'utf8').catch(() => undefined);
+  const [kept, now] = [leftover.endsWith('.old') ? await read(leftover) : before, await read(path)];
+  const isForeign = kept !== undefined && kept !== before && kept !== after;
+  if (isForeign && (now === undefined || now === after)) renameSync(leftover, path);
+  else await rm(leftover, { force: true });
 }
 
 const leftover = /\.[\da-f]{12}\.(?:new|old)(?:\.part)?$/;

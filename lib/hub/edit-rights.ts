@@ -7,6 +7,7 @@ import type { EditRights } from '../connections/editing.ts';
 import type { FlowFile } from '../flow/files/flow-file.ts';
 import { keyOfFile } from '../flow/files/flow-file.ts';
 import type { Plan } from '../flow/plan.ts';
+import { countLoops } from '../flow/rule-expression.ts';
 import { lineAt, type SettingPath } from '../json5/mistake.ts';
 import { isAddress } from '../model/address.ts';
 import { HubError } from '../model/error.ts';
@@ -32,6 +33,9 @@ export function expectAllowed(changed: Changed, rights: EditRights): void {
   const now = new Set(changed.after.map(keyOfFile));
   for (const file of changed.before) if (!now.has(keyOfFile(file))) check.removed(file);
 }
+
+/** The names of loops. Nested in one another, a few characters can make them run for hours. */
+const hasLoop = /\b(?:all|exists|exists_one|map|filter|bind)\b/;
 
 interface WrittenRule {
   readonly item: Readonly<Record<string, unknown>>;
@@ -161,6 +165,12 @@ class Check {
       for (const address of addressesIn(value))
         if (!this.#rights.mayRead(address))
           this.#refuse(file, path, `expected an address that you may read, got ${JSON.stringify(address)}`);
+      if (hasLoop.test(value) && countLoops(value) > 1)
+        this.#refuse(
+          file,
+          path,
+          'expected at most one of all, exists, map, filter and cel.bind, unless you may edit everything',
+        );
     } else if (Array.isArray(value)) value.forEach((one, index) => void this.#mayReadAll(file, one, [...path, index]));
     else if (isJsonObject(value))
       for (const [key, one] of Object.entries(value)) {

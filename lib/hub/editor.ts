@@ -4,6 +4,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import {
   type EditAnswer,
   type EditableFile,
@@ -18,6 +19,7 @@ import {
   type OtherSheet,
   type Rehearsal,
   type Revision,
+  type ShownPart,
   type Source,
   type TestResults,
 } from '../connections/editing.ts';
@@ -30,6 +32,7 @@ import { KeptText } from '../json5/kept-text.ts';
 import { differenceOf, mergeTexts } from '../json5/merge-texts.ts';
 import { createKnownPlaces, formatPath, type Path } from '../json5/positions.ts';
 import { parseJson5, readJson5 } from '../json5/read-json5.ts';
+import { isAddress } from '../model/address.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import type { Origin, Parameter } from '../model/parameter.ts';
 import type { Reload, ShadowReport } from '../model/reports/reload-report.ts';
@@ -53,11 +56,17 @@ import { OpenSheets } from './open-sheets.ts';
 import { editedRule, rehearse, sourcesOf } from './rehearsal.ts';
 import type { Revisions } from './revisions.ts';
 
-/** Runs the tests of some flow files of a plan. */
-export type RunTests = (plan: Plan, files: ReadonlySet<string>) => Promise<TestResults>;
+/** Runs the tests of some flow files of a plan; `part`: what of them may be shown, omitted: everything. */
+export type RunTests = (plan: Plan, files: ReadonlySet<string>, part?: ShownPart) => Promise<TestResults>;
+
+export interface EditOptions {
+  readonly runTests?: RunTests | undefined;
+  /** How long a change of a REST API or of users waits for its confirmation. */
+  readonly probationMs?: number | undefined;
+}
 
 /** The part of the hub that an editor needs. */
-export interface EditorParts {
+export interface EditorParts extends EditOptions {
   readonly loader: FlowLoader;
   /** Runs work while no files are loaded. */
   readonly exclusively: <Result>(work: () => Promise<Result>) => Promise<Result>;
@@ -71,7 +80,6 @@ export interface EditorParts {
   /** The last runs of the rules with a name; empty: there is none. */
   readonly runsOf: (rule: string) => readonly RuleRuns[];
   readonly revisions: Revisions;
-  readonly runTests: RunTests | undefined;
   readonly log: (message: string) => void;
 }
 
@@ -81,8 +89,7 @@ const maxKnownLength = 16 * 1024 * 1024;
 const maxTries = 5;
 /** How many edits a request may contain. */
 export const maxOps = 1000;
-/** How long a change of a REST API or of users waits for its confirmation. */
-export const probationMs = 30_000;
+const usualProbationMs = 30_000;
 
 /** How long an answer may take to be sent before its REST API restarts. */
 const answerMs = 50;
@@ -115,6 +122,7 @@ interface Edited {
 
 export class Editor implements Editing {
   readonly #parts: EditorParts;
+  readonly #probationMs: number;
   /** The texts of earlier versions by ETag, oldest first. */
   readonly #known = new Map<string, string>();
   #knownLength = 0;
@@ -123,6 +131,7 @@ export class Editor implements Editing {
 
   constructor(parts: EditorParts) {
     this.#parts = parts;
+    this.#probationMs = parts.probationMs ?? usualProbationMs;
   }
 
   async files(rights: EditRights): Promise<readonly EditableFile[]> {
@@ -267,7 +276,8 @@ export class Editor implements Editing {
       return { file: found.name, etag: etagOf(text), text: now, difference: differenceOf(was, now), isMerged };
     });
     const names = new Set(edited.map(({ found }) => found.name));
-    const restarts = isRight ? preview(after.plan) : nothing;
+    const restarts = this.#shownRestarts(isRight ? preview(after.plan) : nothing, before.plan, after.plan, rights);
+    const part = this.#shownPart(after.plan, rights);
     const answer: EditAnswer = {
       mode,
       isSaved: false,
@@ -275,12 +285,15 @@ export class Editor implements Editing {
       warnings: rights.isOwner ? [...(after.plan.warnings ?? [])] : [],
       files,
       restarts: { ...restarts, notes: notesOf(restarts, after.plan) },
-      tests: isRight && runTests !== undefined ? await runTests(after.plan, names) : { passed: 0, failed: [], left: 0 },
+      tests:
+        isRight && runTests !== undefined
+          ? await runTests(after.plan, names, part)
+          : { passed: 0, failed: [], left: 0 },
     };
     if (isRight && mode === 'check' && asked !== undefined)
       return { ...answer, rehearsal: this.#rehearse(asked, before.plan, after.plan, names, rights) };
     if (!isRight || mode === 'check') return answer;
-    if (mode === 'shadow') return { ...answer, shadow: runInShadow(after.plan) };
+    if (mode === 'shadow') return { ...answer, shadow: shownShadow(runInShadow(after.plan), part) };
     const isOnProbation = changesAccess(before.plan, after.plan);
     const ids = new Set(before.plan.connections.filter(isAccess).map(({ id }) => id));
     const isCut = [...restarts.connections.changed, ...restarts.connections.removed].some((id) => ids.has(id));
@@ -329,8 +342,13 @@ export class Editor implements Editing {
         `expected a confirmation of revision ${this.#probation.revision} first: it is on probation`,
       );
     const folder = await this.#ownFolder();
-    await writeAll(folder, writes);
-    if (isOnProbation) noteProbation(folder, writes);
+    if (isOnProbation) noteProbation(folder, writes); // first: a kill in between must not make the change last
+    try {
+      await writeAll(folder, writes);
+    } catch (error) {
+      if (isOnProbation) noteProbation(folder, undefined);
+      throw error;
+    }
     const undo = async () => {
       const back = writes.map(({ path, before, after }) => ({ path, before: after, after: before }));
       await writeAll(folder, back);
@@ -350,9 +368,9 @@ export class Editor implements Editing {
       files: changed.map(({ found, before, text }) => ({ names: found.names, before: before?.text, after: text })),
     });
     if (!isOnProbation) return { isSaved: true, revision };
-    const timer = setTimeout(() => void this.#rollBack(revision, writes, by), probationMs);
+    const timer = setTimeout(() => void this.#rollBack(revision, writes, by), this.#probationMs);
     this.#probation = { revision, user: rights.user, timer };
-    return { isSaved: true, revision, probation: { until: Date.now() + probationMs } };
+    return { isSaved: true, revision, probation: { until: Date.now() + this.#probationMs } };
   }
 
   /** Runs saved files once the answer is sent, because they restart the REST API that sends it. */
@@ -377,10 +395,13 @@ export class Editor implements Editing {
       await exclusively(async () => {
         const back = await Promise.all(writes.map(undone));
         await writeAll(await this.#ownFolder(), back);
-        await reload(by, `revision ${revision} was not confirmed within ${probationMs / 1000} s and is taken back`);
+        await reload(
+          by,
+          `revision ${revision} was not confirmed within ${this.#probationMs / 1000} s and is taken back`,
+        );
       });
       log(
-        `revision ${revision} by ${by.name} was not confirmed within ${probationMs / 1000} s: the files are as before`,
+        `revision ${revision} by ${by.name} was not confirmed within ${this.#probationMs / 1000} s: the files are as before`,
       );
     } catch (error) {
       const why = error instanceof ChangedMeanwhile ? 'a file has changed meanwhile' : messageOf(error);
@@ -414,6 +435,7 @@ export class Editor implements Editing {
     if (old === undefined) throw new EditConflictError([{ file: found.name, etag: now.etag, theirs: shown(now.text) }]);
     const { text } = editJson5(old, ops as readonly EditOp[], (path) => (isRulePath(path) ? ruleOrder : []));
     expectSecretsKept(old, text, found.name);
+    expectNoSecretMoved(old, ops as readonly EditOp[], found.name);
     return now.etag === base ? { found, before: now, text, isMerged: false } : this.#merge(found, now, old, text);
   }
 
@@ -445,11 +467,39 @@ export class Editor implements Editing {
           path: '',
           message: 'another file has an error, so nothing can be saved: ask who may see it',
         };
-      const message = error.message.replace(/, did you mean "([^"]*)"\??/, (hint, address: string) =>
-        address.includes('/') && !rights.mayRead(address) ? '' : hint,
-      );
+      const message = error.message
+        .replace(/, did you mean "([^"]*)"\??/, (hint, address: string) =>
+          address.includes('/') && !rights.mayRead(address) ? '' : hint,
+        )
+        .replace(/[^\s"'`,;()]+\.(?:json5|ts)(?::\d+:\d+)?/g, (place) =>
+          rights.mayEdit(this.#namesOf(resolve(place.replace(/(?::\d+)+$/, '')))) ? place : 'another file',
+        )
+        .replace(/\b[a-z\d-]+(?:\/[^\s"'`,;()]+)+/g, (text) =>
+          isAddress(text) && !rights.mayRead(text) ? 'another parameter' : text,
+        );
       return { ...error, message };
     });
+  }
+
+  /** What a user may see of runs of a plan; undefined: everything. */
+  #shownPart({ rules }: Plan, rights: EditRights): ShownPart | undefined {
+    if (rights.isOwner) return undefined;
+    const names = new Set(
+      rules.filter(({ file }) => rights.mayEdit(this.#namesOf(resolve(file)))).map(({ name }) => name),
+    );
+    return { mayRead: (address) => rights.mayRead(address), mayName: (rule) => names.has(rule) };
+  }
+
+  /** Leaves out the rules and connections of files that the user may not edit, which others have saved without a reload. */
+  #shownRestarts(restarts: Reload, before: Plan, after: Plan, rights: EditRights): Reload {
+    if (rights.isOwner) return restarts;
+    const isOwn = ({ file }: { readonly file: string }) => rights.mayEdit(this.#namesOf(resolve(file)));
+    const connections = new Set([before, after].flatMap((plan) => plan.connections.filter(isOwn).map(({ id }) => id)));
+    const rules = new Set([before, after].flatMap((plan) => plan.rules.filter(isOwn).map(({ name }) => name)));
+    return {
+      connections: within(restarts.connections, connections),
+      rules: within(restarts.rules, rules),
+    };
   }
 
   #madeOf({ path, name }: FoundFile): readonly MadeItems[] {
@@ -520,6 +570,34 @@ const nothing: Reload = {
   connections: { added: [], removed: [], changed: [] },
   rules: { added: [], removed: [], changed: [] },
 };
+
+/** Returns the part of a difference that has these names. */
+function within({ added, removed, changed }: Reload['rules'], names: ReadonlySet<string>): Reload['rules'] {
+  const [a, b, c] = [added, removed, changed].map((list) => list.filter((name) => names.has(name)));
+  return { added: a!, removed: b!, changed: c! };
+}
+
+/** Returns the part of a report that a user may see. */
+function shownShadow(report: ShadowReport, part: ShownPart | undefined): ShadowReport {
+  if (part === undefined) return report;
+  const { mayRead, mayName } = part;
+  const parameters = report.parameters.filter(({ address }) => mayRead(address));
+  const shownSide = ({ value, origin }: ShadowReport['deviations'][number]['done']) => ({
+    value,
+    origin: origin?.kind === 'rule' && !mayName(origin.name) ? undefined : origin,
+  });
+  return {
+    ...report,
+    rules: report.rules.filter(mayName),
+    left: report.left.filter(mayName),
+    notInShadow: [],
+    parameters,
+    count: parameters.reduce((sum, { count }) => sum + count, 0),
+    deviations: report.deviations
+      .filter(({ address }) => mayRead(address))
+      .map((one) => ({ ...one, done: shownSide(one.done), would: shownSide(one.would) })),
+  };
+}
 
 function isRulePath(path: Path): boolean {
   return path[0] === 'rules' && typeof path.at(-1) === 'number';
@@ -632,6 +710,18 @@ function expectSecretsKept(before: string, after: string, file: string): void {
         'forbidden',
         `${file}: ${path}: expected no change of a secret: edit it by hand, or use { env: … }`,
       );
+}
+
+/** Checks that no edit moves a secret to a place where it would be shown. Errors: `forbidden`. */
+function expectNoSecretMoved(before: string, ops: readonly EditOp[], file: string): void {
+  if (!ops.some((op) => 'move' in op) || secretsOf(before).size === 0) return;
+  let text = before;
+  for (const op of ops) {
+    const { text: next } = editJson5(text, [op]);
+    if ('move' in op && !isDeepStrictEqual(secretsOf(text), secretsOf(next)))
+      throw new HubError('forbidden', `${file}: ${op.path}: expected no move of a secret: edit it by hand`);
+    text = next;
+  }
 }
 
 function secretsOf(text: string): ReadonlyMap<string, string> {

@@ -33,7 +33,7 @@ import { within } from '../model/time/deadline.ts';
 import { wallClock } from '../model/time/wall-clock.ts';
 import type { Value } from '../model/value.ts';
 import { ownFile, ownFolderOf, recoverSaves } from './edit-files.ts';
-import { Editor, type RunTests } from './editor.ts';
+import { type EditOptions, Editor, type RunTests } from './editor.ts';
 import { Engine } from './engine.ts';
 import { Federation } from './federation.ts';
 import { type HubLog, Journal } from './journal.ts';
@@ -70,6 +70,8 @@ export interface HubOptions extends RunOptions {
   readonly watch?: boolean;
   /** Runs the tests of flow files that are edited through a gateway; if omitted, their tests do not run. */
   readonly runTests?: RunTests;
+  /** How long a change of access waits for its confirmation; omitted: 30 s. */
+  readonly probationMs?: number;
   /** Guards the process against TypeScript flows that would end it. */
   readonly guard?: FlowGuard;
 }
@@ -129,7 +131,7 @@ export class Hub implements HubPort {
   readonly #unwatchClock: () => void;
   #plan: Plan;
 
-  private constructor(plan: Plan, options: RunOptions, files: FlowFiles | undefined, runTests?: RunTests) {
+  private constructor(plan: Plan, options: RunOptions, files: FlowFiles | undefined, editing: EditOptions = {}) {
     const { scheduler = monotonicScheduler, safe = false, now } = options;
     const log = Journal.of(options.log);
     const engine = new Engine({ log, scheduler, now, safe, port: this });
@@ -153,7 +155,7 @@ export class Hub implements HubPort {
     this.#isSafe = safe;
     this.#plan = plan;
     this.#reloader = files && new Reloader(files, this, log);
-    this.editing = files && this.#createEditor(files.loader, files.isFolder, this.#reloader!, runTests);
+    this.editing = files && this.#createEditor(files.loader, files.isFolder, this.#reloader!, editing);
     this.#unwatchClock = now === undefined ? wallClock.watch((jump) => engine.noteJump(jump)) : () => {};
   }
 
@@ -162,7 +164,7 @@ export class Hub implements HubPort {
    * runs.
    */
   static async start(options: HubOptions): Promise<Hub> {
-    const { paths, types, guard, runTests } = options;
+    const { paths, types, guard, runTests, probationMs } = options;
     const log = Journal.of(options.log);
     const { isFolder, restored } = await recoverSaves(paths);
     for (const path of restored)
@@ -180,7 +182,7 @@ export class Hub implements HubPort {
       });
       for (const warning of plan.warnings ?? []) log.warn({}, warning);
       const hub = await Hub.#begin(
-        new Hub(plan, { ...options, log }, { loader, watcher, isFolder }, runTests),
+        new Hub(plan, { ...options, log }, { loader, watcher, isFolder }, { runTests, probationMs }),
         options,
       );
       report = (fault) => hub.#reportFault(fault);
@@ -423,7 +425,7 @@ export class Hub implements HubPort {
     return this.#shadow.reload(plan, this.#engine.connections.takeOver(plan.connections));
   }
 
-  #createEditor(loader: FlowLoader, isFolder: boolean, reloader: Reloader, runTests: RunTests | undefined): Editor {
+  #createEditor(loader: FlowLoader, isFolder: boolean, reloader: Reloader, editing: EditOptions): Editor {
     const log = this.#log;
     const { persistence } = this.#engine;
     const folder = ownFolderOf(loader.paths, isFolder);
@@ -439,7 +441,7 @@ export class Hub implements HubPort {
     this.#engine.keepSwitchesIn(ownFile(join(folder, 'overrides.json'), warn));
     this.#engine.onRemembered = (remembered) => revisions.recall(remembered);
     return new Editor({
-      ...{ loader, revisions, runTests },
+      ...{ loader, revisions, ...editing },
       exclusively: (work) => reloader.exclusively(work),
       reload: (by, comment) => reloader.reloadNow(by, comment),
       runInShadow: (plan) => this.#shadow.reload(plan, []),

@@ -1,7 +1,7 @@
 // Runs the tests of flow files, each with its own hub and clock.
 import { setImmediate as nextRound } from 'node:timers/promises';
 import type { AnyConnectionType } from '../connections/connection.ts';
-import type { TestResults } from '../connections/editing.ts';
+import type { ShownPart, TestResults } from '../connections/editing.ts';
 import { findFlowFiles } from '../flow/files/find.ts';
 import type { ConnectionPlan, Plan } from '../flow/plan.ts';
 import type { TestPlan } from '../flow/test-plan.ts';
@@ -55,8 +55,8 @@ export async function* runFlowTests(
 /** How long the tests of an edit may run. The hub works on between two of them. */
 const editedTestsMs = 3000;
 
-/** Runs the tests of some files of a plan, as far as the time allows. */
-export async function runTestsOf(plan: Plan, files: ReadonlySet<string>): Promise<TestResults> {
+/** Runs the tests of some files of a plan, as far as the time allows; `part`: what of a timeline may be shown. */
+export async function runTestsOf(plan: Plan, files: ReadonlySet<string>, part?: ShownPart): Promise<TestResults> {
   const tests = plan.tests.filter(({ file }) => files.has(file));
   const whole = withRemotes(plan);
   const endMs = performance.now() + editedTestsMs;
@@ -64,7 +64,7 @@ export async function runTestsOf(plan: Plan, files: ReadonlySet<string>): Promis
   let passed = 0;
   for (const test of tests) {
     if (performance.now() > endMs) break;
-    const result = await runTest(whole, test);
+    const result = await runTest(whole, test, part);
     if (result.isPassed) passed++;
     else failed.push(result);
     await nextRound();
@@ -76,7 +76,7 @@ export async function runTestsOf(plan: Plan, files: ReadonlySet<string>): Promis
   };
 }
 
-async function runTest(plan: Plan, test: TestPlan): Promise<FlowTestResult> {
+async function runTest(plan: Plan, test: TestPlan, part?: ShownPart): Promise<FlowTestResult> {
   if (test.unknown.length > 0)
     return { ...unreadable(test.file, whyUnknown(test)), name: test.name, place: test.place() };
   const needed = neededFor(plan, test);
@@ -88,7 +88,7 @@ async function runTest(plan: Plan, test: TestPlan): Promise<FlowTestResult> {
     place: test.place(),
     isPassed: !run.isFailed,
     virtualMs: run.clock.now(),
-    timeline: run.isFailed ? run.timeline.format() : '',
+    timeline: run.isFailed ? run.timeline.format(part) : '',
   };
 }
 

@@ -4,6 +4,7 @@
 import { resolve } from 'node:path';
 import type { Subscription } from 'rxjs';
 import type { ConnectionContext, ConnectionType, PlayedMessages } from '../connections/connection.ts';
+import type { ShownPart } from '../connections/editing.ts';
 import type { Link, LinkListener, Transport } from '../device/transport.ts';
 import { type ConnectionPlan, type Plan, type RulePlan, sourcesOf } from '../flow/plan.ts';
 import {
@@ -219,7 +220,8 @@ export class TestRun {
   #fail(address: string, text: string): void {
     this.isFailed = true;
     const relevant = address === '' ? undefined : upstreamOf(this.#plan, [address]);
-    this.timeline.addMark(this.clock.now(), address, text, relevant);
+    const origin = address === '' ? undefined : this.#node(address).lastChange?.origin;
+    this.timeline.addMark(this.clock.now(), address, text, relevant, origin);
     for (const { name, to, state, reason } of this.#hub?.rules() ?? [])
       if (state === 'waiting' && to.some((one) => relevant?.has(one) ?? true))
         this.timeline.addNote(this.clock.now(), `rule "${name}" ${reason}`);
@@ -336,6 +338,8 @@ interface Line {
   isLeft?: true;
   readonly timeMs: number;
   readonly columns: readonly string[];
+  /** The writer that the columns name. */
+  readonly origin?: Origin | undefined;
 }
 
 class Timeline {
@@ -356,7 +360,7 @@ class Timeline {
     const before = this.#values.get(address);
     if (!isTrigger) this.#values.set(address, value);
     const what = isTrigger ? 'fired' : `${formatValue(before)} → ${formatValue(value)}`;
-    this.#add({ isMark: false, timeMs, address, columns: [address, what, formatOrigin(origin)] });
+    this.#add({ isMark: false, timeMs, address, columns: [address, what, formatOrigin(origin)], origin });
   }
 
   /** Adds a line of the log, such as a rule that failed on a value. */
@@ -365,14 +369,15 @@ class Timeline {
   }
 
   /** Marks the moment at which an expectation failed. Only changes of the relevant parameters are shown. */
-  addMark(timeMs: number, address: string, text: string, relevant?: ReadonlySet<string>): void {
+  addMark(timeMs: number, address: string, text: string, relevant?: ReadonlySet<string>, origin?: Origin): void {
     if (relevant !== undefined) this.#relevant = new Set([...(this.#relevant ?? []), ...relevant]);
-    this.#add({ isMark: true, timeMs, columns: [address, text] });
+    this.#add({ isMark: true, timeMs, columns: [address, text], origin });
   }
 
-  /** Returns the lines in columns. A mark starts with `>>`. */
-  format(): string {
-    const shown = this.#lines.filter((line) => this.#isShown(line)).slice(-maxTimelineLines);
+  /** Returns the lines in columns, perhaps only those that a user may see, without lines of the log. A mark starts with `>>`. */
+  format(part?: ShownPart): string {
+    const lines = this.#lines.filter((line) => this.#isShown(line));
+    const shown = (part === undefined ? lines : lines.flatMap((line) => shownOf(line, part))).slice(-maxTimelineLines);
     const others = this.#count - shown.length;
     const table = shown.map(({ isMark, timeMs, columns }) => ({
       mark: isMark ? '>>' : '  ',
@@ -387,12 +392,12 @@ class Timeline {
         ),
       );
     const widths = [0, 1, 2].map(widthOf);
-    const lines = table.map(({ mark, cells }) =>
+    const rows = table.map(({ mark, cells }) =>
       [mark, ...cells.map((cell, column) => (column < cells.length - 1 ? cell.padEnd(widths[column]!) : cell))].join(
         '  ',
       ),
     );
-    return [...(others > 0 ? [`    … ${others} others …`] : []), ...lines].join('\n');
+    return [...(others > 0 ? [`    … ${others} others …`] : []), ...rows].join('\n');
   }
 
   #add(line: Line): void {
@@ -410,6 +415,16 @@ class Timeline {
   #isShown({ address, isLeft }: Line): boolean {
     return !isLeft && (address === undefined || (this.#relevant?.has(address) ?? true));
   }
+}
+
+/** Returns what a user may see of a line: nothing, or the line, perhaps without its writer. */
+function shownOf(line: Line, { mayRead, mayName }: ShownPart): Line[] {
+  const { address, isMark, origin, columns } = line;
+  if (address === undefined ? !isMark : !mayRead(address)) return [];
+  const isHidden = origin !== undefined && (origin.kind === 'rule' ? !mayName(origin.name) : origin.kind !== 'client');
+  if (!isHidden) return [line];
+  const writer = formatOrigin(origin);
+  return [{ ...line, columns: columns.map((one) => (one === writer ? '' : one.replace(` by ${writer}`, () => ''))) }];
 }
 
 /** Formats the origin of a change: `rule "lamp off"`, `connection "clock"`, `test`. */

@@ -47,9 +47,9 @@ const stopMs = 1900;
 const lastLinesMs = 500;
 
 /** Runs the tests of flow files that are edited in a browser. */
-const runTests: HubOptions['runTests'] & {} = async (plan, files) => {
+const runTests: HubOptions['runTests'] & {} = async (...asked) => {
   const { runTestsOf } = await import('../../testing/run-tests.ts');
-  return runTestsOf(plan, files);
+  return runTestsOf(...asked);
 };
 
 /** Runs until stopped; exit status 0. Errors: those of `startHub`, and `bad-request` for an unknown level or format. */

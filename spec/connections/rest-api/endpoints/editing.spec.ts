@@ -1,6 +1,6 @@
 // Editing of flow files over HTTP: what people see, check, save, and take back.
 
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { type HubOptions, startHub } from '../../../../lib/hub/index.ts';
@@ -9,15 +9,16 @@ import type {
   EditResult,
   Evaluated,
   RevisionList,
-  SourceAnswer,
   SourceList,
   Usages,
 } from '../../../../lib/wire/http/editing-shapes.ts';
 import type { RuleList } from '../../../../lib/wire/http/operation.ts';
 import type { Problem } from '../../../../lib/wire/http/problem.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
+import { eventually } from '../../../support/deadline.ts';
+import { Editors } from '../../../support/editors.ts';
 import { createFolder } from '../../../support/folder.ts';
-import { api, type HubUnderTest, startHubFrom } from '../../../support/hub.ts';
+import { api, startHubFrom } from '../../../support/hub.ts';
 import { Random } from '../../../support/random.ts';
 
 const studio = `// The studio
@@ -34,48 +35,6 @@ const studio = `// The studio
   tests: [{ name: 'the lamp follows', steps: [{ set: { 'desk/mic': true }, expect: { 'desk/lamp': true } }] }],
 }
 `;
-
-class Editors {
-  readonly hub: HubUnderTest;
-  constructor(hub: HubUnderTest) {
-    this.hub = hub;
-  }
-
-  name(file: string): string {
-    return join(this.hub.folder, file);
-  }
-
-  text(file: string): Promise<string> {
-    return readFile(this.name(file), 'utf8');
-  }
-
-  async get<Answer>(path: string, token = 'owner-token-of-the-hub'): Promise<{ status: number; body: Answer }> {
-    const answer = await fetch(`http://127.0.0.1:${this.hub.port}${path}`, {
-      headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
-    });
-    return { status: answer.status, body: (await answer.json()) as Answer };
-  }
-
-  async post<Answer>(path: string, body: object, token = 'owner-token-of-the-hub') {
-    const answer = await fetch(`http://127.0.0.1:${this.hub.port}${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, accept: 'application/json', 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    const text = await answer.text();
-    return { status: answer.status, body: JSON.parse(text) as Answer };
-  }
-
-  async source(file: string, token?: string): Promise<SourceAnswer> {
-    const { body } = await this.get<SourceAnswer>(`/hub/source/${encodeURIComponent(this.name(file))}`, token);
-    return body;
-  }
-
-  async edit(file: string, ops: object[], mode = 'save', token?: string) {
-    const { etag } = await this.source(file);
-    return this.post<EditResult & Problem>('/hub/edit', { file: this.name(file), base: etag, ops, mode }, token);
-  }
-}
 
 const users = {
   owner: { token: 'owner-token-of-the-hub', read: ['**'], write: ['**'], manage: true, edit: ['**'] },
@@ -293,7 +252,36 @@ test('an expression has a type and a value, and reads only what the user may rea
   t.is((await ask({ expression: 'value', from: 'vault/code' })).status, 404);
   t.regex((await ask({ expression: 'value +', from: 'desk/level' })).body.detail, /column 8|expression: column/);
   const list = `[${Array.from({ length: 200 }, (_, at) => at).join(', ')}]`;
-  t.is((await ask({ expression: `${list}.all(a, ${list}.all(b, a != b))` })).status, 400);
+  for (const dot of ['.', './/\n', ' . // .\n '])
+    t.is((await ask({ expression: `${list}.all(a, ${list}${dot}all(b, a != b))` })).status, 400, dot);
+});
+
+test('no expression takes much memory, or the time of the hub', async (t) => {
+  const editors = await start(t);
+  const long = `replace(replace('${'a'.repeat(100)}', 'a', '${'a'.repeat(100)}'), 'a', '${'a'.repeat(26)}')`;
+  const parts = `split('${'a'.repeat(900)}', '')`;
+  const deep = (open: string, close: string) => `size(string(${open.repeat(24)}1${close.repeat(24)} == 1))`;
+  const expressions = [
+    `size(replace(${long}, 'a', '${'a'.repeat(100)}'))`,
+    `cel.bind(a, ${long}, lastIndexOf(a, substring(a, 130000) + 'b'))`,
+    `cel.bind(a, ${long}, lastIndexOf(a, substring(a, 259900) + 'b'))`,
+    `cel.bind(a, ${long}, size(${Array(400).fill('a').join(' + ')}))`,
+    `cel.bind(a, ${long}, size(base64(a)))`,
+    `size(join(${parts}, ${long}))`,
+    `size(${parts}.map(x, replace('aaaa', 'a', ${long.slice(0, 300).replace(/, 'a', '.*/, `, 'a', '${'b'.repeat(100)}'`)})))`,
+    `size(${parts}.map(x, ${long}))`,
+    deep('{1: ', '}[1]'),
+    deep("param('desk/level', ", ')'),
+  ];
+  const cpu = process.cpuUsage();
+  const before = process.memoryUsage().rss;
+  for (const expression of expressions) {
+    const { status, body } = await editors.post<Evaluated & Problem>('/hub/evaluate', { expression }, users.one.token);
+    t.true(status === 200 || status === 400, JSON.stringify(body));
+  }
+  const { user, system } = process.cpuUsage(cpu);
+  t.true((user + system) / 1000 < 5000, `${(user + system) / 1000} ms`);
+  t.true(process.memoryUsage().rss - before < 300 * 1024 * 1024);
 });
 
 test('the uses of a parameter are its rules, connections, dashboards and tests', async (t) => {
@@ -350,6 +338,27 @@ test('a change of access that nobody has confirmed is taken back by a restart, a
   await last.stop();
 });
 
+test('a change of access that cuts its author off takes itself back when the time is up', async (t) => {
+  for (const ops of [
+    [{ path: 'connections.api.users.owner', remove: true }],
+    [{ path: 'connections.api.users.owner.edit', remove: true }],
+  ]) {
+    const editors = await start(t, {}, { probationMs: 1500 });
+    const before = await editors.text('entry.json5');
+    const { body } = await editors.edit('entry.json5', ops);
+    t.true(body.isSaved && body.probation !== undefined, JSON.stringify(body));
+    const { revision } = body;
+    const isShut = async () => (await editors.post('/hub/edit/confirm', { revision: 99 })).status !== 404;
+    await eventually(isShut, 'the author is cut off');
+    t.not((await editors.post('/hub/edit/confirm', { revision })).status, 200, 'he cannot confirm');
+    await eventually(async () => (await editors.get('/hub/sources')).status === 200, 'the author is back');
+    t.is(await editors.text('entry.json5'), before);
+    t.true(
+      editors.hub.lines.some(({ message }) => /was not confirmed within 1.5 s: the files are as before/.test(message)),
+    );
+  }
+});
+
 test('a save of several files that a kill has interrupted is taken back at the next start', async (t) => {
   const folder = await createFolder(t, { 'a.json5': '{ rules: [] }', 'b.json5': '{ rules: [ ] }' });
   const write = (file: string, before: string) => ({ path: join(folder, file), before, after: '{ tests: [] }' });
@@ -361,6 +370,17 @@ test('a save of several files that a kill has interrupted is taken back at the n
   const hub = await startHub({ paths: [folder], log: createLogRecorder() });
   t.is(await readFile(join(folder, 'a.json5'), 'utf8'), '{ rules: [] }');
   t.is(await readFile(join(folder, 'b.json5'), 'utf8'), '{ rules: [ ] }');
+  await hub.stop();
+});
+
+test('what an editor has saved just before an interrupted save is not lost', async (t) => {
+  const folder = await createFolder(t, { 'b.json5': '{ rules: [] }', '.a.json5.0123456789ab.old': '{ /* theirs */ }' });
+  await mkdir(join(folder, '.patchbay'));
+  const writes = [{ path: join(folder, 'a.json5'), before: '{ rules: [] }', after: '{ tests: [] }' }];
+  await writeFile(join(folder, '.patchbay/save.json'), JSON.stringify(writes));
+  const hub = await startHub({ paths: [folder], log: createLogRecorder() });
+  t.is(await readFile(join(folder, 'a.json5'), 'utf8'), '{ /* theirs */ }');
+  t.deepEqual((await readdir(folder)).sort(), ['.patchbay', 'a.json5', 'b.json5']);
   await hub.stop();
 });
 
