@@ -8,6 +8,7 @@ const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>>
   abuse: () => import('./abuse/abuse.ts'),
   clock: () => import('./clock/clock.ts'),
   devices: () => import('./devices/devices.ts'),
+  'editing-faults': () => import('./editing-faults.ts'),
   edits: () => import('./edits.ts'),
   fuzz: () => import('./fuzz/fuzz.ts'),
   misbehave: () => import('./misbehave/misbehave.ts'),

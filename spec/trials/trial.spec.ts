@@ -74,10 +74,10 @@ const run = (t: ExecutionContext, ...args: string[]) =>
 test('npm run trial lists every trial, the README describes each, and --help says what its options are at both sizes', async (t) => {
   const list = await run(t);
   t.is(list.status, 0, list.errors);
-  const names = [...list.output.matchAll(/^(\w+): /gm)].map(([, name]) => name);
+  const names = [...list.output.matchAll(/^([\w-]+): /gm)].map(([, name]) => name);
   for (const name of ['fuzz', 'abuse', 'kills', 'faults', 'store', 'domain']) t.true(names.includes(name), name);
   const readme = readReadme('spec/trials/README.md');
-  const described = [...readme.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  const described = [...readme.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name);
   t.deepEqual(described.sort(), names.filter((name) => !['store', 'domain'].includes(name!)).sort());
   const help = await run(t, 'fuzz', '--help');
   t.regex(help.output, /^ {2}--inputs <n> +how many requests and frames are sent \(500000; short: 3000\)$/m);

@@ -1,0 +1,9 @@
+// Concurrent edits and killed saves at the short size of their trial.
+
+import { holds } from './short.ts';
+
+holds(
+  'two clients and an editor lose no change of one file, and a killed save is whole or not there',
+  'editing-faults',
+  /^20 rounds .*no change was lost\n3 kills .*never a part$/m,
+);
