@@ -83,7 +83,7 @@ const rows: readonly (readonly [hash: string, path: RegExp, spoil: (data: Lists)
   [
     '#/alarms?all=true',
     /\/hub\/alarms/,
-    ({ alarms }) => put(alarms!, { address: 'odd/odd', text: odd }),
+    ({ alarms }) => put(alarms!, { address: 'odd/odd', since: odd }),
     '[data-alarm]',
   ],
   ['#/clients', /\/hub\/clients$/, ({ clients }) => put(clients!, { id: odd }), '[data-client]'],

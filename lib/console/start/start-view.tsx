@@ -191,7 +191,7 @@ function Changes() {
                 <Breakable text={entry.user} />
               </strong>{' '}
               <span class="mono">
-                <Breakable text={entry.address ?? ''} />
+                <Breakable text={entry.address || entry.kind} />
               </span>{' '}
               {formatValue(entry.after)}{' '}
               <span class="muted">{entry.count > 1 ? `× ${formatCount(entry.count)}` : ''}</span>
