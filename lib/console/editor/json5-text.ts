@@ -12,6 +12,18 @@ export function readJson5(text: string): unknown {
   }
 }
 
+/** Writes data as one line in the style of flow files, `{ clamp: [0, 1] }`. */
+export function writeJson5(data: unknown): string {
+  if (typeof data === 'string')
+    return data.includes("'") ? JSON.stringify(data) : `'${JSON.stringify(data).slice(1, -1).replaceAll('\\"', '"')}'`;
+  if (Array.isArray(data)) return `[${data.map(writeJson5).join(', ')}]`;
+  if (typeof data !== 'object' || data === null) return String(data);
+  const entries = Object.entries(data).map(
+    ([key, value]) => `${/^[A-Za-z_$]\w*$/.test(key) ? key : writeJson5(key)}: ${writeJson5(value)}`,
+  );
+  return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
+}
+
 const space = /(?:\s|\uFEFF|\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\/)*/y;
 const name = /[\p{L}_$][\p{L}\p{N}_$]*/uy;
 const number = /[+-]?(?:0[xX][\da-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|Infinity|NaN)/y;

@@ -109,6 +109,7 @@ function Form(props: { readonly recipe: Recipe }) {
   return (
     <form
       class="rule-sheet recipe"
+      ref={(form) => queueMicrotask(() => form.querySelector('input')?.focus())}
       onSubmit={(event) => event.preventDefault()}
       aria-label={titleOf(props.recipe.name)}
     >

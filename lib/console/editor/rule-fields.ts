@@ -84,8 +84,11 @@ export function withSourceAddress(rule: Rule, index: number, address: string): R
   return isOwnName ? withRenamed(next, end.name, name) : next;
 }
 
-export function withSourceName(rule: Rule, index: number, name: string): Rule {
+/** Names the source at an index; a name that another one has gets a number, since each stands for one source. */
+export function withSourceName(rule: Rule, index: number, wanted: string): Rule {
   const ends = sourcesOf(rule);
+  const others = ends.filter((_, at) => at !== index).map((end) => end.name);
+  const name = freeName(wanted, others);
   const former = ends[index]!.name;
   return withRenamed(
     withSources(
@@ -97,6 +100,11 @@ export function withSourceName(rule: Rule, index: number, name: string): Rule {
   );
 }
 
+function freeName(wanted: string, taken: readonly string[]): string {
+  if (!taken.includes(wanted)) return wanted;
+  for (let number = 2; ; number++) if (!taken.includes(`${wanted}${number}`)) return `${wanted}${number}`;
+}
+
 /** Removes a source; the last one that stays is `value` again. */
 export function withoutSource(rule: Rule, index: number): Rule {
   const ends = sourcesOf(rule).filter((_, at) => at !== index);
@@ -106,12 +114,27 @@ export function withoutSource(rule: Rule, index: number): Rule {
   return next.map?.includes('||') || next.map === 'value' ? withSettings(next, { map: undefined }) : next;
 }
 
-/** Gives names to the sources of a rule; `value` in its expressions becomes the first one. */
+/** Gives names to the sources of a rule; `value` in its expressions becomes the first one, and a rule without an expression gets one. */
 export function withNames(rule: Rule): Rule {
   const names: string[] = [];
   for (const { address } of sourcesOf(rule)) names.push(nameFor(address, names));
   const from = Object.fromEntries(sourcesOf(rule).map(({ address }, index) => [names[index]!, address]));
-  return withRenamed(withSettings(rule, { from }), 'value', names[0]!);
+  const needsMap = rule.map === undefined && !isSplit(rule);
+  const next = withRenamed(withSettings(rule, { from }), 'value', names[0]!);
+  return needsMap ? withSettings(next, { map: names.join(' || ') }) : next;
+}
+
+/** Takes the names from the sources: expressions then read the one that changed, as `value`. */
+export function withoutNames(rule: Rule): Rule {
+  const ends = sourcesOf(rule);
+  const addresses = ends.map(({ address }) => address);
+  const isUsual = rule.map === ends.map(({ name }) => name).join(' || ');
+  const next = withSettings(rule, {
+    from: addresses.length === 1 ? addresses[0] : addresses,
+    require: undefined,
+    ...(isUsual && { map: undefined }),
+  });
+  return ends.reduce((renamed, { name }) => withRenamed(renamed, name, 'value'), next);
 }
 
 function withRenamed(rule: Rule, from: string, to: string): Rule {
@@ -148,6 +171,8 @@ export const timeSteps: Readonly<Record<string, string>> = {
   delay: 'delay by',
   debounceTime: 'wait until nothing has changed for',
   throttleTime: 'at most once every',
+  auditTime: 'the newest value every',
+  count: 'how many within',
   repeat: 'repeat every',
   average: 'mean over',
   ramp: 'fade over',

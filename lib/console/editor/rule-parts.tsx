@@ -19,6 +19,7 @@ import {
   writeRows,
 } from './conditions.ts';
 import { Evaluated, type Scope } from './evaluated.tsx';
+import { readJson5, writeJson5 } from './json5-text.ts';
 import {
   isNamed,
   isSplit,
@@ -30,6 +31,7 @@ import {
   timeSteps,
   withFurtherSource,
   withNames,
+  withoutNames,
   withoutSource,
   withSettings,
   withSourceAddress,
@@ -130,6 +132,18 @@ function Remove(props: { readonly what: string; press(): void }) {
   );
 }
 
+/** Adds to a part and moves the focus to the new field, where the user goes on typing. */
+function adds(add: () => void): (event: { readonly currentTarget: HTMLElement }) => void {
+  return ({ currentTarget }) => {
+    const part = currentTarget.closest('fieldset')!;
+    const fields = () => [...part.querySelectorAll<HTMLElement>('input, select, textarea')];
+    const before = new Set(fields());
+    add();
+    const added = fields().filter((field) => !before.has(field));
+    (added.find(({ classList }) => classList.contains('address')) ?? added[0])?.focus();
+  };
+}
+
 export function WhenPart(props: PartProps) {
   const ends = () => sourcesOf(props.rule);
   return (
@@ -163,12 +177,25 @@ export function WhenPart(props: PartProps) {
         )}
       </Index>
       <p class="fields">
-        <button type="button" onClick={() => props.change(withFurtherSource(props.rule, ''))}>
+        <button type="button" onClick={adds(() => props.change(withFurtherSource(props.rule, '')))}>
           + Source
         </button>
-        <Show when={ends().length > 1 && !isNamed(props.rule)}>
-          <button type="button" onClick={() => props.change(withNames(props.rule))}>
-            Give them names, to compare them
+        <Show
+          when={isNamed(props.rule)}
+          fallback={
+            <Show when={ends().length > 1 || props.rule.map !== undefined}>
+              <button type="button" onClick={() => props.change(withNames(props.rule))}>
+                {ends().length > 1 ? 'Give them names, to compare them' : 'Give it a name'}
+              </button>
+            </Show>
+          }
+        >
+          <button
+            type="button"
+            title="Expressions then read the one that changed, as value"
+            onClick={() => props.change(withoutNames(props.rule))}
+          >
+            Without names
           </button>
         </Show>
         <small>changes{ends().length > 1 ? ': any of them starts the rule' : ''}</small>
@@ -186,9 +213,9 @@ export function OnlyIfPart(props: PartProps & { readonly scope: Scope }) {
           <p class="fields">
             <button
               type="button"
-              onClick={() =>
-                props.change(withSettings(props.rule, { when: writeRow(freshRow(props, firstOperand(props.rule))) }))
-              }
+              onClick={adds(() =>
+                props.change(withSettings(props.rule, { when: writeRow(freshRow(props, firstOperand(props.rule))) })),
+              )}
             >
               + Condition
             </button>
@@ -377,7 +404,7 @@ function RowList(props: ConditionProps & { readonly rows: Rows }) {
         )}
       </Index>
       <p class="fields">
-        <button type="button" onClick={() => write({ ...props.rows, rows: [...list(), fresh()] })}>
+        <button type="button" onClick={adds(() => write({ ...props.rows, rows: [...list(), fresh()] }))}>
           + Row
         </button>
       </p>
@@ -523,41 +550,42 @@ export function AfterPart(props: PartProps) {
         {(step, index) => {
           const name = () => Object.keys(step())[0] ?? '';
           const setting = () => step()[name()];
+          const isTime = () => name() in timeSteps;
           const isSimple = () =>
-            Object.keys(step()).length === 1 &&
-            (name() in timeSteps || name() in otherSteps) &&
-            typeof setting() !== 'object';
+            Object.keys(step()).length === 1 && (isTime() || name() in otherSteps) && typeof setting() !== 'object';
+          const choose = (next: string) => {
+            if (next === '') return replace(index, { clamp: [0, 1] });
+            const isAlike = isSimple() && next in timeSteps === isTime() && setting() !== true;
+            replace(index, { [next]: isAlike && first(next) !== true ? setting() : first(next) });
+          };
           return (
             <div class="fields">
-              <Show when={isSimple()} fallback={<code>{JSON.stringify(step())}</code>}>
-                <select
-                  aria-label={`Step ${index + 1}`}
-                  value={name()}
-                  onChange={(event) => {
-                    const next = event.currentTarget.value;
-                    const isAlike =
-                      next in timeSteps === name() in timeSteps &&
-                      next !== 'distinctUntilChanged' &&
-                      name() !== 'distinctUntilChanged';
-                    replace(index, { [next]: isAlike ? setting() : first(next) });
-                  }}
-                >
-                  <For each={Object.entries({ ...timeSteps, ...otherSteps })}>
-                    {([value, words]) => <option value={value}>{words}</option>}
-                  </For>
-                </select>
+              <select
+                aria-label={`Step ${index + 1}`}
+                value={isSimple() ? name() : ''}
+                onChange={(event) => choose(event.currentTarget.value)}
+              >
+                <For each={Object.entries({ ...timeSteps, ...otherSteps })}>
+                  {([value, words]) => <option value={value}>{words}</option>}
+                </For>
+                <option value="">another step, as JSON5</option>
+              </select>
+              <Show
+                when={isSimple()}
+                fallback={<StepText number={index + 1} step={step()} set={(next) => replace(index, next)} />}
+              >
                 <Show when={setting() !== true}>
                   <input
                     type="text"
-                    classList={{ short: name() in timeSteps, wide: !(name() in timeSteps) }}
+                    classList={{ short: isTime(), wide: !isTime() }}
                     class="mono"
                     spellcheck={false}
-                    aria-label={`Step ${index + 1}: ${name() in timeSteps ? 'time, such as 2s or 1m30s' : 'expression'}`}
-                    title={name() in timeSteps ? 'such as 500ms, 2s, 1m30s' : undefined}
+                    aria-label={`Step ${index + 1}: ${isTime() ? 'time, such as 2s or 1m30s' : 'expression'}`}
+                    title={isTime() ? 'such as 500ms, 2s, 1m30s' : undefined}
                     value={String(setting())}
                     onChange={(event) => {
                       const text = event.currentTarget.value.trim();
-                      const isPlainNumber = /^\d+(?:\.\d+)?$/.test(text) && name() in timeSteps;
+                      const isPlainNumber = /^\d+(?:\.\d+)?$/.test(text) && isTime();
                       replace(index, { [name()]: isPlainNumber ? `${text}s` : text });
                     }}
                   />
@@ -571,7 +599,7 @@ export function AfterPart(props: PartProps) {
       <p class="fields">
         <button
           type="button"
-          onClick={() => write([...steps(), { [steps().length === 0 ? 'offDelay' : 'delay']: '2s' }])}
+          onClick={adds(() => write([...steps(), { [steps().length === 0 ? 'offDelay' : 'delay']: '2s' }]))}
         >
           + Delay, hold, debounce …
         </button>
@@ -580,6 +608,35 @@ export function AfterPart(props: PartProps) {
         </Show>
       </p>
     </Part>
+  );
+}
+
+/** A step that the list of steps does not have, such as `{ clamp: [0, 1] }`. */
+function StepText(props: { readonly number: number; readonly step: Step; set(step: Step): void }) {
+  const [typed, setTyped] = createSignal<string>();
+  return (
+    <>
+      <input
+        type="text"
+        class="mono wide"
+        spellcheck={false}
+        aria-label={`Step ${props.number} as JSON5`}
+        aria-invalid={typed() !== undefined}
+        value={typed() ?? writeJson5(props.step)}
+        onChange={(event) => {
+          const text = event.currentTarget.value;
+          const step = readJson5(text);
+          const isStep = typeof step === 'object' && step !== null && !Array.isArray(step);
+          setTyped(isStep ? undefined : text);
+          if (isStep) props.set(step as Step);
+        }}
+      />
+      <Show when={typed() !== undefined}>
+        <span class="error" role="alert">
+          Type a step as JSON5, such as {'{ clamp: [0, 1] }'}.
+        </span>
+      </Show>
+    </>
   );
 }
 
@@ -647,7 +704,8 @@ export function ToPart(props: PartProps & { readonly scope: Scope }) {
       <p class="fields">
         <button
           type="button"
-          onClick={() => props.change(withTargets(props.rule, [...ends(), { address: '', expression: '' }]))}
+          disabled={isSplit(props.rule) && ends().some(({ address }) => address === '')}
+          onClick={adds(() => props.change(withTargets(props.rule, [...ends(), { address: '', expression: '' }])))}
         >
           + Destination
         </button>

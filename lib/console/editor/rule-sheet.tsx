@@ -59,6 +59,13 @@ export default function RuleSheet() {
       <div class="bar">
         <h1>{isNew() ? 'New rule' : 'Rule'}</h1>
         <a href={linkTo('flows', isNew() ? {} : { rule: route().params.rule })}>Flows</a>
+        <Show when={route().params.place}>
+          {(place) => (
+            <a class="button" href={linkTo('rule', { new: 'yes', file: splitPlace(place()).file })}>
+              + Rule
+            </a>
+          )}
+        </Show>
       </div>
       <div class="scroll sheet">
         <Show when={isNew()} fallback={<Opened place={route().params.place ?? ''} />}>
@@ -75,6 +82,7 @@ export default function RuleSheet() {
 function ChooseFile() {
   const [sources] = createResource(() => getJson<SourceList>('/hub/sources'));
   const files = () => sources()?.files.filter(({ canEdit }) => canEdit) ?? [];
+  const folder = () => commonFolder(files().map(({ file }) => file));
   createEffect(() => files().length === 1 && setParams({ file: files()[0]!.file }));
   return (
     <Show when={!sources.error} fallback={<Fault text={messageOf(sources.error)} />}>
@@ -84,8 +92,8 @@ function ChooseFile() {
           <For each={files()}>
             {({ file }) => (
               <li>
-                <button type="button" onClick={() => setParams({ file })}>
-                  {file}
+                <button type="button" title={file} onClick={() => setParams({ file })}>
+                  {file.slice(folder().length)}
                 </button>
               </li>
             )}
@@ -94,6 +102,13 @@ function ChooseFile() {
       </Show>
     </Show>
   );
+}
+
+/** The folder that paths have in common, with the slash at its end; empty if they have none. */
+function commonFolder([first = '', ...others]: readonly string[]): string {
+  let folder = first.replace(/[^\\/]*$/, '');
+  while (others.some((path) => !path.startsWith(folder))) folder = folder.replace(/[^\\/]*[\\/]$/, '');
+  return folder;
 }
 
 function Opened(props: { readonly place: string }) {
@@ -223,6 +238,9 @@ function Sheet(props: SheetProps) {
                 <input
                   type="text"
                   class="wide"
+                  ref={(input) => {
+                    if (props.path === undefined) queueMicrotask(() => input.focus());
+                  }}
                   aria-label="Name"
                   value={rule().name ?? ''}
                   onInput={(event) => rename(event.currentTarget.value)}
