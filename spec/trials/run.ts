@@ -9,6 +9,7 @@ const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>>
   clock: () => import('./clock/clock.ts'),
   devices: () => import('./devices/devices.ts'),
   'editing-faults': () => import('./editing-faults.ts'),
+  editing: () => import('./editing/editing.ts'),
   edits: () => import('./edits.ts'),
   fuzz: () => import('./fuzz/fuzz.ts'),
   misbehave: () => import('./misbehave/misbehave.ts'),

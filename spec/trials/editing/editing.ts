@@ -1,0 +1,96 @@
+// npm run trial -- editing: rebuilds recipes and rules of the cookbook in Chromium, by mouse and keys alone, at a hub that runs. The files
+// must then pass their check and tests, and read as those of the cookbook do.
+
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { startHub } from '../../../lib/hub/index.ts';
+import { messageOf } from '../../../lib/model/error.ts';
+import { launchBrowser } from '../../support/browser/browser.ts';
+import { desktop } from '../../support/browser/console.ts';
+import { createLogRecorder } from '../../support/connection.ts';
+import { inTemporaryFolder } from '../../support/folder.ts';
+import { api, portsOf } from '../../support/hub.ts';
+import { defineTrial, notify } from '../trial.ts';
+import { Hand } from './hand.ts';
+import { type Desk, rebuildRecipes } from './recipes.ts';
+import { rebuildRules } from './rules.ts';
+import { alarmAfterSilence, tallyThatStaysOn } from './tasks.ts';
+
+interface Part {
+  readonly about: string;
+  /** Resolves to what it did. Errors: what does not hold. */
+  run(desk: Desk, most: number): Promise<string>;
+}
+
+const parts: Readonly<Record<string, Part>> = {
+  recipes: { about: 'recipes of the cookbook by the wizard', run: rebuildRecipes },
+  rules: { about: 'rules of the cookbook by the rule sheet', run: rebuildRules },
+  tally: { about: 'a tally of two microphones whose lamp stays on for two seconds', run: tallyThatStaysOn },
+  silence: { about: 'an alarm after ten seconds of silence, with acknowledge', run: alarmAfterSilence },
+};
+
+export const trial = defineTrial({
+  about: 'rebuilds recipes and rules of the cookbook in a browser, by mouse and keys alone',
+  options: {
+    most: ['how many recipes, of ten, and how many rules are rebuilt', 24, 1],
+    seconds: ['how long something may take to be seen', 10, 60],
+  },
+  parts: { all: parts, short: ['recipes', 'rules', 'tally'] },
+  async run({ most, seconds }, { parts: chosen }) {
+    const browser = await launchBrowser();
+    let isHeld = chosen.length > 0;
+    try {
+      for (const [name, part] of chosen) {
+        try {
+          notify(`${name}: ${await atDesk(browser, seconds * 1000, (desk) => part.run(desk, most))}: holds`);
+        } catch (error) {
+          isHeld = false;
+          notify(`${name}: **${messageOf(error)}**`);
+        }
+      }
+    } finally {
+      await browser.close();
+    }
+    return isHeld;
+  },
+});
+
+/** Runs work at a hub with an empty folder and its console. */
+async function atDesk<Result>(
+  browser: Browser,
+  deadlineMs: number,
+  work: (desk: Desk) => Promise<Result>,
+): Promise<Result> {
+  return inTemporaryFolder('editing', async (folder) => {
+    await writeFile(join(folder, 'hub.json5'), `{ connections: { api: ${JSON.stringify(api)} } }\n`);
+    const log = createLogRecorder();
+    const hub = await startHub({ paths: [folder], log });
+    const context = await browser.newContext({ viewport: desktop });
+    context.setDefaultTimeout(deadlineMs);
+    try {
+      const page = await context.newPage();
+      const faults: Error[] = [];
+      page.on('pageerror', (error) => faults.push(error));
+      await page.goto(`http://127.0.0.1:${portsOf(log)[0]}/hub/#/connections`);
+      const result = await work({
+        hand: new Hand(page),
+        folder,
+        async put(name, text) {
+          await writeFile(join(folder, name), text);
+          await hub.reload();
+        },
+        async remove(name) {
+          await rm(join(folder, name));
+          await hub.reload();
+        },
+        read: (name) => readFile(join(folder, name), 'utf8'),
+      });
+      if (faults.length > 0) throw faults[0]!;
+      return result;
+    } finally {
+      await context.close();
+      await hub.stop();
+    }
+  });
+}

@@ -1,0 +1,114 @@
+// The hand of a person at a page: mouse and keys alone, counted. What it has just opened must have the focus, as a person expects who
+// goes on typing; where it has not, the hand notes a hesitation.
+
+import { setTimeout } from 'node:timers/promises';
+import type { Locator, Page } from 'playwright-core';
+
+/** The most presses of Tab after which a person reaches for the mouse. */
+const mostTabs = 5;
+/** A list begins anew with the first letter after a pause of a second, which a busy machine takes between two letters. */
+const letterPauseMs = 1200;
+const mostAttempts = 5;
+
+export class Hand {
+  readonly page: Page;
+  readonly #hesitations: string[] = [];
+  #clicks = 0;
+  #keys = 0;
+
+  constructor(page: Page) {
+    this.page = page;
+  }
+
+  /** What it has pressed since the last call, and where it had to search. */
+  count(): { readonly clicks: number; readonly keys: number; readonly hesitations: readonly string[] } {
+    const counted = { clicks: this.#clicks, keys: this.#keys, hesitations: [...this.#hesitations] };
+    this.#clicks = 0;
+    this.#keys = 0;
+    this.#hesitations.length = 0;
+    return counted;
+  }
+
+  async click(target: Locator): Promise<void> {
+    this.#clicks++;
+    await target.click();
+  }
+
+  /** Clicks a button or link by its name. */
+  async press(name: string): Promise<void> {
+    const { page } = this;
+    await this.click(
+      page
+        .getByRole('button', { name, exact: true })
+        .or(page.getByRole('link', { name, exact: true }))
+        .first(),
+    );
+  }
+
+  async key(name: string): Promise<void> {
+    this.#keys++;
+    await this.page.keyboard.press(name);
+  }
+
+  async type(text: string): Promise<void> {
+    this.#keys += text.length;
+    await this.page.keyboard.type(text);
+  }
+
+  /** Clicks a button that opens a field, which must then have the focus. */
+  async open(button: string, label: string): Promise<void> {
+    await this.press(button);
+    await this.#at(label, 0, `“${button}” leaves the focus where it was, not at “${label}”`);
+  }
+
+  /** Goes to a field by Tab, if it is near, else by the mouse, and types over what it has. */
+  async fill(label: string, text: string): Promise<void> {
+    await this.#at(label, mostTabs, `“${label}” is not among the next ${mostTabs} fields`);
+    if (await this.#hasText()) await this.key('ControlOrMeta+a');
+    await this.type(text);
+  }
+
+  /** Goes back to a field by the mouse, and types over what it has. */
+  async correct(label: string, text: string): Promise<void> {
+    await this.click(this.page.getByLabel(label, { exact: true }));
+    await this.fill(label, text);
+  }
+
+  /** Chooses an option by its first letters, as a person does. */
+  async choose(label: string, option: string): Promise<void> {
+    await this.#at(label, mostTabs, `“${label}” is not among the next ${mostTabs} fields`);
+    let shown = '';
+    for (let attempt = 0; attempt < mostAttempts && !shown.startsWith(option); attempt++) {
+      if (attempt > 0) await setTimeout(letterPauseMs);
+      await this.type(option);
+      shown = await this.page.evaluate<string>('document.activeElement.selectedOptions?.[0]?.label ?? ""');
+    }
+    if (!shown.startsWith(option)) throw new Error(`“${label}”: expected the option “${option}”, got “${shown}”`);
+  }
+
+  async see(text: string | RegExp): Promise<void> {
+    await this.page.getByText(text).first().waitFor();
+  }
+
+  /** Waits until a button can be pressed, and presses it. */
+  async pressWhenReady(name: string): Promise<void> {
+    const button = this.page.getByRole('button', { name, exact: true });
+    await this.click(button); // which waits until it is enabled
+  }
+
+  async #at(label: string, tabs: number, hesitation: string): Promise<void> {
+    const field = this.page.getByLabel(label, { exact: true });
+    await field.waitFor();
+    for (let tab = 0; ; tab++) {
+      if ((await field.and(this.page.locator(':focus')).count()) > 0) return;
+      if (tab === tabs) break;
+      await this.key('Tab');
+    }
+    this.#hesitations.push(hesitation);
+    await this.click(field);
+  }
+
+  #hasText(): Promise<boolean> {
+    return this.page.evaluate<boolean>('document.activeElement.value !== ""');
+  }
+}
