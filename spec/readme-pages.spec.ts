@@ -55,6 +55,8 @@ test.serial('README.md: each address to open shows the described page', async (t
   await page.goto(flows!);
   await page.getByText('doorbell lights the lamp').first().waitFor();
   await page.goto(console!);
+  await page.getByRole('heading', { name: 'Start', exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Connections' }).first().click();
   await page.getByText('clock').first().waitFor();
 
   await page.goto(door!);

@@ -19,7 +19,7 @@ const maxBatch = 1500;
 const maxInputMs = 100;
 const maxMegabytes = 200;
 /** How much a page that stands still may ask and hear. For more, the hub's other clients would have to wait. */
-const maxRequestsPerSecond = 1.4;
+const maxRequestsPerSecond = 1.5;
 const maxFramesPerSecond = 2;
 /** Between frames of values that are drawn calmly there is more time. */
 const calmPauseMs = 600;

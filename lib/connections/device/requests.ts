@@ -502,8 +502,11 @@ export class Requests {
     this.#limit = undefined;
     this.#limitMs = Number.POSITIVE_INFINITY;
     const overdue = this.#inFlight.filter(({ limitMs }) => limitMs <= nowMs);
-    for (const request of overdue.sort((one, other) => one.limitMs - other.limitMs))
-      if (request.limitMs <= nowMs && this.#inFlight.includes(request)) this.#timeOut(request); // the one before may have ended it
+    for (const request of overdue.sort((one, other) => one.limitMs - other.limitMs)) {
+      if (request.limitMs > nowMs || !this.#inFlight.includes(request)) continue; // the one before may have ended it
+      request.limitMs = Number.POSITIVE_INFINITY; // its time is up only once
+      this.#timeOut(request);
+    }
     const nextMs = this.#inFlight.reduce((least, { limitMs }) => Math.min(least, limitMs), Number.POSITIVE_INFINITY);
     if (nextMs < this.#limitMs) this.#lookAt(nextMs);
   }

@@ -5,7 +5,7 @@ import type { Alarm, AlarmList } from '../../wire/http/alarm-shapes.ts';
 import { me } from '../hub/me.ts';
 import { usePolled } from '../hub/polled.ts';
 
-const everyMs = 2000;
+const everyMs = 5000;
 
 /** Follows the alarms as long as the console is open. */
 export const alarms = createRoot(() => {

@@ -170,11 +170,12 @@ function followChosen(props: PlaneProps): void {
       ),
     );
     createEffect(on(chosen, showChosen));
-    let width = 0;
+    let [width, height] = [0, 0];
     const observer = new ResizeObserver(() => {
+      const { clientWidth, clientHeight } = props.frame();
       props.moves().place({ ...props.moves().placement() }); // the visible part has changed
-      if (props.frame().clientWidth < width) showChosen(); // the panel of the rule has opened next to it
-      width = props.frame().clientWidth;
+      if (clientWidth < width || clientHeight < height) showChosen(); // such as by the panel of the rule
+      [width, height] = [clientWidth, clientHeight];
     });
     observer.observe(props.frame());
     onCleanup(() => observer.disconnect());

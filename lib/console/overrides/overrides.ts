@@ -7,7 +7,7 @@ import { usePolled } from '../hub/polled.ts';
 
 export type Override = OverrideList['overrides'][number];
 
-const everyMs = 5000;
+const everyMs = 10_000;
 
 /** Follows the overrides as long as the console is open. */
 export const overrides = createRoot(() => {

@@ -7,7 +7,7 @@ import { isStale } from '../hub/page-hub.ts';
 import { getJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
 
-const connectionsEveryMs = 3000;
+const connectionsEveryMs = 10_000;
 
 /** Follows the hub as long as the console is open. */
 export const installation = createRoot(() => {
