@@ -11,7 +11,7 @@ import { createFolder } from '../support/folder.ts';
 
 const lib = resolve(import.meta.dirname, '../../lib');
 
-/** The registry, the files that contain, show or write flow files, and those that use the word device in another sense. */
+/** The registry, the files that contain, show or write flow files, and those that use device or alarms in another sense, such as a view. */
 const flows = [
   'command/run/run.ts',
   'command/init.ts',
@@ -19,9 +19,13 @@ const flows = [
   'connections/mqtt/abbreviations.ts',
   'connections/mqtt/documents.ts',
   'connections/registry.ts',
+  'connections/rest-api/endpoints/alarms.ts',
   'connections/rest-api/endpoints/connections.ts',
   'console/history/no-store.tsx',
+  'console/start/navigation.tsx',
+  'console/start/start-view.tsx',
   'console/users/users-view.tsx',
+  'console/views.ts',
   'flow/check/tests/tests.ts',
   'flow/run/connections/supervisor.ts',
   'testing/test-flow.ts',
