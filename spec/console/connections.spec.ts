@@ -100,6 +100,16 @@ test.serial('keys lead through the views; a broken link is shown, and its end', 
   await banner.waitFor();
 });
 
+test.serial('a view that is being left does not take back the navigation', async (t) => {
+  const page = await openConsole(t, browser, (await startTestHub(t, { connections: { api } })).port, '#/flows?as=list');
+  await page.getByRole('button', { name: 'Graph', exact: true }).waitFor();
+  await page.evaluate(`
+    location.hash = '#/connections';
+    [...document.querySelectorAll('button')].find(({ textContent }) => textContent.trim() === 'Graph').click();`);
+  await page.getByRole('heading', { level: 1, name: 'Connections' }).waitFor({ timeout: 5000 });
+  t.is(new URL(page.url()).hash, '#/connections');
+});
+
 test.serial('the wire of a device is shown live, without secrets', async (t) => {
   const peer = await startPeer(t, { greeting: () => 'OK MPD 0.23\n', end: '\n', answer: () => 'OK\n' });
   const player = {

@@ -26,9 +26,12 @@ export function navigate(view: string, params: Readonly<Record<string, string | 
   follow(); // without waiting for the event: a second input in a row would start from the former route
 }
 
-/** Changes parameters of the current view without a step in the history. Undefined removes one. */
+/** Changes parameters of the current view without a step in the history. Undefined removes one. Does nothing if that view was left. */
 export function setParams(params: Readonly<Record<string, string | undefined>>): void {
-  const { view, params: present } = current();
+  const { view } = current();
+  follow(); // a link may have led elsewhere, whose event is still to come
+  const { view: newView, params: present } = current();
+  if (newView !== view) return;
   history.replaceState(null, '', linkTo(view, { ...present, ...params }));
   follow();
 }

@@ -41,11 +41,8 @@ export async function openConsole(
 
 /** Leads a page of the console that is open elsewhere: first to a view that keeps nothing of what was there. */
 export async function goTo(page: Page, hash: string): Promise<void> {
-  const heading = page.getByRole('heading', { level: 1, name: 'Connections' });
-  await eventually(async () => {
-    await page.evaluate(`location.hash = '#/connections'`); // again, as a console that is still starting leads to its first view
-    return heading.isVisible();
-  }, 'the view of connections');
+  await page.evaluate(`location.hash = '#/connections'`);
+  await page.getByRole('heading', { level: 1, name: 'Connections' }).waitFor();
   await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
 }
 
