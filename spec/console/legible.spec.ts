@@ -76,7 +76,7 @@ const start = shared(async (t) => {
         },
         store: { type: 'store', folder: './data', snapshots: { studio: { include: ['desk/**'] } } },
         rack: { type: 'dummy', parameters: Array.from({ length: 60 }, (_, n) => `unit-${n % 10}/meter-${n},F,0`) },
-        watch: {
+        alarm: {
           type: 'alarms',
           alarms: { mic: { when: 'desk/mic', text: 'The microphone of the presenter is open' } },
         },
@@ -123,7 +123,8 @@ const sights: (readonly [hash: string, ready: string])[] = [
   ['#/start', '[data-trouble]'],
   ['#/alarms', '[data-alarm]'],
   ['#/connections', '[data-connection=onair]'],
-  ['#/parameters', '[data-address="desk/level"] .value >> text=-12.5'],
+  ['#/parameters', '[data-address="alarm/mic"] small'],
+  ['#/parameters?search=desk', '[data-address="desk/level"] .value >> text=-12.5'],
   ['#/parameters?address=desk/level', '.detail canvas'],
   ['#/parameters?address=desk/title', '.detail output'],
   ['#/hubs', 'h1'],

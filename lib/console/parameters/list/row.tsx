@@ -45,7 +45,7 @@ export function ParameterRow(props: ParameterRowProps) {
       <span
         role="gridcell"
         class="name truncate"
-        title={props.row.address}
+        title={[props.row.address, props.live?.about()?.label].filter(Boolean).join(' ')}
         style={{ 'padding-left': `${props.row.depth * 1.1 + (props.row.depth > 0 && !isFolder() ? 1 : 0)}rem` }}
       >
         <Show when={isFolder()}>
