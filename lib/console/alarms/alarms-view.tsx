@@ -203,7 +203,7 @@ const meanings: Readonly<Record<Alarm['state'], string>> = {
 /** The least time between two announcements, so that a flood of alarms does not keep a screen reader talking. */
 const announceMs = 5000;
 
-/** Tells screen readers how many alarms wait and which is the most urgent one, when that changes. */
+/** Announces to screen readers how many alarms wait and which is the most urgent one, when that changes. */
 function Announcement(props: { readonly alarms: readonly Alarm[] }) {
   const [text, setText] = createSignal('');
   const pause = useDelay();

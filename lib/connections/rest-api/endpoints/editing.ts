@@ -89,7 +89,7 @@ export const endpoints = [
     need: 'edit',
     id: 'openSheet',
     tag: 'editing',
-    summary: 'Tells others who have a rule of the same file open; forgotten 90 seconds after the last request',
+    summary: 'Shows others who has a rule of the same file open; forgotten 90 seconds after the last request',
     body: openedSheet,
     answer: otherSheets,
     answered: 'The rules of the file that others have open',
