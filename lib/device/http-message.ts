@@ -82,13 +82,22 @@ export function retryAfterMs(written: string | undefined, nowMs: number): number
 
 /** An answer, or a server-sent event. */
 export class HttpMessage extends Message {
+  readonly #format: TreeFormat;
   readonly head: HttpHead | undefined;
   readonly event: ServerEvent | undefined;
 
   constructor(text: string, format: TreeFormat, head: HttpHead | undefined, event: ServerEvent | undefined) {
     super(text, format);
+    this.#format = format;
     this.head = head;
     this.event = event;
+  }
+
+  /** Returns an answer with the same body and another head. The body is not read again. */
+  withHead(head: HttpHead): HttpMessage {
+    const message = new HttpMessage(this.text, this.#format, head, undefined);
+    message.takeTree(this);
+    return message;
   }
 
   get isOk(): boolean {

@@ -3,9 +3,8 @@
 
 import { isIPv6 } from 'node:net';
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
-import type { buildConnector, Dispatcher, Pool } from 'undici';
+import type { buildConnector, Client, Dispatcher } from 'undici';
 import { messageOf } from '../model/error.ts';
-import { KeptResults } from '../model/kept-results.ts';
 import { type Credentials, HttpAuth, maskedHeader } from './http-auth.ts';
 import { EventReader, type HttpRequest, readRequest, writeAnswer, writeRequest } from './http-message.ts';
 import {
@@ -37,13 +36,10 @@ export const maxHeadBytes = 16_384;
 /** The maximum number of redirects of a request, and of other origins that redirects lead to. */
 export const maxRedirects = 5;
 const maxOrigins = 4;
-/** How many requests a link remembers, and the longest text of one: polls repeat theirs for as long as the device is there. */
-const maxKnownRequests = 64;
-const maxKnownLength = 1024;
 /** How long an unused connection stays open in milliseconds, unless the device asks for less. */
 const keepAliveMs = 30_000;
 
-type Client = Pick<typeof import('undici'), 'Pool' | 'buildConnector'>;
+type Undici = Pick<typeof import('undici'), 'Client' | 'buildConnector'>;
 
 export function httpTransport(target: HttpTarget): Transport {
   return {
@@ -60,11 +56,13 @@ class HttpLink implements Link {
   readonly #origin: string;
   /** The path of the address, without `/` at its end. */
   readonly #base: string;
-  readonly #pools = new Map<string, Pool>();
+  readonly #connections = new Map<string, Connections>();
   readonly #exchanges = new Map<object, Exchange>();
-  /** The parsed requests, by their texts. */
-  readonly #known = new KeptResults<HttpRequest>(maxKnownRequests);
-  #client: Client | undefined;
+  /** The parsed requests, by their bytes: polls send the same bytes for as long as the device is there. */
+  readonly #known = new WeakMap<Uint8Array, HttpRequest>();
+  /** The headers that each request has, apart from its credentials. */
+  readonly #headers = new WeakMap<HttpRequest, readonly string[]>();
+  #undici: Undici | undefined;
   #isEnded = false;
 
   constructor(target: HttpTarget, listener: LinkListener) {
@@ -80,24 +78,25 @@ class HttpLink implements Link {
   }
 
   async #open(): Promise<void> {
-    this.#client = await import('undici'); // most hubs have no device that needs it
+    this.#undici = await import('undici'); // most hubs have no device that needs it
     if (!this.#isEnded) this.#listener.opened();
   }
 
   send(bytes: Uint8Array, key: object = {}): void {
     if (this.#isEnded) return;
-    const request = this.#read(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+    const request = this.#read(bytes);
     if (request === undefined) return;
     const exchange = new Exchange(this, key, request, this.#origin, this.#base + request.target);
     this.#exchanges.set(key, exchange);
     this.dispatch(exchange);
   }
 
-  #read(text: string): HttpRequest | undefined {
-    const known = this.#known.get(text);
+  #read(bytes: Uint8Array): HttpRequest | undefined {
+    const known = this.#known.get(bytes);
     if (known !== undefined) return known;
-    const request = readRequest(text);
-    return request === undefined || text.length > maxKnownLength ? request : this.#known.keep(text, request);
+    const request = readRequest(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+    if (request !== undefined) this.#known.set(bytes, request);
+    return request;
   }
 
   cancel(key: object): void {
@@ -109,33 +108,32 @@ class HttpLink implements Link {
   end(): void {
     this.#isEnded = true;
     this.#exchanges.clear();
-    for (const pool of this.#pools.values()) void pool.destroy().catch(() => {});
-    this.#pools.clear();
+    for (const connections of this.#connections.values()) connections.destroy();
+    this.#connections.clear();
   }
 
   /** Sends a request. Also sends it again after a redirect or a challenge. */
   dispatch(exchange: Exchange): void {
     const { request, origin, target } = exchange;
     const isHome = this.#isHome(exchange);
-    const headers: Record<string, string> = {
-      'user-agent': 'patchbay',
-      accept: '*/*',
-      'accept-encoding': exchange.isStream ? 'identity' : 'gzip, deflate, br',
-    };
-    // the headers of a description may contain credentials, which only the device may receive
-    if (isHome) Object.assign(headers, request.headers);
-    if (request.body !== undefined) headers['content-type'] ??= 'application/json';
     const authorization = isHome ? this.#auth.headerFor(request.method, target) : undefined;
     exchange.authorization = authorization;
-    if (authorization !== undefined) headers.authorization = authorization.value;
+    const own = isHome ? this.#headersOf(request) : headersOf(request, {});
+    const headers = authorization === undefined ? own : [...own, 'authorization', authorization.value];
     try {
-      this.#poolOf(origin).dispatch(
-        { path: target, method: request.method as Dispatcher.HttpMethod, headers, body: request.body ?? null },
-        exchange,
-      );
+      exchange.dispatch(this.#connectionsTo(origin), headers);
     } catch (error) {
       queueMicrotask(() => this.fail(exchange, messageOf(error)));
     }
+  }
+
+  /** Returns the headers of a request, name and value by turns. Those of a description may contain credentials, which only the device may receive. */
+  #headersOf(request: HttpRequest): readonly string[] {
+    const known = this.#headers.get(request);
+    if (known !== undefined) return known;
+    const headers = headersOf(request, request.headers);
+    this.#headers.set(request, headers);
+    return headers;
   }
 
   /** Whether a request goes to the device itself, and was never redirected to another origin. */
@@ -143,29 +141,32 @@ class HttpLink implements Link {
     return !hasLeft && origin === this.#origin;
   }
 
-  #poolOf(origin: string): Pool {
-    const known = this.#pools.get(origin);
+  #connectionsTo(origin: string): Connections {
+    const known = this.#connections.get(origin);
     if (known !== undefined) return known;
-    if (this.#pools.size > maxOrigins) throw new Error(`the device redirects to more than ${maxOrigins} other origins`);
-    const { Pool } = this.#client!;
-    const pool = new Pool(origin, {
-      connections: this.#target.connections,
-      pipelining: 1,
-      connect: this.#connector(origin === this.#origin),
-      maxHeaderSize: maxHeadBytes,
-      headersTimeout: 0, // the session limits the time of requests
-      bodyTimeout: 0,
-      keepAliveTimeout: keepAliveMs,
-      keepAliveMaxTimeout: keepAliveMs,
-    });
-    this.#pools.set(origin, pool);
-    return pool;
+    if (this.#connections.size > maxOrigins)
+      throw new Error(`the device redirects to more than ${maxOrigins} other origins`);
+    const { Client } = this.#undici!;
+    const connect = this.#connector(origin === this.#origin);
+    const create = () =>
+      new Client(origin, {
+        pipelining: 1,
+        connect,
+        maxHeaderSize: maxHeadBytes,
+        headersTimeout: 0, // the session limits the time of requests
+        bodyTimeout: 0,
+        keepAliveTimeout: keepAliveMs,
+        keepAliveMaxTimeout: keepAliveMs,
+      });
+    const connections = new Connections(create, this.#target.connections);
+    this.#connections.set(origin, connections);
+    return connections;
   }
 
   #connector(isOfDevice: boolean): buildConnector.connector {
     const { tls, connectTimeoutMs } = this.#target;
     const own = tls === undefined || !isOfDevice ? {} : tlsOptions(tls);
-    const connect = this.#client!.buildConnector({ ...own, timeout: connectTimeoutMs, maxCachedSessions: 0 } as object);
+    const connect = this.#undici!.buildConnector({ ...own, timeout: connectTimeoutMs, maxCachedSessions: 0 } as object);
     const fingerprint = isOfDevice ? tls?.fingerprint : undefined;
     if (fingerprint === undefined) return connect;
     return (options, callback) =>
@@ -304,6 +305,22 @@ class HttpLink implements Link {
   }
 }
 
+/** Returns the headers that every request has, and these of its description, which win. */
+function headersOf(request: HttpRequest, own: Readonly<Record<string, string>>): readonly string[] {
+  const headers: Record<string, string> = {
+    'user-agent': 'patchbay',
+    accept: '*/*',
+    'accept-encoding': isStream(request) ? 'identity' : 'gzip, deflate, br',
+    ...own,
+  };
+  if (request.body !== undefined) headers['content-type'] ??= 'application/json';
+  return Object.entries(headers).flat();
+}
+
+function isStream({ headers }: HttpRequest): boolean {
+  return headers.accept === eventStreamType;
+}
+
 const nothing = Buffer.alloc(0);
 const tooLong = `the answer is longer than ${maxBodyBytes} bytes`;
 
@@ -322,6 +339,43 @@ function hasZlibHead(body: Buffer): boolean {
   return (body[0]! & 0x0f) === 8 && body.length > 1 && ((body[0]! << 8) | body[1]!) % 31 === 0;
 }
 
+/**
+ * The connections to an origin. The one that became free last is used first, so that the others may close. This takes less time than a pool
+ * of undici, which passes each request through the events of all of them.
+ */
+class Connections {
+  readonly #create: () => Client;
+  readonly #most: number;
+  readonly #all: Client[] = [];
+  readonly #free: Client[] = [];
+  #next = 0;
+
+  constructor(create: () => Client, most: number) {
+    this.#create = create;
+    this.#most = most;
+  }
+
+  /** Takes a free connection, a new one, or else the next one in turn, in which the request waits. */
+  take(): Client {
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    if (this.#all.length >= this.#most) return this.#all[this.#next++ % this.#all.length]!;
+    const created = this.#create();
+    this.#all.push(created);
+    return created;
+  }
+
+  /** Notes that a request has ended. */
+  release(connection: Client): void {
+    if (!this.#free.includes(connection)) this.#free.push(connection);
+  }
+
+  destroy(): void {
+    for (const connection of this.#all) void connection.destroy().catch(() => {});
+    this.#all.length = this.#free.length = 0;
+  }
+}
+
 /** A request and its answer, including all redirects. It handles the events of undici. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly key: object;
@@ -337,6 +391,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   hasLeft = false;
   /** The credentials that it was sent with. */
   authorization: ReturnType<HttpAuth['headerFor']>;
+  #connections: Connections | undefined;
+  #connection: Client | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #isCancelled = false;
   #head: HttpHead | undefined;
@@ -351,7 +407,29 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.request = request;
     this.origin = origin;
     this.target = target;
-    this.isStream = request.headers.accept === eventStreamType;
+    this.isStream = isStream(request);
+  }
+
+  /** Sends the request. Errors: those of undici for a request that cannot be written. */
+  dispatch(connections: Connections, headers: readonly string[]): void {
+    const { method, body = null } = this.request;
+    this.#connections = connections;
+    this.#connection = connections.take();
+    try {
+      this.#connection.dispatch(
+        { path: this.target, method: method as Dispatcher.HttpMethod, headers: headers as string[], body },
+        this,
+      );
+    } catch (error) {
+      this.#release();
+      throw error;
+    }
+  }
+
+  #release(): void {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    if (connection !== undefined) this.#connections!.release(connection);
   }
 
   cancel(): void {
@@ -406,6 +484,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     const head = this.#head;
     this.#controller = undefined;
+    this.#release();
     if (this.#reader !== undefined || head === undefined)
       this.#link.fail(this, 'the device has ended the stream of events');
     else this.#link.answered(this, head, this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks));
@@ -413,6 +492,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: unknown, error: Error): void {
     this.#controller = undefined;
+    this.#release();
     this.#link.fail(this, this.#reasonOf(error), error.message === tooLong);
   }
 

@@ -39,6 +39,11 @@ export class Message {
     return this.#text;
   }
 
+  /** Takes over the tree of a message with the same text, if it has been read. */
+  protected takeTree(of: Message): void {
+    this.#tree = of.#tree;
+  }
+
   /** The message as JSON or XML; undefined: it is not well-formed. */
   get tree(): unknown {
     this.#tree ??= { value: this.#format === 'json' ? readJson(this.text) : readXml(this.text) };

@@ -5,15 +5,17 @@ import { type SchedulerLike, Subscription } from 'rxjs';
 import { createFramer, type Framer, TelnetFilter } from '../../device/frames.ts';
 import { AnswerPattern, HttpMessage, readPlayed, writeAnswer } from '../../device/http-message.ts';
 import { DeviceLink } from '../../device/link.ts';
-import { type Matcher, Message } from '../../device/message.ts';
+import { type Matcher, Message, type TreeFormat } from '../../device/message.ts';
 import type { HttpHead, Received, Transport } from '../../device/transport.ts';
 import { HubError, messageOf } from '../../model/error.ts';
+import { KeptResults } from '../../model/kept-results.ts';
 import type { Change } from '../../model/parameter.ts';
 import { withoutSecrets } from '../../model/secret.ts';
 import type { Value } from '../../model/value.ts';
 import type { Log } from '../connection.ts';
 import type { Compiled, Greeting, Instance } from './compiled.ts';
 import { EventStream } from './event-stream.ts';
+import { LastAnswers } from './last-answers.ts';
 import { PendingWrites } from './pending-writes.ts';
 import { createSwP08, type LinkCodec } from './protocols/sw-p-08.ts';
 import { Questions } from './questions.ts';
@@ -60,6 +62,9 @@ const refusedPauseMs = 30_000;
 /** The maximum number of ETags that are kept, and the maximum length of one. */
 const maxEtags = 1024;
 const maxEtagLength = 256;
+/** How many requests are kept as bytes, and the longest text of one: polls repeat theirs for as long as the device is there. */
+const maxKeptRequests = 256;
+const maxKeptLength = 1024;
 /** The maximum length of the unexpected messages that a device may send before the first expected one, in characters. */
 const maxUnexpectedLength = 16_384;
 /** The maximum number of frames in one turn, if one read returns more. */
@@ -102,6 +107,9 @@ export class Session {
   readonly #stream: EventStream | undefined;
   /** The ETag of the last answer, by the text of the question. */
   readonly #etags = new Map<string, string>();
+  /** The requests as bytes, by their texts. */
+  readonly #requestBytes = new KeptResults<Buffer>(maxKeptRequests);
+  readonly #lastAnswers = new LastAnswers();
   /** The tokens that the greeting has read, which wire traces must mask. */
   #tokens: readonly string[] = [];
   /** The request of the current step of the greeting. */
@@ -379,6 +387,7 @@ export class Session {
     this.#codec?.reset();
     this.#stream?.clear();
     this.#etags.clear();
+    this.#lastAnswers.clear();
     this.#greetRequest = this.#renewedIn = undefined;
     this.#requests.clear(`the device is offline: ${reason}`);
     this.#writes.giveUpAll(reason);
@@ -492,6 +501,7 @@ export class Session {
       accepted: (request, { head }) => {
         const etag = head!.headers.etag;
         if (request.isWrite || etag === undefined || etag.length > maxEtagLength || head!.status !== 200) return;
+        if (this.#etags.get(request.text) === etag) return;
         this.#etags.delete(request.text);
         this.#etags.set(request.text, etag);
         if (this.#etags.size > maxEtags) this.#etags.delete(this.#etags.keys().next().value!);
@@ -568,10 +578,15 @@ export class Session {
   }
 
   #sendHttp(text: string, request: object): void {
-    const bytes = Buffer.from(text);
+    const bytes = this.#requestBytes.get(text) ?? this.#bytesOf(text);
     if (this.#tokens.length === 0) this.#events.wire('out', bytes);
     else this.#wireHttp('out', text);
     this.#link.send(bytes, request);
+  }
+
+  #bytesOf(text: string): Buffer {
+    const bytes = Buffer.from(text);
+    return text.length > maxKeptLength ? bytes : this.#requestBytes.keep(text, bytes);
   }
 
   #sendGreeting(text: string): void {
@@ -588,18 +603,31 @@ export class Session {
   }
 
   #receivedHttp(bytes: Uint8Array, about: Received | undefined): void {
-    const { format, encoding } = this.#compiled;
-    const treeFormat = format === 'xml' ? 'xml' : 'json';
-    const marked = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(encoding);
-    const text = marked.charCodeAt(0) === 0xfeff ? marked.slice(1) : marked;
     this.#events.turn(() => {
-      if (about === undefined) {
-        for (const message of readPlayed(text, treeFormat)) this.#takeHttp(message, undefined);
-      } else if (about.head !== undefined || about.event !== undefined)
-        this.#takeHttp(new HttpMessage(text, treeFormat, about.head, about.event), about.request);
+      if (about?.head !== undefined) this.#takeHttp(this.#answerOf(bytes, about.request, about.head), about.request);
+      else if (about?.event !== undefined)
+        this.#takeHttp(new HttpMessage(this.#textOf(bytes), this.#treeFormat, undefined, about.event), about.request);
+      else if (about === undefined)
+        for (const message of readPlayed(this.#textOf(bytes), this.#treeFormat)) this.#takeHttp(message, undefined);
       else this.#link.hear(); // a stream without an event, such as a comment
       this.#events.endMessage();
     });
+  }
+
+  /** Returns an answer as a message. Its body is not read again if it is the one of the last answer to this request. */
+  #answerOf(bytes: Uint8Array, request: object, head: HttpHead): HttpMessage {
+    const { text: question, isWrite } = request as Partial<SentRequest>;
+    const read = () => new HttpMessage(this.#textOf(bytes), this.#treeFormat, head, undefined);
+    return question === undefined || isWrite !== false ? read() : this.#lastAnswers.read(question, bytes, head, read);
+  }
+
+  #textOf(bytes: Uint8Array): string {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(this.#compiled.encoding);
+    return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  }
+
+  get #treeFormat(): TreeFormat {
+    return this.#compiled.format === 'xml' ? 'xml' : 'json';
   }
 
   #takeHttp(message: HttpMessage, request: object | undefined): void {
