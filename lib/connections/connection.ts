@@ -8,6 +8,7 @@ import type { HubError } from '../model/error.ts';
 import type { Change, Parameter, ParameterDeclaration } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import type { Claim } from './claim.ts';
+import type { DocumentFolder } from './editing.ts';
 import type { HubPort } from './hub-port.ts';
 import type { Kept, Memory, PrivateFiles } from './persistence.ts';
 import type { FileMistake, ResolvePath, SettingHint, SettingMistake } from './setting.ts';
@@ -63,6 +64,8 @@ interface ConnectionTypeBasics<Settings> {
     resolvePath: ResolvePath,
     whyUnknown: (address: string) => string | undefined,
   ): readonly string[];
+  /** Returns the folder of files that it shows and that users may edit, such as dashboards; undefined: there is none; pure. */
+  documents?(settings: Settings, resolvePath: ResolvePath): DocumentFolder | undefined;
   /** Returns the files that it reads once, at the start; changing one of them restarts the connection; pure. */
   files?(settings: Settings, resolvePath: ResolvePath): readonly string[];
   /** Returns the files and folders that a backup needs besides `files`; pure. */

@@ -218,9 +218,52 @@ export interface OtherSheet {
   readonly since: number;
 }
 
+/** An address in a document, and where it was written. */
+export interface DocumentAddress {
+  readonly address: string;
+  readonly path: string;
+  readonly line: number | undefined;
+  readonly column: number | undefined;
+  /** Whether the document lets people write it. */
+  readonly isWritten: boolean;
+  /** The part of the document that has it, without its place: equal if it was only moved. */
+  readonly widget: string;
+}
+
+/** The errors of a document, and its addresses. */
+export interface DocumentFindings {
+  readonly mistakes: readonly EditMistake[];
+  readonly addresses: readonly DocumentAddress[];
+}
+
+/** A folder of files that a connection shows while it runs and that users may edit, such as dashboards. */
+export interface DocumentFolder {
+  /** The absolute path. */
+  readonly path: string;
+  /** The names of its files: whole, without folders. */
+  readonly names: RegExp;
+  readonly maxFiles: number;
+  /** The usual order of the keys of an object. */
+  readonly keys: readonly string[];
+  /** Checks a text. Errors: `bad-dashboard` if it cannot be checked. */
+  findings(file: string, text: string): Promise<DocumentFindings>;
+}
+
+/** A folder of documents, as a user may edit it. */
+export interface EditableFolder {
+  /** How the names of its files begin. */
+  readonly folder: string;
+  /** Whether files can be added, or the reason why not. */
+  readonly canEdit: boolean;
+  readonly reason: string;
+  readonly files: readonly EditableFile[];
+}
+
 /** The operations with which a hub lets users edit its flow files. */
 export interface Editing {
   files(rights: EditRights): Promise<readonly EditableFile[]>;
+  /** Returns a folder of documents, with those of its files that the user may edit; undefined: users cannot edit it. */
+  documents(folder: string, rights: EditRights): Promise<EditableFolder | undefined>;
   /** Returns the text of a file, and what the page needs to edit it. Errors: `forbidden`, `not-found`. */
   source(file: string, rights: EditRights): Promise<Source>;
   /** Edits a file. Errors: `bad-request`, `forbidden` with the location, `not-found`; `conflict`, an `EditConflictError`. */

@@ -5,9 +5,10 @@ import { z } from 'zod';
 import { parseAddress } from '../model/address.ts';
 import { messageOf } from '../model/error.ts';
 import { record } from '../model/record-schema.ts';
+import type { ValueType } from '../model/value.ts';
+import { maxLines, type Pair } from './place-items.ts';
 
-/** The maximum number of columns and rows in a grid, of widgets on a dashboard, and of lines in a plot. */
-export const maxLines = 48;
+/** The maximum number of widgets on a dashboard, and of lines in a plot. */
 export const maxWidgets = 500;
 const maxPlotLines = 4;
 
@@ -32,7 +33,9 @@ const address = z
       context.addIssue({ code: 'custom', message: messageOf(error) });
     }
   })
-  .describe('<Connection ID>/<Parameter ID>');
+  .meta({ description: '<Connection ID>/<Parameter ID>', format: 'address' });
+/** An address that the widget writes. Whoever adds such a widget must be allowed to write it. */
+const target = address.meta({ description: '<Connection ID>/<Parameter ID>', format: 'written-address' });
 const tone = z.enum(tones, { error: tones.join(', ') });
 
 const place = {
@@ -61,11 +64,30 @@ const zones = z
   .default([])
   .describe('Tone of a number at or above a value: [{ from: 0.8, tone: "warning" }]');
 
+/** What the palette of the studio knows about a type; without it, the palette offers the type for every parameter. */
+interface Palette {
+  /** The value types of the parameters that it suits, the most suitable one first. */
+  readonly suits?: readonly ValueType[];
+  /** Settings of a new widget, by value type. */
+  readonly presets?: Partial<Record<ValueType, Readonly<Record<string, unknown>>>>;
+  /** The size of a new widget; default: [1, 1]. */
+  readonly size?: Pair;
+}
+
+/** The setting `type` of a widget type; `about` describes the type in the palette. */
+const kind = <const Type extends string>(type: Type, about: string, palette: Palette = {}) =>
+  z.literal(type).meta({ description: about, ...palette });
+
 /** The schema of each widget type. The widgets of a group are checked one by one. */
 export const widgetSchemas = {
-  label: z.strictObject({ type: z.literal('label'), ...place, label: text(), tone: tone.default('neutral') }),
+  label: z.strictObject({
+    type: kind('label', 'A heading or a note'),
+    ...place,
+    label: text(),
+    tone: tone.default('neutral'),
+  }),
   value: z.strictObject({
-    type: z.literal('value'),
+    type: kind('value', 'The value as a number or text', { suits: ['S', 'I', 'F', 'B', 'T'] }),
     ...place,
     address,
     ...formatting,
@@ -77,7 +99,7 @@ export const widgetSchemas = {
     zones,
   }),
   lamp: z.strictObject({
-    type: z.literal('lamp'),
+    type: kind('lamp', 'Lit or dark', { suits: ['B', 'T'] }),
     ...place,
     address,
     tone: tone.default('ok').describe('Colour while it is lit'),
@@ -88,9 +110,9 @@ export const widgetSchemas = {
     blink: z.boolean({ error: 'true or false' }).default(false).describe('Blinks while it is lit'),
   }),
   button: z.strictObject({
-    type: z.literal('button'),
+    type: kind('button', 'Switches, sets or fires', { suits: ['B', 'T'], presets: { T: { mode: 'fire' } } }),
     ...place,
-    address,
+    address: target,
     mode: z
       .enum(['toggle', 'momentary', 'set', 'fire'], { error: 'toggle, momentary, set or fire' })
       .default('toggle')
@@ -103,9 +125,9 @@ export const widgetSchemas = {
     tone: tone.default('info').describe('Colour while it is lit'),
   }),
   fader: z.strictObject({
-    type: z.literal('fader'),
+    type: kind('fader', 'Sets a number within a range', { suits: ['F', 'I'], size: [1, 2] }),
     ...place,
-    address,
+    address: target,
     ...range,
     step: number
       .positive({ error: 'a number above 0' })
@@ -113,9 +135,16 @@ export const widgetSchemas = {
       .describe('Default: the step of the parameter, or a hundredth of the range'),
     ...formatting,
   }),
-  meter: z.strictObject({ type: z.literal('meter'), ...place, address, ...range, ...formatting, zones }),
+  meter: z.strictObject({
+    type: kind('meter', 'A number within a range, as a bar', { suits: ['F', 'I'], size: [1, 2] }),
+    ...place,
+    address,
+    ...range,
+    ...formatting,
+    zones,
+  }),
   plot: z.strictObject({
-    type: z.literal('plot'),
+    type: kind('plot', 'The last seconds of numbers, as lines', { suits: ['F', 'I'], size: [2, 2] }),
     ...place,
     addresses: z
       .array(address, { error: 'a list of addresses' })
@@ -132,7 +161,7 @@ export const widgetSchemas = {
     ...formatting,
   }),
   group: z.strictObject({
-    type: z.literal('group'),
+    type: kind('group', 'Widgets in a frame', { size: [2, 2] }),
     ...place,
     columns: line().optional().describe('Columns of the inner grid; default: its own width'),
     rows: line().optional().describe('Rows of the inner grid; default: its own height'),
@@ -154,7 +183,6 @@ export type WidgetType = keyof Schemas;
 export type WidgetOf<Type extends WidgetType> = Omit<z.output<Schemas[Type]>, 'at' | 'widgets'> & {
   readonly at: Pair;
 };
-export type Pair = readonly [number, number];
 export type SingleWidget = { [Type in Exclude<WidgetType, 'group'>]: WidgetOf<Type> }[Exclude<WidgetType, 'group'>];
 /** A group has a separate grid. */
 export interface Group extends Omit<WidgetOf<'group'>, 'columns' | 'rows'> {

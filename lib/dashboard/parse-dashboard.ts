@@ -1,27 +1,20 @@
 // Parses a dashboard: its text, every widget by the schema of its type, and the position of each widget. It reports all errors together,
 // each with line, column and the nearest name.
 import { z } from 'zod';
-import { type CheckedFile, formatMistake, MistakeList, type SettingPath } from '../json5/mistake.ts';
+import { type CheckedFile, formatMistake, type Mistake, MistakeList, type SettingPath } from '../json5/mistake.ts';
 import { unknownName } from '../json5/nearest-name.ts';
+import { formatPath } from '../json5/positions.ts';
 import { Json5Error, readJson5 } from '../json5/read-json5.ts';
-import { counted } from '../model/digits.ts';
 import { describe, HubError } from '../model/error.ts';
 import { isJsonObject } from '../model/json-object.ts';
 import { allowVariables } from '../template/allow-variables.ts';
 import { eachSchema } from '../template/each.ts';
 import { expand } from '../template/expand.ts';
-import {
-  type Dashboard,
-  dashboardSchema,
-  maxLines,
-  maxWidgets,
-  type Pair,
-  type WidgetType,
-  widgetSchemas,
-} from './format.ts';
+import { type Dashboard, dashboardSchema, maxWidgets, type WidgetType, widgetSchemas } from './format.ts';
+import { type Pair, placeItems } from './place-items.ts';
 
 /** Returns the reason why an address is invalid; undefined if it is valid. */
-type WhyUnknown = (address: string) => string | undefined;
+type WhyUnknown = (address: string, found: () => Omit<NamedAddress, 'address'>) => string | undefined;
 
 /**
  * Parses and checks the text of a file; without `whyUnknown` any address is valid. Errors: `bad-dashboard`, whose message has one line per
@@ -33,6 +26,35 @@ export function parseDashboard(file: string, text: string, whyUnknown: WhyUnknow
   if (dashboard === undefined || mistakes.items.length > 0)
     throw new HubError('bad-dashboard', mistakes.items.map(formatMistake).join('\n'), { where: file });
   return dashboard;
+}
+
+/** An address in a dashboard, and where it was written. */
+export interface NamedAddress {
+  readonly address: string;
+  readonly path: string;
+  readonly line: number | undefined;
+  readonly column: number | undefined;
+  /** Whether the widget writes it. */
+  readonly isWritten: boolean;
+  /** The widget without its place and size: equal for a widget that was only moved. */
+  readonly widget: string;
+}
+
+/** The errors of a dashboard, and the addresses in those of its widgets that have none. */
+export interface DashboardFindings {
+  readonly mistakes: readonly Mistake[];
+  readonly addresses: readonly NamedAddress[];
+}
+
+/** Parses and checks the text of a file. Any address is valid. */
+export function findingsIn(file: string, text: string): DashboardFindings {
+  const mistakes = new MistakeList();
+  const addresses: NamedAddress[] = [];
+  read(file, text, mistakes, (address, found) => {
+    addresses.push({ address, ...found() });
+    return undefined;
+  });
+  return { mistakes: mistakes.items, addresses };
 }
 
 function read(name: string, text: string, mistakes: MistakeList, whyUnknown: WhyUnknown): Dashboard | undefined {
@@ -88,9 +110,16 @@ function createCheck(mistakes: MistakeList, file: CheckedFile, whyUnknown: WhyUn
     const widget = mistakes.parse(widgetSchemas[type as WidgetType], input, file, path) as Loose | undefined;
     if (widget === undefined) return undefined;
     for (const message of mistakesIn(widget)) mistakes.add(file, [...path, message.key], message.text);
-    for (const [key, address] of addressesIn(widget)) {
-      const message = whyUnknown(address);
-      if (message !== undefined) mistakes.add(file, [...path, ...key], message);
+    for (const [key, address, isWritten] of addressesIn(widget, schemaOf(type as WidgetType))) {
+      const at = [...path, ...key];
+      const found = () => {
+        const { line, column } = file.positionOf(at) ?? {};
+        const { at: _, size: __, widgets: ___, ...settings } = widget;
+        const written = file.writtenAt?.(at).path ?? at;
+        return { path: formatPath(written), line, column, isWritten, widget: JSON.stringify(settings) };
+      };
+      const message = whyUnknown(address, found);
+      if (message !== undefined) mistakes.add(file, at, message);
     }
     if (widget.type !== 'group') return widget;
     const columns = (widget.columns as number | undefined) ?? widget.size[0];
@@ -118,13 +147,36 @@ function createCheck(mistakes: MistakeList, file: CheckedFile, whyUnknown: WhyUn
   return check;
 }
 
-/** Returns the addresses in a widget, with their paths. */
-function addressesIn({ address, lamp, addresses = [] }: Loose): [SettingPath, string][] {
-  const single = Object.entries({ address, lamp }).filter((pair): pair is [string, string] => pair[1] !== undefined);
-  return [
-    ...single.map(([key, one]): [SettingPath, string] => [[key], one]),
-    ...(addresses as string[]).map((one, index): [SettingPath, string] => [['addresses', index], one]),
-  ];
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+const schemas = new Map<WidgetType, JsonSchema>();
+
+/** Returns the JSON Schema of a widget type. */
+function schemaOf(type: WidgetType): JsonSchema {
+  const known = schemas.get(type);
+  if (known !== undefined) return known;
+  const schema = z.toJSONSchema(widgetSchemas[type], { io: 'input', unrepresentable: 'any' });
+  schemas.set(type, schema);
+  return schema;
+}
+
+/** Yields the addresses in a value, with their paths, and whether the widget writes them. The schema marks them. */
+function* addressesIn(
+  value: unknown,
+  schema: JsonSchema | boolean | undefined,
+  path: SettingPath = [],
+): Generator<[path: SettingPath, address: string, isWritten: boolean]> {
+  if (typeof schema !== 'object') return;
+  const { format, items, properties = {}, additionalProperties, anyOf = [] } = schema;
+  if (typeof value === 'string') {
+    if (format === 'address' || format === 'written-address') yield [path, value, format === 'written-address'];
+  } else if (Array.isArray(value)) {
+    if (!Array.isArray(items))
+      for (const [index, one] of value.entries()) yield* addressesIn(one, items, [...path, index]);
+  } else if (isJsonObject(value))
+    for (const [key, one] of Object.entries(value))
+      yield* addressesIn(one, Object.hasOwn(properties, key) ? properties[key] : additionalProperties, [...path, key]);
+  for (const one of anyOf) yield* addressesIn(value, one, path);
 }
 
 /** Finds contradictory settings within a widget, which a schema cannot express. */
@@ -136,80 +188,6 @@ function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
     yield { key: 'value', text: `expected mode "set" for this setting, got ${describe(mode)}` };
   if (typeof min === 'number' && typeof max === 'number' && min >= max)
     yield { key: 'max', text: `expected a number above min, ${min}, got ${describe(max)}` };
-}
-
-// Positions on a grid. A widget with `at` takes that position. Other widgets take the first free one, row by row.
-
-interface Placed {
-  /** [column, row] of each item, from 1; [1, 1] if no place was free. */
-  readonly at: readonly Pair[];
-  /** The number of rows that the grid has, or needs. */
-  readonly rows: number;
-  /** The errors, by index of the item. */
-  readonly mistakes: readonly { readonly index: number; readonly message: string }[];
-}
-
-interface Item {
-  readonly at?: Pair | undefined;
-  readonly size: Pair;
-}
-
-/** Places all items. Without `rows`, the grid becomes as high as needed. */
-function placeItems(items: readonly Item[], columns: number, rows: number | undefined): Placed {
-  const highest = rows ?? maxLines;
-  const taken = new Map<number, number>(); // cell → index of the item; bounded by the cells of a grid
-  const cells = function* ([column, row]: Pair, [width, height]: Pair) {
-    for (let y = row; y < row + height; y++) for (let x = column; x < column + width; x++) yield y * (maxLines + 1) + x;
-  };
-  const isInside = ([column, row]: Pair, [width, height]: Pair) =>
-    column + width - 1 <= columns && row + height - 1 <= highest;
-  const inTheWay = (at: Pair, size: Pair) => {
-    for (const cell of cells(at, size)) if (taken.has(cell)) return taken.get(cell);
-    return undefined;
-  };
-  const firstFree = (size: Pair): Pair | undefined => {
-    for (let row = 1; row <= highest; row++)
-      for (let column = 1; column <= columns; column++) {
-        const at: Pair = [column, row];
-        if (isInside(at, size) && inTheWay(at, size) === undefined) return at;
-      }
-    return undefined;
-  };
-
-  const at: Pair[] = items.map((item) => item.at ?? [1, 1]);
-  const mistakes: { index: number; message: string }[] = [];
-  let needed = 1;
-  const take = (index: number, place: Pair, size: Pair) => {
-    at[index] = place;
-    needed = Math.max(needed, place[1] + size[1] - 1);
-    for (const cell of cells(place, size)) taken.set(cell, index);
-  };
-  const grid = `grid of ${counted(columns, 'column')} and ${counted(highest, 'row')}`;
-
-  for (const [index, { at: place, size }] of items.entries()) {
-    if (place === undefined) continue;
-    const other = inTheWay(place, size);
-    if (!isInside(place, size))
-      mistakes.push({
-        index,
-        message: `expected a place within the ${grid}, got ${format(place)}, ${size.join('×')} large`,
-      });
-    else if (other !== undefined)
-      mistakes.push({ index, message: `expected a free place, got ${format(place)}, where widgets[${other}] is` });
-    else take(index, place, size);
-  }
-  for (const [index, { at: place, size }] of items.entries()) {
-    if (place !== undefined) continue;
-    const free = firstFree(size);
-    if (free === undefined)
-      mistakes.push({ index, message: `expected a size that fits on the ${grid}, got ${format(size)}` });
-    else take(index, free, size);
-  }
-  return { at, rows: rows ?? needed, mistakes };
-}
-
-function format([first, second]: Pair): string {
-  return `[${first}, ${second}]`;
 }
 
 // The JSON Schema, with which editors complete and check dashboards.

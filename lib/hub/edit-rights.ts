@@ -3,16 +3,17 @@
 // reveal what exists.
 
 import type { AnyConnectionType } from '../connections/connection.ts';
-import type { EditRights } from '../connections/editing.ts';
+import type { DocumentAddress, EditRights } from '../connections/editing.ts';
 import type { FlowFile } from '../flow/files/flow-file.ts';
 import { keyOfFile } from '../flow/files/flow-file.ts';
 import type { Plan } from '../flow/plan.ts';
 import { countLoops } from '../flow/rule-expression.ts';
-import { lineAt, type SettingPath } from '../json5/mistake.ts';
+import { formatMistake, lineAt, type SettingPath } from '../json5/mistake.ts';
 import { isAddress } from '../model/address.ts';
 import { HubError } from '../model/error.ts';
 import { isJsonObject } from '../model/json-object.ts';
 import type { Parameter } from '../model/parameter.ts';
+import type { FoundFile } from './edit-files.ts';
 
 interface Changed {
   readonly before: readonly FlowFile[];
@@ -32,6 +33,33 @@ export function expectAllowed(changed: Changed, rights: EditRights): void {
   for (const file of changed.after) check.file(file, old.get(keyOfFile(file)), known);
   const now = new Set(changed.after.map(keyOfFile));
   for (const file of changed.before) if (!now.has(keyOfFile(file))) check.removed(file);
+}
+
+/** Checks that a user may edit a file, named as in the request. Errors: `forbidden`. */
+export function expectMayEdit({ names }: FoundFile, file: string, rights: EditRights): void {
+  if (!rights.mayEdit(names))
+    throw new HubError('forbidden', `${file}: expected a file that you may edit, by edit: […] of your user`);
+}
+
+/**
+ * Checks the addresses in an edited document. Whoever adds or changes a widget must be allowed to read its addresses, and to write those
+ * that the widget writes: otherwise others would press a button that its author could not press. Errors: `forbidden` with the location.
+ */
+export function expectAddressesAllowed(
+  file: string,
+  before: readonly DocumentAddress[],
+  after: readonly DocumentAddress[],
+  rights: EditRights,
+): void {
+  if (rights.isOwner) return;
+  const known = new Set(before.map(({ address, widget }) => `${address} ${widget}`));
+  for (const { address, widget, isWritten, path, line, column } of after) {
+    if (known.has(`${address} ${widget}`)) continue;
+    const verb = !rights.mayRead(address) ? 'read' : isWritten && !rights.mayWrite(address) ? 'write' : undefined;
+    if (verb === undefined) continue;
+    const message = `expected an address that you may ${verb}, got ${JSON.stringify(address)}`;
+    throw new HubError('forbidden', formatMistake({ file, path, line, column, message }));
+  }
 }
 
 /** The names of loops. Nested in one another, a few characters can make them run for hours. */

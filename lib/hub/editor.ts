@@ -3,11 +3,12 @@
 
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import {
+  type DocumentFolder,
   type EditAnswer,
   type EditableFile,
+  type EditableFolder,
   EditConflictError,
   type EditedFile,
   type Editing,
@@ -27,17 +28,16 @@ import type { FlowFile } from '../flow/files/flow-file.ts';
 import type { FlowLoader, Tried } from '../flow/load.ts';
 import type { Plan } from '../flow/plan.ts';
 import { type EditOp, editJson5 } from '../json5/edit-json5.ts';
-import { type Json5Node, readTree, slotsOf } from '../json5/json5-tree.ts';
-import { KeptText } from '../json5/kept-text.ts';
+import { type Json5Node, readTree } from '../json5/json5-tree.ts';
 import { differenceOf, mergeTexts } from '../json5/merge-texts.ts';
-import { createKnownPlaces, formatPath, type Path } from '../json5/positions.ts';
-import { parseJson5, readJson5 } from '../json5/read-json5.ts';
+import { formatPath, type Path } from '../json5/positions.ts';
 import { isAddress } from '../model/address.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import type { Origin, Parameter } from '../model/parameter.ts';
 import type { Reload, ShadowReport } from '../model/reports/reload-report.ts';
 import type { RuleRuns } from '../model/reports/rule-status.ts';
 import { hidden, mayHoldSecret, withoutUserInfo } from '../model/secret.ts';
+import { DocumentEditor } from './document-editor.ts';
 import {
   ChangedMeanwhile,
   etagOf,
@@ -51,7 +51,8 @@ import {
   whyReadOnly,
   writeAll,
 } from './edit-files.ts';
-import { expectAllowed, expectPlanAllowed } from './edit-rights.ts';
+import { expectAllowed, expectMayEdit, expectPlanAllowed } from './edit-rights.ts';
+import { expectJson5, isJson5, KnownTexts, maxTries, readPatiently, treeOf } from './edited-text.ts';
 import { OpenSheets } from './open-sheets.ts';
 import { editedRule, rehearse, sourcesOf } from './rehearsal.ts';
 import type { Revisions } from './revisions.ts';
@@ -80,13 +81,13 @@ export interface EditorParts extends EditOptions {
   /** The last runs of the rules with a name; empty: there is none. */
   readonly runsOf: (rule: string) => readonly RuleRuns[];
   readonly revisions: Revisions;
+  /** The folders of documents of the running connections. */
+  readonly documents: () => readonly DocumentFolder[];
+  /** Writes a save of documents to the audit. */
+  readonly note: (by: Origin, cause: string) => void;
   readonly log: (message: string) => void;
 }
 
-/** How many characters of displayed texts are kept, because a later edit may be based on them. */
-const maxKnownLength = 16 * 1024 * 1024;
-/** How often a save is retried while others save the same file. */
-const maxTries = 5;
 /** How many edits a request may contain. */
 export const maxOps = 1000;
 const usualProbationMs = 30_000;
@@ -123,14 +124,22 @@ interface Edited {
 export class Editor implements Editing {
   readonly #parts: EditorParts;
   readonly #probationMs: number;
-  /** The texts of earlier versions by ETag, oldest first. */
-  readonly #known = new Map<string, string>();
-  #knownLength = 0;
+  readonly #known = new KnownTexts();
+  readonly #documents: DocumentEditor;
   readonly #sheets = new OpenSheets(Date.now);
   #probation: { readonly revision: number; readonly user: string; readonly timer: NodeJS.Timeout } | undefined;
 
   constructor(parts: EditorParts) {
     this.#parts = parts;
+    this.#documents = new DocumentEditor({
+      folders: parts.documents,
+      roots: parts.loader.paths,
+      exclusively: parts.exclusively,
+      isKnown: (address) => parts.find(address) !== undefined,
+      note: parts.note,
+      revisions: parts.revisions,
+      ownFolder: () => this.#ownFolder(),
+    });
     this.#probationMs = parts.probationMs ?? usualProbationMs;
   }
 
@@ -145,11 +154,17 @@ export class Editor implements Editing {
     return files;
   }
 
+  documents(folder: string, rights: EditRights): Promise<EditableFolder | undefined> {
+    return this.#documents.list(folder, rights);
+  }
+
   async source(file: string, rights: EditRights): Promise<Source> {
+    const document = await this.#documents.find(file);
+    if (document !== undefined) return this.#documents.source(document, rights);
     const found = await this.#findAllowed(file, false, rights);
     const read = await readPatiently(found.path);
     if (read === undefined) throw new HubError('not-found', `${found.name}: the file is gone`);
-    this.#remember(read);
+    this.#known.remember(read);
     const reason = await whyReadOnly(found.path);
     const about = { file: found.name, etag: read.etag, canEdit: reason === '', reason };
     try {
@@ -161,7 +176,11 @@ export class Editor implements Editing {
     }
   }
 
-  edit(request: EditRequest, by: Origin, rights: EditRights): Promise<EditAnswer> {
+  async edit(request: EditRequest, by: Origin, rights: EditRights): Promise<EditAnswer> {
+    const documents = await Promise.all(request.files.map(({ file }) => this.#documents.find(file)));
+    if (documents.every((one) => one !== undefined)) return this.#documents.edit(request, documents, by, rights);
+    if (documents.some((one) => one !== undefined))
+      throw new HubError('bad-request', 'files: expected either flow files or dashboards, got both');
     const make = (edit: FileEdit) => this.#editFile(edit, rights);
     return this.#change(request, async () => Promise.all(request.files.map(make)), by, rights);
   }
@@ -182,7 +201,7 @@ export class Editor implements Editing {
       }));
   }
 
-  revert(
+  async revert(
     revision: number,
     mode: EditRequest['mode'],
     comment: string,
@@ -193,6 +212,9 @@ export class Editor implements Editing {
     if (kept === undefined || !kept.files.every(({ names }) => rights.mayEdit(names)))
       throw new HubError('not-found', `revision ${revision}: expected a kept revision of files that you may edit`);
     const request = { files: [], mode, comment: comment === '' ? `takes revision ${revision} back` : comment };
+    const documents = await Promise.all(kept.files.map(({ names }) => this.#documents.find(names[0]!)));
+    if (documents.every((one) => one !== undefined))
+      return this.#documents.revert(kept, documents, { mode, comment: request.comment }, by, rights);
     const back = async () => {
       const edited: Edited[] = [];
       for (const { names, before, after } of kept.files) {
@@ -211,7 +233,9 @@ export class Editor implements Editing {
     by: string,
     rights: EditRights,
   ): Promise<readonly OtherSheet[]> {
-    const { path } = await this.#findAllowed(file, false, rights);
+    const document = await this.#documents.find(file);
+    if (document !== undefined) expectMayEdit(document, file, rights);
+    const { path } = document ?? (await this.#findAllowed(file, false, rights));
     if (isOpen) return this.#sheets.open(path, sheet, by, rule);
     this.#sheets.close(sheet, by);
     return [];
@@ -361,7 +385,7 @@ export class Editor implements Editing {
       await undo();
       throw new HubError('conflict', `not saved, since it cannot run: ${messageOf(error)}`);
     }
-    for (const { text } of changed) if (text !== undefined) this.#remember({ text, etag: etagOf(text) });
+    for (const { text } of changed) if (text !== undefined) this.#known.remember({ text, etag: etagOf(text) });
     const revision = this.#parts.revisions.add({
       user: by.name,
       comment,
@@ -518,8 +542,8 @@ export class Editor implements Editing {
 
   async #findAllowed(file: string, isNew: boolean, rights: EditRights): Promise<FoundFile> {
     const found = await this.#find(file, isNew);
-    if (rights.mayEdit(found.names)) return found;
-    throw new HubError('forbidden', `${file}: expected a file that you may edit, by edit: […] of your user`);
+    expectMayEdit(found, file, rights);
+    return found;
   }
 
   #find(file: string, isNew: boolean): Promise<FoundFile> {
@@ -552,17 +576,6 @@ export class Editor implements Editing {
       () => false,
     );
     return ownFolderOf(paths, isFolder);
-  }
-
-  #remember({ text, etag }: FileText): void {
-    if (this.#known.delete(etag)) this.#knownLength -= text.length;
-    this.#known.set(etag, text);
-    this.#knownLength += text.length;
-    for (const [oldest, old] of this.#known) {
-      if (this.#knownLength <= maxKnownLength) return;
-      this.#known.delete(oldest);
-      this.#knownLength -= old.length;
-    }
   }
 }
 
@@ -616,16 +629,6 @@ function notesOf({ connections, rules }: Reload, plan: Plan): string[] {
       .filter((name) => (steps.get(name) ?? 0) > 0)
       .map((name) => `rule "${name}" starts afresh: what its steps hold is dropped`),
   ];
-}
-
-/** Reads a text. Some editors move a file away before they write it again: for a moment there is none. */
-async function readPatiently(path: string): Promise<FileText | undefined> {
-  for (let tries = 1; tries < maxTries; tries++) {
-    const read = await readText(path);
-    if (read !== undefined) return read;
-    await pause(20);
-  }
-  return readText(path);
 }
 
 /** Returns the write that undoes another one, and keeps later changes by others. Errors: `ChangedMeanwhile`. */
@@ -736,47 +739,4 @@ function secretsOf(text: string): ReadonlyMap<string, string> {
   };
   visit(readTree(text), []);
   return secrets;
-}
-
-/** Checks that a text is JSON5. Errors: `bad-request`. */
-function expectJson5(text: string): void {
-  try {
-    const { duplicates } = readJson5(text);
-    if (duplicates[0] !== undefined) throw new Error(duplicates[0].message);
-  } catch (error) {
-    throw new HubError('bad-request', `text: ${messageOf(error)}`);
-  }
-}
-
-function isJson5(text: string): boolean {
-  try {
-    expectJson5(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Returns the tree of a text for clients. */
-function treeOf(text: string): NonNullable<Source['tree']> {
-  const places = createKnownPlaces(new KeptText(text));
-  const describe = (node: Json5Node, path: Path, lead: number, tail: number): NonNullable<Source['tree']> => {
-    const { kind, start, end, key, children } = node;
-    const slots = slotsOf(text, node);
-    const isScalar = kind !== 'object' && kind !== 'list';
-    return {
-      path: formatPath(path),
-      ...(key !== undefined && { key: key.name }),
-      ...{ kind, start, end, lead, tail },
-      ...places.positionAt(start),
-      ...(isScalar && { value: parseJson5(text.slice(start, end)) as string | number | boolean | null }),
-      ...(!isScalar && {
-        children: children.map((child, index) =>
-          describe(child, [...path, child.key?.name ?? index], slots[index]!.lead, slots[index]!.tail),
-        ),
-      }),
-    };
-  };
-  const root = readTree(text);
-  return describe(root, [], root.start, root.end);
 }

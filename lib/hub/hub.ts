@@ -32,6 +32,7 @@ import type { ShownFrame } from '../model/reports/wire-log.ts';
 import { within } from '../model/time/deadline.ts';
 import { wallClock } from '../model/time/wall-clock.ts';
 import type { Value } from '../model/value.ts';
+import { documentsOf } from './document-editor.ts';
 import { ownFile, ownFolderOf, recoverSaves } from './edit-files.ts';
 import { type EditOptions, Editor, type RunTests } from './editor.ts';
 import { Engine } from './engine.ts';
@@ -442,6 +443,8 @@ export class Hub implements HubPort {
     this.#engine.onRemembered = (remembered) => revisions.recall(remembered);
     return new Editor({
       ...{ loader, revisions, ...editing },
+      documents: () => documentsOf(this.#plan),
+      note: ({ name }, cause) => persistence.note({ kind: 'reload', user: name, address: '', after: 'saved', cause }),
       exclusively: (work) => reloader.exclusively(work),
       reload: (by, comment) => reloader.reloadNow(by, comment),
       runInShadow: (plan) => this.#shadow.reload(plan, []),

@@ -5,7 +5,8 @@ import { claimFile, claimTcpPort } from '../claim.ts';
 import { type ConnectionContext, type ConnectionEvent, defineGatewayType } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
 import { isEveryInterface } from '../setting.ts';
-import { hintsAboutFolder, mistakesInDashboards } from './dashboards/served-dashboards.ts';
+import { DashboardChecker } from './dashboards/dashboard-checker.ts';
+import { documentsIn, hintsAboutFolder, mistakesInDashboards } from './dashboards/served-dashboards.ts';
 import { builtConsole } from './endpoints/browser.ts';
 import { ParameterReader } from './endpoints/one-parameter.ts';
 import { routesOf } from './endpoints/routes.ts';
@@ -41,6 +42,9 @@ const accountSettings = new Set<string>([
   'anonymous',
 ] satisfies (keyof Settings)[]);
 
+/** Checks edited dashboards. Its thread ends when nobody edits. */
+const checker = new DashboardChecker();
+
 /** Creates the connection type, with the folder of the built console. */
 export function createRestApi(consoleFolder: string) {
   return defineGatewayType({
@@ -61,6 +65,8 @@ export function createRestApi(consoleFolder: string) {
     ],
     furtherMistakes: ({ dashboards }, resolvePath, whyUnknown) =>
       dashboards === '' ? [] : readNow(mistakesInDashboards(resolvePath(dashboards), whyUnknown)),
+    documents: ({ dashboards }, resolvePath) =>
+      dashboards === '' ? undefined : documentsIn(resolvePath(dashboards), checker),
     takesOver,
     belongings: ({ dashboards, deviceFile }, resolvePath) =>
       [dashboards, deviceFile].filter((path) => path !== '').map(resolvePath),

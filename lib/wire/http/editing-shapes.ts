@@ -30,8 +30,22 @@ const editableFile = {
   reason: text.describe('Why it cannot be edited; empty if it can'),
 };
 
-/** `GET /hub/sources` answers with `{"files":[{"file":"flows/studio.json5","canEdit":true,"reason":""}]}`. */
-export const sourceList = named('Sources', z.strictObject({ files: z.array(z.strictObject(editableFile)) }));
+/** `GET /hub/sources` answers with `{"files":[{"file":"flows/studio.json5","canEdit":true,"reason":""}],"dashboards":{…}}`. */
+export const sourceList = named(
+  'Sources',
+  z.strictObject({
+    files: z.array(z.strictObject(editableFile)).describe('Flow files and templates'),
+    dashboards: z
+      .strictObject({
+        folder: text.describe('How the names of dashboards begin'),
+        canEdit: flag.describe('Whether dashboards can be added'),
+        reason: text,
+        files: z.array(z.strictObject(editableFile)),
+      })
+      .optional()
+      .describe('Those of this REST API; omitted: it has none that can be edited'),
+  }),
+);
 export type SourceList = Shape<typeof sourceList>;
 
 /** `GET /hub/source/<file>` answers with `{"file":"…","etag":"…","text":"{ … }","tree":{…},"made":[…],"canEdit":true,"reason":""}`. */

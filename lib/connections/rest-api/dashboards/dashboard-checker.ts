@@ -2,7 +2,7 @@
 
 import { extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
-import { parseDashboard } from '../../../dashboard/parse-dashboard.ts';
+import { type DashboardFindings, findingsIn, parseDashboard } from '../../../dashboard/parse-dashboard.ts';
 import { type ErrorCode, HubError, messageOf } from '../../../model/error.ts';
 import { JsonText, jsonTextOf } from '../http/answer/reply.ts';
 
@@ -16,10 +16,13 @@ const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 
 interface Question {
   readonly file: string;
   readonly text: string;
+  /** Whether the answer is the findings of an edit instead of a dashboard. */
+  readonly isEdit: boolean;
 }
 
 type Answer =
   | { readonly text: string; readonly etag: string }
+  | { readonly findings: DashboardFindings }
   | { readonly code: ErrorCode; readonly message: string; readonly where: string | undefined };
 
 /** Returns the JSON of a dashboard, or its errors. */
@@ -38,17 +41,31 @@ export class DashboardChecker {
   #resting: NodeJS.Timeout | undefined;
 
   /** Does the same as `checkDashboard` in the thread, one file after the other. */
-  check(file: string, text: string): Promise<JsonText | HubError> {
-    const answer = this.#last.then(() => this.#ask({ file, text }));
+  async check(file: string, text: string): Promise<JsonText | HubError> {
+    const answer = await this.#queue({ file, text, isEdit: false });
+    if (answer instanceof HubError) return answer;
+    if ('text' in answer) return new JsonText(answer.text, answer.etag);
+    return new HubError('internal', `${file}: expected a dashboard from the checking thread`);
+  }
+
+  /** Returns the errors and addresses of an edited text. Errors: `bad-dashboard` if it cannot be checked. */
+  async findings(file: string, text: string): Promise<DashboardFindings> {
+    const answer = await this.#queue({ file, text, isEdit: true });
+    if (answer instanceof HubError) throw answer;
+    return 'findings' in answer ? answer.findings : { mistakes: [], addresses: [] };
+  }
+
+  #queue(question: Question): Promise<Answer | HubError> {
+    const answer = this.#last.then(() => this.#ask(question));
     this.#last = answer;
     return answer;
   }
 
-  #ask(question: Question): Promise<JsonText | HubError> {
+  #ask(question: Question): Promise<Answer | HubError> {
     clearTimeout(this.#resting);
     this.#worker ??= startWorker();
     const worker = this.#worker;
-    const { promise, resolve } = Promise.withResolvers<JsonText | HubError>();
+    const { promise, resolve } = Promise.withResolvers<Answer | HubError>();
     const fail = (reason: string) => {
       if (this.#worker === worker) this.#worker = undefined;
       void worker.terminate();
@@ -83,18 +100,18 @@ function startWorker(): Worker {
   return worker;
 }
 
-function readAnswer(answer: Answer): JsonText | HubError {
-  if ('text' in answer) return new JsonText(answer.text, answer.etag);
+function readAnswer(answer: Answer): Answer | HubError {
+  if (!('code' in answer)) return answer;
   const { code, message, where } = answer;
   return new HubError(code, message, where === undefined ? {} : { where });
 }
 
-if (workerData === name)
-  parentPort!.on('message', ({ file, text }: Question) => {
-    const checked = checkDashboard(file, text);
-    const answer: Answer =
-      checked instanceof HubError
-        ? { code: checked.code, message: checked.message, where: checked.where }
-        : { text: checked.text, etag: checked.etag };
-    parentPort!.postMessage(answer);
-  });
+function answerTo({ file, text, isEdit }: Question): Answer {
+  if (isEdit) return { findings: findingsIn(file, text) };
+  const checked = checkDashboard(file, text);
+  return checked instanceof HubError
+    ? { code: checked.code, message: checked.message, where: checked.where }
+    : { text: checked.text, etag: checked.etag };
+}
+
+if (workerData === name) parentPort!.on('message', (question: Question) => parentPort!.postMessage(answerTo(question)));

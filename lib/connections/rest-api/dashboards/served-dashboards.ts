@@ -3,11 +3,13 @@
 import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
+import { widgetSchemas } from '../../../dashboard/format.ts';
 import { parseDashboard } from '../../../dashboard/parse-dashboard.ts';
 import { asFileError, decodeUtf8, EncodingError, kindOf } from '../../../files/regular-file.ts';
 import { nearestName } from '../../../json5/nearest-name.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { DashboardList } from '../../../wire/http/operation.ts';
+import type { DocumentFolder } from '../../editing.ts';
 import type { SettingHint } from '../../setting.ts';
 import { bytesUnlessSame, type Disk, entriesOf, isSettled, type Reading, stampOf, statsOf } from '../files/reading.ts';
 import type { JsonText } from '../http/answer/reply.ts';
@@ -42,6 +44,11 @@ export class Dashboards {
   constructor(folder: string | undefined, disk: Disk) {
     this.#folder = folder;
     this.#disk = disk;
+  }
+
+  /** The absolute path of the folder; undefined: there is none. */
+  get folder(): string | undefined {
+    return this.#folder;
   }
 
   /** Lists the dashboards that a principal may open. */
@@ -224,4 +231,21 @@ export function* hintsAboutFolder(folder: string): Reading<SettingHint[]> {
     const got = code === 'ENOENT' ? 'got no folder' : code === 'ENOTDIR' ? 'got a file' : `got ${code}`;
     return [{ path: ['dashboards'], message: `expected a folder of dashboards at ${folder}, ${got}` }];
   }
+}
+
+/** The order of the settings of a widget, as the documentation writes them. */
+const firstKeys = ['title', 'columns', 'rows', 'each', 'type', 'label', 'address', 'addresses'];
+const lastKeys = ['at', 'size', 'widgets'];
+
+/** Returns the dashboards of a folder as files that users may edit. */
+export function documentsIn(path: string, checker: DashboardChecker): DocumentFolder {
+  const known = Object.values(widgetSchemas).flatMap((schema) => Object.keys(schema.shape));
+  const between = known.filter((key) => ![...firstKeys, ...lastKeys].includes(key));
+  return {
+    path,
+    names: /^[^._\p{Cc}/\\][^\p{Cc}/\\]{0,99}\.json5$/u,
+    maxFiles: maxDashboards,
+    keys: [...firstKeys, ...new Set(between), ...lastKeys],
+    findings: (file, text) => checker.findings(file, text),
+  };
 }

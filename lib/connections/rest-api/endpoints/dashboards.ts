@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { Dashboard } from '../../../dashboard/format.ts';
+import { dashboardJsonSchema } from '../../../dashboard/parse-dashboard.ts';
 import { dashboardList } from '../../../wire/http/operation.ts';
 import { named } from '../../../wire/http/shape.ts';
 import { decodePath } from '../http/request-url.ts';
@@ -16,6 +17,15 @@ export const endpoints = [
     summary: 'The names of the dashboards',
     answer: dashboardList,
     read: ({ dashboards }, { principal }) => dashboards.list(principal),
+  }),
+  page({
+    path: '/hub/dashboard-schema',
+    need: 'entry',
+    id: 'readDashboardSchema',
+    tag: 'operation',
+    summary: 'The JSON Schema of dashboards, with the types of widgets and their settings',
+    answer: named('DashboardSchema', z.custom<object>().meta({ type: 'object' })),
+    read: () => dashboardJsonSchema(),
   }),
   page({
     path: '/hub/dashboards/{name}',

@@ -46,16 +46,24 @@ export const endpoints = [
     need: 'edit',
     id: 'listSources',
     tag: 'editing',
-    summary: 'The flow files that the user may edit',
+    summary: 'The flow files and dashboards that the user may edit',
     answer: sourceList,
-    read: async ({ hub }, { principal }) => ({ files: [...(await editingOf(hub).files(rightsOf(principal)))] }),
+    async read({ hub, dashboards: { folder } }, { principal }) {
+      const rights = rightsOf(principal);
+      const editing = editingOf(hub);
+      const dashboards = folder === undefined ? undefined : await editing.documents(folder, rights);
+      return {
+        files: [...(await editing.files(rights))],
+        ...(dashboards && { dashboards: { ...dashboards, files: [...dashboards.files] } }),
+      };
+    },
   }),
   page({
     path: '/hub/source/{file}',
     need: 'edit',
     id: 'readSource',
     tag: 'editing',
-    summary: 'The text of a flow file, with the place of each of its values',
+    summary: 'The text of a flow file or dashboard, with the place of each of its values',
     names: { file: 'Name of the file, as in /hub/files' },
     answer: source,
     errors: { 400: badPath, 403: errors[403], 404: errors[404], 409: 'The file is too large, or not JSON5' },
@@ -66,7 +74,7 @@ export const endpoints = [
     need: 'edit',
     id: 'edit',
     tag: 'editing',
-    summary: 'Checks a change set of flow files, runs it in shadow, or saves it whole or not at all',
+    summary: 'Checks a change set of flow files or of dashboards, runs it in shadow, or saves it whole or not at all',
     isTraced: true,
     body: editRequest,
     answer: editAnswer,

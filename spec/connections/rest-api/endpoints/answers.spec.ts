@@ -38,6 +38,7 @@ const questions: [path: string, asked: string, status: number, body?: unknown, h
   ['/hub/connections/{id}', '/hub/connections/api', 409, { action: 'stop' }, json],
   ['/hub/connections/{id}', '/hub/connections/none', 404, { action: 'stop' }, json],
   ['/hub/dashboards', '/hub/dashboards', 200],
+  ['/hub/dashboard-schema', '/hub/dashboard-schema', 200],
   ['/hub/dashboards/{name}', '/hub/dashboards/one', 200],
   ['/hub/dashboards/{name}', '/hub/dashboards/none', 404],
   ['/hub/dashboards/{name}', '/hub/dashboards/bad', 500],

@@ -1,0 +1,90 @@
+// What edits of flow files and of documents share: reading a text that others may be saving, checking that it is JSON5, the tree of its
+// values for clients, and the texts that later edits may be based on.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Source } from '../connections/editing.ts';
+import { type Json5Node, readTree, slotsOf } from '../json5/json5-tree.ts';
+import { KeptText } from '../json5/kept-text.ts';
+import { createKnownPlaces, formatPath, type Path } from '../json5/positions.ts';
+import { parseJson5, readJson5 } from '../json5/read-json5.ts';
+import { HubError, messageOf } from '../model/error.ts';
+import { type FileText, readText } from './edit-files.ts';
+
+/** How often a save is retried while others save the same file. */
+export const maxTries = 5;
+/** How many characters of displayed texts are kept, because a later edit may be based on them. */
+const maxKnownLength = 16 * 1024 * 1024;
+
+/** Displayed texts by ETag, oldest first. */
+export class KnownTexts {
+  readonly #texts = new Map<string, string>();
+  #length = 0;
+
+  get(etag: string): string | undefined {
+    return this.#texts.get(etag);
+  }
+
+  remember({ text, etag }: FileText): void {
+    if (this.#texts.delete(etag)) this.#length -= text.length;
+    this.#texts.set(etag, text);
+    this.#length += text.length;
+    for (const [oldest, old] of this.#texts) {
+      if (this.#length <= maxKnownLength) return;
+      this.#texts.delete(oldest);
+      this.#length -= old.length;
+    }
+  }
+}
+
+/** Reads a text. Some editors move a file away before they write it again: for a moment there is none. */
+export async function readPatiently(path: string): Promise<FileText | undefined> {
+  for (let tries = 1; tries < maxTries; tries++) {
+    const read = await readText(path);
+    if (read !== undefined) return read;
+    await pause(20);
+  }
+  return readText(path);
+}
+
+/** Checks that a text is JSON5. Errors: `bad-request`. */
+export function expectJson5(text: string): void {
+  try {
+    const { duplicates } = readJson5(text);
+    if (duplicates[0] !== undefined) throw new Error(duplicates[0].message);
+  } catch (error) {
+    throw new HubError('bad-request', `text: ${messageOf(error)}`);
+  }
+}
+
+export function isJson5(text: string): boolean {
+  try {
+    expectJson5(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the tree of a text for clients. */
+export function treeOf(text: string): NonNullable<Source['tree']> {
+  const places = createKnownPlaces(new KeptText(text));
+  const describe = (node: Json5Node, path: Path, lead: number, tail: number): NonNullable<Source['tree']> => {
+    const { kind, start, end, key, children } = node;
+    const slots = slotsOf(text, node);
+    const isScalar = kind !== 'object' && kind !== 'list';
+    return {
+      path: formatPath(path),
+      ...(key !== undefined && { key: key.name }),
+      ...{ kind, start, end, lead, tail },
+      ...places.positionAt(start),
+      ...(isScalar && { value: parseJson5(text.slice(start, end)) as string | number | boolean | null }),
+      ...(!isScalar && {
+        children: children.map((child, index) =>
+          describe(child, [...path, child.key?.name ?? index], slots[index]!.lead, slots[index]!.tail),
+        ),
+      }),
+    };
+  };
+  const root = readTree(text);
+  return describe(root, [], root.start, root.end);
+}
