@@ -120,7 +120,10 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['flow/rxjs.ts', ['model/', 'flow/run/rules/streams/', 'rxjs']],
   ['flow/rxjs-operators.ts', ['flow/rxjs.ts', 'rxjs']],
   ['client/', ['model/', 'wire/']],
-  ['console/', ['client/', 'dashboard/format.ts', 'model/', 'regex/', 'wire/', 'solid-js', 'uplot', '@dagrejs/dagre']],
+  [
+    'console/',
+    ['client/', 'dashboard/format.ts', 'model/', 'regex/', 'wire/', 'solid-js', 'uplot', '@dagrejs/dagre', 'lean-qr'],
+  ],
   [
     'hub/',
     [

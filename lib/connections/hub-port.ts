@@ -33,6 +33,8 @@ export interface Parameters {
   parameters(): Iterable<Parameter>;
   /** Each parameter with a known state that changed after the revision, oldest change first; 0: all of them. */
   changedSince(revision: number): Iterable<Parameter>;
+  /** Each parameter with a known state, newest change first. Read it in one go: a change meanwhile moves its parameter. */
+  newestFirst(): Iterable<Parameter>;
   /**
    * Writes and returns the converted value. Errors: `unknown-parameter`, `read-only`, `not-convertible`, `out-of-range`; `unavailable` if
    * the hub detects that it may no longer write the parameter.

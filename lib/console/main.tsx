@@ -2,6 +2,7 @@
 import { createEffect, createSignal, For, Show, Suspense } from 'solid-js';
 import { Dynamic, render } from 'solid-js/web';
 import { messageOf } from '../model/error.ts';
+import { sound } from './alarms/sound.ts';
 import { deliverReleases } from './dashboard/controls/page-releases.ts';
 import { me, signInAgain, signOut } from './hub/me.ts';
 import { isStale, linkState } from './hub/page-hub.ts';
@@ -85,6 +86,18 @@ function Header(props: { readonly leave: () => void; readonly showHelp: () => vo
         {installation.name()}
       </p>
       <small class="version">{installation.version() === undefined ? '' : `Patchbay ${installation.version()}`}</small>
+      <Show when={sound.isSounding()}>
+        <button
+          type="button"
+          class="main"
+          title={
+            sound.isBlocked() ? 'The browser permits sound after a click' : 'Silence the alarms until the next one'
+          }
+          onClick={() => sound.silence()}
+        >
+          Silence
+        </button>
+      </Show>
       <Show when={me()?.maySignIn && me()?.user === ''}>
         <button type="button" class="quiet" onClick={signInAgain}>
           Sign in

@@ -88,6 +88,11 @@ export abstract class ParameterTable {
     return this.byRevision.since(revision);
   }
 
+  /** Yields each parameter whose state is known, newest change first. Read it in one go: a change meanwhile moves its parameter. */
+  newestFirst(): Generator<Parameter, void, void> {
+    return this.byRevision.newestFirst();
+  }
+
   /** Adds a parameter whose address is free. */
   protected add(node: ParameterNode): void {
     this.#parameters.set(node.address, node);
@@ -141,6 +146,10 @@ class RevisionList {
       const isInPlace = revisionOf(node) === place && (node.newer !== undefined || node === this.#tail);
       node = isInPlace ? node.newer : this.#firstAfter(place);
     }
+  }
+
+  *newestFirst(): Generator<StateNode, void, void> {
+    for (let node = this.#tail; node !== undefined; node = node.older) yield node;
   }
 
   #firstAfter(revision: number): StateNode | undefined {

@@ -256,6 +256,10 @@ export class Hub implements HubPort {
     return this.#graph.changedSince(revision);
   }
 
+  newestFirst(): Iterable<Parameter> {
+    return this.#graph.newestFirst();
+  }
+
   write(address: string, input: unknown, origin: Origin): Value {
     return this.#graph.write(address, input, origin);
   }

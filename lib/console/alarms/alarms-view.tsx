@@ -16,6 +16,7 @@ import { TableHead } from '../parts/table-head.tsx';
 import { Breakable } from '../parts/text.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
 import { alarms, listOf } from './alarms.ts';
+import { sound } from './sound.ts';
 
 const hourMs = 3_600_000;
 /** The filters, in the order of urgency. `shelved` is not a state of the hub: a shelved alarm has one as well. */
@@ -74,6 +75,14 @@ export default function Alarms() {
             }
           />{' '}
           also normal ones
+        </label>
+        <label title="This page beeps while an alarm waits for an acknowledgement">
+          <input
+            type="checkbox"
+            checked={sound.isOn()}
+            onChange={({ currentTarget: { checked } }) => sound.switchOn(checked)}
+          />{' '}
+          sound
         </label>
         <Search label="Search alarms" placeholder="Search by text, address" />
         <Show when={waiting().length > 1}>

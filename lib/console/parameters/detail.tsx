@@ -1,5 +1,5 @@
 // One parameter: its current value, a control to set it, its values over the last hour, and links.
-import { createSignal, Index, lazy, Show, Suspense } from 'solid-js';
+import { createEffect, createSignal, Index, lazy, on, Show, Suspense } from 'solid-js';
 import type { About, Value, ValueType } from '../../client/index.ts';
 import { pathOf } from '../../model/address.ts';
 import type { Access } from '../../model/parameter.ts';
@@ -8,8 +8,9 @@ import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import type { PlainWrite } from '../../wire/plain.ts';
 import { RulesOf } from '../flows/rule-text.tsx';
 import { hourMs, paramsOf, type Timeframe } from '../history/time/timeframe.ts';
-import { ownAccess } from '../hub/me.ts';
+import { mayEdit, ownAccess, whyReadOnly } from '../hub/me.ts';
 import { readableRate } from '../hub/page-hub.ts';
+import { copyText } from '../page/clipboard.ts';
 import { linkTo } from '../page/route.ts';
 import { formatClock, formatDate, formatValue } from '../page/units.ts';
 import { Guarded } from '../parts/guarded.tsx';
@@ -24,6 +25,7 @@ import { isPinned, switchPin } from './recordings.ts';
 const covers = matchMedia('(max-width: 700px)');
 
 const Timeline = lazy(async () => ({ default: (await import('../history/timeline.tsx')).Timeline }));
+const LabelForm = lazy(() => import('./edit/label.tsx'));
 const plotPx = 200;
 /** The initial timeframe of the plot. */
 const home: Timeframe = { lastMs: hourMs };
@@ -35,6 +37,14 @@ export function Detail(props: {
   readonly onClose: () => void;
 }) {
   const [frame, setFrame] = createSignal(home);
+  const [isLabelling, setLabelling] = createSignal(false);
+  createEffect(
+    on(
+      () => props.address,
+      () => setLabelling(false),
+      { defer: true },
+    ),
+  );
   const find = useLiveRows(() => [props.address], { rate: readableRate, settleMs: 0 });
   const value = () => find(props.address)?.value();
   const info = () => find(props.address)?.info();
@@ -63,6 +73,22 @@ export function Detail(props: {
         </p>
       </Show>
       <Show when={about()}>{(known) => <Metadata about={known()} />}</Show>
+      <Show when={mayEdit() && whyReadOnly(props.address) === ''}>
+        <Show
+          when={isLabelling()}
+          fallback={
+            <p>
+              <button type="button" onClick={() => setLabelling(true)}>
+                Edit label
+              </button>
+            </p>
+          }
+        >
+          <Suspense>
+            <LabelForm address={props.address} about={about()} close={() => setLabelling(false)} />
+          </Suspense>
+        </Show>
+      </Show>
       <Show when={info()?.time}>{(time) => <LastChange time={time()} origin={info()?.origin} />}</Show>
       <p>
         <a href={linkTo('why', { address: props.address })}>Why this value?</a>{' '}
@@ -203,7 +229,7 @@ function CopyLines(props: EditorProps) {
             <button
               type="button"
               aria-label={`Copy ${line()[0]}`}
-              onClick={async () => setCopied((await copy(line()[1])) ? line()[0] : '')}
+              onClick={async () => setCopied((await copyText(line()[1])) ? line()[0] : '')}
             >
               {copied() === line()[0] ? 'Copied' : 'Copy'}
             </button>
@@ -230,22 +256,4 @@ function linesOf({ address, type, access, value }: EditorProps): [name: string, 
 /** Quotes text for a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** Copies text, also on a page without TLS, which has no access to the clipboard API. */
-async function copy(text: string): Promise<boolean> {
-  if (navigator.clipboard)
-    try {
-      await navigator.clipboard.writeText(text);
-      return true;
-    } catch {
-      // denied: fall through to the other way
-    }
-  const area = document.createElement('textarea');
-  area.value = text;
-  document.body.append(area);
-  area.select();
-  const isDone = document.execCommand('copy');
-  area.remove();
-  return isDone;
 }

@@ -12,6 +12,7 @@ import { useFoundRows } from './list/found-rows.ts';
 import { useLiveRows } from './list/live-window.ts';
 import { SearchBar } from './list/search-bar.tsx';
 import { Table } from './list/table.tsx';
+import { Recent } from './recent.tsx';
 import { pins, record } from './recordings.ts';
 
 const rowPx = 28;
@@ -45,7 +46,12 @@ export default function Parameters() {
           </p>
         </Show>
         <Pinned onOpen={(address) => setParams({ address })} />
-        <Table catalogue={catalogue()} found={found} rowHeight={rowHeight()} opened={opened()} />
+        <Show
+          when={route().params.as === 'recent'}
+          fallback={<Table catalogue={catalogue()} found={found} rowHeight={rowHeight()} opened={opened()} />}
+        >
+          <Recent />
+        </Show>
         <Show when={!catalogue() && !error()}>
           <p class="note">Loading parameters …</p>
         </Show>

@@ -10,6 +10,7 @@ import { createConfirmation } from '../parts/confirm.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
+import { createKioskInvitation } from './kiosk-invitation.tsx';
 
 export default function Users() {
   const { data, error, refresh } = usePolled<UserList>('/hub/users');
@@ -19,6 +20,7 @@ export default function Users() {
     run(() => postJson('/hub/users', { action: 'revoke', device } satisfies UserAction));
   const confirm: Confirm = (name, text, device) =>
     ask({ title: `Revoke ${name}?`, text, verb: 'Revoke', act: () => revoke(device) });
+  const { invite, KioskInvitation } = createKioskInvitation(refresh);
   const isSought = (...texts: string[]) => texts.join(' ').toLowerCase().includes(searched().toLowerCase());
   const users = () => data()?.users.filter(({ name }) => isSought(name)) ?? [];
   const devices = () => data()?.devices.filter(({ name, user, kind }) => isSought(name, user, kind)) ?? [];
@@ -42,7 +44,7 @@ export default function Users() {
           </p>
         </Show>
         <Show when={users().length > 0}>
-          <UserTable users={users()} />
+          <UserTable users={users()} invite={invite} />
         </Show>
         <Fault text={failure()} />
         <Show when={data() && data()!.users.length > 0}>
@@ -55,6 +57,7 @@ export default function Users() {
         </Show>
       </div>
       <Confirmation />
+      <KioskInvitation />
     </>
   );
 }
@@ -62,10 +65,10 @@ export default function Users() {
 /** Asks for confirmation before something is revoked; the text explains the effect. */
 type Confirm = (name: string, text: string, device: string) => void;
 
-function UserTable(props: { readonly users: readonly UserInfo[] }) {
+function UserTable(props: { readonly users: readonly UserInfo[]; readonly invite: (user: string) => void }) {
   return (
     <table class="cards">
-      <TableHead columns={['User', 'Reads', 'Writes', 'Denied', 'Dashboards', 'Also']} />
+      <TableHead columns={['User', 'Reads', 'Writes', 'Denied', 'Dashboards', 'Also', 'Actions']} />
       <tbody>
         <GuardedFor each={props.users} as="tr">
           {(user) => (
@@ -79,6 +82,17 @@ function UserTable(props: { readonly users: readonly UserInfo[] }) {
               <Globs label="denied" list={user.deny} />
               <Globs label="dashboards" list={user.manage ? ['**'] : user.dashboards} />
               <td data-label="also">{also(user)}</td>
+              <td class="nowrap actions">
+                <Show when={user.name}>
+                  <button
+                    type="button"
+                    aria-label={`Invite a kiosk of ${user.name}`}
+                    onClick={() => props.invite(user.name)}
+                  >
+                    Invite kiosk
+                  </button>
+                </Show>
+              </td>
             </tr>
           )}
         </GuardedFor>

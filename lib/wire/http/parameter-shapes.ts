@@ -1,6 +1,19 @@
 // Parameters: their list, updates, and the causes of values.
 import { z } from 'zod';
-import { address, count, duration, named, origin, type Shape, text, time, value, valueType, yes } from './shape.ts';
+import {
+  address,
+  count,
+  duration,
+  flag,
+  named,
+  origin,
+  type Shape,
+  text,
+  time,
+  value,
+  valueType,
+  yes,
+} from './shape.ts';
 
 const about = named(
   'About',
@@ -40,6 +53,29 @@ const parameterInfo = named(
   }),
 );
 export type ParameterInfo = Shape<typeof parameterInfo>;
+
+const recentChange = z.strictObject({
+  parameter: address,
+  type: valueType,
+  value,
+  /** Omitted if it was unknown. */
+  previous: value.optional(),
+  time,
+  origin,
+  unit: text.describe('Omitted if the parameter has none').optional(),
+});
+export type RecentChange = Shape<typeof recentChange>;
+
+/** `GET /hub/changes` answers with `{"from":"2026-…","isComplete":true,"changes":[{"parameter":"desk/lamp","value":true,…}]}`. */
+export const recentChanges = named(
+  'Changes',
+  z.strictObject({
+    from: time.describe('The beginning of the period'),
+    isComplete: flag.describe('false: the period has more changes than are listed'),
+    changes: z.array(recentChange).describe('The last change of each parameter, newest first'),
+  }),
+);
+export type RecentChanges = Shape<typeof recentChanges>;
 
 /** `GET /parameters/<address>` answers with this if the client accepts JSON. */
 export const parameterValue = named('Value', z.union([z.string(), z.number(), z.boolean()]));

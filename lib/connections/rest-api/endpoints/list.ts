@@ -4,6 +4,7 @@ export { endpoints as alarms } from './alarms.ts';
 export { endpoints as audit } from './audit.ts';
 export { endpoints as backup } from './backup.ts';
 export { endpoints as browser } from './browser.ts';
+export { endpoints as changes } from './changes.ts';
 export { endpoints as clients } from './clients.ts';
 export { endpoints as connections } from './connections.ts';
 export { endpoints as dashboards } from './dashboards.ts';

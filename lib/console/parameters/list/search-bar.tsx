@@ -21,7 +21,7 @@ export function SearchBar(props: {
   readonly onDown: () => void;
 }) {
   const mode = () => modeOf(route().params.mode);
-  const isTree = () => route().params.as === 'tree';
+  const as = () => route().params.as;
   return (
     <div class="bar">
       <h1>Parameters</h1>
@@ -46,11 +46,18 @@ export function SearchBar(props: {
         <For each={searchModes}>{(one) => <option value={one}>{one}</option>}</For>
       </select>
       <span class="segments">
-        <button type="button" aria-pressed={!isTree()} onClick={() => setParams({ as: undefined })}>
+        <button
+          type="button"
+          aria-pressed={as() !== 'tree' && as() !== 'recent'}
+          onClick={() => setParams({ as: undefined })}
+        >
           List
         </button>
-        <button type="button" aria-pressed={isTree()} onClick={() => setParams({ as: 'tree' })}>
+        <button type="button" aria-pressed={as() === 'tree'} onClick={() => setParams({ as: 'tree' })}>
           Tree
+        </button>
+        <button type="button" aria-pressed={as() === 'recent'} onClick={() => setParams({ as: 'recent' })}>
+          Recent
         </button>
       </span>
       <span class="count" role="status">

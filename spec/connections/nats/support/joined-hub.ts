@@ -51,6 +51,7 @@ function portOf(graph: Graph, connections: Pick<MirroringPort, 'isLocal' | 'hasC
     turnDurations: graph.turnDurations,
     parameters: () => graph.parameters(),
     changedSince: (revision) => graph.changedSince(revision),
+    newestFirst: () => graph.newestFirst(),
     write: (address, input, origin) => graph.write(address, input, origin),
     writeTo: (parameter, input, origin) => graph.writeTo(parameter as ParameterNode, input, origin),
     writeRemote: (remote, writes, origin) => graph.writeRemote(remote, writes, origin),

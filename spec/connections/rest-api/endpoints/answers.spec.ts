@@ -83,6 +83,8 @@ const questions: [path: string, asked: string, status: number, body?: unknown, h
   ['/hub/health', '/hub/health', 200],
   ['/hub/health/live', '/hub/health/live', 200],
   ['/hub/health/ready', '/hub/health/ready', 200],
+  ['/hub/changes', '/hub/changes?seconds=3600', 200],
+  ['/hub/changes', '/hub/changes?seconds=0', 400],
   ['/hub/history', '/hub/history?filter=desk', 200],
   ['/hub/history/{address}', '/hub/history/desk/a', 200],
   ['/hub/history/{address}', '/hub/history/desk/a?points=0', 400],

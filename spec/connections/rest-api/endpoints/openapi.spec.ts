@@ -93,7 +93,7 @@ test('a query may request at most the documented maximum; the description has th
       t.deepEqual([await statusOf(schema.maximum), await statusOf(schema.maximum + 1)], [200, 400], path);
       asked.push(path);
     }
-  t.is(asked.length, 5, `${asked}`);
+  t.is(asked.length, 7, `${asked}`);
   t.is(limits.recordings.default, 4);
   t.regex(document.paths['/hub/record']!.get!.responses['409']!.description, /^Four clients /);
 });

@@ -1,0 +1,64 @@
+// GET /hub/changes: the parameters that have changed last, with the author of each change.
+
+import { z } from 'zod';
+import { type RecentChange, type RecentChanges, recentChanges } from '../../../wire/http/parameter-shapes.ts';
+import { toIsoTime } from '../../../wire/time.ts';
+import type { HubPort } from '../../hub-port.ts';
+import { countUpTo } from '../http/request-url.ts';
+import { readQuery } from '../input/parse-input.ts';
+import type { View } from '../users/view.ts';
+import { page } from './endpoint.ts';
+
+const maxSeconds = 86_400;
+const maxChanges = 1000;
+const usualChanges = 200;
+/** The maximum number of parameters to look at: a user may be permitted to read only a few of those that have changed. */
+const maxLooked = 20_000;
+/** After so many changes before the period, none within it is expected: only restored and mirrored values are not in the order of time. */
+const maxEarlier = 2000;
+
+const shape = z.object({
+  seconds: countUpTo(maxSeconds).default(60).describe('Length of the period up to now'),
+  limit: countUpTo(maxChanges).default(usualChanges).describe('Largest number of changes'),
+});
+
+// Meters are left out: they change all the time and would hide everything else.
+export const endpoints = [
+  page({
+    path: '/hub/changes',
+    need: 'entry',
+    id: 'listChanges',
+    tag: 'causes',
+    summary: 'The parameters but meters whose values have changed last, newest first, with the author of each change',
+    query: shape,
+    answer: recentChanges,
+    errors: { 400: 'The period or the limit is not valid' },
+    read({ hub }, { query, principal: { view } }) {
+      const { seconds, limit } = readQuery(shape, new URLSearchParams(query));
+      return changesSince(hub, view, Date.now() - seconds * 1000, limit);
+    },
+  }),
+];
+
+function changesSince(hub: HubPort, view: View, fromMs: number, most: number): RecentChanges {
+  const changes: RecentChange[] = [];
+  let [looked, earlier, isComplete] = [0, 0, true];
+  for (const { address, type, lastChange, value, about } of hub.newestFirst()) {
+    if (lastChange === undefined || value === undefined || about?.class === 'meter') continue;
+    if (lastChange.time < fromMs) {
+      if (++earlier > maxEarlier) break;
+      continue;
+    }
+    isComplete = ++looked <= maxLooked && changes.length < most;
+    if (!isComplete) break;
+    if (!view.mayRead(address)) continue;
+    const { previous, time, origin } = lastChange;
+    changes.push({
+      ...{ parameter: address, type, value, time: toIsoTime(time), origin: view.show(origin) },
+      ...(previous !== undefined && { previous }),
+      ...(about?.unit !== undefined && { unit: about.unit }),
+    });
+  }
+  changes.sort((one, other) => Date.parse(other.time) - Date.parse(one.time));
+  return { from: toIsoTime(fromMs), isComplete, changes };
+}

@@ -1,0 +1,78 @@
+// The sound of alarms: while one waits for an acknowledgement, a page on which sound is on beeps, more often for an urgent one. It can be
+// silenced until the next alarm.
+
+import { createEffect, createMemo, createRoot, createSignal, onCleanup } from 'solid-js';
+import type { Alarm } from '../../wire/http/alarm-shapes.ts';
+import { keep, recall } from '../page/storage.ts';
+import { alarms } from './alarms.ts';
+
+const storageKey = 'alarm-sound';
+/** An alarm with a priority up to this one is urgent; 1 is the highest. */
+const urgentPriority = 2;
+const urgentEveryMs = 1500;
+const everyMs = 5000;
+/** The tones of a beep, in Hz, and the length of each, in seconds. */
+const urgentTones = [880, 660, 880];
+const tones = [660, 550];
+const toneSeconds = 0.15;
+const loudness = 0.2;
+
+/** An alarm that is raised again is another one. */
+const keyOf = ({ address, since }: Alarm) => `${address} ${since}`;
+
+export const sound = createRoot(() => {
+  const [isOn, setOn] = createSignal(recall(storageKey) === 'on');
+  const [silenced, setSilenced] = createSignal<ReadonlySet<string>>(new Set<string>());
+  const [isBlocked, setBlocked] = createSignal(false);
+  const waiting = () =>
+    alarms.list().filter(({ state, shelved }) => !shelved && (state === 'unacknowledged' || state === 'returned'));
+  const audible = createMemo(() => (isOn() ? waiting().filter((one) => !silenced().has(keyOf(one))) : []));
+  const isUrgent = () => audible().some(({ priority = Number.POSITIVE_INFINITY }) => priority <= urgentPriority);
+  const urgency = createMemo(() => (audible().length === 0 ? 'none' : isUrgent() ? 'urgent' : 'usual'));
+  let context: AudioContext | undefined;
+
+  /** Browsers are silent until somebody has clicked or typed on the page. */
+  const beep = async (frequencies: readonly number[]) => {
+    context ??= new AudioContext();
+    if (context.state === 'suspended') void context.resume();
+    setBlocked(context.state !== 'running');
+    if (context.state !== 'running') return;
+    for (const [place, frequency] of frequencies.entries()) playTone(context, frequency, place * toneSeconds);
+  };
+  createEffect(() => {
+    const present = urgency();
+    if (present === 'none') return;
+    const play = () => void beep(present === 'urgent' ? urgentTones : tones).catch(() => setBlocked(true));
+    play();
+    const timer = setInterval(play, present === 'urgent' ? urgentEveryMs : everyMs);
+    onCleanup(() => clearInterval(timer));
+  });
+  return {
+    isOn,
+    /** Whether it sounds, or would if the browser permitted it. */
+    isSounding: () => urgency() !== 'none',
+    /** Whether the browser waits for a click or a key before it permits sound. */
+    isBlocked,
+    switchOn(on: boolean): void {
+      setOn(on);
+      keep(storageKey, on ? 'on' : 'off');
+      if (on) void beep(tones.slice(0, 1)).catch(() => setBlocked(true)); // a person hears that it works
+    },
+    /** Silences the present alarms on this page; a new one sounds. */
+    silence: () => setSilenced(new Set(waiting().map(keyOf))),
+  };
+});
+
+/** Plays one tone, which begins and ends softly, so that it does not click. */
+function playTone(context: AudioContext, frequency: number, delaySeconds: number): void {
+  const start = context.currentTime + delaySeconds;
+  const oscillator = new OscillatorNode(context, { frequency });
+  const gain = new GainNode(context, { gain: 0 });
+  gain.gain.setValueAtTime(0, start);
+  gain.gain.linearRampToValueAtTime(loudness, start + 0.02);
+  gain.gain.setValueAtTime(loudness, start + toneSeconds - 0.03);
+  gain.gain.linearRampToValueAtTime(0, start + toneSeconds);
+  oscillator.connect(gain).connect(context.destination);
+  oscillator.start(start);
+  oscillator.stop(start + toneSeconds);
+}

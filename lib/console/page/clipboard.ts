@@ -1,0 +1,19 @@
+// The clipboard.
+
+/** Copies text, also on a page without TLS, which has no access to the clipboard API. Resolves to whether it was copied. */
+export async function copyText(text: string): Promise<boolean> {
+  if (navigator.clipboard)
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      // denied: fall through to the other way
+    }
+  const area = document.createElement('textarea');
+  area.value = text;
+  (document.querySelector('dialog[open]') ?? document.body).append(area); // outside of an open dialog nothing can be selected
+  area.select();
+  const isDone = document.execCommand('copy');
+  area.remove();
+  return isDone;
+}

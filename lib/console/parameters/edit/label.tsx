@@ -1,0 +1,127 @@
+// The label and the unit of a parameter, written into the flow file that declares it.
+
+import { createSignal, Show } from 'solid-js';
+import type { About } from '../../../client/index.ts';
+import { parseAddress } from '../../../model/address.ts';
+import type { SourceList } from '../../../wire/http/editing-shapes.ts';
+import { readSource, sendEdit } from '../../editor/source-file.ts';
+import type { Op, SourceFile, SourceNode } from '../../editor/source-tree.ts';
+import { createAttempt, getJson } from '../../hub/page-request.ts';
+import { Fault } from '../../parts/view-bar.tsx';
+
+const longestLabel = 200;
+const longestUnit = 16;
+
+/** A form for the label and unit; `close` is called when it is saved or cancelled. */
+export default function LabelForm(props: {
+  readonly address: string;
+  readonly about: About | undefined;
+  readonly close: () => void;
+}) {
+  const [label, setLabel] = createSignal(props.about?.label ?? '');
+  const [unit, setUnit] = createSignal(props.about?.unit ?? '');
+  const { failure, isBusy, run } = createAttempt(() => failure() === '' && props.close());
+  const save = (event: SubmitEvent) => {
+    event.preventDefault();
+    void run(() => saveAbout(props.address, { label: label().trim(), unit: unit().trim() }));
+  };
+  return (
+    <form
+      class="label-form"
+      onSubmit={save}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.stopPropagation();
+        props.close();
+      }}
+    >
+      <label>
+        Label{' '}
+        <input
+          ref={(field) => queueMicrotask(() => field.focus())}
+          value={label()}
+          maxLength={longestLabel}
+          autocomplete="off"
+          onInput={({ currentTarget: { value } }) => setLabel(value)}
+        />
+      </label>
+      <label>
+        Unit{' '}
+        <input
+          class="short"
+          value={unit()}
+          maxLength={longestUnit}
+          autocomplete="off"
+          onInput={({ currentTarget: { value } }) => setUnit(value)}
+        />
+      </label>
+      <span class="actions">
+        <button type="submit" class="main" disabled={isBusy()}>
+          Save
+        </button>
+        <button type="button" onClick={() => props.close()}>
+          Cancel
+        </button>
+      </span>
+      <Show when={failure()}>
+        <Fault text={failure()} />
+      </Show>
+    </form>
+  );
+}
+
+type Wanted = Readonly<Record<'label' | 'unit', string>>;
+
+/** Saves a label and a unit; empty: none of its own. Errors: `Error` if no file of the user declares the parameter; a `Refusal`. */
+async function saveAbout(address: string, wanted: Wanted): Promise<void> {
+  const source = await sourceOf(address);
+  const ops = opsFor(source, address, wanted);
+  if (ops.length === 0) return;
+  const { errors } = await sendEdit([{ file: source.file, base: source.etag, ops }], 'save', `label of ${address}`);
+  const [first] = errors;
+  if (first !== undefined) throw new Error(`${first.file}:${first.line ?? 1}: ${first.path}: ${first.message}`);
+}
+
+/** How many files are searched for the parameter. */
+const maxSearched = 100;
+
+/** Finds the file that describes a parameter, or else the one that declares its connection. */
+async function sourceOf(address: string): Promise<SourceFile> {
+  const { connectionId } = parseAddress(address);
+  const { files } = await getJson<SourceList>('/hub/sources');
+  let declaring: SourceFile | undefined;
+  for (const { file } of files.filter(({ canEdit }) => canEdit).slice(0, maxSearched)) {
+    const source = await readSource(file);
+    if (partOf(source.tree, 'describe', address) !== undefined) return source;
+    if (partOf(source.tree, 'connections', connectionId) !== undefined) declaring ??= source;
+  }
+  if (declaring !== undefined) return declaring;
+  throw new Error(
+    `no flow file that you may edit declares the connection ${connectionId}: set describe in the file or template that makes it`,
+  );
+}
+
+function partOf(tree: SourceNode | undefined, ...keys: readonly string[]): SourceNode | undefined {
+  let node = tree;
+  for (const wanted of keys) node = node?.children?.find(({ key }) => key === wanted);
+  return node;
+}
+
+/** Returns the edits, as small as possible: what is alike stays as it was written. */
+function opsFor({ tree }: SourceFile, address: string, wanted: Wanted): readonly Op[] {
+  const given = Object.entries(wanted).filter(([, text]) => text !== '');
+  const own = partOf(tree, 'describe', address);
+  if (own === undefined) {
+    if (given.length === 0) return [];
+    const about = Object.fromEntries(given);
+    return partOf(tree, 'describe') === undefined
+      ? [{ path: 'describe', set: { [address]: about } }]
+      : [{ path: `describe[${JSON.stringify(address)}]`, set: about }];
+  }
+  return Object.entries(wanted).flatMap(([key, text]): Op[] => {
+    const path = `${own.path}.${key}`;
+    const present = partOf(own, key);
+    if (text === '') return present === undefined ? [] : [{ path, remove: true }];
+    return present?.value === text ? [] : [{ path, set: text }];
+  });
+}

@@ -1,0 +1,124 @@
+// A link that signs a kiosk in: the user and dashboard it shows, and then the link itself, as text and as a QR code for its camera.
+
+import { generate } from 'lean-qr';
+import { toSvgPath } from 'lean-qr/extras/svg';
+import { createResource, createSignal, For, Show } from 'solid-js';
+import type { DashboardList } from '../../wire/http/operation.ts';
+import type { UserActed, UserAction } from '../../wire/http/user-shapes.ts';
+import { createAttempt, getJson, postJson } from '../hub/page-request.ts';
+import { copyText } from '../page/clipboard.ts';
+import { Fault } from '../parts/view-bar.tsx';
+
+/** Creates a dialog that invites a kiosk of a user, and the function that opens it. `changed` is called after each invitation. */
+export function createKioskInvitation(changed: () => void) {
+  const [user, setUser] = createSignal('');
+  const [link, setLink] = createSignal('');
+  const [isCopied, setCopied] = createSignal(false);
+  const { failure, run } = createAttempt(changed);
+  const [dashboards] = createResource(
+    () => user() !== '',
+    () => getJson<DashboardList>('/hub/dashboards').catch(() => undefined),
+  );
+  let dialog!: HTMLDialogElement;
+  let name!: HTMLInputElement;
+  const invite = (chosen: string) => {
+    setUser(chosen);
+    setLink('');
+    setCopied(false);
+    dialog.showModal();
+    name.focus();
+  };
+  const create = (event: SubmitEvent) => {
+    event.preventDefault();
+    const given = new FormData(event.currentTarget as HTMLFormElement);
+    const dashboard = String(given.get('dashboard') ?? '');
+    const action = { action: 'invite', user: user(), device: String(given.get('name')) } as const;
+    void run(async () => {
+      const request = { ...action, ...(dashboard !== '' && { dashboard }) } satisfies UserAction;
+      const { link: path = '' } = await postJson<UserActed>('/hub/users', request);
+      setLink(new URL(path, location.href).href);
+    });
+  };
+  const KioskInvitation = () => (
+    <dialog
+      ref={(element) => {
+        dialog = element;
+      }}
+      class="invitation"
+      aria-labelledby="invitation"
+    >
+      <h2 id="invitation">Invite a kiosk of {user()}</h2>
+      <Show
+        when={link()}
+        fallback={
+          <form onSubmit={create}>
+            <p>The link signs in one device without a password. It works once, within a day.</p>
+            <label>
+              Name of the device{' '}
+              <input
+                ref={(element) => {
+                  name = element;
+                }}
+                name="name"
+                required
+                maxLength={100}
+                placeholder="Reception"
+                autocomplete="off"
+              />
+            </label>
+            <label>
+              Shows{' '}
+              <select name="dashboard">
+                <For each={dashboards()?.dashboards ?? []}>{(one) => <option value={one}>{one}</option>}</For>
+                <option value="">the whole console</option>
+              </select>
+            </label>
+            <Fault text={failure()} />
+            <p class="actions">
+              <button type="button" onClick={() => dialog.close()}>
+                Cancel
+              </button>
+              <button type="submit" class="main">
+                Create link
+              </button>
+            </p>
+          </form>
+        }
+      >
+        <p>Open this link on the device, or scan the code with its camera. It works once, within a day.</p>
+        <QrCode text={link()} />
+        <p class="mono link">{link()}</p>
+        <Show when={isLocal()}>
+          <p class="muted">
+            Only this machine knows itself as {location.hostname}: open the console by a name that the device can reach,
+            and create the link there.
+          </p>
+        </Show>
+        <p class="actions">
+          <button type="button" onClick={async () => setCopied(await copyText(link()))}>
+            {isCopied() ? 'Copied' : 'Copy link'}
+          </button>
+          <button type="button" class="main" onClick={() => dialog.close()}>
+            Done
+          </button>
+        </p>
+      </Show>
+    </dialog>
+  );
+  return { invite, KioskInvitation };
+}
+
+const isLocal = () => /^(localhost|127\.|\[::1\])/.test(location.hostname);
+
+/** The width of the light border that readers need, in modules. */
+const border = 4;
+
+function QrCode(props: { readonly text: string }) {
+  const code = () => generate(props.text);
+  const size = () => code().size + 2 * border;
+  return (
+    <svg class="qr" viewBox={`${-border} ${-border} ${size()} ${size()}`} role="img" aria-label="QR code of the link">
+      <path d={toSvgPath(code())} />
+    </svg>
+  );
+}
