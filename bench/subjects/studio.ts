@@ -71,7 +71,7 @@ export const studio: Subject = {
     };
     const rates = (name: string, ours: Side, ceiling: Side, atLeast: number | undefined): Case =>
       compare(
-        `${name}, as many writes as it takes`,
+        `${name}, maximum write rate`,
         (against) => [
           {
             ...{ key: 'rate', title: 'writes/s', digits: 0, better: 'more' },

@@ -5,7 +5,7 @@ import type { Console } from './console.ts';
 export function register(cli: Cli): void {
   command(cli, 'schema', 'print the JSON Schema of flow files, for editors')
     .option('--dashboard', 'print the JSON Schema of dashboards instead')
-    .option('--device', 'print the JSON Schema of descriptions of devices instead')
+    .option('--device', 'print the JSON Schema of device descriptions instead')
     .action((options: SchemaOptions) => cli.finish(schema(options, cli.console)));
 }
 

@@ -15,7 +15,7 @@ export function register(cli: Cli): void {
     .option('--remote', 'print the parameters that a running hub mirrors from other hubs instead, as JSON')
     .option(
       '--of <connection>',
-      'print the parameters of a connection of a running hub instead, as JSON, for its setting expect',
+      'print the parameters of a connection of a running hub instead, as JSON, for its `expect` setting',
     )
     .action((paths: string[], options: TypesOptions) => {
       const { module, remote, of } = options;

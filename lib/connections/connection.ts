@@ -47,7 +47,7 @@ interface ConnectionTypeBasics<Settings> {
   /** Returns settings that logs and `patchbay wire` mask, in addition to those from the environment and from files. */
   secrets?(settings: Settings): readonly string[];
   /**
-   * Returns the errors in files that declare parameters, such as descriptions of devices, each with its location. `shownPath` returns a
+   * Returns the errors in files that declare parameters, such as device descriptions, each with its location. `shownPath` returns a
    * path as the user wrote it. An error there makes loading fail, like an error in a flow file.
    */
   fileMistakes?(settings: Settings, resolvePath: ResolvePath, shownPath: ResolvePath): readonly FileMistake[];

@@ -59,7 +59,7 @@ export function compileTemplate(
   path: SettingMistake['path'],
 ): Template {
   if (typeof written === 'string') return compileText(written, types, add, path);
-  if (path.length > maxDepth) add({ path, message: `expected at most ${maxDepth} levels` });
+  if (path.length > maxDepth) add({ path, message: `expected at most ${maxDepth} levels of nesting` });
   else if (Array.isArray(written)) {
     const items = written.map((item, index) => compileTemplate(item, types, add, [...path, index]));
     return { render: (values) => items.map((item) => item.render(values)) };

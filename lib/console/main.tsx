@@ -177,7 +177,8 @@ function LinkBanner() {
     <div role="status">
       <Show when={isStale()}>
         <p class="banner">
-          <strong>No link to the hub.</strong> Values may be outdated. <span aria-hidden="true">{progress()}</span>
+          <strong>Disconnected from the hub.</strong> Values may be outdated.{' '}
+          <span aria-hidden="true">{progress()}</span>
         </p>
       </Show>
     </div>

@@ -127,7 +127,7 @@ export class TreePattern implements Matcher {
   }
 
   #compile(written: unknown, compile: CompileExpression, path: readonly string[]): Node {
-    if (path.length > maxDepth) throw new PatternError(`expected at most ${maxDepth} levels`, 0);
+    if (path.length > maxDepth) throw new PatternError(`expected at most ${maxDepth} levels of nesting`, 0);
     if (typeof written === 'string' && /[{}]/.test(written)) {
       const pattern = Pattern.parse(written, false, compile);
       for (const name of pattern.names) this.names.add(name);
@@ -242,7 +242,7 @@ function readXml(text: string): unknown {
     throw error;
   });
   parser.on('opentag', ({ name, attributes }) => {
-    if (++count > maxElements || stack.length > maxDepth) throw new Error('too many elements, or nested too deep');
+    if (++count > maxElements || stack.length > maxDepth) throw new Error('too many elements, or nested too deeply');
     const element = Object.fromEntries(Object.entries(attributes).map(([key, value]) => [`@${key}`, value]));
     stack.push({ element, text: '', name: name === '__proto__' ? '#proto' : name });
   });

@@ -225,7 +225,12 @@ export class Graph extends ParameterTable {
         else reject(error);
       };
       const timer = setTimeout(() => {
-        end(new HubError('not-confirmed', `${address}: the device has not confirmed it within ${limitMs / 1000} s`));
+        end(
+          new HubError(
+            'not-confirmed',
+            `${address}: the device has not confirmed the write within ${limitMs / 1000} s`,
+          ),
+        );
       }, limitMs);
       const settling = this.#settled.subscribe({
         next: ({ write, error }) => {

@@ -421,7 +421,7 @@ export class Editor implements Editing {
         await writeAll(await this.#ownFolder(), back);
         await reload(
           by,
-          `revision ${revision} was not confirmed within ${this.#probationMs / 1000} s and is taken back`,
+          `revision ${revision} was not confirmed within ${this.#probationMs / 1000} s and has been reverted`,
         );
       });
       log(
@@ -429,7 +429,7 @@ export class Editor implements Editing {
       );
     } catch (error) {
       const why = error instanceof ChangedMeanwhile ? 'a file has changed meanwhile' : messageOf(error);
-      log(`revision ${revision} by ${by.name} was not confirmed, and cannot be taken back: ${why}`);
+      log(`revision ${revision} by ${by.name} was not confirmed, and cannot be reverted: ${why}`);
     }
     this.#endProbation();
   }

@@ -1,5 +1,5 @@
 // Edits a JSON5 text as a person would: only the bytes of the edit change. Comments move and go with their item, and a new item is written
-// like its neighbours. Every edit is checked: the text must then parse to the data that was meant.
+// like its neighbours. Every edit is checked: the text must then parse to the intended data.
 
 import { isDeepStrictEqual } from 'node:util';
 import { HubError } from '../model/error.ts';

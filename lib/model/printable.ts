@@ -1,4 +1,4 @@
-// Makes foreign text safe for terminals. A terminal obeys control characters: a client could use them to erase lines, to imitate output of
+// Makes text from outside safe for terminals. A terminal obeys control characters: a client could use them to erase lines, to imitate output of
 // the hub, or to type into the shell. Direction marks reorder text on the screen. Both are shown as text: `\u001b`.
 
 /**

@@ -242,7 +242,7 @@ class Expansion {
     }
     for (const name of repetition.names)
       if (!repetition.used.has(name))
-        this.#report([...at, name], `unused variable "${name}": nothing in this item has \${${name}}`, scope);
+        this.#report([...at, name], `unused variable "${name}": nothing in this item uses \${${name}}`, scope);
   }
 
   /** Counts items and characters that templates create. Beyond the bounds it adds one error. */

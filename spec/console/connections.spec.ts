@@ -94,7 +94,7 @@ test.serial('keys lead through the views; a broken link is shown, and its end', 
   t.true(page.url().endsWith('#/connections?search=desk'));
   await page.getByText('Patchbay 0.').waitFor();
 
-  const banner = page.getByText('No link to the hub');
+  const banner = page.getByText('Disconnected from the hub');
   await banner.waitFor({ state: 'detached' });
   await hub.stop();
   await banner.waitFor();

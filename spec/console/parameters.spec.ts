@@ -137,7 +137,7 @@ test.serial('text, glob and regex; a tree that groups folders, with numbers in n
   await shown(order.map((id) => `desk/${id}`));
   await search.fill('RACK lamp');
   await shown(['desk/rack 2/lamp', 'desk/rack 10/lamp']);
-  const mode = page.getByRole('combobox', { name: 'How to search' });
+  const mode = page.getByRole('combobox', { name: 'Search mode' });
   await mode.selectOption('glob');
   await search.fill('desk/l*');
   await shown(['desk/lamp', 'desk/level']);

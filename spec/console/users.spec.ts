@@ -185,7 +185,7 @@ test.serial('a manager sees unopened kiosk links, and revokes them', async (t) =
   const rows = page.locator('[data-link=Reception]');
   t.deepEqual(await rows.first().locator('td').allTextContents(), ['Reception', 'olaf', 'wall', '23 h', 'Revoke']);
   await rows.first().getByRole('button', { name: 'Revoke the link to Reception' }).click();
-  await page.getByRole('dialog').getByText('All unopened links of this name').waitFor();
+  await page.getByRole('dialog').getByText('All unopened links with this name').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await page.getByText('3 users, 1 device, 1 unopened link').waitFor();
   t.deepEqual(await page.locator('[data-link] strong').allTextContents(), ['Door']);

@@ -58,7 +58,7 @@ test('XML is a tree: elements of one name are a list, one of text alone is that 
   ]);
   t.is(partAt(tree, ['vmix', 'nothing', 'more']), undefined);
   t.is(new Message('<a>', 'xml').tree, undefined);
-  t.is(new Message(`${'<a>'.repeat(100)}${'</a>'.repeat(100)}`, 'xml').tree, undefined, 'it is nested too deep');
+  t.is(new Message(`${'<a>'.repeat(100)}${'</a>'.repeat(100)}`, 'xml').tree, undefined, 'it is nested too deeply');
   t.is(({} as { polluted?: string }).polluted, undefined);
 });
 

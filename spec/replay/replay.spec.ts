@@ -154,7 +154,7 @@ test('a client that does not read its recording loses it, and more than four at 
   );
   const refused = await fetch(`http://127.0.0.1:${hub.port}/hub/record`);
   t.is(refused.status, 409);
-  t.regex(await refused.text(), /record: expected at most 4 recordings, got another one/);
+  t.regex(await refused.text(), /record: expected at most 4 recordings at a time, got more/);
   const [stuck, ...others] = sockets;
   for (const one of others) one.destroy();
   stuck!.pause();

@@ -63,7 +63,7 @@ export async function respond(
     );
   const { username, password, origin } = new URL(options.url);
   if (username !== '' || password !== '')
-    throw new Error('--url: expected a URL without username and password, got both: use --username and --password');
+    throw new Error('--url: expected a URL without username and password; use --username and --password instead');
   let response: Response;
   try {
     response = await fetch(new URL(path, options.url), {

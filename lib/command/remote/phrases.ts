@@ -35,7 +35,7 @@ export function localTime(time: IsoTime): string {
 }
 
 export function describeStaleness(since: IsoTime): string {
-  return `the value may be outdated: its device is offline since ${localTime(since)}`;
+  return `the value may be outdated: its device has been offline since ${localTime(since)}`;
 }
 
 /** Interprets a time without a zone in the time zone of the user, not of the hub. Other texts remain unchanged. */

@@ -14,7 +14,7 @@ import { describeDeviation } from './shadow-command.ts';
 
 export function register(cli: Cli): void {
   const { console, finish, untilStopped } = cli;
-  remoteCommand(cli, 'record', 'record all events from outside of a running hub in a file, until interrupted')
+  remoteCommand(cli, 'record', 'record all external events of a running hub in a file, until interrupted')
     .option('--for <duration>', 'maximum duration, such as 1h')
     .option('--max-bytes <count>', 'maximum size of the file in bytes', '1000000000')
     .argument('<file>', 'the recording to write; it must not exist yet')

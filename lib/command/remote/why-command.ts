@@ -13,7 +13,11 @@ import { describeStaleness, describeWriter, localTime, show } from './phrases.ts
 
 export function register(cli: Cli): void {
   const { console, finish } = cli;
-  remoteCommand(cli, 'explain', 'print why a parameter of a running hub has its value, back to the external event')
+  remoteCommand(
+    cli,
+    'explain',
+    'print the causes of the value of a parameter of a running hub, back to the external event',
+  )
     .argument('<address>', '<Connection ID>/<Parameter ID>')
     .action((address: string, options: RemoteOptions) => finish(explain(address, options, console)));
   remoteCommand(cli, 'trace', 'print the last runs of a rule of a running hub')
@@ -69,7 +73,9 @@ function describeChange(caused: CausedChange): string {
   const change = type === 'T' ? ' fired' : ` = ${show(value)}${revision === undefined ? ' (again)' : before}`;
   const words = [`${parameter}${change}`, describeWriter(origin), describeTrace(origin)];
   const away =
-    awaySince === undefined ? '' : `found when the device reconnected, offline since ${localTime(awaySince)}`;
+    awaySince === undefined
+      ? ''
+      : `found when the device reconnected; it had been offline since ${localTime(awaySince)}`;
   return [...words, away, afterMs > 0 ? `${afterMs} ms later` : ''].filter((text) => text !== '').join(', ');
 }
 

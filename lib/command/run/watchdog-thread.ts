@@ -72,7 +72,7 @@ async function watch(): Promise<void> {
 
 async function condemnLoop(name: string, place: string | undefined): Promise<void> {
   const flow = [...flows.values()].find((flow) => flow.name === name)!;
-  await condemn(flow, `it ran for ${condemnMs / 1000} s without a break, at ${place ?? name}`);
+  await condemn(flow, `it ran for ${condemnMs / 1000} s without yielding, at ${place ?? name}`);
 }
 
 async function condemn(flow: FlowCode, reason: string): Promise<void> {

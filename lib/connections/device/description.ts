@@ -1,4 +1,4 @@
-// The schema of a description of a device, a JSON5 file, and the descriptions that come with the hub. docs/devices.md lists every key.
+// The schema of a device description, a JSON5 file, and the descriptions that come with the hub. docs/devices.md lists every key.
 
 import { readdirSync } from 'node:fs';
 import { z } from 'zod';
@@ -316,7 +316,7 @@ export const descriptionSchema = z.strictObject({
   retry: integer(0, 10).optional().describe('The number of times that the hub repeats a question. Default: 1'),
   window: integer(1, 64)
     .optional()
-    .describe('The maximum number of requests that wait for an answer at once. Default: 8, over HTTP 2'),
+    .describe('The maximum number of requests that wait for an answer concurrently. Default: 8, over HTTP 2'),
   spacing: duration(0, 60_000).optional().describe('The minimum time between two messages'),
   poll: duration(10, 86_400_000).optional().describe('The interval at which the hub asks for everything'),
   greet: z.array(greeting).min(1).optional().describe('The exchange after a connect, step by step'),

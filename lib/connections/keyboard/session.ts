@@ -362,7 +362,7 @@ export class PressQueue {
     this.#pending = [];
     this.#current = undefined;
     this.#press = undefined;
-    if (count > 0) this.#lost$.next({ count, reason: 'the keyboard went away' });
+    if (count > 0) this.#lost$.next({ count, reason: 'the keyboard was disconnected' });
   }
 
   #pressNext(): void {

@@ -119,7 +119,7 @@ export const settingsSchema = z.strictObject({
     .refine((messages) => Object.keys(messages).length >= 1 && Object.keys(messages).length <= maxMessages, {
       error: `expected 1 to ${maxMessages} messages`,
     })
-    .describe('The messages, by name; a write to the parameter of this name sends one'),
+    .describe('The messages, by name; a write to the parameter with this name sends one'),
   inputs: inputsSetting(),
   timeout: durationSetting(100, 60_000).default(15_000).describe('How long the server may take for each answer'),
   giveUpAfter: durationSetting(1000, 7 * 86_400_000)
@@ -150,14 +150,14 @@ export function mistakesOf(settings: MailSettings, inputTypes: InputTypes): read
   if ((username === '') !== (password === ''))
     found.push({
       path: [username === '' ? 'username' : 'password'],
-      message: 'expected both username and password, or none of them',
+      message: 'expected both username and password, or neither',
     });
   if (isSecure && !starttls)
     found.push({ path: ['starttls'], message: 'expected an address with smtp:// for starttls' });
   if (!isSecure && !starttls && password !== '' && !isLocal(host))
     found.push({
       path: ['starttls'],
-      message: `expected true, because others in the network would see the password on its way to ${host}, got false (boolean)`,
+      message: `expected true, because others on the network would see the password on its way to ${host}, got false (boolean)`,
     });
   if (tls?.fingerprint !== undefined && !isSecure)
     found.push({ path: ['tls', 'fingerprint'], message: 'expected an address with smtps:// for a fingerprint' });

@@ -227,7 +227,7 @@ export class Bindings {
     for (const live of this.#live.values()) {
       live.expiring?.unsubscribe();
       if (live.wanted !== undefined)
-        this.#giveUp(live, new HubError('unavailable', `${live.binding.id}: the broker is away: ${reason}`));
+        this.#giveUp(live, new HubError('unavailable', `${live.binding.id}: the broker is offline: ${reason}`));
     }
     for (const one of this.#devices.values()) {
       one.said.fill(undefined);
@@ -390,9 +390,9 @@ export class Bindings {
 
   /** Checks that the device of a parameter is online. Errors: `unavailable`. */
   #expectThere({ binding: { id, device } }: Live): void {
-    if (!this.#isFresh) throw new HubError('unavailable', `${id}: the broker is away`);
+    if (!this.#isFresh) throw new HubError('unavailable', `${id}: the broker is offline`);
     if (device !== undefined && this.#devices.get(device.name)?.isOnline === false)
-      throw new HubError('unavailable', `${id}: the device is away`);
+      throw new HubError('unavailable', `${id}: the device is offline`);
   }
 
   #write(live: Live, write: BindingWrite, value: Value): void {
@@ -416,7 +416,7 @@ export class Bindings {
       live.wanted?.timer.unsubscribe();
       live.wanted = { value, change, timer: Subscription.EMPTY };
       if (!this.#isFresh) {
-        this.#giveUp(live, new HubError('unavailable', `${id}: the broker is away`));
+        this.#giveUp(live, new HubError('unavailable', `${id}: the broker is offline`));
         return;
       }
       if (write.isOptimistic) {

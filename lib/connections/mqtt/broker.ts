@@ -413,7 +413,7 @@ export class Broker {
     if (packets.length > 0) this.#stream!.write(packets.length === 1 ? packets[0] : Buffer.concat(packets));
   }
 
-  /** Adds the packet of a message to others. */
+  /** Appends the packet of a message to `packets`. */
   #publish(packets: Buffer[], topic: string, payload: string, isRetained: boolean, stamp?: Stamp): void {
     if (!this.hasNoLocal) {
       const echoes = this.#echoes.get(topic) ?? [];

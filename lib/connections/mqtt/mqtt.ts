@@ -61,7 +61,7 @@ function mistakesOf(settings: MqttSettings, resolvePath: ResolvePath): readonly 
   if (Object.keys(tls).length > 0 && ![url, ...hosts].some((one) => /^(mqtts|wss):/.test(one)))
     found.push({ path: ['tls'], message: `expected an address with mqtts:// or wss:// for tls, got "${url}"` });
   if ((tls.certFile === undefined) !== (tls.keyFile === undefined))
-    found.push({ path: ['tls'], message: 'expected both certFile and keyFile, or none of them' });
+    found.push({ path: ['tls'], message: 'expected both certFile and keyFile, or neither' });
   if (username === '' && password !== '')
     found.push({ path: ['password'], message: 'expected a username with the password' });
   if (Object.keys(parameters).length === 0 && bridge === undefined && discover === undefined)

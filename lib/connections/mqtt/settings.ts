@@ -56,8 +56,8 @@ const availabilitySchema = z.union(
     z.strictObject({
       topic: topicSetting().describe('The topic that says whether the device is there'),
       path: text('a path such as "state"').optional().describe('Where the word is in a JSON payload'),
-      online: text('text').default('online').describe('The word that says it is there'),
-      offline: text('text').default('offline').describe('The word that says it is away'),
+      online: text('text').default('online').describe('The payload that means online'),
+      offline: text('text').default('offline').describe('The payload that means offline'),
     }),
   ],
   { error: 'a topic, or { topic, path, online, offline }' },
@@ -158,7 +158,7 @@ export const settingsSchema = z.strictObject({
   keepAlive: durationSetting(1000, 600_000)
     .default(10_000)
     .describe(
-      'How often the hub asks whether the broker is there; after one and a half times that without an answer it counts as away',
+      'How often the hub asks whether the broker is there; after one and a half times that without an answer it counts as offline',
     ),
   status: topicSetting()
     .optional()

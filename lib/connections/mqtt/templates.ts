@@ -287,7 +287,7 @@ class Expressions {
     if ('text' in term) return term.text;
     if ('from' in term) return this.#name(term, 'value');
     if ('chosen' in term) return chosen(term.chosen, term.key, '""');
-    throw new TemplateError(`it has a ${'map' in term ? 'map' : 'list'} as its result`);
+    throw new TemplateError(`its result is a ${'map' in term ? 'map' : 'list'}`);
   }
 
   #testOf(term: Term): string {

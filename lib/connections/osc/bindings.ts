@@ -282,13 +282,13 @@ class Compiler {
     const values = drafts.filter((draft): draft is PartDraft => 'name' in draft);
     const named = values.filter(({ name }) => name !== undefined);
     if (named.length > 0 && named.length < values.length)
-      return this.#fail([id, 'args'], 'expected a name for each part, such as "x:f", or for none');
+      return this.#fail([id, 'args'], 'expected names for all parts, such as "x:f", or for none of them');
     if (named.length === 0 && values.length > 1)
       return this.#fail([id, 'args'], 'expected names for several parts, such as ["x:f", "y:f"]');
     if (named.length > 0 && type !== undefined)
       return this.#fail([id, 'type'], 'expected no type: each named part has that of its type tag');
     if (new Set(named.map(({ name }) => name)).size < named.length)
-      return this.#fail([id, 'args'], 'expected each name of a part once');
+      return this.#fail([id, 'args'], 'expected a different name for each part');
     if (values.length === 0 && type !== undefined && type !== 'T')
       return this.#fail([id, 'args'], `expected an argument with the value of type ${type}`);
     return drafts;

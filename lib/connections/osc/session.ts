@@ -359,13 +359,13 @@ export class OscSession {
 
   /** Checks that the peer is online. Errors: `unavailable`. */
   expectPeer(id: string): void {
-    if (!this.#isRunning && !this.#isStarting) throw new HubError('unavailable', `${id}: the peer is away`);
+    if (!this.#isRunning && !this.#isStarting) throw new HubError('unavailable', `${id}: the peer is offline`);
   }
 
   /** Sends a value at the end of the turn. If a parameter has several values in a turn, only the newest is sent, but every trigger is. */
   write(part: Part, value: Value, change: Change | undefined): void {
     if (!this.#isRunning && !this.#isStarting) {
-      this.#options.log.warn({ parameter: part.id }, 'not sent: the peer is away');
+      this.#options.log.warn({ parameter: part.id }, 'not sent: the peer is offline');
       return;
     }
     const queued = this.#queued.get(part);

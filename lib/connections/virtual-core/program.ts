@@ -80,7 +80,7 @@ function compileExpressionOutput({ expression, type }: ExpressionOutput, names: 
           message: `expected an unambiguous name: ${identifier} is "${name}" and also "${other}"`,
         });
       else if (isLanguageName(identifier))
-        mistakes.push({ path, message: `expected a name other than ${identifier}, which the language reserves` });
+        mistakes.push({ path, message: `expected a name other than ${identifier}, which is a reserved word` });
       return name ?? '';
     });
     if (mistakes.length > 0) return { reads, logic: undefined, mistakes };

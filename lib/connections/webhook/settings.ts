@@ -163,7 +163,7 @@ export const settingsSchema = z.strictObject({
   out: record(nameSetting(), targetSchema)
     .refine((targets) => Object.keys(targets).length <= maxHooks, { error: `expected at most ${maxHooks} webhooks` })
     .default({})
-    .describe('The webhooks that the hub sends, by name; a write to the parameter of this name sends one'),
+    .describe('The webhooks that the hub sends, by name; a write to the parameter with this name sends one'),
   inputs: inputsSetting(),
   timeout: durationSetting(100, 60_000).default(10_000).describe('How long a target may take to answer'),
   giveUpAfter: durationSetting(1000, 7 * 86_400_000)
@@ -302,7 +302,7 @@ export function hintsOf(settings: WebhookSettings): readonly SettingHint[] {
     if (protocol === 'http:' && !isLocal && (secret !== undefined || Object.keys(headers).length > 0))
       hints.push({
         path: ['out', name, 'url'],
-        message: 'http:// is not encrypted: others in the network can read it',
+        message: 'http:// is not encrypted: others on the network can read it',
       });
   }
   return hints;

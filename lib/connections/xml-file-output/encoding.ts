@@ -73,7 +73,10 @@ export function sourceOfBytes(name: string, bytes: Buffer): TemplateSource {
   } catch {
     // The bytes do not match the declaration: see below.
   }
-  throw new HubError('cannot-start', `${name}: expected bytes in ${declared ?? utf8.name}, got others`);
+  throw new HubError(
+    'cannot-start',
+    `${name}: expected a file encoded in ${declared ?? utf8.name}, got another encoding`,
+  );
 }
 
 function declaredName(text: string): string | undefined {

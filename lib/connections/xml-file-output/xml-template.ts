@@ -137,7 +137,7 @@ class TemplateParser {
   parse(): Template {
     const { name, text, encoding } = this.#source;
     try {
-      if (!text.isWellFormed()) this.#fail('expected Unicode text, got half of a surrogate pair');
+      if (!text.isWellFormed()) this.#fail('expected Unicode text, got a lone surrogate');
       this.#doctype = findDoctype(text);
       this.#saxes.write(text).close();
       this.#addLiteral(text.length);
@@ -156,8 +156,7 @@ class TemplateParser {
       addMarkup();
     });
     saxes.on('doctype', () => {
-      if (saxes.position !== this.#doctype?.end)
-        this.#fail('expected the doctype to end where its brackets and quotes do');
+      if (saxes.position !== this.#doctype?.end) this.#fail('expected a doctype with balanced brackets and quotes');
       addMarkup();
     });
     saxes.on('processinginstruction', addMarkup);

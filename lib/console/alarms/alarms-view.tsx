@@ -202,10 +202,10 @@ function Row(props: {
 }
 
 const meanings: Readonly<Record<Alarm['state'], string>> = {
-  unacknowledged: 'Its cause lasts, and nobody has acknowledged it',
-  returned: 'Its cause is over, but nobody has acknowledged it',
-  acknowledged: 'Its cause lasts, and somebody has acknowledged it',
-  normal: 'It is not present',
+  unacknowledged: 'Active, and nobody has acknowledged it',
+  returned: 'No longer active, but nobody has acknowledged it',
+  acknowledged: 'Active, and somebody has acknowledged it',
+  normal: 'Not active',
   unknown: 'The value of its parameter is unknown',
 };
 
@@ -219,7 +219,7 @@ function Announcement(props: { readonly alarms: readonly Alarm[] }) {
   let lastMs = Number.NEGATIVE_INFINITY;
   const current = createMemo(() => {
     const waiting = props.alarms.filter((one) => ['unacknowledged', 'returned'].includes(shownState(one)));
-    if (waiting.length === 0) return 'No unacknowledged alarm';
+    if (waiting.length === 0) return 'No unacknowledged alarms';
     return `${counted(waiting.length, 'unacknowledged alarm')}; the most urgent one: ${waiting[0]!.text}`;
   });
   createEffect(() => {

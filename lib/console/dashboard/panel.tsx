@@ -65,7 +65,7 @@ export function Panel(props: { readonly name: string; readonly dashboard: Dashbo
           <button
             type="button"
             onClick={() => setParams({ bare: '1' })}
-            title="Hide this bar; the link to the page remembers it"
+            title="Hide this bar; the URL of the page keeps it hidden"
           >
             Hide bar
           </button>
@@ -77,7 +77,7 @@ export function Panel(props: { readonly name: string; readonly dashboard: Dashbo
       <div role="status">
         <Show when={isStale()}>
           <p class="banner">
-            <strong>No link to the hub</strong> since {formatClock(staleSince())}. Values are outdated.
+            <strong>Disconnected from the hub</strong> since {formatClock(staleSince())}. Values are outdated.
           </p>
         </Show>
         <Show when={!isStale() && props.mistake}>

@@ -33,7 +33,7 @@ export interface Rows {
   readonly rows: readonly Row[];
 }
 
-/** Reads an expression as rows; undefined: it is more than rows can show. */
+/** Reads an expression as rows; undefined: it is too complex for rows. */
 export function readRows(expression: string): Rows | undefined {
   const any = splitAt(expression, '||');
   const all = splitAt(expression, '&&');

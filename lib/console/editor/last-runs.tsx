@@ -23,7 +23,7 @@ export function LastRuns(props: {
   return (
     <section class="runs" aria-label="Last runs">
       <h3>Last runs</h3>
-      <Show when={props.rehearsal} fallback={<p class="muted">They show as soon as the rule has no errors.</p>}>
+      <Show when={props.rehearsal} fallback={<p class="muted">They appear as soon as the rule has no errors.</p>}>
         {(known) => (
           <>
             <Show when={known().reason}>
@@ -31,10 +31,10 @@ export function LastRuns(props: {
             </Show>
             <Show when={runs().length > 0}>
               <p aria-live="polite">
-                <Show when={compares()} fallback="Change the rule, and its new results stand beside these.">
+                <Show when={compares()} fallback="Change the rule to compare its new results with these.">
                   {different() === 0
-                    ? 'The new rule would have written the same.'
-                    : `${different()} of ${runs().length} would have been different.`}
+                    ? 'The new rule would have written the same values.'
+                    : `${different()} of ${runs().length} would have differed.`}
                 </Show>
               </p>
               <div class="wide-table" tabIndex={0} role="region" aria-label="Last runs, newest first">

@@ -34,7 +34,7 @@ export function useProbation(): Probation {
   const count = () => {
     const leftMs = (open()?.untilMs ?? 0) - performance.now();
     setSecondsLeft(Math.max(0, Math.ceil(leftMs / 1000)));
-    if (leftMs <= 0) end('Nobody kept the change, so the hub has taken it back.');
+    if (leftMs <= 0) end('Nobody kept the change, so the hub has reverted it.');
   };
   return {
     begin({ revision, probation }) {
@@ -58,7 +58,7 @@ export function useProbation(): Probation {
         await postJson('/hub/edit/confirm', { revision: kept.revision });
         end('The change stays.');
       } catch (error) {
-        if (error instanceof Refusal && error.code === 'not-found') end('The hub has taken the change back.');
+        if (error instanceof Refusal && error.code === 'not-found') end('The hub has reverted the change.');
         else setNote(`Not kept yet: ${messageOf(error)}.`);
       }
     },

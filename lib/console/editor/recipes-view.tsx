@@ -24,7 +24,7 @@ export default function Recipes() {
     <>
       <div class="bar">
         <h1>Recipes</h1>
-        <Show when={chosen()} fallback={<Search label="Search recipes" placeholder="Search by what it does" />}>
+        <Show when={chosen()} fallback={<Search label="Search recipes" placeholder="Search by name or description" />}>
           <a href={linkTo('recipes')}>All recipes</a>
         </Show>
         <a href={linkTo('flows')}>Flows</a>

@@ -1,4 +1,4 @@
-// Revisions: the saved change sets of flow files, newest first, each with its difference. A change set is taken back as a whole, after a
+// Revisions: the saved change sets of flow files, newest first, each with its difference. A change set is reverted as a whole, after a
 // preview; later changes stay.
 
 import { createSignal, For, Show } from 'solid-js';

@@ -48,7 +48,7 @@ export function isNamed({ from }: Rule): boolean {
   return typeof from === 'object' && !Array.isArray(from);
 }
 
-/** Replaces the sources of a rule that keeps its kind of `from`. */
+/** Replaces the sources of a rule. `from` keeps its form: named or a list. */
 export function withSources(rule: Rule, ends: readonly SourceEnd[]): Rule {
   if (isNamed(rule))
     return withSettings(rule, { from: Object.fromEntries(ends.map((end) => [end.name, end.address])) });

@@ -219,7 +219,7 @@ export function OnlyIfPart(props: PartProps & { readonly scope: Scope }) {
             >
               + Condition
             </button>
-            <small>it always continues</small>
+            <small>no condition: the rule always runs</small>
           </p>
         }
       >
@@ -330,7 +330,7 @@ function Conditions(props: ConditionProps) {
           type="button"
           aria-pressed={isRows()}
           disabled={rows() === undefined}
-          title={rows() === undefined ? 'This expression is more than rows can show' : undefined}
+          title={rows() === undefined ? 'This expression is too complex for rows' : undefined}
           onClick={() => setTyped(false)}
         >
           Rows

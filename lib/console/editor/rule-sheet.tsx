@@ -87,7 +87,9 @@ function ChooseFile() {
   return (
     <Show when={!sources.error} fallback={<Fault text={messageOf(sources.error)} />}>
       <Show when={sources()} fallback={<p class="note">Loading …</p>}>
-        <p class="note">{files().length > 0 ? 'Which file shall have the rule?' : 'You may not edit any flow file.'}</p>
+        <p class="note">
+          {files().length > 0 ? 'Which file should contain the rule?' : 'You may not edit any flow file.'}
+        </p>
         <ul class="choices">
           <For each={files()}>
             {({ file }) => (
@@ -145,7 +147,7 @@ function Loaded(props: { readonly file: string; find(source: SourceFile): string
         {(known) => (
           <Show
             when={!isMissing()}
-            fallback={<p class="note">The file has no such rule any more. Open it again from Flows.</p>}
+            fallback={<p class="note">The file no longer contains this rule. Open a rule from Flows.</p>}
           >
             <Sheet source={known.source} path={known.path} name={known.name} reload={() => void refetch()} />
           </Show>
@@ -274,7 +276,9 @@ function Sheet(props: SheetProps) {
           <p class="result">
             <Show
               when={draft.typingError()}
-              fallback={<small>The file gets exactly this. Comments and layout stay.</small>}
+              fallback={
+                <small>This is exactly the text that the file will contain. Comments and formatting are kept.</small>
+              }
             >
               <span class="error">{draft.typingError()}</span>
             </Show>

@@ -98,7 +98,7 @@ function Bar(props: { readonly shown: ShownRules; readonly isList: boolean }) {
   return (
     <div class="bar">
       <h1>Flows</h1>
-      <Search label="Search rules" placeholder="Search by rule, address, folder, file" />
+      <Search label="Search rules" placeholder="Search by rule, address, folder or file" />
       <span class="count">{counted(matching().length, 'rule')}</span>
       <button type="button" aria-pressed={!props.isList} onClick={() => setParams({ as: 'graph' })}>
         Graph

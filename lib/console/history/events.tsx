@@ -73,7 +73,10 @@ export function EventTable(props: { readonly address: string; readonly type: Val
         <p class="note">No events in this period.</p>
       </Show>
       <Show when={props.events.held()?.next}>
-        <Show when={list().length < maxHeld} fallback={<p class="note">To see older events, shorten the period.</p>}>
+        <Show
+          when={list().length < maxHeld}
+          fallback={<p class="note">To see older events, choose an earlier period.</p>}
+        >
           <button type="button" onClick={() => props.events.more()}>
             Show more
           </button>

@@ -129,7 +129,7 @@ function textOf([value, low, high]: readonly (number | null)[]): string {
 /** Live values continue the history. It is requested again after this share of the timeframe, or after this time. */
 const refreshShare = 0.05;
 const mostRefreshMs = 60_000;
-/** The page does not record marks: they are requested at this interval, and so are histories that failed. */
+/** The interval of requests for marks, which the page does not record itself, and for histories whose request failed. */
 const leastRefreshMs = 2000;
 
 export interface Wanted {
@@ -232,7 +232,7 @@ export function TimeStrip(props: {
   const labelled = () => Math.ceil((slots().length * labelPx) / Math.max(1, size().width - labelsPx));
   const most = () => Math.max(1, ...slots().map(({ count }) => count));
   return (
-    <ol ref={list} class="time-strip" aria-label="Changes by time">
+    <ol ref={list} class="time-strip" aria-label="Changes over time">
       <Index each={slots()}>
         {(slot) => {
           const stepMs = () => slot().to - slot().from;

@@ -10,7 +10,7 @@ import { TableHead } from '../parts/table-head.tsx';
 import { Fault } from '../parts/view-bar.tsx';
 
 const roles = {
-  alone: 'the only hub of this name',
+  alone: 'the only hub with this name',
   main: 'the active hub of a pair',
   standby: 'the standby hub of a pair',
 } as const;

@@ -58,7 +58,7 @@ export default function Log() {
           isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
         }}
       >
-        <GuardedFor each={shown()} fallback={<p class="note">No entries of this level.</p>}>
+        <GuardedFor each={shown()} fallback={<p class="note">No entries at this level.</p>}>
           {(line) => (
             <>
               <Show when={line !== 'restarted' && firstOfDay().has(line) && line} keyed>

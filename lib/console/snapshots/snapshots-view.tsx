@@ -113,9 +113,13 @@ function Selection(props: {
 function questionOf(verb: Verb, wanted: string, selection: string) {
   switch (verb) {
     case 'save':
-      return { title: `Replace ${wanted}?`, text: 'This overwrites the saved snapshot of this name.', verb: 'Replace' };
+      return {
+        title: `Replace ${wanted}?`,
+        text: 'This overwrites the saved snapshot with this name.',
+        verb: 'Replace',
+      };
     case 'recall': {
-      const text = `This sets all parameters of ${selection} to their saved values, all at once.`;
+      const text = `This sets all parameters of ${selection} to their saved values, in one step.`;
       return { title: `Recall ${wanted}?`, text, verb: 'Recall' };
     }
     case 'forget':

@@ -92,14 +92,14 @@ function Troubles() {
   ]);
   const count = () => kinds().reduce((sum, { list }) => sum + list.length, 0);
   return (
-    <section class="panel" aria-label="What is wrong">
+    <section class="panel" aria-label="Problems">
       <h2>
-        What is wrong <Show when={count() > 0}>({formatCount(count())})</Show>
+        Problems <Show when={count() > 0}>({formatCount(count())})</Show>
       </h2>
       <Fault text={alarms.error() || installation.error() || rules.error()} />
       <Show when={count() === 0 && alarms.isKnown() && installation.isKnown()}>
         <p class="state" data-tone="good">
-          Nothing is wrong.
+          No problems.
         </p>
       </Show>
       <For each={kinds()}>
@@ -175,7 +175,7 @@ function Changes() {
   const { data, fault } = usePolled<AuditPage>(`/hub/audit?limit=${lastChanges}`, 'n', changesEveryMs);
   const entries = (): readonly AuditEntry[] => (Array.isArray(data()?.entries) ? data()!.entries.filter(Boolean) : []);
   return (
-    <Section title="What has changed last" view="audit" link="Audit">
+    <Section title="Latest changes" view="audit" link="Audit">
       <StoreFault fault={fault()} what="Changes are not recorded" />
       <Show when={data() && entries().length === 0}>
         <p class="muted">Nobody has changed anything yet.</p>

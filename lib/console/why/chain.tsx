@@ -124,7 +124,10 @@ function Author(props: Pick<CausedChange, 'origin' | 'awaySince'>) {
       </Show>
       <Show when={props.awaySince}>
         {(since) => (
-          <span class="muted"> found when the device reconnected, offline since {formatMoment(since())}</span>
+          <span class="muted">
+            {' '}
+            found when the device reconnected; it had been offline since {formatMoment(since())}
+          </span>
         )}
       </Show>
       <Show when={props.origin.file}>

@@ -168,7 +168,7 @@ function placeMistake(text: string, { code, summary, start }: Found, tokens: rea
   if (/^Invalid number/i.test(summary))
     return { message: `expected a number up to 1.8e308, got ${/^[\w.+-]*/.exec(text.slice(start))![0]}`, start };
   if (code === 'reserved_identifier')
-    return { message: `expected a name other than ${got}, which the language reserves`, start };
+    return { message: `expected a name other than ${got}, which is a reserved word`, start };
   if (code === 'unexpected_character' && at !== undefined && before !== undefined) {
     if (/^\d/.test(before.text) && before.start + before.text.length === start && /^[A-Za-z]/.test(got))
       return { message: `expected a number without a unit, got ${before.text}${got}`, start: before.start };
@@ -186,7 +186,7 @@ function placeMistake(text: string, { code, summary, start }: Found, tokens: rea
     const char = [...text.slice(start)][0] ?? got;
     return { message: `expected a name of letters a-z, digits and _, or text in quotes, got ${char}`, start };
   }
-  return { message: `expected an expression, ${summary[0]!.toLowerCase()}${summary.slice(1)}`, start };
+  return { message: `invalid expression: ${summary[0]!.toLowerCase()}${summary.slice(1)}`, start };
 }
 
 function limitOf(summary: string): string {

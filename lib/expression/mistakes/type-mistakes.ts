@@ -22,7 +22,7 @@ export function explainType(
   hasParam: boolean,
 ): ExpressionMistake {
   const { code = '', summary = error.message, node } = error;
-  if (!isPart(node)) return new ExpressionMistake(`expected an expression, ${summary}`, 0);
+  if (!isPart(node)) return new ExpressionMistake(`invalid expression: ${summary}`, 0);
   const source = (part: Part) => text.slice(part.start, part.end);
   const mistake = (message: string, at: Part = node) => new ExpressionMistake(message, at.start);
   switch (code) {

@@ -8,7 +8,7 @@ import { groupDigits } from '../../model/digits.ts';
 
 /** The maximum number of flow files. An installation has a few; more mean that a path names the wrong folder. */
 const maxFlowFiles = 10_000;
-/** The names of flow files in a folder; descriptions of devices are excluded. Any other file is read only when it is named. */
+/** The names of flow files in a folder; device descriptions are excluded. Any other file is read only when it is named. */
 const flowFilePattern = /(?:(?<!\.device)\.json5|(?<!\.d|\.spec|\.test)\.ts)$/;
 /** Hidden files, files and folders that begin with an underscore, packages, and folders of dashboards. */
 const skippedPattern = /(^|[\\/])([._]|(node_modules|dashboards)([\\/]|$))/;

@@ -217,7 +217,7 @@ export class Trial {
   #answer(): Promise<TrialAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<TrialAnswer>();
     const fail = (error: unknown) => reject(new TrialError(`cannot be loaded: ${messageOf(error)}`));
-    const exit = () => fail('it ended the thread that tried it');
+    const exit = () => fail('it ended its thread');
     this.#worker.once('message', resolve).once('error', fail).once('exit', exit);
     return promise.finally(() => {
       this.#worker.off('message', resolve).off('error', fail).off('exit', exit);

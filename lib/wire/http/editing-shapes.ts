@@ -179,7 +179,7 @@ export const editAnswer = named(
     revision: count.optional(),
     probation: z
       .strictObject({ until: time })
-      .describe('The change is taken back then, unless its author confirms it with POST /hub/edit/confirm')
+      .describe('The change is reverted then, unless its author confirms it with POST /hub/edit/confirm')
       .optional(),
   }),
 );

@@ -73,7 +73,7 @@ test.serial('get warns that a value is stale, and explain says since when', asyn
   await peer.stop();
   await hub.logged(/^connection "it" is degraded/);
   const url = `http://127.0.0.1:${hub.port}`;
-  const stale = /the value may be outdated: its device is offline since \d\d:\d\d:\d\d\.\d{3}\n$/;
+  const stale = /the value may be outdated: its device has been offline since \d\d:\d\d:\d\d\.\d{3}\n$/;
   const got = await call((console) => get('it/level', options(url), console));
   t.deepEqual([got.status, got.output], [0, '5\n']);
   t.regex(got.errors, stale);
@@ -151,7 +151,7 @@ test.serial('the nearest address is suggested, from those that the user may see'
   }).then((hub) => ({ url: `http://127.0.0.1:${hub.port}` }));
   await t.throwsAsync(
     call((console) => get('DESK/Lamp', { ...options(url), token: 'YQ==' }, console)),
-    { message: 'DESK/Lamp: there is no parameter of this address, did you mean "desk/lamp"?' },
+    { message: 'DESK/Lamp: there is no parameter with this address, did you mean "desk/lamp"?' },
   );
   for (const [token, hint] of [
     ['YQ==', ', did you mean "desk/lamp"?'],
@@ -160,7 +160,7 @@ test.serial('the nearest address is suggested, from those that the user may see'
     for (const command of [get, explain, watch])
       await t.throwsAsync(
         call((console) => command('desk/lmap', { ...options(url), token }, console, async () => 'SIGINT')),
-        { message: `desk/lmap: there is no parameter of this address${hint}` },
+        { message: `desk/lmap: there is no parameter with this address${hint}` },
       );
 });
 
@@ -170,7 +170,7 @@ const refusals: [what: string, command: Command, message: string][] = [
   [
     'get desk/nothing',
     (...rest) => get('desk/nothing', ...rest),
-    'desk/nothing: there is no parameter of this address',
+    'desk/nothing: there is no parameter with this address',
   ],
   ['get desk/unknown', (...rest) => get('desk/unknown', ...rest), 'desk/unknown: the state is unknown'],
   [
@@ -191,7 +191,7 @@ const refusals: [what: string, command: Command, message: string][] = [
   [
     'watch desk/nothing',
     (...rest) => watch('desk/nothing', ...rest, () => new Promise(() => {})),
-    'desk/nothing: there is no parameter of this address',
+    'desk/nothing: there is no parameter with this address',
   ],
 ];
 for (const [what, command, message] of refusals)

@@ -65,7 +65,7 @@ test('drops what waits when the keyboard goes, and remembers the keys it held un
   for (const key of ['a', 'b', 'c']) queue.push(press(key));
   queue.hold([38, 56]);
   queue.close();
-  t.deepEqual(lost, [{ count: 3, reason: 'the keyboard went away' }]);
+  t.deepEqual(lost, [{ count: 3, reason: 'the keyboard was disconnected' }]);
   queue.close();
   t.is(lost.length, 1);
   t.deepEqual(queue.held, [38, 56]);

@@ -140,7 +140,7 @@ test('a device that is away is stale alone', async (t) => {
   await other.say('heat/there', 'offline', true);
   await eventually(() => hub.find('home/mode')!.device?.staleSince !== undefined, 'a stale value');
   t.is(hub.find('home/lamp')!.device!.staleSince, undefined);
-  t.throws(() => hub.write('home/mode', 1, writer), { message: /mode: the device is away/ });
+  t.throws(() => hub.write('home/mode', 1, writer), { message: /mode: the device is offline/ });
   await other.say('heat/there', '{"state":"online"}', true);
   await eventually(() => hub.find('home/mode')!.device?.staleSince === undefined, 'a fresh value');
 });

@@ -180,8 +180,8 @@ for (const [settings, mistake] of [
   ],
   ["listen: 1, parameters: { a: { address: '/a', args: 'q' } }", /args: expected a type tag such as "f"/],
   ["listen: 1, parameters: { a: { address: '/a', args: ['f', 'f'] } }", /expected names for several parts/],
-  ["listen: 1, parameters: { a: { address: '/a', args: ['x:f', 'f'] } }", /expected a name for each part/],
-  ["listen: 1, parameters: { a: { address: '/a', args: ['x:f', 'x:f'] } }", /expected each name of a part once/],
+  ["listen: 1, parameters: { a: { address: '/a', args: ['x:f', 'f'] } }", /expected names for all parts/],
+  ["listen: 1, parameters: { a: { address: '/a', args: ['x:f', 'x:f'] } }", /expected a different name for each part/],
   ["listen: 1, parameters: { a: { address: '/a', args: ['[', 'f'] } }", /expected a "\]" after each "\["/],
   [
     "listen: 1, parameters: { a: { address: '/a', type: 'F', args: 7 } }",

@@ -135,7 +135,7 @@ const mistakes: [template: string, message: RegExp][] = [
   ],
   ['<!DOCTYPE a>\n<!DOCTYPE a><a/>', /^template:2:9: inappropriately located doctype/],
   ['<a><n:b/></a>', /^template:1:9: unbound namespace prefix: "n"/],
-  ['<a>\ud800</a>', /expected Unicode text, got half of a surrogate pair/],
+  ['<a>\ud800</a>', /expected Unicode text, got a lone surrogate/],
   ['<?xml version="1.1"?><a/>', /^template:1:21: expected XML of version 1.0, got "1.1"/],
   [`<a>$${'x'.repeat(256)}</a>`, /^template:1:\d+: expected a Parameter ID of at most 255 characters/],
   ['<?xml version="1.0" encoding="KOI8-R"?><a/>', /^template: expected one of the encodings UTF-8, .*, got "KOI8-R"/],
@@ -176,7 +176,7 @@ test('the bytes of a template file have to match its declaration', (t) => {
     [Buffer.from(declaring('UTF-8'), 'utf16le'), 'UTF-8'],
     [Buffer.from(`\ufeff${declaring('ISO-8859-1')}`), 'ISO-8859-1'],
   ] as const)
-    t.throws(() => of(bytes), { message: `file: expected bytes in ${declared}, got others` });
+    t.throws(() => of(bytes), { message: `file: expected a file encoded in ${declared}, got another encoding` });
 });
 
 test('a file never exceeds its limit', (t) => {

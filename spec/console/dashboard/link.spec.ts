@@ -40,7 +40,7 @@ test('a hub that hangs or stops makes every widget stale within three seconds; w
   first.process.kill('SIGTERM');
   const stopped = await idleTimeOf(() => waitUntil(page, allStale));
   t.true(stopped < limitMs, `a hub that stops: ${Math.round(stopped)} ms`);
-  await page.getByText('No link to the hub').first().waitFor();
+  await page.getByText('Disconnected from the hub').first().waitFor();
   await first.ended();
 
   const second = await startHubProcess(t, flow);
@@ -104,7 +104,7 @@ test.serial('it is off even if its dashboard was left meanwhile', async (t) => {
   const { network, page, isOn } = await holdTalk(t);
   network.freeze();
   await page.evaluate(`location.hash = '#/parameters'`);
-  await page.getByText('No link to the hub').waitFor();
+  await page.getByText('Disconnected from the hub').waitFor();
   network.cut();
   network.thaw();
   await isOn(false);

@@ -34,7 +34,7 @@ export const templateMistakes: readonly Made[] = [
     [
       'an unused variable',
       "{ each: { ¦m: [1, 2], n: [1] }, rules: [{ from: 'desk/mic', map: '${n} > 0', to: 'desk/lamp' }] }",
-      'unused variable "m": nothing in this item has ${m}',
+      'unused variable "m": nothing in this item uses ${m}',
       'cannot',
     ],
     [

@@ -245,8 +245,8 @@ export class Mirrors {
   }
 
   /**
-   * Handles a removed parameter: one of another hub may be shown in its place. The mirror that has shown it must no longer show it, because
-   * this hub or a third one now has it.
+   * Handles the removal of a parameter: mirrors that hide another parameter with its address may now show that one. If the removed parameter
+   * was mirrored, its mirror notes that this hub or a third one now owns the address.
    */
   #makeRoom(parameter: Parameter): void {
     const { address, remote } = parameter;

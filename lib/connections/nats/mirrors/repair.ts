@@ -55,7 +55,7 @@ export async function repair(context: RepairContext, from: Position | undefined)
   const position = await repairing.define();
   const valued = new Set<number>();
   const all = await repairing.walk({ ...position, rev: 0 }, valued);
-  if (all === undefined) throw new Error('parameters were added or removed in between');
+  if (all === undefined) throw new Error('parameters were added or removed during the transfer');
   await repairing.take(context.parameters.settle(valued));
   return { ...all, isSnapshot: true };
 }
@@ -92,7 +92,7 @@ class Repairing {
     }
   }
 
-  /** Applies values since a revision. Undefined: the owner has renumbered its parameters. */
+  /** Applies the values that changed after a revision. Returns undefined if the owner has renumbered its parameters. */
   async walk(
     { epoch, structure, rev }: Position,
     valued?: Set<number>,

@@ -129,7 +129,7 @@ export class RemoteWriteHandler {
         try {
           const parameter = hub.find(address);
           if (parameter === undefined)
-            throw new HubError('unknown-parameter', `${address}: its hub has no parameter of this address`);
+            throw new HubError('unknown-parameter', `${address}: its hub has no parameter with this address`);
           if (parameter.remote !== undefined)
             throw new HubError('unavailable', `${address}: its hub no longer owns it`);
           if (!this.#context.isShared(parameter))

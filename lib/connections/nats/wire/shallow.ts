@@ -42,7 +42,8 @@ export function expectShallow(data: Uint8Array, mostKeys = maxKeys): void {
     } else if (what === kind.colon) keys.add(start, place);
     else if (what === kind.closing) depth = Math.max(0, depth - 1);
     else {
-      if (what === kind.opening && ++depth > maxDepth) throw new Error(`expected at most ${maxDepth} levels`);
+      if (what === kind.opening && ++depth > maxDepth)
+        throw new Error(`expected at most ${maxDepth} levels of nesting`);
       if (++values > maxValues) throw new Error(`expected at most ${maxValues} values`);
     }
   }

@@ -77,7 +77,7 @@ export const endpoints: Endpoint[] = [
     id: 'readClient',
     summary: 'The client library for browsers, a module',
     answers: fileAnswers,
-    errors: { 404: 'The client library is not built', 416: 'The range lies outside of the file' },
+    errors: { 404: 'The client library has not been built', 416: 'The range lies outside of the file' },
     serve: (context) =>
       filesOf(context, (service, response, request) => replyFile(response, request, service, locateClientScript)),
   },
@@ -120,7 +120,7 @@ function redirectToHub(response: HttpResponse): void {
   begin(response, '302 Found').writeHeader('Location', '/hub/').end();
 }
 
-/** Answers with the page of the console, or with the list of requests as text if the console is not built. */
+/** Answers with the page of the console, or with the list of requests as text if the console has not been built. */
 async function serveConsolePage(
   context: Context,
   service: FileService,
@@ -139,7 +139,10 @@ function* locateClientScript(path: string): Reading<Place> {
   try {
     return { file: yield* realPathOf(clientScript) };
   } catch {
-    throw new HubError('not-found', `${path}: this file is not built; run "npm install" in the folder of the hub`);
+    throw new HubError(
+      'not-found',
+      `${path}: this file has not been built; run "npm install" in the folder of the hub`,
+    );
   }
 }
 

@@ -112,7 +112,7 @@ export const endpoints = [
     need: 'edit',
     id: 'confirmEdit',
     tag: 'editing',
-    summary: 'Keeps a change of a REST API or of users, which is otherwise taken back after 30 seconds',
+    summary: 'Keeps a change of a REST API or of users, which is otherwise reverted after 30 seconds',
     body: confirmRequest,
     answer: confirmed,
     answered: 'The change stays',

@@ -126,7 +126,7 @@ function withinLimit<Result>(work: () => Result): Result | undefined {
 function find(address: string, view: View): Parameter {
   const parameter = view.find(address);
   if (parameter !== undefined) return parameter;
-  throw new HubError('unknown-parameter', `${address.slice(0, 300)}: there is no parameter of this address`);
+  throw new HubError('unknown-parameter', `${address.slice(0, 300)}: there is no parameter with this address`);
 }
 
 /** Returns the uses of a parameter. A principal without `manage` sees the rules, connections and tests in files that it may edit. */

@@ -35,7 +35,7 @@ function explainParameter(hub: Pick<HubPort, 'wouldBe' | 'persistence'>, view: V
   if (parameter === undefined) {
     const nearest = nearestAddress(address, view);
     const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`;
-    throw new HubError('unknown-parameter', `${address}: there is no parameter of this address${hint}`);
+    throw new HubError('unknown-parameter', `${address}: there is no parameter with this address${hint}`);
   }
   const { lastChange } = parameter;
   const wouldBe = hub.wouldBe(address);

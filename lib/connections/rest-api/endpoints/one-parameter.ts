@@ -122,7 +122,7 @@ function find(url: string, { view }: Principal, paths: Map<string, KnownPath>): 
   const address = decodePath(url.slice(start.length));
   const parameter = view.find(address);
   if (parameter === undefined)
-    throw new HubError('unknown-parameter', `${address}: there is no parameter of this address`);
+    throw new HubError('unknown-parameter', `${address}: there is no parameter with this address`);
   const path = { parameter, value: undefined, asText: undefined, asJson: undefined };
   if (paths.size < maxKnownPaths) paths.set(url, path);
   return path;

@@ -55,7 +55,7 @@ function serveRecording(
 ): void {
   const most = limits.recordings.default;
   if (recordings.size >= most)
-    throw new LimitError('recordings', 'conflict', `record: expected at most ${most} recordings, got another one`);
+    throw new LimitError('recordings', 'conflict', `record: expected at most ${most} recordings at a time, got more`);
   const exchange = keepResponse(response);
   const stay = cutWith(principal, response);
   const lines = new Lines(exchange, () => {

@@ -123,7 +123,7 @@ export const limits = {
     default: 0,
     unit: 'per second',
     setting: [0, 10_000_000],
-    about: `values written by the clients of one user${orAddress}, over HTTP and WebSocket; a message is accepted as a whole, and its excess counts for the next seconds; 0: no limit`,
+    about: `values written by the clients of one user${orAddress}, over HTTP and WebSocket; a message is accepted as a whole, and its excess counts against the next seconds; 0: no limit`,
     answer: '429 with `Retry-After`; on a WebSocket an error for each value',
     isFatal: false,
   },

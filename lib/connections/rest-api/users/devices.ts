@@ -131,11 +131,7 @@ export class Devices {
       );
     const kiosks = [...this.#byDigest.values()].filter(({ kind }) => kind === 'kiosk').length;
     if (kiosks + this.#links.list().length >= limits.kiosks.default)
-      throw new LimitError(
-        'kiosks',
-        'conflict',
-        `invite: expected at most ${limits.kiosks.default} kiosks, got another one`,
-      );
+      throw new LimitError('kiosks', 'conflict', `invite: expected at most ${limits.kiosks.default} kiosks, got more`);
     return this.#links.add({ user, name: shownOf(name), dashboard });
   }
 
@@ -309,11 +305,7 @@ export class KioskLinks {
   add(invitation: Omit<Invitation, 'until'>): string {
     const most = limits.kioskLinks.default;
     if (this.list().length >= most)
-      throw new LimitError(
-        'kioskLinks',
-        'conflict',
-        `invite: expected at most ${most} unopened links, got another one`,
-      );
+      throw new LimitError('kioskLinks', 'conflict', `invite: expected at most ${most} unopened links, got more`);
     const code = randomBytes(16).toString('base64url');
     this.#byDigest.set(digestOf(code), {
       ...invitation,

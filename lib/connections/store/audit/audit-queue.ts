@@ -39,7 +39,7 @@ export class AuditQueue {
   #inSecond = 0;
   /** Entries of the current second that count further changes, by user and address. */
   readonly #counting: Counted = new Map();
-  /** Entries for reports from other hubs, by hub. Their second is that of this hub's clock. */
+  /** Entries for reports from other hubs in the current second of this hub's clock, by hub. */
   readonly #reported: Counted = new Map();
   #reportedSecond = 0;
   #writesInSecond = 0;
@@ -60,7 +60,7 @@ export class AuditQueue {
     return this.#waiting.length;
   }
 
-  /** Numbers new entries from above this one. */
+  /** Makes the numbers of new entries continue after `n`. */
   startAfter(n: number): void {
     this.#lastNumber = Math.max(this.#lastNumber, n);
   }

@@ -492,7 +492,8 @@ function createGiveBack(id: string, persistence: PersistencePort, log: Log, isSe
     const values = keptOf(held?.values ?? [], isSelected);
     const isTaken = persistence.giveBack({ values, memories: held?.memories ?? [] }, id);
     if (isTaken) log.info({ values: values.length }, `restored ${counted(values.length, 'value')}`);
-    else if (isFirst) log.warn({}, 'no values restored: the connections started without waiting any longer');
+    else if (isFirst)
+      log.warn({}, 'no values were restored: the connections started before the stored values were read');
     isFirst = false;
   };
 }

@@ -141,7 +141,7 @@ function TextField(props: FieldProps) {
   const hasLines = () => shown().includes('\n');
   const write = async () => {
     const before = draft.text();
-    if (!draft.isTyped() && props.value === undefined) return props.refuse('The text is unknown: enter one.');
+    if (!draft.isTyped() && props.value === undefined) return props.refuse('The value is unknown: enter one.');
     const text = restoreLineBreaks(before, draft.entered() ?? before);
     if ((await props.set(text)) && draft.text() === before) draft.settle(text);
   };
@@ -186,7 +186,7 @@ function TextField(props: FieldProps) {
       <button type="submit" class="main">
         Set
       </button>
-      <small>{hasLines() ? 'Ctrl+Enter sets' : 'Enter sets, Shift+Enter starts a new line'}</small>
+      <small>{hasLines() ? 'Ctrl+Enter to set' : 'Enter to set, Shift+Enter for a new line'}</small>
     </form>
   );
 }

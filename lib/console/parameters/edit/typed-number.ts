@@ -5,7 +5,7 @@ export type TypedNumber = { readonly value: number } | { readonly mistake: strin
 
 const plain = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const withComma = /^([+-]?\d*),(\d+)((?:e[+-]?\d+)?)$/i;
-/** Matches three digits after a single comma, which may be thousands: `1,000`, but not `0,125`. */
+/** Matches numbers whose only comma may separate thousands: `1,000`, but not `0,125`. */
 const perhapsThousands = /^[+-]?[1-9]\d{0,2},\d{3}$/;
 const withSeparators = /^[+-]?\d{1,3}(?:[,.' \u00a0\u2009\u202f]\d{3})+(?:[,.]\d+)?$/;
 const shownLength = 40;

@@ -37,7 +37,7 @@ export function SearchBar(props: {
         onKeyDown={(event) => event.key === 'ArrowDown' && props.onDown()}
       />
       <select
-        aria-label="How to search"
+        aria-label="Search mode"
         value={mode()}
         onChange={(event) =>
           setParams({ mode: event.currentTarget.value === 'text' ? undefined : event.currentTarget.value })

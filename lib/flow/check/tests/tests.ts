@@ -98,7 +98,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** The parts of a hub that tests can reach. */
 export interface Testable {
-  /** Finds the parameter of an address at a location, or returns undefined after adding the error. */
+  /** Returns the parameter with an address. If there is none, adds an error at the location and returns undefined. */
   find(location: SourceLocation, address: string): TestedParameter | undefined;
   /** Whether the test simulates the outside world of a connection. */
   isExternal(connectionId: string): boolean;

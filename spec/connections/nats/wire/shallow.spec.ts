@@ -10,7 +10,7 @@ const listOf = (count: number, item: (index: number) => string) =>
 const spaces = ' '.repeat(40_000);
 
 for (const [what, text, expected] of [
-  ['brackets', '['.repeat(40_000), 'expected at most 32 levels'],
+  ['brackets', '['.repeat(40_000), 'expected at most 32 levels of nesting'],
   [
     'one object of many keys',
     `{${listOf(9000, (index) => `"k${index}":1`).slice(1, -1)}}`,

@@ -46,5 +46,5 @@ test('a hub without the built file explains how to build it', async (t) => {
   const hub = await startHubProcess(t, { connections: { api } }, { program });
   const { status, text } = await ask(t, hub.port, 'GET /hub/client.js');
   t.is(status, 404);
-  t.is(text, '/hub/client.js: this file is not built; run "npm install" in the folder of the hub\n');
+  t.is(text, '/hub/client.js: this file has not been built; run "npm install" in the folder of the hub\n');
 });

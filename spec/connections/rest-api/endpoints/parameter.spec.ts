@@ -117,7 +117,7 @@ for (const path of missing)
     const hub = await startDesk(t, ['p,S,x']);
     const answer = await ask(t, hub.port, `GET /parameters/${path}`);
     t.is(answer.status, 404);
-    t.regex(answer.text, /^[^\n]+: there is no parameter of this address\n$|^: there is no/);
+    t.regex(answer.text, /^[^\n]+: there is no parameter with this address\n$|^: there is no/);
     const problem = await ask(t, hub.port, `GET /parameters/${path}`, json);
     t.is(problem.headers['content-type'], 'application/problem+json');
     t.like(JSON.parse(problem.text), {
@@ -144,7 +144,7 @@ test('D-13: HEAD is answered like GET, without the body, and the connection goes
   for (const [path, status, length] of [
     ['/parameters/desk/p', 200, '6'],
     ['/parameters/desk/q', 503, '29'],
-    ['/parameters/desk/r', 404, '46'],
+    ['/parameters/desk/r', 404, '48'],
     ['/hub/', 200, undefined],
     ['/hub/health', 200, undefined],
     ['/hub/parameters', 200, undefined],
