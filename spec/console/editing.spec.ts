@@ -145,6 +145,29 @@ test.serial('rows, expression and JSON5 follow one another; comments and layout 
   );
 });
 
+test.serial('an option chosen by typed letters keeps what options on the way to it would replace', async (t) => {
+  const { page } = await open('#/flows?as=list');
+  await edit(page, 'level');
+  const kinds = page.getByLabel('What it writes', { exact: true });
+  const json5 = page.getByLabel('JSON5 of the rule');
+  await kinds.focus();
+  await page.keyboard.type('an e'); // by way of “always the same”
+  await page.keyboard.press('Tab');
+  t.is(await page.evaluate('document.activeElement.ariaLabel'), 'Expression to write');
+  t.is(await kinds.inputValue(), 'expression');
+  t.is(await page.getByLabel('Expression to write').inputValue(), 'value > -10');
+  await kinds.focus();
+  await page.keyboard.type('al');
+  await waitUntil(page, async () => (await json5.inputValue()).includes("map: 'true'"));
+  await page.keyboard.press('F6');
+  t.is(await page.evaluate('document.activeElement.textContent'), '+ Delay, hold, debounce …');
+  await page.keyboard.press('F6');
+  t.is(await page.evaluate('document.activeElement.ariaLabel'), 'Destination 1');
+  await page.keyboard.press('Shift+F6');
+  await page.keyboard.press('Shift+F6');
+  t.is(await page.evaluate('document.activeElement.ariaLabel'), 'What it writes');
+});
+
 test.serial('an error stands at its part, and nothing can be taken over', async (t) => {
   const { page, read } = await open('#/flows?as=list');
   await edit(page, 'level');

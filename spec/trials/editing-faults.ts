@@ -12,7 +12,7 @@ import type { Problem } from '../../lib/wire/http/problem.ts';
 import { inTemporaryFolder } from '../support/folder.ts';
 import { Random } from '../support/random.ts';
 import { dependent } from '../support/system/dependent.ts';
-import { defineTrial, notify } from './trial.ts';
+import { defineTrial, notify, progress } from './trial.ts';
 
 const main = join(import.meta.dirname, '../../lib/main.ts');
 const startMs = 60_000;
@@ -108,7 +108,9 @@ async function changeTogether(folder: string, rounds: number, seed: number): Pro
   const counts = { merged: 0, shown: 0, lost: 0, redone: 0 };
   let isRight = rounds > 0;
   try {
+    const tell = progress('rounds', rounds);
     for (let round = 1; round <= rounds && isRight; round++) {
+      tell(round - 1);
       const random = new Random(seed, round);
       const wanted = (who: number): Change => ({ rule: random.below(ruleCount), map: `value + ${round * 10 + who}` });
       const [one, other, third] = [wanted(1), wanted(2), wanted(3)];
@@ -214,7 +216,9 @@ async function killSaves(folder: string, kills: number, count: number, seed: num
   for (const name of names) await writeFile(join(folder, name), flow(1).replace("'rule 0'", `'${name} 0'`));
   const counts = { none: 0, all: 0, inside: 0, answered: 0 };
   let value = 0;
+  const tell = progress('kills', kills);
   for (let number = 1; number <= kills; number++) {
+    tell(number - 1);
     const random = new Random(seed, number);
     const hub = await KilledHub.start(folder);
     const sources = await Promise.all(names.map((name) => hub.source(name)));

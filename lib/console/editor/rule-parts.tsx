@@ -5,6 +5,7 @@ import type { ValueType } from '../../client/index.ts';
 import type { LiveValues } from '../hub/live-values.ts';
 import { formatValue } from '../page/units.ts';
 import { AddressField } from '../parts/address-input.tsx';
+import { Choice } from '../parts/choice.tsx';
 import {
   type Comparison,
   comparisonNames,
@@ -267,18 +268,14 @@ export function WritePart(props: PartProps & { readonly scope: Scope }) {
   return (
     <Part title="write" errors={props.errorsOf('map')}>
       <p class="fields">
-        <select
-          aria-label="What it writes"
-          value={kind()}
-          onChange={(event) => choose(event.currentTarget.value as Writes)}
-        >
+        <Choice label="What it writes" value={kind()} choose={(next) => choose(next as Writes)}>
           <option value="source" disabled={isNamed(props.rule) && !isSplit(props.rule)}>
             the value of the source
           </option>
           <option value="fixed">always the same</option>
           <option value="conditions">whether conditions hold (true or false)</option>
           <option value="expression">an expression</option>
-        </select>
+        </Choice>
         <Show when={kind() === 'fixed'}>
           <LiteralField
             label="Value to write"
@@ -382,14 +379,14 @@ function RowList(props: ConditionProps & { readonly rows: Rows }) {
     <>
       <Show when={list().length > 1}>
         <p class="fields">
-          <select
-            aria-label="How the rows combine"
+          <Choice
+            label="How the rows combine"
             value={props.rows.join}
-            onChange={(event) => write({ ...props.rows, join: event.currentTarget.value as Rows['join'] })}
+            choose={(join) => write({ ...props.rows, join: join as Rows['join'] })}
           >
             <option value="all">all of these (and)</option>
             <option value="any">any of these (or)</option>
-          </select>
+          </Choice>
         </p>
       </Show>
       <Index each={list()}>
@@ -443,17 +440,14 @@ function ConditionRow(
   };
   return (
     <div class="fields">
-      <select
-        aria-label={`Row ${props.number}: what is compared`}
+      <Choice
+        label={`Row ${props.number}: what is compared`}
         value={isOther() ? '/' : props.row.operand}
-        onChange={(event) => {
-          const operand = event.currentTarget.value;
-          props.set({ ...props.row, operand: operand === '/' ? 'desk/lamp' : operand });
-        }}
+        choose={(operand) => props.set({ ...props.row, operand: operand === '/' ? 'desk/lamp' : operand })}
       >
         <For each={names()}>{(name) => <option value={name}>{name === 'value' ? 'the value' : name}</option>}</For>
         <option value="/">another parameter …</option>
-      </select>
+      </Choice>
       <Show when={isOther()}>
         <Address
           expand={props.expand}
@@ -462,13 +456,13 @@ function ConditionRow(
           choose={(operand) => props.set({ ...props.row, operand })}
         />
       </Show>
-      <select
-        aria-label={`Row ${props.number}: how`}
+      <Choice
+        label={`Row ${props.number}: how`}
         value={props.row.comparison}
-        onChange={(event) => choose(event.currentTarget.value as Comparison)}
+        choose={(next) => choose(next as Comparison)}
       >
         <For each={offered()}>{(one) => <option value={one}>{comparisonNames[one]}</option>}</For>
-      </select>
+      </Choice>
       <Index each={props.row.values}>
         {(value, at) => (
           <>
@@ -560,16 +554,12 @@ export function AfterPart(props: PartProps) {
           };
           return (
             <div class="fields">
-              <select
-                aria-label={`Step ${index + 1}`}
-                value={isSimple() ? name() : ''}
-                onChange={(event) => choose(event.currentTarget.value)}
-              >
+              <Choice label={`Step ${index + 1}`} value={isSimple() ? name() : ''} choose={choose}>
                 <For each={Object.entries({ ...timeSteps, ...otherSteps })}>
                   {([value, words]) => <option value={value}>{words}</option>}
                 </For>
                 <option value="">another step, as JSON5</option>
-              </select>
+              </Choice>
               <Show
                 when={isSimple()}
                 fallback={<StepText number={index + 1} step={step()} set={(next) => replace(index, next)} />}

@@ -200,7 +200,12 @@ function Sheet(props: SheetProps) {
   const rename = (name: string) => change(withSettings(rule(), { name: name || undefined }));
   const file = () => props.source.file.replace(/^.*[\\/]/, '');
   return (
-    <form class="rule-sheet" onSubmit={(event) => event.preventDefault()} aria-label={rule().name ?? 'New rule'}>
+    <form
+      class="rule-sheet"
+      onSubmit={(event) => event.preventDefault()}
+      onKeyDown={goToPart}
+      aria-label={rule().name ?? 'New rule'}
+    >
       <Show when={!props.source.canEdit}>
         <p role="alert" class="warning whole">
           Read-only: {props.source.reason}
@@ -261,6 +266,11 @@ function Sheet(props: SheetProps) {
           <AfterPart {...part} rule={rule()} />
           <ToPart {...part} rule={rule()} scope={rule().from} />
         </div>
+        <p class="keys">
+          <small>
+            <kbd>F6</kbd> goes to the next part, Shift and F6 to the one before.
+          </small>
+        </p>
         <More rule={rule()} change={change} />
         <details class="json5" open>
           <summary>JSON5</summary>
@@ -314,6 +324,18 @@ function Sheet(props: SheetProps) {
       </Show>
     </form>
   );
+}
+
+/** Goes by F6 from a part of the rule to the next one, by Shift and F6 back, past all fields between them. */
+function goToPart(event: KeyboardEvent & { readonly currentTarget: HTMLFormElement; readonly target: Element }): void {
+  if (event.key !== 'F6') return;
+  event.preventDefault();
+  const parts = [...event.currentTarget.querySelectorAll('.parts > fieldset, .json5, .side')];
+  const at = parts.findIndex((part) => part.contains(event.target));
+  const next = event.shiftKey ? Math.max(at, 0) + parts.length - 1 : at + 1;
+  const all = parts[next % parts.length]!.querySelectorAll<HTMLElement>('input, select, textarea, summary, button');
+  const fields = [...all].filter((field) => !field.matches(':disabled') && field.checkVisibility());
+  (fields.find((field) => field.matches('.address, select, textarea')) ?? fields[0])?.focus();
 }
 
 /** Says that a template made the rule, and asks whether a change is for all that it makes. */

@@ -36,7 +36,7 @@ export const trial = defineTrial({
     most: ['how many recipes, of ten, and how many rules are rebuilt', 24, 1],
     seconds: ['how long something may take to be seen', 10, 60],
   },
-  parts: { all: parts, short: ['recipes', 'tally'], shortCount: 1 },
+  parts: { all: parts, short: ['recipes', 'rules', 'tally'], shortCount: 1 },
   async run({ most, seconds }, { parts: chosen }) {
     const browser = await launchBrowser();
     let isHeld = chosen.length > 0;

@@ -4,8 +4,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';
 
-/** The most presses of Tab after which a person reaches for the mouse. */
+/** The most presses of Tab after which a person looks for another way: F6 from part to part, and Tab again. */
 const mostTabs = 5;
+const mostParts = 5;
 /** A list begins anew with the first letter after a pause of a second, which a busy machine takes between two letters. */
 const letterPauseMs = 1200;
 const mostAttempts = 5;
@@ -61,9 +62,9 @@ export class Hand {
     await this.#at(label, 0, `“${button}” leaves the focus where it was, not at “${label}”`);
   }
 
-  /** Goes to a field by Tab, if it is near, else by the mouse, and types over what it has. */
+  /** Goes to a field by Tab or F6, if it is near, else by the mouse, and types over what it has. */
   async fill(label: string, text: string): Promise<void> {
-    await this.#at(label, mostTabs, `“${label}” is not among the next ${mostTabs} fields`);
+    await this.#near(label);
     if (await this.#hasText()) await this.key('ControlOrMeta+a');
     await this.type(text);
   }
@@ -76,11 +77,12 @@ export class Hand {
 
   /** Chooses an option by its first letters, as a person does. */
   async choose(label: string, option: string): Promise<void> {
-    await this.#at(label, mostTabs, `“${label}” is not among the next ${mostTabs} fields`);
+    const isOpened = await this.#near(label);
     let shown = '';
     for (let attempt = 0; attempt < mostAttempts && !shown.startsWith(option); attempt++) {
       if (attempt > 0) await setTimeout(letterPauseMs);
       await this.type(option);
+      if (isOpened && attempt === 0) await this.key('Enter'); // the mouse has opened the list
       shown = await this.page.evaluate<string>('document.activeElement.selectedOptions?.[0]?.label ?? ""');
     }
     if (!shown.startsWith(option)) throw new Error(`“${label}”: expected the option “${option}”, got “${shown}”`);
@@ -96,16 +98,43 @@ export class Hand {
     await this.click(button); // which waits until it is enabled
   }
 
-  async #at(label: string, tabs: number, hesitation: string): Promise<void> {
-    const field = this.page.getByLabel(label, { exact: true });
+  /** Goes to a field by Tab; if it is in a part further away, by F6 and Tab. Returns whether it took the mouse. */
+  async #near(label: string): Promise<boolean> {
+    if (await this.#tabTo(label, mostTabs)) return false;
+    const part = this.page.locator('fieldset:focus-within').filter({ has: this.#field(label) });
+    for (let step = 0; step < mostParts && (await part.count()) < (await this.#depth(label)); step++)
+      await this.key('F6');
+    return this.#at(label, mostTabs, `“${label}” is not among the next ${mostTabs} fields of its part`);
+  }
+
+  /** Returns whether it took the mouse. */
+  async #at(label: string, tabs: number, hesitation: string): Promise<boolean> {
+    if (await this.#tabTo(label, tabs)) return false;
+    this.#hesitations.push(hesitation);
+    await this.click(this.#field(label));
+    return true;
+  }
+
+  async #tabTo(label: string, tabs: number): Promise<boolean> {
+    const field = this.#field(label);
     await field.waitFor();
     for (let tab = 0; ; tab++) {
-      if ((await field.and(this.page.locator(':focus')).count()) > 0) return;
-      if (tab === tabs) break;
+      if ((await field.and(this.page.locator(':focus')).count()) > 0) return true;
+      if (tab === tabs) return false;
       await this.key('Tab');
     }
-    this.#hesitations.push(hesitation);
-    await this.click(field);
+  }
+
+  #field(label: string): Locator {
+    return this.page.getByLabel(label, { exact: true });
+  }
+
+  /** How many groups of fields, one in the other, have a field. */
+  #depth(label: string): Promise<number> {
+    return this.page
+      .locator('fieldset')
+      .filter({ has: this.#field(label) })
+      .count();
   }
 
   #hasText(): Promise<boolean> {
