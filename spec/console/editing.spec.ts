@@ -168,6 +168,33 @@ test.serial('an option chosen by typed letters keeps what options on the way to 
   t.is(await page.evaluate('document.activeElement.ariaLabel'), 'What it writes');
 });
 
+test.serial('whoever leaves a sheet while its file is read again after a save is not led back', async (t) => {
+  const { hub, page, read } = await open('#/flows?as=list');
+  await edit(page, 'level');
+  await type(page, 'Destination 1', 'desk/lamp');
+  await page.getByText('No errors').waitFor();
+  const held = Promise.withResolvers<void>();
+  const wasAsked = Promise.withResolvers<void>();
+  await page.route('**/hub/source/**', async (request) => {
+    wasAsked.resolve();
+    await held.promise;
+    await request.continue();
+  });
+  await page.getByRole('button', { name: 'Take over' }).click();
+  await page.getByText(/^Saved/).waitFor();
+  await wasAsked.promise;
+  await page.getByRole('navigation').getByRole('link', { name: 'Connections' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Connections' }).waitFor();
+  const answered = page.waitForResponse(/\/hub\/source\//);
+  held.resolve();
+  await (await answered).finished();
+  await page.unrouteAll({ behavior: 'wait' });
+  await page.evaluate('new Promise((resolve) => setTimeout(resolve, 50))'); // a page that is led back needs less
+  t.is(await page.evaluate('location.hash'), '#/connections');
+  t.true((await read()).includes("to: 'desk/lamp'"));
+  t.is(hub.rules().length, 3);
+});
+
 test.serial('an error stands at its part, and nothing can be taken over', async (t) => {
   const { page, read } = await open('#/flows?as=list');
   await edit(page, 'level');

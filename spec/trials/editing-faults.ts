@@ -15,7 +15,7 @@ import { dependent } from '../support/system/dependent.ts';
 import { defineTrial, notify, progress } from './trial.ts';
 
 const main = join(import.meta.dirname, '../../lib/main.ts');
-const startMs = 60_000;
+const startMs = 300_000;
 
 export const trial = defineTrial({
   about: 'clients and an editor on the disk change one file at the same time, and the hub is killed while it saves',

@@ -584,9 +584,11 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
   };
 }
 
-/** Opens the sheet of a saved rule, at its place in the new text. */
+/** Opens the sheet of a saved rule, at its place in the new text, unless the user has left it meanwhile. */
 function reopen(file: string, rule: Rule, reload: () => void): void {
+  const { hash } = location;
   void readSource(file).then((fresh) => {
+    if (location.hash !== hash) return;
     const found =
       rulesOf(fresh.tree).find((node) => JSON.stringify(dataOf(node)) === JSON.stringify(rule)) ??
       byName(fresh, rule.name ?? '');

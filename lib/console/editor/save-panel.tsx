@@ -41,6 +41,7 @@ export function SavePanel(props: SaveProps) {
     setFailure('');
     props.setNote('');
     setConflicts([]);
+    const { hash } = location;
     try {
       const answer = await props.send(mode, comment());
       if (answer.errors.length > 0) setFailure('Not saved: see the errors.');
@@ -53,7 +54,7 @@ export function SavePanel(props: SaveProps) {
             : 'Saved: it runs.',
         );
         setComment('');
-        props.saved(answer);
+        if (location.hash === hash) props.saved(answer); // whoever has left meanwhile is not led back
       }
     } catch (error) {
       setConflicts(conflictsOf(error));
