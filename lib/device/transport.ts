@@ -134,7 +134,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   ],
   [/self-signed certificate/, 'its certificate is self-signed; set tls.caFile or tls.fingerprint'],
   [/certificate has expired/, 'its certificate has expired'],
-  [/ENOTFOUND|EAI_AGAIN/, 'no machine of this name is known'],
+  [/ENOTFOUND|EAI_AGAIN/, 'no host with this name is known'],
   [/wrong version number|packet length too long/, 'it does not speak TLS at this port'],
 ];
 

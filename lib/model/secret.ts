@@ -33,7 +33,7 @@ const writtenNames = ['password', 'token', 'credentials', 'secret'];
 /** These contain objects with secrets. A value in place of such an object may be a secret. */
 const holderNames: ReadonlySet<string> = new Set(['users', 'anonymous', 'credentials']);
 
-/** Whether a setting of this name may hold a secret, even if the name is misspelt. */
+/** Whether a setting with this name may hold a secret, even if the name is misspelt. */
 export function isSecretName(name: string): boolean {
   if (secretName.test(name)) return true;
   const letters = name.toLowerCase();
