@@ -282,7 +282,7 @@ test.serial('the last runs stand beside those of the new rule; another person wi
   const rows = page.getByRole('region', { name: 'Last runs, newest first' }).getByRole('row');
   await rows.nth(3).waitFor();
   await type(page, 'Row 1: value 2', '-9');
-  await page.getByText(/would have been different/).waitFor();
+  await page.getByText(/would have differed/).waitFor();
   t.deepEqual(
     (await rows.allTextContents()).slice(1, 4).map((row) => row.replace(/^[\d:.]+/, '')),
     ['desk/level -15.5falsefalse', 'desk/level -5.5truestopped', 'desk/level -12.5falsefalse'],
