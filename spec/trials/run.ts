@@ -10,6 +10,7 @@ const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>>
   devices: () => import('./devices/devices.ts'),
   'editing-faults': () => import('./editing-faults.ts'),
   editing: () => import('./editing/editing.ts'),
+  operator: () => import('./operator/operator.ts'),
   edits: () => import('./edits.ts'),
   fuzz: () => import('./fuzz/fuzz.ts'),
   misbehave: () => import('./misbehave/misbehave.ts'),

@@ -2,9 +2,10 @@
 
 import { generate } from 'lean-qr';
 import { toSvgPath } from 'lean-qr/extras/svg';
-import { createResource, createSignal, For, Show } from 'solid-js';
+import { createSignal, For, Show } from 'solid-js';
+import { createMatcher } from '../../client/replica/replica-pattern.ts';
 import type { DashboardList } from '../../wire/http/operation.ts';
-import type { UserActed, UserAction } from '../../wire/http/user-shapes.ts';
+import type { UserActed, UserAction, UserInfo } from '../../wire/http/user-shapes.ts';
 import { createAttempt, getJson, postJson } from '../hub/page-request.ts';
 import { copyText } from '../page/clipboard.ts';
 import { Fault } from '../parts/view-bar.tsx';
@@ -15,26 +16,31 @@ export function createKioskInvitation(changed: () => void) {
   const [link, setLink] = createSignal('');
   const [isCopied, setCopied] = createSignal(false);
   const { failure, run } = createAttempt(changed);
-  const [dashboards] = createResource(
-    () => user() !== '',
-    () => getJson<DashboardList>('/hub/dashboards').catch(() => undefined),
-  );
+  const [dashboards, setDashboards] = createSignal<readonly string[]>([]);
+  const [dashboard, setDashboard] = createSignal('');
   let dialog!: HTMLDialogElement;
   let name!: HTMLInputElement;
-  const invite = (chosen: string) => {
+  const offer = (names: readonly string[]) => {
+    setDashboards(names);
+    setDashboard(names[0] ?? '');
+  };
+  const invite = ({ name: chosen, dashboards: mayOpen, manage }: UserInfo) => {
     setUser(chosen);
     setLink('');
     setCopied(false);
     dialog.showModal();
     name.focus();
+    void getJson<DashboardList>('/hub/dashboards').then(
+      (answer) => offer(answer.dashboards.filter(manage ? () => true : createMatcher(mayOpen, []))),
+      () => offer([]),
+    );
   };
   const create = (event: SubmitEvent) => {
     event.preventDefault();
     const given = new FormData(event.currentTarget as HTMLFormElement);
-    const dashboard = String(given.get('dashboard') ?? '');
     const action = { action: 'invite', user: user(), device: String(given.get('name')) } as const;
     void run(async () => {
-      const request = { ...action, ...(dashboard !== '' && { dashboard }) } satisfies UserAction;
+      const request = { ...action, ...(dashboard() !== '' && { dashboard: dashboard() }) } satisfies UserAction;
       const { link: path = '' } = await postJson<UserActed>('/hub/users', request);
       setLink(new URL(path, location.href).href);
     });
@@ -68,8 +74,8 @@ export function createKioskInvitation(changed: () => void) {
             </label>
             <label>
               Shows{' '}
-              <select name="dashboard">
-                <For each={dashboards()?.dashboards ?? []}>{(one) => <option value={one}>{one}</option>}</For>
+              <select value={dashboard()} onChange={({ currentTarget: { value } }) => setDashboard(value)}>
+                <For each={dashboards()}>{(one) => <option value={one}>{one}</option>}</For>
                 <option value="">the whole console</option>
               </select>
             </label>

@@ -65,7 +65,7 @@ export default function Users() {
 /** Asks for confirmation before something is revoked; the text explains the effect. */
 type Confirm = (name: string, text: string, device: string) => void;
 
-function UserTable(props: { readonly users: readonly UserInfo[]; readonly invite: (user: string) => void }) {
+function UserTable(props: { readonly users: readonly UserInfo[]; readonly invite: (user: UserInfo) => void }) {
   return (
     <table class="cards">
       <TableHead columns={['User', 'Reads', 'Writes', 'Denied', 'Dashboards', 'Also', 'Actions']} />
@@ -87,7 +87,7 @@ function UserTable(props: { readonly users: readonly UserInfo[]; readonly invite
                   <button
                     type="button"
                     aria-label={`Invite a kiosk of ${user.name}`}
-                    onClick={() => props.invite(user.name)}
+                    onClick={() => props.invite(user)}
                   >
                     Invite kiosk
                   </button>
