@@ -218,6 +218,7 @@ export class Hub implements HubPort {
       engine.recallSwitches();
       const gateways = engine.connections.gateways();
       if (gateways.length > 0) await expectGateways(gateways, plan);
+      engine.connections.started();
       if (!hub.#isSafe) hub.#shadow.follow(plan);
       engine.leadership.started();
     } catch (error) {

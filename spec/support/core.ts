@@ -82,6 +82,7 @@ export async function startCore(
       persistence,
       log,
       resolvePath: (path) => path,
+      endsHub: () => false,
     });
     supervisor.start();
     return supervisor;

@@ -73,6 +73,7 @@ test.serial(
     t.is(status, 1);
     const why = `connections.second.port: expected a free port, 127.0.0.1 port ${port} is in use or not of this machine: set another port, or stop the program that uses it`;
     t.is(errors.replace(/:\d+:\d+:/, ':'), `${join(folder, 'flow.json5')}: ${why}\n`);
+    t.false(output.includes('expected a free port'), 'the log does not repeat it');
     t.false(output.includes('patchbay 0'));
     t.false(await isListening(otherPort));
   },

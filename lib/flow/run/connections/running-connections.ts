@@ -63,6 +63,8 @@ export class RunningConnections {
   #restored: Promise<unknown> | undefined;
 
   readonly #missing: MissingInputs;
+  /** Whether the hub has started. Before that, a gateway that fails ends the hub. */
+  #hasStarted = false;
 
   constructor(runtime: ConnectionRuntime) {
     this.#runtime = runtime;
@@ -92,6 +94,11 @@ export class RunningConnections {
   /** Whether a connection has effects outside the process; false for an unknown one. */
   isExternal(id: string): boolean {
     return this.#running.get(id)?.plan.type.isExternal ?? false;
+  }
+
+  /** Notes that the hub has started. */
+  started(): void {
+    this.#hasStarted = true;
   }
 
   /** The supervisors of gateways. */
@@ -407,6 +414,7 @@ export class RunningConnections {
       persistence,
       log: logOf(plan.id),
       resolvePath: (path) => resolve(plan.folder, path),
+      endsHub: () => !this.#hasStarted && isGateway(plan),
     });
   }
 }

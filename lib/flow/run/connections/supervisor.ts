@@ -50,6 +50,8 @@ export interface SupervisorOptions {
   readonly persistence: HubPersistence;
   readonly log: Log;
   readonly resolvePath: (path: string) => string;
+  /** Whether the failure of a gateway ends the hub, which then reports it with its place. */
+  endsHub(): boolean;
 }
 
 export class Supervisor {
@@ -77,7 +79,7 @@ export class Supervisor {
     this.#plan = plan;
     this.#log = log;
     this.#parameters = new OwnParameters(graph, owner, plan, log);
-    this.#status = new LiveStatus(plan, this.#parameters, log, secretsOf);
+    this.#status = new LiveStatus(plan, this.#parameters, log, secretsOf, options.endsHub);
     this.#held = new HeldWrites(graph, owner, log);
     this.#settlePlace = { order: plan.settleOrder };
   }
@@ -286,6 +288,7 @@ class LiveStatus {
   readonly #parameters: OwnParameters;
   readonly #log: Log;
   readonly #secretsOf: () => readonly string[];
+  readonly #endsHub: () => boolean;
   #since = wallClock.pin(wallClock.now());
   #loggedMs = Number.NEGATIVE_INFINITY;
 
@@ -294,10 +297,12 @@ class LiveStatus {
     parameters: OwnParameters,
     log: Log,
     secretsOf: () => readonly string[],
+    endsHub: () => boolean,
   ) {
     this.#parameters = parameters;
     this.#log = log;
     this.#secretsOf = secretsOf;
+    this.#endsHub = endsHub;
     this.#status$ = new BehaviorSubject<SupervisedStatus>({
       id,
       type: type.type,
@@ -330,6 +335,7 @@ class LiveStatus {
     if (!isSame) this.#since = wallClock.pin(wallClock.now());
     this.#status$.next({ ...last, state, reason, since: this.#since() });
     if (isSame && performance.now() - this.#loggedMs < countsEveryMs) return;
+    if (state === 'failed' && this.#endsHub()) return; // its error has the same sentence
     this.#loggedMs = performance.now();
     const message = `connection "${last.id}" is ${state}${reason && `: ${reason}`}`;
     if (state === 'failed') this.#log.error({}, message);
