@@ -125,7 +125,10 @@ export class MistakeList {
   ): z.output<Schema> | undefined {
     const result = schema.safeParse(data, { error: expectation, reportInput: true });
     if (result.success) return result.data;
-    const issues = result.error.issues.filter((issue) => !isReported(issue));
+    const found = result.error.issues.filter((issue) => !isReported(issue));
+    const isUnknown = ({ code }: z.core.$ZodIssue) => code === 'unrecognized_keys';
+    // an unknown setting first: often it is the reason why another one is missing
+    const issues = [...found.filter(isUnknown), ...found.filter((issue) => !isUnknown(issue))];
     const misspelt = new Set(issues.flatMap((issue) => missingBehind(schema, issue)));
     for (const issue of issues)
       if (!misspelt.has(formatPath(issue.path as SettingPath)) || !isMissing(issue))

@@ -24,3 +24,12 @@ for (const [data, expected] of rows)
     mistakes.parse(schema, data, file, []);
     t.deepEqual(mistakes.items.map(formatMistake), [expected]);
   });
+
+test('an unknown setting is reported before the missing one that it may have been meant as', (t) => {
+  const mistakes = new MistakeList();
+  mistakes.parse(z.strictObject({ url: z.string(), from: z.string() }), { server: 'mail.test', from: 2 }, file, []);
+  t.deepEqual(
+    mistakes.items.map(({ path }) => path),
+    ['server', 'url', 'from'],
+  );
+});
