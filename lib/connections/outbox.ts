@@ -193,8 +193,8 @@ export class Outbox {
     for (const [name] of recalled) memory!.changed(name, () => undefined);
     this.#number = recalled.reduce((most, [name]) => Math.max(most, numberOf(name)), 0);
     for (const kept of [...leftMessages(left), ...recalled.map(([, message]) => message)]) this.#recall(kept);
-    if (this.#options.probe === undefined) this.#showState();
     this.#publish();
+    if (this.#options.probe === undefined) this.#showState();
     for (const line of this.#lines.values()) line.advance();
   }
 
@@ -295,10 +295,17 @@ export class Outbox {
     if (message !== undefined) this.#count({ ...report, message });
     for (const [name] of this.#options.targets)
       if (this.#lineOf(name) === line) {
-        this.#online.set(name, outcome.is !== 'later');
+        this.#showOnline(name, outcome.is !== 'later');
         this.#touch(name);
       }
     this.#showState();
+  }
+
+  /** Shows whether a target is online, before the state of the connection that follows from it. */
+  #showOnline(name: string, isOnline: boolean): void {
+    if (this.#online.get(name) === isOnline) return;
+    this.#online.set(name, isOnline);
+    this.#options.emit({ set: `${name}/online`, value: isOnline });
   }
 
   #count({ message, outcome, isGivenUp }: Report & { readonly message: Waiting }): void {
@@ -344,8 +351,6 @@ export class Outbox {
       for (const count of countNames)
         if (counts[count] !== (context.own(`${name}/${count}`)?.value ?? 0) || this.#isLive)
           emit({ set: `${name}/${count}`, value: counts[count] });
-      const isOnline = this.#online.get(name);
-      if (isOnline !== undefined) emit({ set: `${name}/online`, value: isOnline });
     }
     this.#changed.clear();
     this.#isLive = true;
