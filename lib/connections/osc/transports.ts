@@ -6,7 +6,7 @@ import { lookup } from 'node:dns/promises';
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { type Link, type LinkListener, maxUnsentBytes, type Transport, tcpTransport } from '../../device/transport.ts';
 import { messageOf } from '../../model/error.ts';
-import { PacedReader } from './paced-reader.ts';
+import { PacedReader, ReadingRounds } from './paced-reader.ts';
 import { maxPacketBytes } from './packet.ts';
 import type { OscSettings, Place } from './settings.ts';
 
@@ -173,7 +173,7 @@ export function tcpClient({ host, port }: Place, framing: OscSettings['framing']
         reader.end();
         link.end();
       };
-      const reader = new PacedReader({
+      const reader = new PacedReader(new ReadingRounds(), {
         take: (bytes) => {
           try {
             for (const packet of framer.push(bytes)) if (!isEnded) listener.received(packet);
@@ -351,6 +351,7 @@ export class TcpPort implements OscTransport {
   readonly isPassive = true;
   readonly #options: TcpServerOptions;
   readonly #clients = new Set<Client>();
+  readonly #rounds = new ReadingRounds();
   #server: Server | undefined;
   #listener: LinkListener | undefined;
   sender: Sender | undefined;
@@ -431,7 +432,7 @@ export class TcpPort implements OscTransport {
         this.#clients.delete(client);
       },
     };
-    const reader = new PacedReader({
+    const reader = new PacedReader(this.#rounds, {
       take: (bytes) => {
         try {
           for (const packet of framer.push(bytes)) {

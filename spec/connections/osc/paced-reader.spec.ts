@@ -3,15 +3,20 @@
 import { connect } from 'node:net';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import test from 'ava';
-import { maxUnreadBytes, PacedReader, readPerRoundBytes } from '../../../lib/connections/osc/paced-reader.ts';
+import {
+  maxUnreadBytes,
+  PacedReader,
+  ReadingRounds,
+  readPerRoundBytes,
+} from '../../../lib/connections/osc/paced-reader.ts';
 import { TcpPort, tcpClient, wrap } from '../../../lib/connections/osc/transports.ts';
 import { eventually } from '../../support/deadline.ts';
 
-function createReader() {
+function createReader(rounds = new ReadingRounds()) {
   const taken: Buffer[] = [];
   const paused: boolean[] = [];
   const state = { taken, paused, isClosed: false };
-  const reader = new PacedReader({
+  const reader = new PacedReader(rounds, {
     take: (bytes) => taken.push(bytes),
     pause: (isPaused) => paused.push(isPaused),
     closed: () => {
@@ -36,6 +41,40 @@ test('of a flood, a round of the event loop takes a bounded number of bytes, in 
     t.is(lengthOf(taken) - before, Math.min(readPerRoundBytes, bytes.length - before));
   }
   t.deepEqual(Buffer.concat(taken), bytes);
+});
+
+test('all links of a connection share the bound of a round, and take turns', async (t) => {
+  const rounds = new ReadingRounds();
+  const all = Array.from({ length: 10 }, () => createReader(rounds));
+  const total = () => all.reduce((sum, { taken }) => sum + lengthOf(taken), 0);
+  for (const { reader } of all) reader.push(Buffer.alloc(2 * readPerRoundBytes));
+  t.is(total(), readPerRoundBytes);
+  for (let before = total(); before < 20 * readPerRoundBytes; before = total()) {
+    await nextRound();
+    t.is(total() - before, readPerRoundBytes);
+    const lengths = all.map(({ taken }) => lengthOf(taken));
+    t.true(
+      Math.max(...lengths) - Math.min(...lengths) <= readPerRoundBytes + 1024,
+      'none waits for the end of another',
+    );
+  }
+});
+
+test('a reader that ends within its own turn leaves the others theirs', async (t) => {
+  const rounds = new ReadingRounds();
+  let isClosed = false;
+  const ending = new PacedReader(rounds, {
+    take: () => ending.end(),
+    pause: () => {},
+    closed: () => {
+      isClosed = true;
+    },
+  });
+  const { reader, taken } = createReader(rounds);
+  ending.push(Buffer.alloc(2 * readPerRoundBytes));
+  reader.push(Buffer.alloc(100));
+  while (lengthOf(taken) < 100) await nextRound();
+  t.false(isClosed);
 });
 
 test('a link that sends faster is paused, and goes on; what has come before its end is taken', async (t) => {
