@@ -8,7 +8,7 @@ import { me, signInAgain, signOut } from './hub/me.ts';
 import { isStale, linkState } from './hub/page-hub.ts';
 import { areKeysOn, switchKeys, useKeys } from './page/page-keys.ts';
 import { useInterval } from './page/page-timers.ts';
-import { route } from './page/route.ts';
+import { navigate, route } from './page/route.ts';
 import { applyTheme, switchTheme, theme } from './page/theme.ts';
 import { Guarded } from './parts/guarded.tsx';
 import { Icon } from './parts/state-mark.tsx';
@@ -38,19 +38,26 @@ function App() {
     setWhySignedIn(await signOut());
   };
   markPage(() => view().title);
-  useKeys(() => help.showModal());
+  useKeys(() => kiosk() === undefined && help.showModal());
 
+  const kiosk = () => me()?.kiosk;
+  createEffect(() => {
+    const name = kiosk();
+    if (name !== undefined && (view().name !== 'dashboards' || !route().params.name)) navigate('dashboards', { name });
+  });
   return (
-    <div class="shell" classList={{ stale: isStale() }}>
+    <div class="shell" classList={{ stale: isStale(), kiosk: kiosk() !== undefined }}>
       <button type="button" class="skip" onClick={() => main.focus()}>
         Skip to content
       </button>
-      <Guarded>
-        <Header leave={leave} showHelp={() => help.showModal()} />
-      </Guarded>
-      <Guarded>
-        <Navigation view={view().name} />
-      </Guarded>
+      <Show when={kiosk() === undefined}>
+        <Guarded>
+          <Header leave={leave} showHelp={() => help.showModal()} />
+        </Guarded>
+        <Guarded>
+          <Navigation view={view().name} />
+        </Guarded>
+      </Show>
       <main ref={main} id="main" tabIndex={-1}>
         <Guarded>
           <LinkBanner />

@@ -1,7 +1,7 @@
 // The views of the console. Each is a module that is loaded when it is first opened.
 
 import { type Component, lazy } from 'solid-js';
-import { mayManage } from './hub/me.ts';
+import { mayManage, me } from './hub/me.ts';
 
 export interface View {
   /** Its name in the URL: `#/log`. */
@@ -164,9 +164,12 @@ export function listedViews(): readonly View[] {
   return offeredViews().filter(({ isHidden = false }) => !isHidden);
 }
 
-/** Returns the views that the user may see. */
+/** Returns the views that the user may see; a kiosk of a dashboard shows nothing else. */
 export function offeredViews(): readonly View[] {
-  return views.filter(({ needsManage = false }) => !needsManage || mayManage());
+  const isKiosk = me()?.kiosk !== undefined;
+  return views.filter(({ name, needsManage = false }) =>
+    isKiosk ? name === 'dashboards' : !needsManage || mayManage(),
+  );
 }
 
 export function viewNamed(name: string): View | undefined {

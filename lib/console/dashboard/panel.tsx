@@ -13,6 +13,7 @@ import {
 } from 'solid-js';
 import type { Dashboard, Group, Widget } from '../../dashboard/format.ts';
 import { createLiveValues, type LiveValues } from '../hub/live-values.ts';
+import { me } from '../hub/me.ts';
 import { isStale } from '../hub/page-hub.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatClock } from '../page/units.ts';
@@ -52,7 +53,7 @@ export function Panel(props: { readonly name: string; readonly dashboard: Dashbo
       document.removeEventListener('fullscreenchange', follow);
     });
   });
-  const isBare = () => isFull() || route().params.bare === '1';
+  const isBare = () => isFull() || route().params.bare === '1' || me()?.kiosk !== undefined;
 
   return (
     <div class="panel-page" classList={{ stale: isStale(), bare: isBare() }} ref={panel}>

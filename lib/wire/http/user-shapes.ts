@@ -21,6 +21,7 @@ export const me = named(
     isOpen: flag,
     /** Whether there are users, so a sign-in page makes sense. */
     maySignIn: flag,
+    kiosk: text.describe('The dashboard that the console shows alone on this kiosk; omitted: all views').optional(),
     ...grants,
   }),
 );

@@ -48,7 +48,10 @@ export const endpoints: Endpoint[] = [
     id: 'readSignIn',
     summary: 'The sign-in page, for browsers',
     answers: pageText('text/html'),
-    serve: () => (response) => reply(response, 'text/html; charset=utf-8', page),
+    serve({ settings }) {
+      const page = pageOf(settings.title || 'Patchbay');
+      return (response) => reply(response, 'text/html; charset=utf-8', page);
+    },
   },
   action({
     ...about,
@@ -93,13 +96,17 @@ export const endpoints: Endpoint[] = [
 ];
 
 /** Describes a principal and its rights. It does not list `deny`, which names parameters that the principal may not see. */
-function meOf({ directory }: Pick<Entry, 'directory'>, { name, rights }: Principal): Me {
+function meOf({ directory, devices }: Pick<Entry, 'directory' | 'devices'>, { name, rights, device }: Principal): Me {
   const all = ['**'];
   const { read, write, dashboards, edit, manage, metrics } = rights?.settings ?? {
     ...{ read: all, write: all, dashboards: all, edit: all, manage: true, metrics: true },
   };
   const maySignIn = [...directory.accounts].length > 0;
-  return { user: name, isOpen: rights === undefined, maySignIn, read, write, dashboards, edit, manage, metrics };
+  const kiosk = device === undefined ? undefined : devices.dashboardOf(device);
+  return {
+    ...{ user: name, isOpen: rights === undefined, maySignIn, read, write, dashboards, edit, manage, metrics },
+    ...(kiosk !== undefined && { kiosk }),
+  };
 }
 
 /** Signs a browser in. Errors: `unauthorized`, `too-many-attempts`. */
@@ -117,7 +124,10 @@ async function signIn(
     return signedInAs(entry.admit(user, 'browser', browserName(userAgent) || 'a browser', sender));
   }
   const { user: invited, name, dashboard } = entry.exchange(code, sender.address);
-  return { ...signedInAs(entry.admit(invited, 'kiosk', name, sender)), ...(dashboard !== undefined && { dashboard }) };
+  return {
+    ...signedInAs(entry.admit(invited, 'kiosk', name, sender, dashboard)),
+    ...(dashboard !== undefined && { dashboard }),
+  };
 }
 
 /** Serves the script or the style sheet of the page. Errors: `not-found`. */
@@ -135,17 +145,17 @@ function reply(response: HttpResponse, type: string, body: string): void {
 
 // The page for signing in and for kiosk links. The code of a link follows #, so no server, log or link preview receives it.
 
-const page = `<!doctype html>
+const pageOf = (title: string) => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Sign in · Patchbay</title>
+<title>Sign in · ${escaped(title)}</title>
 <link rel="stylesheet" href="/hub/sign-in/page.css">
 <script type="module" src="/hub/sign-in/page.js"></script>
 <main>
-<h1>Patchbay</h1>
 <form>
+<h1>${escaped(title)}</h1>
 <label>User <input name="user" autocomplete="username" autocapitalize="none" required autofocus></label>
 <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
 <button>Sign in</button>
@@ -154,6 +164,10 @@ const page = `<!doctype html>
 <noscript>Signing in needs JavaScript; programs send HTTP Basic or Bearer.</noscript>
 </main>
 `;
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
 
 const script = `const form = document.querySelector('form');
 const alert = document.querySelector('[role=alert]');
@@ -180,16 +194,32 @@ form.addEventListener('submit', (event) => {
   event.preventDefault();
   signIn({ user: form.user.value, password: form.password.value });
 });
+addEventListener('hashchange', () => location.reload()); // a link that is opened where the page is open already
 if (code !== '') {
   history.replaceState(null, '', location.pathname);
   signIn({ code });
 }
 `;
 
-const style = `:root { font: 1rem/1.4 system-ui, sans-serif; color-scheme: light dark; }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; }
-form { display: grid; gap: 1rem; width: min(20rem, 90vw); }
+const style = `:root {
+  font: 1rem/1.4 system-ui, sans-serif;
+  color-scheme: light dark;
+  --ground: light-dark(#f3f4f7, #14171c);
+  --panel: light-dark(#fff, #1d2128);
+  --line: light-dark(#8a93a0, #727c8a);
+  --text: light-dark(#1a1d21, #e8eaed);
+  --main: light-dark(#1a5fb4, #8ab4f8);
+  --on-main: light-dark(#fff, #10141a);
+  --error: light-dark(#b3261e, #ffb4ab);
+}
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: var(--ground); color: var(--text); }
+form { display: grid; gap: 1rem; width: min(20rem, 90vw); padding: 2rem; box-sizing: border-box; background: var(--panel); border-radius: .75rem; box-shadow: 0 1px 4px #0003; }
+h1 { margin: 0; font-size: 1.5rem; overflow-wrap: anywhere; }
 label { display: grid; gap: .25rem; }
-input, button { font: inherit; padding: .6rem; }
-[role=alert] { margin: 0; min-height: 3em; }
+input, button { font: inherit; padding: .6rem; border-radius: .4rem; color: inherit; }
+input { border: 1px solid var(--line); background: var(--ground); }
+button { border: 0; background: var(--main); color: var(--on-main); cursor: pointer; }
+button:disabled { opacity: .6; }
+:focus-visible { outline: 3px solid var(--main); outline-offset: 2px; }
+[role=alert] { margin: 0; color: var(--error); }
 `;

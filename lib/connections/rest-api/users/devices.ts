@@ -28,6 +28,8 @@ const recordSchema = z.object({
   user: z.string(),
   kind: deviceKind,
   name: z.string(),
+  /** The dashboard to which a kiosk is restricted in the console; undefined: it may open all views. */
+  dashboard: z.string().optional(),
   digest: z.string(),
   /** A digest of the user's password when a browser signed in. If the password changes, the device is signed out. */
   credentials: z.string(),
@@ -106,14 +108,15 @@ export class Devices {
   }
 
   /** Creates the token of a user's device. Errors: `unauthorized` if the user no longer exists. */
-  admit(user: string, kind: DeviceKind, name: string): string {
+  admit(user: string, kind: DeviceKind, name: string, dashboard?: string): string {
     const token = randomBytes(32).toString('base64url');
     const now = Date.now();
     const id = randomBytes(9).toString('base64url');
     const digest = digestOf(token);
     const credentials = this.#directory.account(user)?.passwordKey;
     if (credentials === undefined) throw notLetIn();
-    const device: Known = { id, user, kind, name: shownOf(name), digest, credentials, since: now, seen: now };
+    const about = { id, user, kind, name: shownOf(name), ...(dashboard !== undefined && { dashboard }) };
+    const device: Known = { ...about, digest, credentials, since: now, seen: now };
     this.#noteVisit(device);
     this.#byDigest.set(digest, device);
     this.#save();
@@ -167,6 +170,11 @@ export class Devices {
       ...(known === undefined ? [] : [`${known.kind} "${known.name}" of ${known.user}`]),
       ...links.map(({ name, user }) => `link to kiosk "${name}" of ${user}`),
     ];
+  }
+
+  /** Returns the dashboard that a kiosk shows alone; undefined: the device is no kiosk, or one that may open all views. */
+  dashboardOf(id: string): string | undefined {
+    return this.#find(id)?.dashboard;
   }
 
   /** Signs out the device with this ID, if there is one. */

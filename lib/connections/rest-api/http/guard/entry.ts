@@ -85,11 +85,11 @@ export class Entry {
   }
 
   /** Signs a device in; from then on, the first of the cookies identifies it. Errors: `unauthorized` if the user no longer exists. */
-  admit(user: string, kind: DeviceKind, name: string, sender: Sender): Admitted {
+  admit(user: string, kind: DeviceKind, name: string, sender: Sender, dashboard?: string): Admitted {
     const { address } = sender;
     const { devices, auditSink, hits } = this.#options;
     if (kind === 'browser' && devices.makeRoom(user)) hits.add('browsersPerUser', address);
-    const token = devices.admit(user, kind, name);
+    const token = devices.admit(user, kind, name, dashboard);
     auditSink.note(user, address, 'in', kind === 'kiosk' ? `kiosk "${name}", by its link` : `by the page, ${name}`);
     return { signedIn: devices.find(token)!, cookies: this.#cookies(sender, token) };
   }
