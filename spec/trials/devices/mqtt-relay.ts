@@ -1,0 +1,19 @@
+// A process that does with the messages of a broker what the bridge of a hub does, and nothing else: each write becomes the state of its
+// topic. Beside it, the p99 of a hub that does not take part shows what the machine alone does to it.
+
+import mqtt from 'mqtt';
+import { runTask } from '../../support/system/task.ts';
+
+export interface MqttRelayTask {
+  readonly port: number;
+  readonly topics: number;
+}
+
+await runTask(async ({ port, topics }: MqttRelayTask) => {
+  const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`);
+  client.on('message', (topic, payload) => client.publish(topic.slice(0, -'/set'.length), payload, { retain: true }));
+  for (let index = 0; index < topics; index++) client.publish(`hub/tree/${index}`, '0', { retain: true });
+  await client.subscribeAsync('hub/tree/+/set');
+  process.once('disconnect', () => client.end(true));
+  return 'ready';
+});
