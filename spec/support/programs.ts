@@ -21,6 +21,7 @@ export const programs = {
   'chromium-headless-shell': { packages: ['chromium-headless-shell'], isThere: () => headlessNames.some(pathOf) },
   curl: command('curl'),
   exim4: command('exim4', 'exim4-daemon-light'),
+  firefox: { packages: ['firefox-esr'], isThere: () => ['firefox-esr', 'firefox'].some(pathOf) },
   faketime: { packages: ['libfaketime'], isThere: () => findLibfaketime() !== undefined },
   git: command('git'),
   haproxy: command('haproxy'),

@@ -10,7 +10,7 @@ import { formatPath, type Path, tokensOf } from '../../lib/json5/positions.ts';
 import { parseJson5 } from '../../lib/json5/read-json5.ts';
 import { messageOf } from '../../lib/model/error.ts';
 import { Random } from '../support/random.ts';
-import { defineTrial, notify } from './trial.ts';
+import { defineTrial, notify, progress } from './trial.ts';
 
 const repository = join(import.meta.dirname, '../..');
 
@@ -28,7 +28,9 @@ function tryEdits(seed: number, edits: number): boolean {
   const texts = flows.map((name) => readFileSync(join(repository, name), 'utf8')).filter((text) => isEditable(text));
   if (texts.length < 10) throw new Error('expected the flow files of the repository, got none');
   let text = '';
+  const tell = progress('edits', edits);
   for (let number = 0; number < edits; number++) {
+    tell(number);
     const random = new Random(seed, number);
     if (number % 6 === 0) text = random.once(3) ? withHabits(random, random.pick(texts)) : aText(random);
     const op = anOp(random, text);

@@ -1,18 +1,20 @@
 // npm run trial -- editing: rebuilds recipes and rules of the cookbook in Chromium, by mouse and keys alone, at a hub that runs. The files
 // must then pass their check and tests, and read as those of the cookbook do.
 
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { startHub } from '../../../lib/hub/index.ts';
 import { messageOf } from '../../../lib/model/error.ts';
 import { launchBrowser } from '../../support/browser/browser.ts';
 import { desktop } from '../../support/browser/console.ts';
+import { launchFirefox } from '../../support/browser/firefox.ts';
 import { createLogRecorder } from '../../support/connection.ts';
 import { inTemporaryFolder } from '../../support/folder.ts';
 import { api, portsOf } from '../../support/hub.ts';
 import { defineTrial, notify } from '../trial.ts';
 import { Hand } from './hand.ts';
+import { usePanel } from './panel.ts';
 import { type Desk, rebuildRecipes } from './recipes.ts';
 import { rebuildRules } from './rules.ts';
 import { alarmAfterSilence, tallyThatStaysOn } from './tasks.ts';
@@ -28,6 +30,7 @@ const parts: Readonly<Record<string, Part>> = {
   rules: { about: 'rules of the cookbook by the rule sheet', run: rebuildRules },
   tally: { about: 'a tally of two microphones whose lamp stays on for two seconds', run: tallyThatStaysOn },
   silence: { about: 'an alarm after ten seconds of silence, with acknowledge', run: alarmAfterSilence },
+  panel: { about: 'a dashboard whose button, lamp and fader are used', run: usePanel },
 };
 
 export const trial = defineTrial({
@@ -35,26 +38,38 @@ export const trial = defineTrial({
   options: {
     most: ['how many recipes, of ten, and how many rules are rebuilt', 24, 1],
     seconds: ['how long something may take to be seen', 10, 60],
+    browser: ['the browser, chromium or firefox', 'chromium'],
   },
   parts: { all: parts, short: ['recipes', 'rules', 'tally'], shortCount: 1 },
-  async run({ most, seconds }, { parts: chosen }) {
-    const browser = await launchBrowser();
-    let isHeld = chosen.length > 0;
-    try {
-      for (const [name, part] of chosen) {
-        try {
-          notify(`${name}: ${await atDesk(browser, seconds * 1000, (desk) => part.run(desk, most))}: holds`);
-        } catch (error) {
-          isHeld = false;
-          notify(`${name}: **${messageOf(error)}**`);
-        }
-      }
-    } finally {
-      await browser.close();
-    }
-    return isHeld;
+  async run({ most, seconds, browser: name }, size) {
+    if (name !== 'chromium' && name !== 'firefox')
+      throw new Error(`--browser: expected chromium or firefox, got ${name}`);
+    return inTemporaryFolder('browser', async (folder) =>
+      tryParts(name === 'firefox' ? await launchFirefox(folder) : await launchBrowser(), size.parts, { most, seconds }),
+    );
   },
 });
+
+async function tryParts(
+  browser: Browser,
+  chosen: readonly (readonly [name: string, part: Part])[],
+  { most, seconds }: { readonly most: number; readonly seconds: number },
+): Promise<boolean> {
+  let isHeld = chosen.length > 0;
+  try {
+    for (const [name, part] of chosen) {
+      try {
+        notify(`${name}: ${await atDesk(browser, seconds * 1000, (desk) => part.run(desk, most))}: holds`);
+      } catch (error) {
+        isHeld = false;
+        notify(`${name}: **${messageOf(error)}**`);
+      }
+    }
+  } finally {
+    await browser.close();
+  }
+  return isHeld;
+}
 
 /** Runs work at a hub with an empty folder and its console. */
 async function atDesk<Result>(
@@ -63,7 +78,11 @@ async function atDesk<Result>(
   work: (desk: Desk) => Promise<Result>,
 ): Promise<Result> {
   return inTemporaryFolder('editing', async (folder) => {
-    await writeFile(join(folder, 'hub.json5'), `{ connections: { api: ${JSON.stringify(api)} } }\n`);
+    await writeFile(
+      join(folder, 'hub.json5'),
+      `{ connections: { api: ${JSON.stringify({ ...api, dashboards: 'dashboards' })} } }\n`,
+    );
+    await mkdir(join(folder, 'dashboards'));
     const log = createLogRecorder();
     const hub = await startHub({ paths: [folder], log });
     const context = await browser.newContext({ viewport: desktop });
@@ -84,6 +103,7 @@ async function atDesk<Result>(
           await rm(join(folder, name));
           await hub.reload();
         },
+        value: (address) => hub.find(address)?.value,
         read: (name) => readFile(join(folder, name), 'utf8'),
       });
       if (faults.length > 0) throw faults[0]!;

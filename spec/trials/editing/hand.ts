@@ -35,6 +35,18 @@ export class Hand {
     await target.click();
   }
 
+  /** Drags something: to the left and down. */
+  async drag(target: Locator, pixels: number): Promise<void> {
+    const { mouse } = this.page;
+    const box = (await target.boundingBox())!;
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    this.#clicks++;
+    await mouse.move(x, y);
+    await mouse.down();
+    await mouse.move(x - pixels, y + pixels, { steps: 5 });
+    await mouse.up();
+  }
+
   /** Clicks a button or link by its name. */
   async press(name: string): Promise<void> {
     const { page } = this;

@@ -15,6 +15,8 @@ export interface Desk {
   /** Writes a file, and waits until the hub runs it. */
   put(name: string, text: string): Promise<void>;
   remove(name: string): Promise<void>;
+  /** The present value of a parameter of the hub. */
+  value(address: string): unknown;
   read(name: string): Promise<string>;
 }
 
