@@ -1,11 +1,12 @@
-// npm run trial -- devices: programs that others have written, mpd, rigctld, liquidsoap, OBS Studio, ser2net, the ptys of socat, nginx
-// and lighttpd. All of
-// their parameters are read, set and confirmed; they are killed, stopped and started again. Exit status 1 when something does not hold.
+// npm run trial -- devices: programs that others have written, mpd, rigctld, liquidsoap, OBS Studio, ser2net, the ptys of socat, Apache,
+// nginx and lighttpd. All of their parameters are read, set and confirmed; they are killed, stopped and started again. Exit status 1 when
+// something does not hold.
 
 import { messageOf } from '../../../lib/model/error.ts';
 import { pathOf } from '../../support/programs.ts';
 import { Random } from '../../support/random.ts';
 import { defineTrial, notify } from '../trial.ts';
+import { tryApache } from './apache.ts';
 import { tryHttpLoad, tryLighttpd, tryNginx } from './http.ts';
 import { tryMixed } from './mixed.ts';
 import { tryMosquitto, tryMqttAway, tryMqttLoad } from './mosquitto.ts';
@@ -22,6 +23,7 @@ interface Part {
 }
 
 const parts: Readonly<Record<string, Part>> = {
+  apache: { about: 'Basic, Digest, ETag, gzip in chunks and a redirect of Apache', needs: ['apache2'], run: tryApache },
   'http-load': { about: '10,000 polls/s of 100 devices over HTTP', needs: ['nginx', 'openssl'], run: tryHttpLoad },
   lighttpd: { about: 'Digest over HTTP, with SHA-256 and MD5', needs: ['lighttpd'], run: tryLighttpd },
   liquidsoap: { about: 'a variable of liquidsoap over telnet', needs: ['liquidsoap'], run: tryLiquidsoap },
