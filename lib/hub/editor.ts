@@ -332,7 +332,10 @@ export class Editor implements Editing {
     rights: EditRights,
   ): Rehearsal {
     const rule = editedRule(before, after, files, name);
-    if (rule === undefined || 'stream' in rule.body) return { runs: [], assumed: [], reason: 'The rule does not run.' };
+    // the name may be that of a rule of somebody else: the answer is then as if there were none
+    const isOwn = (file: string) => files.has(file) || rights.mayEdit(this.#namesOf(resolve(file)));
+    if (rule === undefined || !isOwn(rule.file) || 'stream' in rule.body)
+      return { runs: [], assumed: [], reason: 'The rule does not run.' };
     const live = before.rules.find((one) => one.name === name && files.has(one.file));
     const addresses = [...rule.addresses, ...(live?.addresses ?? [])];
     if (!addresses.every((address) => rights.mayRead(address)))

@@ -401,6 +401,36 @@ test('a user without manage sees no rule, override or use of others, and switche
   t.deepEqual(editors.hub.overrides(), []);
 });
 
+test('rehearsals and open sheets show nothing of rules, values and files of others', async (t) => {
+  const { attacker, editors } = await start(t);
+  const writer = { kind: 'client', name: 'spec' } as const;
+  for (const mic of [true, false]) editors.hub.write('desk/mic', mic, writer);
+  const sheet = { rule: 'hush other', sheet: 'one', isOpen: true };
+  const opened = await editors.post('/hub/edit/sheet', { ...sheet, file: editors.name('hush.json5') });
+  t.is(opened.status, 200);
+  for (const file of ['hush.json5', 'entry.json5', 'none.json5'])
+    for (const isOpen of [true, false]) {
+      const { status } = await attacker.ask('/hub/edit/sheet', { ...sheet, file: editors.name(file), isOpen });
+      t.true(status === 403 || status === 404, `${file}: ${status}`);
+    }
+  const own = await attacker.ask('/hub/edit/sheet', { ...sheet, file: editors.name('studio.json5'), rule: 'lamp' });
+  t.deepEqual([own.status, own.text.trim()], [200, '{"others":[]}']);
+  const ops = [{ path: 'rules[0].map', set: '!value' }];
+  for (const rule of ['lamp', 'hush rule', 'hush none', 'hush other', ''])
+    for (const address of ['desk/mic', 'hush/code', 'hush/none']) {
+      const recorded = [{ address, value: true, time: Date.now() }];
+      const asked = { file: 'studio.json5', base: attacker.etag, ops, mode: 'check', rehearse: { rule, recorded } };
+      const { status, text } = await attacker.ask('/hub/edit', asked);
+      t.true(status < 500, text);
+      t.false(text.includes('hush-value'), text);
+    }
+  const of = async (rule: string) => {
+    const asked = { file: 'studio.json5', base: attacker.etag, ops, mode: 'check', rehearse: { rule, recorded: [] } };
+    return (await attacker.ask('/hub/edit', asked)).text.replaceAll(rule, 'rule');
+  };
+  t.is(await of('hush rule'), await of('hush none'));
+});
+
 test('an expression reads nothing that its author may not read, in no argument of any function', async (t) => {
   const { attacker } = await start(t);
   const isMeant = sampled(t, 60);
