@@ -133,6 +133,14 @@ const views: readonly View[] = [
     component: lazy(() => import('./editor/rule-sheet.tsx')),
   },
   {
+    name: 'studio',
+    title: 'Panel studio',
+    key: '',
+    icon: '',
+    isHidden: true,
+    component: lazy(() => import('./studio/studio-view.tsx')),
+  },
+  {
     name: 'recipes',
     title: 'Recipes',
     key: '',

@@ -1,8 +1,11 @@
 // Dashboards: the list of those in the folder of the hub, or one of them, which updates when its file changes.
-import { Show } from 'solid-js';
+import { createMemo, createResource, Show } from 'solid-js';
 import type { Dashboard } from '../../dashboard/format.ts';
+import type { SourceList } from '../../wire/http/editing-shapes.ts';
 import type { DashboardList } from '../../wire/http/operation.ts';
+import { mayEdit } from '../hub/me.ts';
 import { isStale } from '../hub/page-hub.ts';
+import { getJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
 import { linkTo, route } from '../page/route.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
@@ -18,10 +21,18 @@ export default function Dashboards() {
 
 function List() {
   const { data, error } = usePolled<DashboardList>('/hub/dashboards');
+  const [sources] = createResource(mayEdit, () => getJson<SourceList>('/hub/sources').catch(() => undefined));
+  const editable = createMemo(() => new Set(sources()?.dashboards?.files.map(({ file }) => file.replace(/^.*\//, ''))));
+  const isEditable = (name: string) => editable().has(`${name}.json5`);
   return (
     <>
       <div class="bar">
         <h1>Dashboards</h1>
+        <Show when={sources()?.dashboards}>
+          <a class="button" href={linkTo('studio')}>
+            + New panel
+          </a>
+        </Show>
       </div>
       <Show when={error()}>
         <p role="alert" class="note error">
@@ -42,6 +53,11 @@ function List() {
               <a class="button" href={linkTo('dashboards', { name })}>
                 {name}
               </a>
+              <Show when={isEditable(name)}>
+                <a class="edit" href={linkTo('studio', { name })} aria-label={`Edit ${name}`}>
+                  Edit
+                </a>
+              </Show>
             </li>
           )}
         </GuardedFor>

@@ -135,7 +135,7 @@ function addressesOf(widget: Widget): string[] {
 
 const Plot = lazy(() => import('./readings/plot.tsx'));
 
-function WidgetPlace(props: { readonly widget: Widget; readonly values: LiveValues }) {
+export function WidgetPlace(props: { readonly widget: Widget; readonly values: LiveValues }) {
   const { at, size, type } = props.widget;
   const parameters = type === 'group' ? [] : addressesOf(props.widget).map((address) => props.values.of(address));
   const staleSince = () => parameters.find((parameter) => parameter.staleSince() !== undefined)?.staleSince();

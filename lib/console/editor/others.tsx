@@ -15,6 +15,8 @@ export function Others(props: {
   readonly rule: string;
   /** All rules that the item makes. */
   readonly names: readonly string[];
+  /** What is open; default: this rule. */
+  readonly what?: string;
 }) {
   const [others, setOthers] = createSignal<OtherSheets['others']>([]);
   const sheet = Math.random().toString(36).slice(2, 12);
@@ -44,8 +46,8 @@ export function Others(props: {
       <For each={same()}>
         {({ user, since }) => (
           <p class="warning">
-            {user} has this rule open since <time>{formatClock(since).slice(0, 5)}</time>. If you both save, the hub
-            merges the changes, or shows both.
+            {user} has {props.what ?? 'this rule'} open since <time>{formatClock(since).slice(0, 5)}</time>. If you both
+            save, the hub merges the changes, or shows both.
           </p>
         )}
       </For>

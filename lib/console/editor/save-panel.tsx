@@ -246,7 +246,13 @@ function InShadow(props: { leave(): void }) {
   );
 }
 
-function Conflicting(props: { readonly conflict: Conflict; rebase(): void; discard(): void }) {
+/** Both texts of a file that two people have changed in the same place. `verb`: what `rebase` does. */
+export function Conflicting(props: {
+  readonly conflict: Conflict;
+  readonly verb?: string;
+  rebase(): void;
+  discard(): void;
+}) {
   return (
     <section class="conflict" role="alert" aria-label="Changed by somebody else">
       <h3>Somebody else has changed the same place</h3>
@@ -267,7 +273,7 @@ function Conflicting(props: { readonly conflict: Conflict; rebase(): void; disca
       </div>
       <p class="fields">
         <button type="button" onClick={() => props.rebase()}>
-          Put my change onto theirs
+          {props.verb ?? 'Put my change onto theirs'}
         </button>
         <button type="button" onClick={() => props.discard()}>
           Keep theirs

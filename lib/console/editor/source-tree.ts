@@ -26,6 +26,7 @@ export type Op = { readonly path: string } & (
   | { readonly insert: unknown }
   | { readonly remove: true }
   | { readonly text: string }
+  | { readonly move: string }
 );
 
 /** Returns the data of a value. */

@@ -24,7 +24,7 @@ function childData(node: SourceNode, key: string): unknown {
 }
 
 /** Returns the combinations of an `each`, in the order in which the hub makes items. */
-function combinationsOf(each: unknown): Variables[] {
+export function combinationsOf(each: unknown): Variables[] {
   if (typeof each !== 'object' || each === null) return [];
   let all: Variables[] = [{}];
   for (const [name, list] of Object.entries(each))

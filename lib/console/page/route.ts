@@ -1,6 +1,6 @@
 // The current place in the console: `#/parameters?address=desk/lamp`. It is only in the hash, so links, history and reloads work.
 
-import { createSignal } from 'solid-js';
+import { createSignal, onCleanup } from 'solid-js';
 
 export interface Route {
   /** The name of a view; empty: the first one. */
@@ -36,8 +36,30 @@ export function setParams(params: Readonly<Record<string, string | undefined>>):
   follow();
 }
 
+/** Returns whether the present place is kept; `go` leaves it nevertheless. */
+type Hold = (next: Route, go: () => void) => boolean;
+let hold: Hold | undefined;
+
+/** Lets the calling scope keep its place, for example because something is not saved. */
+export function holdRoute(holds: Hold): void {
+  hold = holds;
+  onCleanup(() => {
+    if (hold === holds) hold = undefined;
+  });
+}
+
 function follow(): void {
   if (location.hash === hash) return;
+  const wanted = location.hash;
+  const go = () => {
+    hold = undefined;
+    location.hash = wanted;
+    follow();
+  };
+  if (hold?.(parse(wanted), go)) {
+    history.replaceState(null, '', hash === '' ? location.pathname : hash);
+    return;
+  }
   hash = location.hash;
   setCurrent(parse(hash));
 }

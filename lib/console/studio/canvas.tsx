@@ -1,0 +1,316 @@
+// The grid of a panel under edit. Widgets show live values, and their controls are locked. By pointer, widgets are selected, moved and
+// resized; whatever is dragged from the palette shows where it would go.
+
+import { createMemo, createSignal, For, onCleanup, onMount, Show } from 'solid-js';
+import type { SingleWidget } from '../../dashboard/format.ts';
+import { maxLines, type Pair } from '../../dashboard/place-items.ts';
+import { WidgetPlace } from '../dashboard/panel.tsx';
+import type { LiveValues } from '../hub/live-values.ts';
+import { allGrids, type Grid, type Item, isFree } from './panel-data.ts';
+import { completed, type Kinds } from './widget-kinds.ts';
+
+/** Sizes of screens in which a panel is shown. */
+export const screens = {
+  fit: undefined,
+  phone: [390, 844],
+  tablet: [1180, 820],
+  '1080p': [1920, 1080],
+  '4K': [3840, 2160],
+} as const;
+export type Screen = keyof typeof screens;
+
+/** Where a dragged widget would go. */
+export interface Target {
+  readonly list: string;
+  readonly at: Pair;
+  readonly size: Pair;
+  readonly isFree: boolean;
+}
+
+/** A drag under way: a widget on the grid, its corner, or something new. */
+export interface Drag {
+  readonly kind: 'move' | 'resize' | 'new';
+  readonly key: string;
+  readonly size: Pair;
+  /** The cell of the widget under the pointer, from its upper left corner. */
+  readonly grip: Pair;
+  readonly isGroup: boolean;
+}
+
+/** The space around the screen. */
+const marginPx = 12;
+/** A pointer that moves this far drags; below that, it selects. */
+const dragDistance = 5;
+
+/** Follows the pointer from its press until its release. `move` is called once it drags, `end` with whether it did. */
+export function followPointer(
+  event: PointerEvent,
+  move: (event: PointerEvent) => void,
+  end: (hasDragged: boolean) => void,
+): void {
+  if (event.button !== 0) return;
+  const over = new AbortController();
+  const { signal } = over;
+  let hasDragged = false;
+  const finish = (isDropped: boolean) => {
+    over.abort();
+    end(hasDragged && isDropped);
+  };
+  addEventListener(
+    'pointermove',
+    (now) => {
+      if (now.pointerId !== event.pointerId) return;
+      hasDragged ||= Math.hypot(now.clientX - event.clientX, now.clientY - event.clientY) >= dragDistance;
+      if (hasDragged) move(now);
+    },
+    { signal },
+  );
+  addEventListener('pointerup', (now) => now.pointerId === event.pointerId && finish(true), { signal });
+  addEventListener('pointercancel', () => finish(false), { signal });
+  addEventListener('blur', () => finish(false), { signal });
+}
+
+interface CanvasProps {
+  readonly grid: Grid;
+  readonly kinds: Kinds;
+  readonly values: LiveValues;
+  readonly screen: Screen;
+  readonly selected: ReadonlySet<string>;
+  readonly target: Target | undefined;
+  readonly isLocked: boolean;
+  hasError(item: Item): boolean;
+  select(item: Item | undefined, isMore: boolean): void;
+  drag(drag: Drag, event: PointerEvent): void;
+  drop(drag: Drag, hasDragged: boolean): void;
+}
+
+/** The grid, in the size of a screen, as large as fits. */
+export function Canvas(props: CanvasProps) {
+  let frame!: HTMLDivElement;
+  const [space, setSpace] = createSignal<Pair>([1, 1]);
+  const size = () => screens[props.screen];
+  const measure = () => setSpace([frame.clientWidth - 2 * marginPx, frame.clientHeight - 2 * marginPx]);
+  const observer = new ResizeObserver(measure);
+  onMount(() => observer.observe(frame));
+  onCleanup(() => observer.disconnect());
+  const scale = () => {
+    const [wide, high] = size() ?? [1, 1];
+    return Math.max(0.05, Math.min(1, space()[0] / wide, space()[1] / high));
+  };
+  const scaled = () => {
+    const [wide, high] = size() ?? [];
+    return wide === undefined ? {} : { width: `${wide * scale()}px`, height: `${high! * scale()}px` };
+  };
+  const whole = () => {
+    const [wide, high] = size() ?? [];
+    return wide === undefined ? {} : { width: `${wide}px`, height: `${high}px`, transform: `scale(${scale()})` };
+  };
+  return (
+    <div class="stage" ref={frame} onPointerDown={(event) => event.target === frame && props.select(undefined, false)}>
+      <div class="scaled" classList={{ fits: size() === undefined }} style={scaled()}>
+        <div class="screen" classList={{ phone: props.screen === 'phone' }} style={whole()}>
+          <StudioGrid {...props} grid={props.grid} isOuter={true} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function StudioGrid(props: CanvasProps & { readonly isOuter: boolean }) {
+  const shownRows = () => {
+    const { rows, isOpen } = props.grid;
+    const isDragged = props.target?.list === props.grid.path ? props.target.at[1] + props.target.size[1] - 1 : 0;
+    const spare = isOpen && props.screen === 'fit' ? 1 : 0;
+    return Math.min(maxLines, Math.max(props.isOuter && props.screen === 'fit' ? 4 : 1, rows + spare, isDragged));
+  };
+  const cells = () =>
+    props.screen === 'phone' || !(props.isOuter || props.target)
+      ? []
+      : Array.from({ length: shownRows() * props.grid.columns }, (_, index) => index);
+  const byKey = createMemo(() => new Map(props.grid.items.map((item) => [item.key, item])));
+  const keys = createMemo(() => [...byKey().keys()], [] as string[], {
+    equals: (former, next) => former.length === next.length && former.every((key, at) => key === next[at]),
+  });
+  return (
+    <div
+      class="widgets"
+      data-list={props.grid.path}
+      data-columns={props.grid.columns}
+      data-rows={shownRows()}
+      style={{ '--columns': props.grid.columns, '--rows': shownRows() }}
+      onPointerDown={(event) => {
+        if (!(event.target as Element).closest('.spot')) props.select(undefined, false);
+      }}
+    >
+      <For each={cells()}>
+        {(index) => (
+          <i
+            class="cell"
+            style={{
+              'grid-area': `${Math.floor(index / props.grid.columns) + 1} / ${(index % props.grid.columns) + 1}`,
+            }}
+          />
+        )}
+      </For>
+      <For each={keys()}>
+        {(key) => {
+          let known = byKey().get(key)!;
+          const item = createMemo(() => {
+            known = byKey().get(key) ?? known;
+            return known;
+          });
+          return <Spot {...props} item={item()} />;
+        }}
+      </For>
+      <Show when={props.target?.list === props.grid.path && props.target}>
+        {(target) => (
+          <div class="ghost" classList={{ taken: !target().isFree }} style={places(target().at, target().size)} />
+        )}
+      </Show>
+    </div>
+  );
+}
+
+function places(at: Pair, size: Pair) {
+  return { '--column': at[0], '--row': at[1], '--wide': size[0], '--high': size[1] };
+}
+
+function titleOf({ shown }: Item): string {
+  const { type, label, address, addresses } = shown;
+  return [String(type ?? 'widget'), String(label ?? address ?? [addresses].flat()[0] ?? '')].join(' ').trim();
+}
+
+/** A widget on the grid, with what moves and resizes it. */
+function Spot(props: CanvasProps & { readonly item: Item }) {
+  const isSelected = () => props.selected.has(props.item.key);
+  const isFixed = () => props.item.made > 0 || props.isLocked || props.screen === 'phone';
+  const begin = (kind: 'move' | 'resize') => (event: PointerEvent) => {
+    event.stopPropagation();
+    const isMore = event.shiftKey || event.ctrlKey || event.metaKey;
+    if (!isSelected() || isMore) props.select(props.item, isMore);
+    if (isFixed()) return;
+    const { left, top, width, height } = (event.currentTarget as Element).closest('.spot')!.getBoundingClientRect();
+    const { size, key } = props.item;
+    const cell = (offset: number, whole: number, count: number) =>
+      Math.min(count - 1, Math.max(0, Math.floor((offset / whole) * count)));
+    const grip: Pair = [cell(event.clientX - left, width, size[0]), cell(event.clientY - top, height, size[1])];
+    const drag: Drag = { kind, key, size, grip, isGroup: props.item.inner !== undefined };
+    followPointer(
+      event,
+      (now) => props.drag(drag, now),
+      (hasDragged) => props.drop(drag, hasDragged),
+    );
+  };
+  const kind = () => props.kinds.of(props.item.shown.type);
+  const isBroad = () => {
+    const [wide, high] = props.item.size;
+    return props.item.inner !== undefined || (wide > 2 && wide > high * 1.5);
+  };
+  return (
+    <div
+      class="spot"
+      data-type={String(props.item.shown.type ?? '')}
+      classList={{
+        selected: isSelected(),
+        wrong: props.hasError(props.item),
+        broad: isBroad(),
+        group: props.item.inner !== undefined,
+      }}
+      data-path={props.item.path}
+      style={places(props.item.at, props.item.size)}
+      role="group"
+      tabIndex={0}
+      aria-label={`${titleOf(props.item)}, column ${props.item.at[0]}, row ${props.item.at[1]}${isSelected() ? ', selected' : ''}`}
+      onPointerDown={begin('move')}
+      onFocus={(event) => event.target === event.currentTarget && !isSelected() && props.select(props.item, false)}
+    >
+      <Show when={props.item.inner} fallback={<Drawn {...props} item={props.item} kind={kind()} />}>
+        {(inner) => (
+          <div class="widget group">
+            <h2 class="truncate">{String(props.item.shown.label ?? '')}</h2>
+            <StudioGrid {...props} grid={inner()} isOuter={false} />
+          </div>
+        )}
+      </Show>
+      <Show when={props.item.made > 1}>
+        <small class="made-by" title="each makes it: a change changes all of them">
+          × {props.item.made}
+        </small>
+      </Show>
+      <Show when={isSelected() && !isFixed()}>
+        <span class="handle" title="Drag to resize" onPointerDown={begin('resize')} />
+      </Show>
+    </div>
+  );
+}
+
+/** A widget as the panel draws it. It is drawn again when its settings change, not when it moves. */
+function Drawn(props: { readonly item: Item; readonly kind: ReturnType<Kinds['of']>; readonly values: LiveValues }) {
+  const drawn = createMemo(
+    () => {
+      const { kind, item } = props;
+      const whole = kind && completed(kind, item.shown);
+      return whole === undefined ? '' : JSON.stringify({ ...whole, at: [1, 1], size: item.size });
+    },
+    '',
+    { equals: (one, other) => one === other },
+  );
+  return (
+    <div class="locked" inert>
+      <Show
+        when={drawn()}
+        keyed
+        fallback={<p class="widget missing">{props.kind === undefined ? 'Unknown type' : 'Choose a parameter'}</p>}
+      >
+        {(json) => <WidgetPlace widget={JSON.parse(json) as SingleWidget} values={props.values} />}
+      </Show>
+    </div>
+  );
+}
+
+/** Returns where a drag would put its widget; undefined: it is not over the grid. */
+export function targetAt(
+  stage: Element,
+  grid: Grid,
+  drag: Drag,
+  item: Item | undefined,
+  event: MouseEvent,
+): Target | undefined {
+  const { clientX, clientY } = event;
+  const lists = [...stage.querySelectorAll<HTMLElement>('[data-list]')].filter((list) => {
+    const { left, right, top, bottom } = list.getBoundingClientRect();
+    return clientX >= left && clientX <= right && clientY >= top && clientY <= bottom;
+  });
+  const own = drag.kind === 'resize' ? item?.path.replace(/\[\d+\]$/, '') : undefined;
+  const meant = allGrids(grid);
+  const list =
+    drag.kind === 'resize'
+      ? stage.querySelector<HTMLElement>(`[data-list="${own}"]`)
+      : lists.findLast(
+          (one) =>
+            (!drag.isGroup || one.dataset.list === 'widgets') && meant.some(({ path }) => path === one.dataset.list),
+        );
+  const found = meant.find(({ path }) => path === list?.dataset.list);
+  if (list === null || list === undefined || found === undefined) return undefined;
+  const { left, top, width, height } = list.getBoundingClientRect();
+  const [columns, rows] = [Number(list.dataset.columns), Number(list.dataset.rows)];
+  const cell: Pair = [
+    Math.floor(((clientX - left) / width) * columns) + 1,
+    Math.floor(((clientY - top) / height) * rows) + 1,
+  ];
+  const highest = found.isOpen ? maxLines : found.rows;
+  if (drag.kind === 'resize' && item !== undefined) {
+    const { at } = item;
+    const size: Pair = [
+      Math.min(found.columns - at[0] + 1, Math.max(1, cell[0] - at[0] + 1)),
+      Math.min(highest - at[1] + 1, Math.max(1, cell[1] - at[1] + 1)),
+    ];
+    return { list: found.path, at, size, isFree: isFree(found, at, size, [drag.key]) };
+  }
+  const size: Pair = [Math.min(drag.size[0], found.columns), Math.min(drag.size[1], highest)];
+  const at: Pair = [
+    Math.min(found.columns - size[0] + 1, Math.max(1, cell[0] - Math.min(drag.grip[0], size[0] - 1))),
+    Math.min(highest - size[1] + 1, Math.max(1, cell[1] - Math.min(drag.grip[1], size[1] - 1))),
+  ];
+  return { list: found.path, at, size, isFree: isFree(found, at, size, [drag.key]) };
+}

@@ -1,0 +1,186 @@
+// The types of widgets and their settings, from the JSON Schema of dashboards: a new type appears in the palette and gets a form by itself.
+
+import type { ValueType } from '../../model/value.ts';
+import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
+
+/** The part of a JSON Schema that the studio understands. */
+export interface Schema {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema | boolean;
+  readonly prefixItems?: readonly Schema[];
+  readonly additionalProperties?: Schema | boolean;
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxItems?: number;
+  readonly maxLength?: number;
+  /** For the palette: the value types that a widget suits, settings of a new one by value type, and its size. */
+  readonly suits?: readonly ValueType[];
+  readonly presets?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly size?: Pair;
+}
+
+type Pair = readonly [number, number];
+export type Widget = Readonly<Record<string, unknown>>;
+
+export interface Setting {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly isRequired: boolean;
+}
+
+export interface Kind {
+  readonly type: string;
+  readonly about: string;
+  readonly suits: readonly ValueType[] | undefined;
+  readonly presets: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly size: Pair;
+  readonly settings: readonly Setting[];
+  /** Whether it contains widgets. */
+  readonly isGroup: boolean;
+}
+
+export interface Kinds {
+  readonly all: readonly Kind[];
+  /** The settings of the dashboard itself. */
+  readonly panel: readonly Setting[];
+  of(type: unknown): Kind | undefined;
+}
+
+const internal = new Set(['type', 'each', 'widgets', '$schema']);
+
+/** Reads the JSON Schema of dashboards. */
+export function readKinds(schema: Schema): Kinds {
+  const kinds = new Map<string, Kind>();
+  const visit = (node: unknown) => {
+    if (typeof node !== 'object' || node === null) return;
+    const { properties } = node as Schema;
+    const type = properties?.type?.const;
+    if (typeof type === 'string' && !kinds.has(type)) kinds.set(type, kindOf(type, node as Schema));
+    for (const one of Object.values(node)) visit(one);
+  };
+  visit(schema);
+  const all = [...kinds.values()];
+  return { all, panel: settingsOf(schema), of: (type) => kinds.get(String(type)) };
+}
+
+function kindOf(type: string, schema: Schema): Kind {
+  const { description = '', suits, presets = {}, size = [1, 1] } = schema.properties!.type!;
+  const isGroup = schema.properties!.widgets !== undefined;
+  return { type, about: description, suits, presets, size, settings: settingsOf(schema), isGroup };
+}
+
+function settingsOf({ properties = {}, required = [] }: Schema): Setting[] {
+  return Object.entries(properties)
+    .filter(([name]) => !internal.has(name))
+    .map(([name, schema]) => ({ name, schema: plain(schema), isRequired: required.includes(name) }));
+}
+
+/** Returns a schema without the alternative that permits a variable such as `${n}`. */
+export function plain(schema: Schema): Schema {
+  const { anyOf, ...others } = schema;
+  if (anyOf === undefined) return schema;
+  const values = anyOf.filter(({ pattern }) => pattern !== '\\$\\{');
+  return values.length === 1 ? { ...values[0], ...others } : { ...others, anyOf: values };
+}
+
+export function isAddress({ format }: Schema): boolean {
+  return format === 'address' || format === 'written-address';
+}
+
+/** Returns the setting that takes the parameter of a new widget; undefined: it has none. */
+function addressSetting({ settings }: Kind): { readonly setting: Setting; readonly isList: boolean } | undefined {
+  const single = settings.find(({ schema, isRequired }) => isRequired && isAddress(schema));
+  if (single !== undefined) return { setting: single, isList: false };
+  const list = settings.find(({ schema: { items } }) => typeof items === 'object' && isAddress(plain(items)));
+  return list && { setting: list, isList: true };
+}
+
+/** Returns the addresses that a widget names. */
+export function addressesIn(kind: Kind, widget: Widget): string[] {
+  const found: string[] = [];
+  const visit = (value: unknown, schema: Schema) => {
+    const { items, properties = {}, additionalProperties } = schema;
+    if (typeof value === 'string') {
+      if (isAddress(schema) && value.includes('/')) found.push(value);
+    } else if (Array.isArray(value)) {
+      if (typeof items === 'object') for (const one of value) visit(one, plain(items));
+    } else if (typeof value === 'object' && value !== null)
+      for (const [key, one] of Object.entries(value)) {
+        const inner = properties[key] ?? additionalProperties;
+        if (typeof inner === 'object') visit(one, plain(inner));
+      }
+  };
+  for (const { name, schema } of kind.settings) visit(widget[name], schema);
+  return found;
+}
+
+/** Returns the kinds that suit a parameter, the most suitable one first: one that writes before one that shows. */
+export function kindsFor({ all }: Kinds, { type }: Pick<ParameterInfo, 'type'>, mayWrite: boolean): Kind[] {
+  const rank = (kind: Kind) => {
+    const place = kind.suits?.indexOf(type) ?? all.length;
+    return (writes(kind) ? 0 : 100) + place;
+  };
+  return all
+    .filter((kind) => addressSetting(kind) !== undefined && (kind.suits?.includes(type) ?? true))
+    .filter((kind) => mayWrite || !writes(kind))
+    .sort((one, other) => rank(one) - rank(other));
+}
+
+function writes(kind: Kind): boolean {
+  return addressSetting(kind)?.setting.schema.format === 'written-address';
+}
+
+/** Returns a new widget of a kind, for a parameter if there is one. */
+export function newWidget(kind: Kind, parameter?: Pick<ParameterInfo, 'parameter' | 'type'>): Widget {
+  const widget: Record<string, unknown> = { type: kind.type };
+  const slot = addressSetting(kind);
+  for (const { name, schema, isRequired } of kind.settings)
+    if (isRequired && name !== slot?.setting.name && schema.default === undefined)
+      widget[name] = emptyValue(schema, name);
+  if (slot !== undefined) {
+    const address = parameter?.parameter ?? '';
+    if (!slot.isList) widget[slot.setting.name] = address;
+    else widget[slot.setting.name] = address === '' ? [] : [address];
+  }
+  if (kind.isGroup) widget.widgets = [];
+  return { ...widget, ...(parameter && kind.presets[parameter.type]) };
+}
+
+/** A value with which a required setting begins. */
+export function emptyValue(schema: Schema, name = ''): unknown {
+  if (schema.default !== undefined) return schema.default;
+  if (schema.enum !== undefined) return schema.enum[0];
+  if (schema.type === 'number' || schema.type === 'integer') return schema.minimum ?? 0;
+  if (schema.type === 'boolean') return false;
+  if (schema.type === 'array') return schema.prefixItems?.map((one) => emptyValue(plain(one))) ?? [];
+  if (schema.type === 'object') return emptyObject(schema);
+  return name === 'label' ? 'Label' : '';
+}
+
+function emptyObject({ properties = {}, required = [] }: Schema): object {
+  return Object.fromEntries(required.map((name) => [name, emptyValue(plain(properties[name] ?? {}))]));
+}
+
+/** Returns a widget with the defaults of its settings, as panels draw it; undefined: something that it needs is missing. */
+export function completed(kind: Kind, widget: Widget): Widget | undefined {
+  const whole: Record<string, unknown> = { ...widget };
+  for (const { name, schema, isRequired } of kind.settings) {
+    const isMissing = whole[name] === undefined || whole[name] === '' || isEmptyList(whole[name]);
+    if (isMissing && isRequired && schema.default === undefined && name !== 'label') return undefined;
+    if (whole[name] === undefined && schema.default !== undefined) whole[name] = schema.default;
+  }
+  return whole;
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
