@@ -88,7 +88,7 @@ class Attacker {
       ...(body && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    const asked = `${decoded(path)} ${path} ${JSON.stringify(body ?? '')} hush/code hush/none`;
+    const asked = `${decoded(path)} ${new URL(path, 'http://hub').pathname} ${path} ${JSON.stringify(body ?? '')} hush/code hush/none`;
     const shown = new Set(text.match(/[\w./-]*hush[\w./ -]*/g) ?? []);
     const leaked = [...shown].filter((one) => !asked.includes(one.replace(`${hub.folder}/`, '').replace(/\.$/, '')));
     this.#t.deepEqual(leaked, [], `${asked}\n${text}`);
