@@ -125,10 +125,7 @@ export class MistakeList {
   ): z.output<Schema> | undefined {
     const result = schema.safeParse(data, { error: expectation, reportInput: true });
     if (result.success) return result.data;
-    const found = result.error.issues.filter((issue) => !isReported(issue));
-    const isUnknown = ({ code }: z.core.$ZodIssue) => code === 'unrecognized_keys';
-    // an unknown setting first: often it is the reason why another one is missing
-    const issues = [...found.filter(isUnknown), ...found.filter((issue) => !isUnknown(issue))];
+    const issues = unknownFirst(result.error.issues.filter((issue) => !isReported(issue)));
     const misspelt = new Set(issues.flatMap((issue) => missingBehind(schema, issue)));
     for (const issue of issues)
       if (!misspelt.has(formatPath(issue.path as SettingPath)) || !isMissing(issue))
@@ -153,6 +150,19 @@ export class MistakeList {
       this.add(file, path, unknownAlternative(issue, issue.discriminator, path));
     else this.add(file, path, `expected ${issue.message}, got ${describeSetting(issue.input, path)}`);
   }
+}
+
+/** Puts an unknown setting before the missing ones of its object: often it is the reason why one is missing. */
+function unknownFirst(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  const ordered: z.core.$ZodIssue[] = [];
+  for (const issue of issues) {
+    const { code, path } = issue;
+    const isMissingBeside = (other: z.core.$ZodIssue) =>
+      isMissing(other) && other.path.length === path.length + 1 && path.every((key, at) => other.path[at] === key);
+    const place = code === 'unrecognized_keys' ? ordered.findIndex(isMissingBeside) : -1;
+    ordered.splice(place < 0 ? ordered.length : place, 0, issue);
+  }
+  return ordered;
 }
 
 /** Formats an error as one line for people. */
