@@ -80,8 +80,8 @@ const settings: [what: string, connections: object | string, expected: string[]]
     'unknown settings of a REST API connection',
     { api: { type: 'rest-api', prot: 1, documentroot: '', tls: { cert: '' } } },
     [
-      'connections.api.tls.keyFile: expected text, got nothing',
       'connections.api.tls.cert: unknown setting "cert", did you mean "certFile"?',
+      'connections.api.tls.keyFile: expected text, got nothing',
       'connections.api.prot: unknown setting "prot", did you mean "port"?',
       'connections.api.documentroot: unknown setting "documentroot", did you mean "documentRoot"?',
     ],
