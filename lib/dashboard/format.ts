@@ -3,18 +3,58 @@
 
 import { z } from 'zod';
 import { parseAddress } from '../model/address.ts';
-import { messageOf } from '../model/error.ts';
+import { describe, messageOf } from '../model/error.ts';
 import { record } from '../model/record-schema.ts';
+import { isZone } from '../model/time/zone-time.ts';
 import type { ValueType } from '../model/value.ts';
+import type { Formula } from './formula.ts';
+import { whyNoPicture } from './picture-path.ts';
 import { maxLines, type Pair } from './place-items.ts';
+import { type Tone, tones } from './tone.ts';
+
+export type { Tone };
 
 /** The maximum number of widgets on a dashboard, and of lines in a plot. */
 export const maxWidgets = 500;
 const maxPlotLines = 4;
+const maxTabs = 16;
+const maxLamps = 256;
+const maxEventAddresses = 16;
+const maxEvents = 100;
 
-/** The meaning of a colour. The theme defines its appearance. */
-const tones = ['neutral', 'info', 'ok', 'warning', 'danger'] as const;
-export type Tone = (typeof tones)[number];
+/** The icons of the widget `icon`; the console draws them. */
+export const iconNames = [
+  'mic',
+  'mic-off',
+  'speaker',
+  'mute',
+  'headphones',
+  'camera',
+  'light',
+  'power',
+  'play',
+  'pause',
+  'stop',
+  'record',
+  'door',
+  'lock',
+  'unlock',
+  'bell',
+  'phone',
+  'person',
+  'clock',
+  'temperature',
+  'fan',
+  'water',
+  'network',
+  'antenna',
+  'battery',
+  'warning',
+  'check',
+  'cross',
+  'info',
+] as const;
+export type IconName = (typeof iconNames)[number];
 
 const line = (highest = maxLines) => {
   const error = `integer 1..${highest}`;
@@ -37,14 +77,66 @@ const address = z
 /** An address that the widget writes. Whoever adds such a widget must be allowed to write it. */
 const target = address.meta({ description: '<Connection ID>/<Parameter ID>', format: 'written-address' });
 const tone = z.enum(tones, { error: tones.join(', ') });
+const flag = z.boolean({ error: 'true or false' });
+const anyValue = z.union([z.string(), z.number(), z.boolean()], { error: 'text, a number, true or false' });
+const secondsWithin = (least: number, most: number) => {
+  const error = `seconds ${least}..${most}`;
+  return z.number({ error }).min(least, { error }).max(most, { error });
+};
+const expression = z
+  .string({ error: 'an expression' })
+  .min(1, { error: 'an expression' })
+  .max(1000, { error: 'an expression of at most 1000 characters' });
+const picture = z.string({ error: 'a path such as "/pictures/logo.svg"' }).superRefine((input, context) => {
+  const message = whyNoPicture(input);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+});
+const id = z
+  .string({ error: 'a name' })
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, { error: 'a name of letters, digits, - and _' });
+const zone = z
+  .string({ error: 'a time zone such as "Europe/Berlin"' })
+  .refine(isZone, { error: ({ input }) => `expected a time zone such as "Europe/Berlin", got ${describe(input)}` })
+  .optional()
+  .describe('Time zone such as "Europe/Berlin"; default: that of the screen');
 
+/** Settings of every widget. */
 const place = {
+  id: id.optional().describe('Name of the widget, for `layouts`'),
   label: text().optional().describe('Label on the widget; default: the label of the parameter'),
   at: pair('[column, row], both from 1')
     .optional()
     .describe('[column, row] of its upper left corner, from 1; default: the first free place'),
   size: pair('[columns, rows]').default([1, 1]).describe('Size in [columns, rows]'),
+  visible: expression
+    .optional()
+    .describe(
+      `Expression: the widget is shown while it is true, such as "param('desk/mic') && param('desk/level') > 0.5"`,
+    ),
+  toneBy: expression
+    .optional()
+    .describe(`Expression whose result is a tone, such as "param('desk/level') > 0.9 ? 'danger' : 'ok'"`),
 };
+/** Settings of every widget that writes. */
+const guarding = {
+  confirm: text()
+    .min(1, { error: 'a question' })
+    .optional()
+    .describe('Question that the operator confirms before each write'),
+  hold: secondsWithin(0.3, 10)
+    .optional()
+    .describe('Seconds for which the operator has to keep the button pressed before it writes'),
+  pin: z
+    .string({ error: '4 to 8 digits as text' })
+    .regex(/^\d{4,8}$/, { error: '4 to 8 digits as text' })
+    .optional()
+    .describe(
+      'Digits to enter before each write. They keep visitors from using the panel; they do not protect the parameter: everybody who can open the dashboard can read them',
+    ),
+};
+const choices = record(z.string(), anyValue, { error: 'an object of values by name' })
+  .default({})
+  .describe('Values by name: { "Studio 1": 1, "Studio 2": 2 }; default: the choices of the parameter');
 const formatting = {
   unit: text(16).optional().describe('Unit after the number; default: the unit of the parameter'),
   digits: z
@@ -63,6 +155,15 @@ const zones = z
   .max(8, { error: 'at most 8 zones' })
   .default([])
   .describe('Tone of a number at or above a value: [{ from: 0.8, tone: "warning" }]');
+
+const inner = {
+  columns: line().optional().describe('Columns of the inner grid; default: its own width'),
+  rows: line().optional().describe('Rows of the inner grid; default: its own height'),
+};
+const law = z
+  .enum(['linear', 'db'], { error: 'linear or db' })
+  .default('linear')
+  .describe('db: the value is in decibels, and the distances are those of a mixing desk');
 
 /** What the palette of the studio knows about a type; without it, the palette offers the type for every parameter. */
 interface Palette {
@@ -103,11 +204,10 @@ export const widgetSchemas = {
     ...place,
     address,
     tone: tone.default('ok').describe('Colour while it is lit'),
-    equals: z
-      .union([z.string(), z.number(), z.boolean()], { error: 'text, a number, true or false' })
+    equals: anyValue
       .optional()
       .describe('Lit at this value; default: at true, numbers above 0 and the texts "true" and "1". A trigger flashes'),
-    blink: z.boolean({ error: 'true or false' }).default(false).describe('Blinks while it is lit'),
+    blink: flag.default(false).describe('Blinks while it is lit'),
   }),
   button: z.strictObject({
     type: kind('button', 'Switches, sets or fires', { suits: ['B', 'T'], presets: { T: { mode: 'fire' } } }),
@@ -117,12 +217,10 @@ export const widgetSchemas = {
       .enum(['toggle', 'momentary', 'set', 'fire'], { error: 'toggle, momentary, set or fire' })
       .default('toggle')
       .describe('toggle: the opposite; momentary: true while held; set: `value`; fire: a trigger'),
-    value: z
-      .union([z.string(), z.number(), z.boolean()], { error: 'text, a number, true or false' })
-      .optional()
-      .describe('With mode set: the value to write'),
+    value: anyValue.optional().describe('With mode set: the value to write'),
     lamp: address.optional().describe('Address that lights it; default: the one it writes, unless that is a trigger'),
     tone: tone.default('info').describe('Colour while it is lit'),
+    ...guarding,
   }),
   fader: z.strictObject({
     type: kind('fader', 'Sets a number within a range', { suits: ['F', 'I'], size: [1, 2] }),
@@ -134,6 +232,9 @@ export const widgetSchemas = {
       .optional()
       .describe('Default: the step of the parameter, or a hundredth of the range'),
     ...formatting,
+    law,
+    scale: flag.default(false).describe('Marks with numbers along the fader'),
+    ...guarding,
   }),
   meter: z.strictObject({
     type: kind('meter', 'A number within a range, as a bar', { suits: ['F', 'I'], size: [1, 2] }),
@@ -142,6 +243,9 @@ export const widgetSchemas = {
     ...range,
     ...formatting,
     zones,
+    law,
+    scale: flag.default(false).describe('Marks with numbers along the meter'),
+    peak: secondsWithin(0, 60).default(0).describe('Seconds for which a mark stays at the highest value; 0: no mark'),
   }),
   plot: z.strictObject({
     type: kind('plot', 'The last seconds of numbers, as lines', { suits: ['F', 'I'], size: [2, 2] }),
@@ -150,52 +254,248 @@ export const widgetSchemas = {
       .array(address, { error: 'a list of addresses' })
       .min(1, { error: 'at least one address' })
       .max(maxPlotLines, { error: `at most ${maxPlotLines} addresses` }),
-    seconds: z
-      .number({ error: 'seconds 5..3600' })
-      .min(5, { error: 'seconds 5..3600' })
-      .max(3600, { error: 'seconds 5..3600' })
-      .default(60)
-      .describe('How far back the plot goes'),
+    seconds: secondsWithin(5, 3600).default(60).describe('How far back the plot goes'),
     min: number.optional().describe('Default: fits the values'),
     max: number.optional().describe('Default: fits the values'),
     ...formatting,
   }),
+  select: z.strictObject({ type: kind('select', 'One of several values, from a list', { suits: ['S', 'I'] }), ...place, address: target, choices, ...guarding }),
+  radio: z.strictObject({
+    type: kind('radio', 'One of several values, as buttons', { suits: ['S', 'I'], size: [2, 1] }),
+    ...place,
+    address: target,
+    choices,
+    tone: tone.default('info').describe('Colour of the chosen button'),
+    ...guarding,
+  }),
+  number: z.strictObject({
+    type: kind('number', 'A number to type', { suits: ['F', 'I'] }),
+    ...place,
+    address: target,
+    min: number.optional().describe('The least value; default: the minimum of the parameter, or none'),
+    max: number.optional().describe('The greatest value; default: the maximum of the parameter, or none'),
+    step: number
+      .positive({ error: 'a number above 0' })
+      .optional()
+      .describe('What − and + add; default: the step of the parameter, or 1'),
+    ...formatting,
+    ...guarding,
+  }),
+  text: z.strictObject({
+    type: kind('text', 'A text to type', { suits: ['S'], size: [2, 1] }),
+    ...place,
+    address: target,
+    lines: line(10).default(1).describe('Lines of the field'),
+    maxLength: z
+      .int({ error: 'integer 1..10000' })
+      .min(1, { error: 'integer 1..10000' })
+      .max(10_000, { error: 'integer 1..10000' })
+      .default(1000)
+      .describe('The greatest number of characters'),
+    ...guarding,
+  }),
+  gauge: z.strictObject({ type: kind('gauge', 'A number within a range, as an arc', { suits: ['F', 'I'] }), ...place, address, ...range, ...formatting, zones }),
+  clock: z.strictObject({
+    type: kind('clock', 'The time of day'),
+    ...place,
+    zone,
+    seconds: flag.default(true).describe('Whether it shows seconds'),
+    date: flag.default(false).describe('Whether it shows the date'),
+  }),
+  countdown: z.strictObject({
+    type: kind('countdown', 'The time until a time of day, or a duration that runs down', { suits: ['F', 'I'] }),
+    ...place,
+    to: z
+      .string({ error: 'a time such as "18:00" or "2026-12-31T18:00:00Z"' })
+      .regex(/^(?:(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?|\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))$/, {
+        error: 'a time such as "18:00" or "2026-12-31T18:00:00Z"',
+      })
+      .refine((text) => text.length < 10 || !Number.isNaN(Date.parse(text)), {
+        error: ({ input }) => `expected a time that exists, got ${describe(input)}`,
+      })
+      .optional()
+      .describe('The time to which it counts: "18:00" of each day in `zone`, or "2026-12-31T18:00:00+01:00"'),
+    address: address
+      .optional()
+      .describe(
+        'Instead of `to`: a parameter with the remaining time as a number, or the end as a text such as "2026-12-31T18:00:00Z"',
+      ),
+    unit: z
+      .enum(['ms', 's', 'min', 'h'], { error: 'ms, s, min or h' })
+      .optional()
+      .describe('Unit of the number of the parameter; default: the unit of the parameter, or s'),
+    zone,
+    done: text(40).optional().describe('Text when the time is over; default: 0:00'),
+    zones: zones.describe(
+      'Tone by the remaining seconds: [{ from: 0, tone: "danger" }, { from: 60, tone: "neutral" }]',
+    ),
+  }),
+  alarm: z.strictObject({
+    type: kind('alarm', 'An alarm, and a button that acknowledges it', { suits: ['B'], size: [2, 1] }),
+    ...place,
+    address: address.describe('The address of an alarm, `<Connection ID>/<alarm>`'),
+    tone: tone.default('danger').describe('Colour while the alarm is unacknowledged'),
+    ...guarding,
+  }),
+  link: z.strictObject({
+    type: kind('link', 'Leads to another dashboard'),
+    ...place,
+    to: text().min(1, { error: 'the name of a dashboard' }).optional().describe('The name of the dashboard to open'),
+    back: flag.default(false).describe('Instead of `to`: returns to the dashboard from which the operator came'),
+    tone: tone.default('neutral'),
+  }),
+  image: z.strictObject({
+    type: kind('image', 'A picture'),
+    ...place,
+    src: picture.describe(
+      'The path of a picture in the `documentRoot` of the REST API connection: "/pictures/studio.jpg"',
+    ),
+    fit: z
+      .enum(['contain', 'cover'], { error: 'contain or cover' })
+      .default('contain')
+      .describe('contain: all of it is visible; cover: it fills its place'),
+    refresh: secondsWithin(1, 3600).optional().describe('Loads the picture again after so many seconds'),
+  }),
+  icon: z.strictObject({
+    type: kind('icon', 'An icon whose colour follows a value', { suits: ['B', 'F', 'I'] }),
+    ...place,
+    icon: z.enum(iconNames, { error: iconNames.join(', ') }).describe('Name of the icon'),
+    address: address.optional().describe('The parameter that sets its tone'),
+    tones: record(z.string(), tone, { error: 'an object of tones by value' })
+      .default({})
+      .describe('Tone by value: { true: "danger" }; default: `tone` at the values at which a lamp is lit'),
+    tone: tone.default('info').describe('Its tone without an address, or while a lamp would be lit'),
+    zones,
+  }),
+  events: z.strictObject({
+    type: kind('events', 'The last changes of parameters, as a table', { size: [2, 2] }),
+    ...place,
+    addresses: z
+      .array(address, { error: 'a list of addresses' })
+      .min(1, { error: 'at least one address' })
+      .max(maxEventAddresses, { error: `at most ${maxEventAddresses} addresses` }),
+    last: line(maxEvents).default(10).describe('How many of the newest changes it lists'),
+  }),
+  matrix: z.strictObject({
+    type: kind('matrix', 'Many small lamps', { suits: ['B'], size: [2, 2] }),
+    ...place,
+    lamps: z
+      .array(
+        z.strictObject({
+          address,
+          label: text(40).optional().describe('Default: the label of the parameter, or the last part of its address'),
+          tone: tone.optional().describe('Default: the tone of the matrix'),
+        }),
+        { error: 'a list of { address, label, tone }' },
+      )
+      .min(1, { error: 'at least one lamp' })
+      .max(maxLamps, { error: `at most ${maxLamps} lamps` })
+      .describe('The lamps, row by row'),
+    columns: line().optional().describe('Lamps in a row; default: as many as fit'),
+    tone: tone.default('ok').describe('Colour while they are lit'),
+    equals: anyValue.optional().describe('Lit at this value; default: as for a lamp'),
+  }),
   group: z.strictObject({
     type: kind('group', 'Widgets in a frame', { size: [2, 2] }),
     ...place,
-    columns: line().optional().describe('Columns of the inner grid; default: its own width'),
-    rows: line().optional().describe('Rows of the inner grid; default: its own height'),
-    widgets: z.array(z.unknown(), { error: 'a list of widgets' }).describe('Widgets of any type but group'),
+    ...inner,
+    widgets: z.array(z.unknown(), { error: 'a list of widgets' }).describe('Widgets of any type but group and tabs'),
+  }),
+  tabs: z.strictObject({
+    type: kind('tabs', 'Pages of widgets, of which one is shown at a time', { size: [2, 2] }),
+    ...place,
+    tabs: z
+      .array(
+        z.strictObject({
+          label: text(),
+          ...inner,
+          widgets: z.array(z.unknown(), { error: 'a list of widgets' }).describe('Widgets of any type but tabs'),
+        }),
+        { error: 'a list of { label, widgets }' },
+      )
+      .min(1, { error: 'at least one tab' })
+      .max(maxTabs, { error: `at most ${maxTabs} tabs` })
+      .describe('Pages of widgets, of which one is shown at a time'),
   }),
 };
+
+const layout = z.strictObject(
+  {
+    columns: line().describe('Width of the screen in columns; a wider widget is as wide as the screen'),
+    order: z
+      .array(id, { error: 'a list of names' })
+      .max(maxWidgets)
+      .default([])
+      .describe('The `id`s of the first widgets, in their order; the others follow as in the file'),
+    hide: z
+      .array(id, { error: 'a list of names' })
+      .max(maxWidgets)
+      .default([])
+      .describe('The `id`s of widgets left out'),
+  },
+  { error: '{ columns, order, hide }' },
+);
 
 export const dashboardSchema = z.strictObject({
   $schema: z.string().optional().describe('The JSON Schema of dashboards, for editors'),
   title: text().default('').describe('Default: the name of the file'),
   columns: line().default(6).describe('Width of the screen in columns'),
   rows: line().optional().describe('Height of the screen in rows; default: as many as needed'),
+  theme: z
+    .enum(['auto', 'light', 'dark'], { error: 'auto, light or dark' })
+    .default('auto')
+    .describe('auto: the colours that the user of the screen chose'),
+  logo: picture.optional().describe('The path of a picture for the bar, as `src` of an image'),
+  layouts: z
+    .strictObject(
+      {
+        phone: layout.optional().describe('Up to 600 pixels wide, or a phone on its side'),
+        tablet: layout.optional().describe('Up to 1100 pixels wide'),
+      },
+      { error: '{ phone, tablet }' },
+    )
+    .optional()
+    .describe('Other arrangements of the widgets for small screens'),
   widgets: z.array(z.unknown(), { error: 'a list of widgets' }),
 });
 
 type Schemas = typeof widgetSchemas;
 export type WidgetType = keyof Schemas;
-/** A placed widget of one type: `at` is [column, row] from 1. */
-export type WidgetOf<Type extends WidgetType> = Omit<z.output<Schemas[Type]>, 'at' | 'widgets'> & {
+/** Where a widget is on a grid: `at` is [column, row] from 1. */
+export interface Place {
   readonly at: Pair;
-};
-export type SingleWidget = { [Type in Exclude<WidgetType, 'group'>]: WidgetOf<Type> }[Exclude<WidgetType, 'group'>];
-/** A group has a separate grid. */
-export interface Group extends Omit<WidgetOf<'group'>, 'columns' | 'rows'> {
+  readonly size: Pair;
+}
+/** A placed widget of one type. */
+export type WidgetOf<Type extends WidgetType> = Omit<
+  z.output<Schemas[Type]>,
+  'at' | 'widgets' | 'tabs' | 'visible' | 'toneBy'
+> &
+  Pick<Place, 'at'> & { readonly visible?: Formula | undefined; readonly toneBy?: Formula | undefined };
+type Outer = 'group' | 'tabs';
+export type SingleWidget = { [Type in Exclude<WidgetType, Outer>]: WidgetOf<Type> }[Exclude<WidgetType, Outer>];
+/** Widgets on a separate grid. */
+export interface Page<Content> {
   readonly columns: number;
   readonly rows: number;
-  readonly widgets: readonly SingleWidget[];
+  readonly widgets: readonly Content[];
 }
-export type Widget = SingleWidget | Group;
+export type Group = Omit<WidgetOf<'group'>, 'columns' | 'rows'> & Page<SingleWidget>;
+export type Tab = Page<SingleWidget | Group> & { readonly label: string };
+export type Tabs = WidgetOf<'tabs'> & { readonly tabs: readonly Tab[] };
+export type Widget = SingleWidget | Group | Tabs;
+
+/** The places of the widgets on a smaller screen, in the order of the file; null: it is left out. */
+export interface Layout {
+  readonly columns: number;
+  readonly rows: number;
+  readonly places: readonly (Place | null)[];
+}
 
 /** A checked dashboard: every widget has a position, and every setting has a value. */
-export interface Dashboard {
+export interface Dashboard extends Page<Widget> {
   readonly title: string;
-  readonly columns: number;
-  readonly rows: number;
-  readonly widgets: readonly Widget[];
+  readonly theme: 'auto' | 'light' | 'dark';
+  readonly logo?: string | undefined;
+  readonly layouts: { readonly [Screen in 'phone' | 'tablet']?: Layout | undefined };
 }

@@ -1,6 +1,7 @@
 // Parses a dashboard: its text, every widget by the schema of its type, and the position of each widget. It reports all errors together,
 // each with line, column and the nearest name.
 import { z } from 'zod';
+import { ExpressionMistake } from '../expression/expression.ts';
 import { type CheckedFile, formatMistake, type Mistake, MistakeList, type SettingPath } from '../json5/mistake.ts';
 import { unknownName } from '../json5/nearest-name.ts';
 import { formatPath } from '../json5/positions.ts';
@@ -11,18 +12,25 @@ import { allowVariables } from '../template/allow-variables.ts';
 import { eachSchema } from '../template/each.ts';
 import { expand } from '../template/expand.ts';
 import { type Dashboard, dashboardSchema, maxWidgets, type WidgetType, widgetSchemas } from './format.ts';
+import { addressesOfFormula, type Formula } from './formula.ts';
+import { layOut } from './layout.ts';
 import { type Pair, placeItems } from './place-items.ts';
+import { readFormula } from './read-formula.ts';
 
 /** Returns the reason why an address is invalid; undefined if it is valid. */
 type WhyUnknown = (address: string, found: () => Omit<NamedAddress, 'address'>) => string | undefined;
 
-/**
- * Parses and checks the text of a file; without `whyUnknown` any address is valid. Errors: `bad-dashboard`, whose message has one line per
- * error.
- */
-export function parseDashboard(file: string, text: string, whyUnknown: WhyUnknown = () => undefined): Dashboard {
+interface Names {
+  /** Without it, any address is valid. */
+  readonly whyUnknown?: WhyUnknown | undefined;
+  /** Without it, any dashboard exists. */
+  readonly whyNoDashboard?: ((name: string) => string | undefined) | undefined;
+}
+
+/** Parses and checks the text of a file. Errors: `bad-dashboard`, whose message has one line per error. */
+export function parseDashboard(file: string, text: string, names: Names = {}): Dashboard {
   const mistakes = new MistakeList();
-  const dashboard = read(file, text, mistakes, whyUnknown);
+  const dashboard = read(file, text, mistakes, names);
   if (dashboard === undefined || mistakes.items.length > 0)
     throw new HubError('bad-dashboard', mistakes.items.map(formatMistake).join('\n'), { where: file });
   return dashboard;
@@ -50,14 +58,16 @@ export interface DashboardFindings {
 export function findingsIn(file: string, text: string): DashboardFindings {
   const mistakes = new MistakeList();
   const addresses: NamedAddress[] = [];
-  read(file, text, mistakes, (address, found) => {
-    addresses.push({ address, ...found() });
-    return undefined;
+  read(file, text, mistakes, {
+    whyUnknown(address, found) {
+      addresses.push({ address, ...found() });
+      return undefined;
+    },
   });
   return { mistakes: mistakes.items, addresses };
 }
 
-function read(name: string, text: string, mistakes: MistakeList, whyUnknown: WhyUnknown): Dashboard | undefined {
+function read(name: string, text: string, mistakes: MistakeList, names: Names): Dashboard | undefined {
   try {
     const { data, duplicates, positionOf } = readJson5(text);
     const whole = { name, data, positionOf };
@@ -65,9 +75,19 @@ function read(name: string, text: string, mistakes: MistakeList, whyUnknown: Why
     const file = expand(whole, text, mistakes);
     const found = mistakes.parse(dashboardSchema, file.data, file, []);
     if (found === undefined) return undefined;
-    const { title, columns } = found;
-    const check = createCheck(mistakes, file, whyUnknown);
-    return { title, columns, ...check(found.widgets, ['widgets'], columns, found.rows, true) } as Dashboard;
+    const { title, columns, rows, theme, logo, layouts = {} } = found;
+    const { check, ids } = createCheck(mistakes, file, names);
+    const grid = check(found.widgets, ['widgets'], columns, rows, ['group', 'tabs']);
+    const laidOut: Record<string, object> = {};
+    for (const [screen, layout] of Object.entries(layouts)) {
+      if (layout === undefined) continue;
+      for (const key of ['order', 'hide'] as const)
+        for (const [index, id] of layout[key].entries())
+          if (!grid.widgets.some((widget) => widget.id === id))
+            mistakes.add(file, ['layouts', screen, key, index], unknownId(id, ids));
+      laidOut[screen] = layOut(grid.widgets, layout);
+    }
+    return { title, columns, theme, ...(logo !== undefined && { logo }), layouts: laidOut, ...grid } as never;
   } catch (error) {
     if (!(error instanceof Json5Error)) throw error;
     mistakes.addFile(name, error.message, error.position);
@@ -81,19 +101,25 @@ interface Grid {
 }
 
 /** A widget of any type, as returned by its schema. */
-type Loose = Record<string, unknown> & { size: Pair; at?: Pair };
+type Loose = Record<string, unknown> & { id?: string; size: Pair; at?: Pair };
+/** The types of widgets that contain others. */
+type Outer = 'group' | 'tabs';
 
-/** Returns a function that checks a list of widgets and places each. It counts all widgets of the dashboard. */
-function createCheck(mistakes: MistakeList, file: CheckedFile, whyUnknown: WhyUnknown) {
+/** Returns a function that checks a list of widgets and places each. It counts all widgets of the dashboard, and knows their names. */
+function createCheck(mistakes: MistakeList, file: CheckedFile, { whyUnknown, whyNoDashboard }: Names) {
   let count = 0;
+  const ids = new Set<string>();
 
-  const checkOne = (input: unknown, path: SettingPath, isOuter: boolean): Loose | undefined => {
+  /** `outer`: the types of widgets with a separate grid that are allowed here. */
+  const checkOne = (input: unknown, path: SettingPath, outer: readonly Outer[]): Loose | undefined => {
     count += 1;
     if (count > maxWidgets) {
       if (count === maxWidgets + 1) mistakes.add(file, path, `expected at most ${maxWidgets} widgets, got more`);
       return undefined;
     }
-    const known = Object.keys(widgetSchemas).filter((type) => isOuter || type !== 'group');
+    const known = Object.keys(widgetSchemas).filter(
+      (type) => (type !== 'group' && type !== 'tabs') || outer.includes(type),
+    );
     if (!isJsonObject(input)) {
       mistakes.add(file, path, `expected a widget { type, … }, got ${describe(input)}`);
       return undefined;
@@ -110,21 +136,54 @@ function createCheck(mistakes: MistakeList, file: CheckedFile, whyUnknown: WhyUn
     const widget = mistakes.parse(widgetSchemas[type as WidgetType], input, file, path) as Loose | undefined;
     if (widget === undefined) return undefined;
     for (const message of mistakesIn(widget)) mistakes.add(file, [...path, message.key], message.text);
-    for (const [key, address, isWritten] of addressesIn(widget, schemaOf(type as WidgetType))) {
+    if (widget.id !== undefined && ids.has(widget.id))
+      mistakes.add(file, [...path, 'id'], `expected a name of one widget, got ${describe(widget.id)} again`);
+    if (widget.id !== undefined) ids.add(widget.id);
+    const why = whyNoDashboard?.(String(widget.to));
+    if (type === 'link' && widget.to !== undefined && why !== undefined) mistakes.add(file, [...path, 'to'], why);
+    const formulas = {
+      ...formulaOf(widget, path, 'visible', 'condition'),
+      ...formulaOf(widget, path, 'toneBy', 'tone'),
+    };
+    const named = [...addressesIn(widget, schemaOf(type as WidgetType)), ...addressesInFormulas(formulas)];
+    for (const [key, address, isWritten] of named) {
       const at = [...path, ...key];
       const found = () => {
         const { line, column } = file.positionOf(at) ?? {};
-        const { at: _, size: __, widgets: ___, ...settings } = widget;
+        const { at: _, size: __, widgets: ___, tabs: ____, ...settings } = widget;
         const written = file.writtenAt?.(at).path ?? at;
         return { path: formatPath(written), line, column, isWritten, widget: JSON.stringify(settings) };
       };
-      const message = whyUnknown(address, found);
+      const message = whyUnknown?.(address, found);
       if (message !== undefined) mistakes.add(file, at, message);
     }
-    if (widget.type !== 'group') return widget;
-    const columns = (widget.columns as number | undefined) ?? widget.size[0];
-    const rows = (widget.rows as number | undefined) ?? widget.size[1];
-    return { ...widget, columns, ...check(widget.widgets as unknown[], [...path, 'widgets'], columns, rows, false) };
+    const whole = { ...widget, ...formulas } as Loose;
+    if (type === 'group') return { ...whole, ...checkPage(widget, widget.size, path, []) };
+    if (type !== 'tabs') return whole;
+    const tabs = (widget.tabs as Record<string, unknown>[]).map((tab, index) => ({
+      ...tab,
+      ...checkPage(tab, widget.size, [...path, 'tabs', index], ['group']),
+    }));
+    return { ...whole, tabs };
+  };
+
+  /** Checks the widgets of a separate grid, which by default is as large as its widget. */
+  const checkPage = (page: Record<string, unknown>, size: Pair, path: SettingPath, outer: readonly Outer[]) => {
+    const columns = (page.columns as number | undefined) ?? size[0];
+    const rows = (page.rows as number | undefined) ?? size[1];
+    return { columns, ...check(page.widgets as unknown[], [...path, 'widgets'], columns, rows, outer) };
+  };
+
+  const formulaOf = (widget: Loose, path: SettingPath, key: 'visible' | 'toneBy', expects: 'condition' | 'tone') => {
+    const text = widget[key] as string | undefined;
+    if (text === undefined) return {};
+    try {
+      return { [key]: readFormula(text, expects) };
+    } catch (error) {
+      if (!(error instanceof ExpressionMistake)) throw error;
+      mistakes.add(file, [...path, key], error.message, file.positionOf([...path, key], error.offset));
+      return {};
+    }
   };
 
   const check = (
@@ -132,9 +191,9 @@ function createCheck(mistakes: MistakeList, file: CheckedFile, whyUnknown: WhyUn
     path: SettingPath,
     columns: number,
     rows: number | undefined,
-    isOuter: boolean,
+    outer: readonly Outer[],
   ): Grid => {
-    const checked = inputs.map((input, index) => checkOne(input, [...path, index], isOuter));
+    const checked = inputs.map((input, index) => checkOne(input, [...path, index], outer));
     const indexes = [...checked.keys()].filter((index) => checked[index] !== undefined);
     const widgets = indexes.map((index) => checked[index]!);
     const placed = placeItems(widgets, columns, rows);
@@ -144,7 +203,13 @@ function createCheck(mistakes: MistakeList, file: CheckedFile, whyUnknown: WhyUn
     }
     return { rows: placed.rows, widgets: widgets.map((widget, index) => ({ ...widget, at: placed.at[index]! })) };
   };
-  return check;
+  return { check, ids };
+}
+
+function unknownId(id: string, ids: ReadonlySet<string>): string {
+  return ids.has(id)
+    ? `expected a widget outside of groups and tabs, got "${id}"`
+    : unknownName('id of a widget', id, [...ids]);
 }
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -179,6 +244,12 @@ function* addressesIn(
   for (const one of anyOf) yield* addressesIn(value, one, path);
 }
 
+function addressesInFormulas(formulas: Readonly<Record<string, Formula>>): [SettingPath, string, boolean][] {
+  return Object.entries(formulas).flatMap(([key, formula]) =>
+    addressesOfFormula(formula).map((address): [SettingPath, string, boolean] => [[key], address, false]),
+  );
+}
+
 /** Finds contradictory settings within a widget, which a schema cannot express. */
 function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
   const { type, mode, value, min, max } = widget;
@@ -186,8 +257,19 @@ function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
     yield { key: 'mode', text: 'expected a setting value for mode "set", got none' };
   if (type === 'button' && mode !== 'set' && value !== undefined)
     yield { key: 'value', text: `expected mode "set" for this setting, got ${describe(mode)}` };
+  if (type === 'button' && mode === 'momentary')
+    for (const key of ['confirm', 'hold', 'pin'])
+      if (widget[key] !== undefined)
+        yield {
+          key,
+          text: 'expected another mode for this setting, got "momentary", which writes as long as it is held',
+        };
   if (typeof min === 'number' && typeof max === 'number' && min >= max)
     yield { key: 'max', text: `expected a number above min, ${min}, got ${describe(max)}` };
+  if (type === 'link' && (widget.to === undefined) !== widget.back)
+    yield { key: 'to', text: 'expected either `to` or `back: true`' };
+  if (type === 'countdown' && (widget.to === undefined) === (widget.address === undefined))
+    yield { key: 'to', text: 'expected either `to` or `address`' };
 }
 
 // The JSON Schema, with which editors complete and check dashboards.
@@ -196,10 +278,12 @@ const each = { each: eachSchema.optional() };
 
 /** Returns the JSON Schema of dashboards, for editors: widgets, and the keys that templates add. */
 export function dashboardJsonSchema(): object {
-  const { group, ...single } = widgetSchemas;
+  const { group, tabs, ...single } = widgetSchemas;
   const singles = Object.values(single).map((schema) => (schema as z.ZodObject).extend(each));
   const within = listOf(singles);
-  const widgets = listOf([...singles, group.extend({ ...each, widgets: within })]);
+  const groups = group.extend({ ...each, widgets: within });
+  const tab = tabs.shape.tabs.element.extend({ ...each, widgets: listOf([...singles, groups]) });
+  const widgets = listOf([...singles, groups, tabs.extend({ ...each, tabs: z.array(tab) })]);
   const schema = dashboardSchema.extend({ widgets });
   return allowVariables(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
 }

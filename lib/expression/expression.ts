@@ -257,6 +257,12 @@ export function freeNames(text: string): string[] {
   return namesIn(treeOf(parse(language, readSource(text).text, [])));
 }
 
+/** Returns the tree of an expression as it is written, unchecked. Errors: `ExpressionMistake` for bad syntax. */
+export function treeOfExpression(written: string): { readonly tree: Part; offsetOf(place: number): number } {
+  const { text, offsetOf } = readSource(written);
+  return { tree: treeOf(parse(language, text, [])), offsetOf };
+}
+
 /** Whether an expression that is only the name reads it. */
 function canBeRead(name: string): boolean {
   try {

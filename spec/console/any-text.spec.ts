@@ -51,7 +51,19 @@ const widgetsFor = (text: string, address: string) => [
   { type: 'meter', label: text, address },
   { type: 'plot', label: text, addresses: [address, 'desk/text'] },
   { type: 'group', label: text, widgets: [{ type: 'value', address }] },
+  { type: 'select', label: text, address, choices: Object.fromEntries([[text, text]]) },
+  { type: 'radio', label: text, address, choices: Object.fromEntries([[text, text]]), confirm: text },
+  { type: 'number', label: text, address, unit: text.slice(0, 3) },
+  { type: 'text', label: text, address },
+  { type: 'gauge', label: text, address, unit: text.slice(0, 3) },
+  { type: 'countdown', label: text, address, done: text.slice(0, 20) },
+  { type: 'link', label: text, to: text },
+  { type: 'icon', label: text, icon: 'mic', address, tones: Object.fromEntries([[text, 'ok']]) },
+  { type: 'events', label: text, addresses: [address, 'desk/text'] },
+  { type: 'matrix', label: text, lamps: [{ address, label: text.slice(0, 40) }, { address }], equals: text },
+  { type: 'tabs', label: text, tabs: [{ label: text, widgets: [{ type: 'lamp', label: text, address }] }] },
 ];
+const widgetCount = widgetsFor('', '').length + 2;
 const userNames = known.filter((name) => /^[\w]+$/.test(name));
 const rights = { read: ['**'], write: ['**'], dashboards: ['**'] };
 const files = {
@@ -83,7 +95,7 @@ const files = {
       .join()}}`,
   ),
   'dashboards/all.json5': {
-    columns: 16,
+    columns: 20,
     widgets: texts.flatMap((text, index) => widgetsFor(text, addresses[index]!)),
   },
   'dashboards/value.json5': `{ columns: 4, widgets: [
@@ -150,7 +162,7 @@ test.serial('every widget shows every value', async (t) => {
 test.serial('every widget has every label, and every address', async (t) => {
   const { page } = await open();
   await page.evaluate(`location.hash = '#/dashboards?name=all'`);
-  await waitUntil(page, async () => (await page.locator('.widget').count()) === texts.length * 9);
+  await waitUntil(page, async () => (await page.locator('.widget').count()) === texts.length * widgetCount);
   await waitUntil(
     page,
     `[...document.querySelectorAll('.widget .big')].some((one) => one.textContent.includes('again'))`,

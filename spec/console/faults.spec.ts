@@ -5,7 +5,7 @@ import test from 'ava';
 import type { Page } from 'playwright-core';
 import { goTo, openConsole, waitUntil } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
-import { desk, wall, widgetsOfAllKinds } from '../support/browser/wall.ts';
+import { desk, wall, widgetCount, widgetsOfAllKinds } from '../support/browser/wall.ts';
 import { api, startHubFrom, writer } from '../support/hub.ts';
 import { sampled } from '../support/random.ts';
 import { shared } from '../support/shared.ts';
@@ -53,8 +53,8 @@ test.serial('a widget that fails affects no other, shows its error, and recovers
   await page.evaluate(refuse('boom'));
   hub.write('desk/text', 'boom', writer);
   await value.getByText('This cannot be shown: a fault of a widget').waitFor();
-  t.is(await page.locator('.widget').count(), widgetsOfAllKinds.length + 1, 'and one in the group');
-  for (const type of ['label', 'lamp', 'button', 'fader', 'meter', 'plot'])
+  t.is(await page.locator('.widget').count(), widgetCount);
+  for (const type of ['label', 'lamp', 'button', 'fader', 'meter', 'plot', 'select-widget', 'gauge-widget'])
     await page.locator(`.widget.${type}`).first().waitFor();
   hub.write('desk/level', 0.25, writer);
   await page.locator('.widget.meter output').getByText('0.25').waitFor();

@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import test from 'ava';
 import JSON5 from 'json5';
-import type { Group } from '../../lib/dashboard/format.ts';
+import { type Group, widgetSchemas } from '../../lib/dashboard/format.ts';
+import { evaluate } from '../../lib/dashboard/formula.ts';
 import { dashboardJsonSchema, parseDashboard } from '../../lib/dashboard/parse-dashboard.ts';
+import { readFormula } from '../../lib/dashboard/read-formula.ts';
+import { unknownName } from '../../lib/json5/nearest-name.ts';
 import { HubError } from '../../lib/model/error.ts';
 
 const folder = 'flows/dashboards';
@@ -25,6 +28,7 @@ function mistakesOf(content: unknown): string[] {
 const mistakes = test.macro((t, content: unknown, ...expected: string[]) => {
   t.deepEqual(mistakesOf(content), expected);
 });
+const isSingle = (type: string) => type !== 'group' && type !== 'tabs';
 const widget = (change: object) => ({ widgets: [{ type: 'lamp', address: 'desk/lamp', ...change }] });
 
 test('text that is not JSON5', mistakes, '{ widgets: ', 'expected a value after widgets:, got the end of the file');
@@ -51,7 +55,7 @@ test(
   'no type',
   mistakes,
   { widgets: [{}] },
-  'widgets[0].type: expected one of label, value, lamp, button, fader, meter, plot, group, got nothing',
+  `widgets[0].type: expected one of ${Object.keys(widgetSchemas).join(', ')}, got nothing`,
 );
 test(
   'an invalid widget',
@@ -94,7 +98,7 @@ test(
   'a group in a group',
   mistakes,
   { widgets: [{ type: 'group', widgets: [{ type: 'group', widgets: [] }] }] },
-  'widgets[0].widgets[0].type: unknown type of widget "group", expected one of label, value, lamp, button, fader, meter, plot',
+  `widgets[0].widgets[0].type: ${unknownName('type of widget', 'group', Object.keys(widgetSchemas).filter(isSingle))}`,
 );
 test('an empty size', mistakes, widget({ size: [0, 1] }), 'widgets[0].size[0]: expected integer 1..48, got 0 (number)');
 test(
@@ -139,6 +143,127 @@ test(
   { columns: 48, widgets: Array.from({ length: 502 }, () => ({ type: 'lamp', address: 'desk/lamp' })) },
   'widgets[500]: expected at most 500 widgets, got more',
 );
+
+test(
+  'an expression that does not end',
+  mistakes,
+  widget({ visible: "param('desk/lamp') &&" }),
+  'widgets[0].visible: expected a value after &&, got the end',
+);
+test(
+  'a function that widgets cannot use',
+  mistakes,
+  widget({ visible: "round(param('desk/level')) > 1" }),
+  'widgets[0].visible: expected param, known, fresh, wanted or an operator, got the function round(…), which widgets cannot use; compute it with a rule',
+);
+test(
+  'an expression with a tone that does not exist',
+  mistakes,
+  widget({ toneBy: "param('desk/lamp') ? 'red' : 'ok'" }),
+  'widgets[0].toneBy: unknown tone "red", expected one of neutral, info, ok, warning, danger',
+);
+for (const [src, why] of [
+  ['https://example.org/logo.svg', 'without host, spaces, "?" and "#"'],
+  ['//example.org/logo.svg', 'without host, spaces, "?" and "#"'],
+  ['/\\\\example.org/logo.svg', 'without host, spaces, "?" and "#"'],
+  ['/update?parameter=desk/lamp&value=1', 'without host, spaces, "?" and "#"'],
+  ['/%75pdate', 'got an endpoint, /update'],
+  ['/a/%2e%2e/update', 'without ".."'],
+  ['/hub/me', 'got an endpoint, /hub'],
+] as const)
+  test(
+    `a picture from ${src}`,
+    mistakes,
+    { widgets: [{ type: 'image', src }] },
+    `widgets[0].src: expected a path such as "/pictures/logo.svg" on this hub, ${why}`,
+  );
+test(
+  'a question for a button that is held',
+  mistakes,
+  widget({ type: 'button', mode: 'momentary', confirm: 'Sure?' }),
+  'widgets[0].confirm: expected another mode for this setting, got "momentary", which writes as long as it is held',
+);
+test(
+  'a link that leads nowhere',
+  mistakes,
+  { widgets: [{ type: 'link' }] },
+  'widgets[0].to: expected either `to` or `back: true`',
+);
+test(
+  'a countdown to nothing',
+  mistakes,
+  { widgets: [{ type: 'countdown' }] },
+  'widgets[0].to: expected either `to` or `address`',
+);
+test(
+  'an icon that does not exist',
+  mistakes,
+  { widgets: [{ type: 'matrix', lamps: [{ address: 'desk/lamp', tone: 'red' }] }] },
+  'widgets[0].lamps[0].tone: expected neutral, info, ok, warning, danger, got "red" (string)',
+);
+test(
+  'tabs within tabs',
+  mistakes,
+  { widgets: [{ type: 'tabs', tabs: [{ label: 'One', widgets: [{ type: 'tabs', tabs: [] }] }] }] },
+  'widgets[0].tabs[0].widgets[0].type: unknown type of widget "tabs"',
+);
+test(
+  'two widgets of one name, and a layout that names another',
+  mistakes,
+  {
+    layouts: { phone: { columns: 2, order: ['micc'] } },
+    widgets: ['mic', 'mic'].map((id) => ({ type: 'label', label: 'Mic', id })),
+  },
+  'widgets[1].id: expected a name of one widget, got "mic" (string) again',
+  'layouts.phone.order[0]: unknown id of a widget "micc", did you mean "mic"?',
+);
+
+test('expressions of widgets have the results of expressions in rules', (t) => {
+  const values: Record<string, string | number | boolean> = { 'a/b': true, 'a/n': 3, 'a/s': 'x' };
+  const run = (text: string, expects: 'condition' | 'tone' = 'condition') =>
+    evaluate(readFormula(text, expects), (ask, address) => (ask === 'known' ? address in values : values[address]));
+  for (const text of [
+    "param('a/b') && param('a/n') > 2.5",
+    "param('a/s') in ['x', 'y'] && !(param('a/n') == 4)",
+    "known('a/c') || -param('a/n') * 2 + 1 < -4.5",
+    "param('a/n') % 2 == 1 && 'a' + 'b' == 'ab'",
+    "param('a/c') || param('a/b')",
+  ])
+    t.true(run(text), text);
+  t.is(run("param('a/n') >= 3 ? 'danger' : 'ok'", 'tone'), 'danger');
+  t.throws(() => run("param('a/c') && param('a/b')"), { message: 'a/c is unknown' });
+  t.throws(() => run("param('a/s') > 1"), { message: 'expected values that > accepts, got x > 1' });
+});
+
+test('a layout for phones has its own order and places', (t) => {
+  const label = { type: 'label', label: 'x' };
+  const widgets = [{ ...label, size: [3, 1] }, { ...label, id: 'b' }, label, { ...label, id: 'd' }];
+  const { layouts } = parseDashboard(
+    'desk.json5',
+    JSON.stringify({ layouts: { phone: { columns: 2, order: ['d'], hide: ['b'] } }, widgets }),
+  );
+  t.deepEqual(layouts.phone, {
+    columns: 2,
+    rows: 3,
+    places: [{ at: [1, 2], size: [2, 1] }, null, { at: [1, 3], size: [1, 1] }, { at: [1, 1], size: [1, 1] }],
+  });
+});
+
+test('addresses in expressions and links to dashboards are checked, with their places', (t) => {
+  const text = `{ widgets: [
+  { type: 'link', to: 'studoi', visible: "param('desk/x')" },
+  { type: 'tabs', tabs: [{ label: 'a', widgets: [{ type: 'select', address: 'desk/y' }] }] } ] }`;
+  const names = {
+    whyUnknown: (address: string) => `unknown parameter "${address}"`,
+    whyNoDashboard: (name: string) => `unknown dashboard "${name}"`,
+  };
+  const { message } = t.throws(() => parseDashboard('desk.json5', text, names), { instanceOf: HubError });
+  t.deepEqual(message.split('\n'), [
+    'desk.json5:2:19: widgets[0].to: unknown dashboard "studoi"',
+    'desk.json5:2:33: widgets[0].visible: unknown parameter "desk/x"',
+    'desk.json5:3:68: widgets[1].tabs[0].widgets[0].address: unknown parameter "desk/y"',
+  ]);
+});
 
 test('mistakes are reported with line and column, all at once, also duplicate keys', (t) => {
   const text = `{

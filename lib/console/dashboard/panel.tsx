@@ -1,28 +1,13 @@
 // A dashboard for a wall panel. It fills the screen, keeps it on, and is clearly marked as stale while the link is down.
-import {
-  createEffect,
-  createMemo,
-  createSignal,
-  For,
-  type JSX,
-  lazy,
-  onCleanup,
-  onMount,
-  Show,
-  Suspense,
-} from 'solid-js';
-import type { Dashboard, Group, Widget } from '../../dashboard/format.ts';
-import { createLiveValues, type LiveValues } from '../hub/live-values.ts';
+import { createEffect, createMemo, createSignal, onCleanup, onMount, Show } from 'solid-js';
+import type { Dashboard, Widget } from '../../dashboard/format.ts';
+import { createLiveValues } from '../hub/live-values.ts';
 import { me } from '../hub/me.ts';
 import { isStale } from '../hub/page-hub.ts';
+import { useMedia } from '../page/media.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatClock } from '../page/units.ts';
-import { Guarded } from '../parts/guarded.tsx';
-import { StaleMark } from '../parts/state-mark.tsx';
-import { ButtonWidget } from './controls/button.tsx';
-import { FaderWidget } from './controls/fader.tsx';
-import { Label, Lamp, Meter, Reading } from './readings/readings.tsx';
-import { type DrawnWidget, drawnAs, showValue } from './showing.ts';
+import { addressesOf, Grid } from './widget-place.tsx';
 
 /** Updates per second that the eye can follow. The hub merges faster changes. */
 const rate = 30;
@@ -54,12 +39,24 @@ export function Panel(props: { readonly name: string; readonly dashboard: Dashbo
     });
   });
   const isBare = () => isFull() || route().params.bare === '1' || me()?.kiosk !== undefined;
+  const isPhone = useMedia('(max-width: 600px), (max-width: 1000px) and (max-height: 500px)');
+  const isTablet = useMedia('(max-width: 1100px)');
+  const layout = () => {
+    const { phone, tablet } = props.dashboard.layouts ?? {};
+    return (isPhone() && phone) || ((isPhone() || isTablet()) && tablet) || undefined;
+  };
 
   return (
-    <div class="panel-page" classList={{ stale: isStale(), bare: isBare() }} ref={panel}>
+    <div
+      class="panel-page"
+      classList={{ stale: isStale(), bare: isBare(), 'laid-out': layout() !== undefined }}
+      data-theme={props.dashboard.theme}
+      ref={panel}
+    >
       <Show when={!isBare()}>
         <div class="bar">
           <a href={linkTo('dashboards')}>‹ Dashboards</a>
+          <Show when={props.dashboard.logo}>{(logo) => <img class="logo" src={logo()} alt="" />}</Show>
           <h1 class="grow truncate" title={title()}>
             {title()}
           </h1>
@@ -85,7 +82,13 @@ export function Panel(props: { readonly name: string; readonly dashboard: Dashbo
           <pre class="banner mistake">{props.mistake}</pre>
         </Show>
       </div>
-      <Grid columns={props.dashboard.columns} rows={props.dashboard.rows} widgets={widgets()} values={values} />
+      <Grid
+        columns={layout()?.columns ?? props.dashboard.columns}
+        rows={layout()?.rows ?? props.dashboard.rows}
+        widgets={widgets()}
+        places={layout()?.places}
+        values={values}
+      />
     </div>
   );
 }
@@ -121,99 +124,4 @@ function keepAwake(): void {
     document.removeEventListener('visibilitychange', ask);
     void lock?.release();
   });
-}
-
-// The widgets on the grid.
-
-/** Returns the addresses of all parameters that a widget shows or sets. */
-function addressesOf(widget: Widget): string[] {
-  if (widget.type === 'group') return widget.widgets.flatMap(addressesOf);
-  if (widget.type === 'plot') return widget.addresses;
-  if (widget.type === 'button') return [widget.address, ...(widget.lamp === undefined ? [] : [widget.lamp])];
-  return widget.type === 'label' ? [] : [widget.address];
-}
-
-const Plot = lazy(() => import('./readings/plot.tsx'));
-
-export function WidgetPlace(props: { readonly widget: Widget; readonly values: LiveValues }) {
-  const { at, size, type } = props.widget;
-  const parameters = type === 'group' ? [] : addressesOf(props.widget).map((address) => props.values.of(address));
-  const staleSince = () => parameters.find((parameter) => parameter.staleSince() !== undefined)?.staleSince();
-  const wanted = () => parameters.find((parameter) => parameter.wanted() !== undefined)?.wanted();
-  const drawn = createMemo(
-    () => (props.widget.type === 'group' ? props.widget : drawnAs(props.widget, parameters[0]?.about())),
-    undefined,
-    { equals: (former, next) => JSON.stringify(former) === JSON.stringify(next) },
-  );
-  return (
-    <div
-      class={`widget ${type}`}
-      classList={{
-        old: staleSince() !== undefined,
-        broad: type === 'group' || (size[0] > 2 && size[0] > size[1] * 1.5),
-      }}
-      style={{
-        '--column': at[0],
-        '--row': at[1],
-        '--wide': size[0],
-        '--high': size[1],
-      }}
-    >
-      <Guarded changed={() => parameters.map((one) => [one.value(), one.moves(), one.kind()])}>
-        <Suspense>
-          <Show when={drawn()} keyed>
-            {(widget) => contentOf(widget, props.values)}
-          </Show>
-        </Suspense>
-        <Show when={wanted() !== undefined}>
-          <small class="wanted" title="The device has not confirmed it yet">
-            → {showValue(wanted())}
-          </small>
-        </Show>
-        <StaleMark since={staleSince} />
-      </Guarded>
-    </div>
-  );
-}
-
-function contentOf(widget: DrawnWidget | Group, values: LiveValues): JSX.Element {
-  switch (widget.type) {
-    case 'label':
-      return <Label widget={widget} values={values} />;
-    case 'value':
-      return <Reading widget={widget} values={values} />;
-    case 'lamp':
-      return <Lamp widget={widget} values={values} />;
-    case 'meter':
-      return <Meter widget={widget} values={values} />;
-    case 'button':
-      return <ButtonWidget widget={widget} values={values} />;
-    case 'fader':
-      return <FaderWidget widget={widget} values={values} />;
-    case 'plot':
-      return <Plot widget={widget} values={values} />;
-    case 'group':
-      return (
-        <>
-          <h2 class="truncate" title={widget.label}>
-            {widget.label}
-          </h2>
-          <Grid columns={widget.columns} rows={widget.rows} widgets={widget.widgets} values={values} />
-        </>
-      );
-  }
-}
-
-/** Draws widgets on a grid that fills the available space. */
-function Grid(props: {
-  readonly columns: number;
-  readonly rows: number;
-  readonly widgets: readonly Widget[];
-  readonly values: LiveValues;
-}) {
-  return (
-    <div class="widgets" style={{ '--columns': props.columns, '--rows': props.rows }}>
-      <For each={props.widgets}>{(widget) => <WidgetPlace widget={widget} values={props.values} />}</For>
-    </div>
-  );
 }

@@ -7,8 +7,10 @@ import { fixedText, roundTo } from '../../model/digits.ts';
 
 /** A widget as it is drawn: settings that it leaves out are those of its parameter. */
 export type Drawn<Type extends SingleWidget['type']> = WidgetOf<Type> &
-  (Type extends 'fader' | 'meter' ? { readonly unit: string; readonly min: number; readonly max: number } : unknown) &
-  (Type extends 'value' | 'plot' ? { readonly unit: string } : unknown);
+  (Type extends 'fader' | 'meter' | 'gauge'
+    ? { readonly unit: string; readonly min: number; readonly max: number }
+    : unknown) &
+  (Type extends 'value' | 'plot' | 'number' ? { readonly unit: string } : unknown);
 export type DrawnWidget = { [Type in SingleWidget['type']]: Drawn<Type> }[SingleWidget['type']];
 
 /** Returns a widget with label, unit, range, step and choices of its parameter, where it has none of its own. */
@@ -23,18 +25,30 @@ export function drawnAs(widget: SingleWidget, about: About = {}): DrawnWidget {
       return { ...named, texts, unit: named.unit ?? unit };
     }
     case 'fader':
-    case 'meter': {
+    case 'meter':
+    case 'gauge': {
       const min = named.min ?? about.min ?? 0;
       const max = named.max ?? about.max ?? Math.max(1, min + 1);
       const range = { min, max, unit: named.unit ?? unit };
-      return named.type === 'meter' ? { ...named, ...range } : { ...named, step: named.step ?? about.step, ...range };
+      return named.type === 'fader' ? { ...named, step: named.step ?? about.step, ...range } : { ...named, ...range };
     }
+    case 'number': {
+      const range = { min: named.min ?? about.min, max: named.max ?? about.max };
+      return { ...named, ...range, step: named.step ?? about.step, unit: named.unit ?? unit };
+    }
+    case 'select':
+    case 'radio':
+      return { ...named, choices: Object.keys(named.choices).length > 0 ? named.choices : choices };
+    case 'countdown':
+      return { ...named, unit: named.unit ?? timeUnits.find((one) => one === unit) };
     case 'plot':
       return { ...named, unit: named.unit ?? unit };
     default:
       return named;
   }
 }
+
+const timeUnits = ['ms', 's', 'min', 'h'] as const;
 
 /** The name of each value. */
 function textsOf(choices: Readonly<Record<string, Value>>): Record<string, string> {
@@ -71,7 +85,72 @@ export function toneAt(zones: readonly { from: number; tone: Tone }[], value: Va
 }
 
 /** Returns the position of a value within a range, 0..1. */
-export function shareOf(value: Value | undefined, min: number, max: number): number {
-  const share = (Number(value ?? min) - min) / (max - min);
+export function shareOf(value: Value | undefined, min: number, max: number, law: Law = 'linear'): number {
+  const place = law === 'db' ? deflection : (number: number) => number;
+  const share = (place(Number(value ?? min)) - place(min)) / (place(max) - place(min));
   return Number.isFinite(share) ? Math.min(1, Math.max(0, share)) : 0;
+}
+
+/** Returns the value at a position within a range, the inverse of `shareOf`. */
+export function valueAt(share: number, min: number, max: number, law: Law = 'linear'): number {
+  if (law === 'linear') return min + share * (max - min);
+  const wanted = deflection(min) + share * (deflection(max) - deflection(min));
+  const upper = Math.max(
+    1,
+    points.findIndex(([, place]) => place >= wanted),
+  );
+  const [[fromDb, from], [toDb, to]] = [points[upper - 1]!, points[upper]!];
+  return fromDb + ((wanted - from) / (to - from)) * (toDb - fromDb);
+}
+
+export type Law = 'linear' | 'db';
+
+/** The deflection of a level in decibels by IEC 60268-18, extended beyond both ends: [dB, percent], between which it is linear. */
+const points: readonly (readonly [db: number, percent: number])[] = [
+  [-1000, -12],
+  [-70, 0],
+  [-60, 2.5],
+  [-50, 7.5],
+  [-40, 15],
+  [-30, 30],
+  [-20, 50],
+  [0, 100],
+  [1000, 2600],
+];
+
+function deflection(db: number): number {
+  const upper = Math.max(
+    1,
+    points.findIndex(([at]) => at >= db),
+  );
+  const [[fromDb, from], [toDb, to]] = [points[upper - 1]!, points[upper]!];
+  return from + ((db - fromDb) / (toDb - fromDb)) * (to - from);
+}
+
+const decibels = [20, 12, 10, 6, 5, 0, -5, -10, -20, -30, -40, -50, -60, -70, -80, -100];
+/** The share of a scale that one mark needs. */
+const markShare = 0.085;
+
+/** Returns the values of the marks of a scale, from the lower end: at most 11. */
+export function marksOf(min: number, max: number, law: Law): number[] {
+  if (law === 'db') {
+    const marks: number[] = [];
+    const places: number[] = [];
+    // 0 dB comes first, because it is always marked
+    for (const db of [0, ...decibels.filter((one) => one !== 0)]) {
+      const place = shareOf(db, min, max, law);
+      if (db < min || db > max || places.some((one) => Math.abs(one - place) < markShare)) continue;
+      marks.push(db);
+      places.push(place);
+    }
+    return marks.sort((one, other) => one - other);
+  }
+  const rough = (max - min) / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 2.5, 5, 10].find((one) => one * power >= rough * 0.999) ?? 10);
+  const first = Math.ceil(min / step - 1e-9);
+  const last = Math.floor(max / step + 1e-9);
+  return Array.from({ length: Math.min(11, last - first + 1) }, (_, index) =>
+    Number(((first + index) * step).toPrecision(12)),
+  );
 }

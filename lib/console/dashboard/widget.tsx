@@ -2,12 +2,13 @@
 
 import { createEffect, createSignal, on, Show } from 'solid-js';
 import type { Value } from '../../client/index.ts';
-import type { SingleWidget } from '../../dashboard/format.ts';
+import type { SingleWidget, Tone } from '../../dashboard/format.ts';
 import { pathOf } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
 import type { LiveParameter } from '../hub/live-cells.ts';
 import type { LiveValues } from '../hub/live-values.ts';
-import { hub } from '../hub/page-hub.ts';
+import { whyReadOnly } from '../hub/me.ts';
+import { hub, isStale } from '../hub/page-hub.ts';
 import { request } from '../hub/page-request.ts';
 import { useDelay } from '../page/page-timers.ts';
 import { beginningOf } from '../page/units.ts';
@@ -19,6 +20,8 @@ const failureMs = 5000;
 export interface WidgetProps<Type extends SingleWidget['type']> {
   readonly widget: Drawn<Type>;
   readonly values: LiveValues;
+  /** The tone by the expression `toneBy`; undefined: that of the widget. */
+  readonly tone?: () => Tone | undefined;
 }
 
 /** A value with its unit in one line, as large as fits. */
@@ -75,6 +78,23 @@ export function useWrites(address: string) {
       forgetting.start(failureMs, () => setFailure(''));
     },
     send: (value: string | number | boolean) => hub.set(address, value),
+  };
+}
+
+/** The shared parts of a control that writes one parameter. */
+export function useControl(props: Pick<WidgetProps<'select'>, 'values'>, address: string) {
+  const parameter = props.values.of(address);
+  const { send, fail, failure } = useWrites(address);
+  const readOnly = () => whyReadOnly(address, parameter.kind()?.access);
+  return {
+    parameter,
+    failure,
+    /** Why the user may not set it; empty if allowed. */
+    readOnly,
+    isFree: () => !isStale() && parameter.kind() !== undefined && !readOnly(),
+    /** The value that is pending, or else the present one. */
+    shown: () => parameter.wanted() ?? parameter.value(),
+    write: (value: Value) => void send(value).catch(fail),
   };
 }
 

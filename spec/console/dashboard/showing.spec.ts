@@ -1,7 +1,15 @@
 // How values look on a dashboard.
 
 import test from 'ava';
-import { drawnAs, isLit, shareOf, showValue, toneAt } from '../../../lib/console/dashboard/showing.ts';
+import {
+  drawnAs,
+  isLit,
+  marksOf,
+  shareOf,
+  showValue,
+  toneAt,
+  valueAt,
+} from '../../../lib/console/dashboard/showing.ts';
 import type { WidgetOf } from '../../../lib/dashboard/format.ts';
 import { compileExpression } from '../../../lib/expression/expression.ts';
 
@@ -56,7 +64,7 @@ test('the share of a range stays within it', (t) => {
 test('a widget has label, unit, range, step and choices of its parameter, unless it sets them', (t) => {
   const place = { at: [1, 1], size: [1, 1], address: 'desk/level' } as const;
   const about = { label: 'Mic 1', unit: 'dB', min: -90, max: 10, step: 0.5, choices: { off: 0, on: 1 } };
-  const fader = { type: 'fader', ...place, digits: undefined } as const;
+  const fader = { type: 'fader', ...place, digits: undefined, law: 'linear', scale: false } as const;
   t.like(drawnAs({ ...fader, size: [1, 1] }, about), { label: 'Mic 1', unit: 'dB', min: -90, max: 10, step: 0.5 });
   t.like(drawnAs({ ...fader, size: [1, 1], label: 'Own', min: 0, unit: '%' }, about), {
     label: 'Own',
@@ -69,4 +77,19 @@ test('a widget has label, unit, range, step and choices of its parameter, unless
   const value: WidgetOf<'value'> = { type: 'value', ...place, size: [1, 1], zones: [], texts: {} };
   t.like(drawnAs(value, about), { texts: { 0: 'off', 1: 'on' }, unit: 'dB' });
   t.like(drawnAs({ ...value, texts: { 1: 'AN' } }, about), { texts: { 1: 'AN' } });
+});
+
+test('the decibels of a fader are far apart near 0 dB, and its positions lead back to them', (t) => {
+  const shares = [-60, -40, -20, 0, 12].map((db) => shareOf(db, -60, 12, 'db'));
+  t.true(shares[3]! - shares[2]! > 2 * (shares[1]! - shares[0]!));
+  t.deepEqual([shares[0], shares[4]], [0, 1]);
+  for (const db of [-60, -33, -8.5, 0, 7])
+    t.true(Math.abs(valueAt(shareOf(db, -60, 12, 'db'), -60, 12, 'db') - db) < 1e-9);
+  t.is(valueAt(0.25, 0, 8), 2);
+});
+
+test('a scale has round marks, and 0 dB always', (t) => {
+  t.deepEqual(marksOf(0, 100, 'linear'), [0, 20, 40, 60, 80, 100]);
+  t.deepEqual(marksOf(-1, 1, 'linear'), [-1, -0.5, 0, 0.5, 1]);
+  t.true(marksOf(-60, 12, 'db').includes(0) && marksOf(-60, 12, 'db').length <= 11);
 });

@@ -19,7 +19,22 @@ export const widgetsOfAllKinds = [
   { type: 'meter', address: 'desk/level' },
   { type: 'plot', addresses: ['desk/level'] },
   { type: 'group', widgets: [{ type: 'lamp', address: 'desk/lamp' }] },
+  { type: 'select', address: 'desk/scene', choices: { One: 1, Two: 2 } },
+  { type: 'radio', address: 'desk/scene', choices: { One: 1, Two: 2 } },
+  { type: 'number', address: 'desk/level' },
+  { type: 'text', address: 'desk/text' },
+  { type: 'gauge', address: 'desk/level' },
+  { type: 'clock', zone: 'UTC' },
+  { type: 'countdown', to: '18:00' },
+  { type: 'alarm', address: 'desk/lamp' },
+  { type: 'link', back: true },
+  { type: 'icon', icon: 'mic', address: 'desk/mic' },
+  { type: 'events', addresses: ['desk/scene'] },
+  { type: 'matrix', lamps: [{ address: 'desk/lamp' }, { address: 'desk/mic' }] },
+  { type: 'tabs', tabs: [{ label: 'One', widgets: [{ type: 'lamp', address: 'desk/lamp' }] }] },
 ];
+/** How many of them there are, with those within others. */
+export const widgetCount = widgetsOfAllKinds.length + 2;
 
 /** Starts a hub with the dashboard. */
 export function startWall(
@@ -34,7 +49,7 @@ export function startWall(
 }
 
 /** In a page: the text over each widget, by its style. */
-export const overlays = `[...document.querySelectorAll('.widget:not(.group)')].map((one) => getComputedStyle(one, '::after').content)`;
+export const overlays = `[...document.querySelectorAll('.widget:not(.group, .tabs-widget)')].map((one) => getComputedStyle(one, '::after').content)`;
 /** In a page: whether all widgets, or none, say that there is no link. */
 export const allStale = `(${overlays}).length > 0 && (${overlays}).every((text) => text === '"no link"')`;
 export const noneStale = `(${overlays}).length > 0 && (${overlays}).every((text) => text === 'none')`;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { widgetSchemas } from '../../../dashboard/format.ts';
 import { parseDashboard } from '../../../dashboard/parse-dashboard.ts';
 import { asFileError, decodeUtf8, EncodingError, kindOf } from '../../../files/regular-file.ts';
-import { nearestName } from '../../../json5/nearest-name.ts';
+import { nearestName, unknownName } from '../../../json5/nearest-name.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { DashboardList } from '../../../wire/http/operation.ts';
 import type { DocumentFolder } from '../../editing.ts';
@@ -213,7 +213,8 @@ export function* mistakesInDashboards(
     const path = join(folder, file);
     try {
       const { bytes } = yield* readDashboardFile(folder, file, undefined, path);
-      parseDashboard(path, textOfDashboard(bytes!, path), whyUnknown);
+      const whyNoDashboard = (one: string) => (names.includes(one) ? undefined : unknownName('dashboard', one, names));
+      parseDashboard(path, textOfDashboard(bytes!, path), { whyUnknown, whyNoDashboard });
     } catch (error) {
       lines.push(...messageOf(error).split('\n'));
     }

@@ -1,37 +1,46 @@
 // A fader as on a mixing desk: dragging moves its cap from its current position. A press on the cap or the track does not move it, and
 // neither does scrolling the page.
-import { createEffect, onCleanup, onMount, Show } from 'solid-js';
-import { shareOf, showValue } from '../showing.ts';
+import { createEffect, createSignal, onCleanup, onMount, Show } from 'solid-js';
+import { useDelay } from '../../page/page-timers.ts';
+import { Scale } from '../readings/readings.tsx';
+import { shareOf, showValue, valueAt } from '../showing.ts';
 import { Amount, useWrites, WidgetFault, type WidgetProps } from '../widget.tsx';
 import { createFaderValue } from './fader-value.ts';
+import { createGuard, type Guarding, HoldButton } from './guard.tsx';
 
 export function FaderWidget(props: WidgetProps<'fader'>) {
-  const { address, label, min, max, unit, digits } = props.widget;
+  const { address, label, min, max, unit, digits, law, scale } = props.widget;
   const parameter = props.values.of(address);
   const writes = useWrites(address);
   const value = createFaderValue(props.widget, parameter, writes);
   const { shown, place, readOnly, isFree } = value;
+  const lock = createLock(props.widget, label ?? address);
   let rail!: HTMLDivElement;
   let cap!: HTMLSpanElement;
   let input!: HTMLInputElement;
-  let start = min;
+  let start = 0;
   createEffect(() => {
     input.value = String(place());
-    rail.style.setProperty('--share', String(shareOf(shown(), min, max)));
+    rail.style.setProperty('--share', String(shareOf(shown(), min, max, law)));
   });
   onMount(() =>
     createDrag(cap, {
-      isFree,
+      isFree: () => isFree() && !lock.isLocked(),
       way: (axis) => (axis === 'x' ? rail.clientWidth - cap.clientWidth : cap.clientHeight - rail.clientHeight),
       begin() {
-        start = place();
+        start = shareOf(place(), min, max, law);
+        lock.stayOpen();
         value.hold();
       },
-      moveBy: (share) => value.moveTo(start + share * (max - min)),
-      end: value.release,
+      moveBy: (share) => value.moveTo(valueAt(start + share, min, max, law)),
+      end() {
+        value.release();
+        lock.stayOpen();
+      },
     }),
   );
   const press = (event: KeyboardEvent) => {
+    lock.stayOpen();
     if (!event.ctrlKey && !event.altKey && !event.metaKey && value.press(event.key)) event.preventDefault();
   };
 
@@ -40,21 +49,25 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
       <p class="name truncate" title={label}>
         {label}
       </p>
-      <div class="rail" ref={rail} classList={{ off: !isFree() }} title={readOnly() || undefined}>
-        <input
-          ref={input}
-          type="range"
-          aria-label={label ?? address}
-          aria-valuetext={`${showValue(shown(), digits)} ${unit}`.trim()}
-          min={min}
-          max={max}
-          step="any"
-          disabled={!isFree()}
-          onKeyDown={press}
-          onInput={(event) => value.set(event.currentTarget.valueAsNumber)} // a screen reader moves it without keys
-        />
-        <span class="cap" ref={cap} aria-hidden="true" onPointerDown={() => input.focus({ preventScroll: true })} />
+      <div class="scaled">
+        <div class="rail" ref={rail} classList={{ off: !isFree() || lock.isLocked() }} title={readOnly() || undefined}>
+          <input
+            ref={input}
+            type="range"
+            aria-label={label ?? address}
+            aria-valuetext={`${showValue(shown(), digits)} ${unit}`.trim()}
+            min={min}
+            max={max}
+            step="any"
+            disabled={!isFree() || lock.isLocked()}
+            onKeyDown={press}
+            onInput={(event) => value.set(event.currentTarget.valueAsNumber)} // a screen reader moves it without keys
+          />
+          <span class="cap" ref={cap} aria-hidden="true" onPointerDown={() => input.focus({ preventScroll: true })} />
+        </div>
+        <Scale {...{ min, max, law }} isShown={scale} />
       </div>
+      {lock.Lock()}
       <Amount value={shown()} digits={digits} unit={unit} />
       <Show when={readOnly()}>
         <small class="word">read-only</small>
@@ -62,6 +75,36 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
       <WidgetFault address={address} parameter={parameter} values={props.values} failure={writes.failure()} />
     </>
   );
+}
+
+/** A fader that is unlocked locks again when it was not moved for this long. */
+const unlockedMs = 15_000;
+
+/** A fader with a question, a PIN or a time to hold is locked until the operator has answered. */
+function createLock(guarding: Guarding, title: string) {
+  const isGuarded = guarding.confirm !== undefined || guarding.pin !== undefined || guarding.hold !== undefined;
+  const guard = createGuard(guarding, { title: `Unlock ${title}` });
+  const [isLocked, setLocked] = createSignal(isGuarded);
+  const locking = useDelay();
+  const stayOpen = () => {
+    if (isGuarded && !isLocked()) locking.start(unlockedMs, () => setLocked(true));
+  };
+  const unlock = () => {
+    setLocked(false);
+    stayOpen();
+  };
+  return {
+    isLocked,
+    stayOpen,
+    Lock: () => (
+      <Show when={isLocked()}>
+        <HoldButton class="unlock" seconds={guarding.hold} act={() => guard.run(unlock)} label={`Unlock ${title}`}>
+          Unlock
+        </HoldButton>
+        {guard.Dialog()}
+      </Show>
+    ),
+  };
 }
 
 // Drags an element along an axis, relative to where the pointer grabbed it. A press alone moves nothing, and nothing jumps to the

@@ -1,12 +1,16 @@
 // The read-only widgets: label, value, lamp, meter.
 
+import { createEffect, createSignal, For, Show, untrack } from 'solid-js';
+import type { Value } from '../../../client/index.ts';
+import type { LiveParameter } from '../../hub/live-cells.ts';
+import { useDelay } from '../../page/page-timers.ts';
 import { beginningOf } from '../../page/units.ts';
-import { shareOf, showValue, toneAt } from '../showing.ts';
+import { type Law, marksOf, shareOf, showValue, toneAt } from '../showing.ts';
 import { Amount, createLit, WidgetFault, type WidgetProps } from '../widget.tsx';
 import { FitText } from './fit-text.tsx';
 
 export function Label(props: WidgetProps<'label'>) {
-  return <FitText text={props.widget.label} tone={props.widget.tone} />;
+  return <FitText text={props.widget.label} tone={props.tone?.() ?? props.widget.tone} />;
 }
 
 export function Reading(props: WidgetProps<'value'>) {
@@ -34,7 +38,7 @@ export function Reading(props: WidgetProps<'value'>) {
       <FitText
         text={text()}
         unit={parameter.value() === undefined ? '' : unit}
-        tone={toneAt(zones, parameter.value())}
+        tone={props.tone?.() ?? toneAt(zones, parameter.value())}
         sizedFor={sizedFor()}
         isLive
       />
@@ -52,7 +56,12 @@ export function Lamp(props: WidgetProps<'lamp'>) {
     return lit() ? 'on' : 'off';
   };
   return (
-    <div class="light" classList={{ lit: lit(), blink: blink && lit() }} data-tone={tone} data-state={state()}>
+    <div
+      class="light"
+      classList={{ lit: lit(), blink: blink && lit() }}
+      data-tone={props.tone?.() ?? tone}
+      data-state={state()}
+    >
       <FitText text={label ?? address} />
       <span class="word">{state()}</span>
       <WidgetFault address={address} parameter={parameter} values={props.values} />
@@ -61,22 +70,70 @@ export function Lamp(props: WidgetProps<'lamp'>) {
 }
 
 export function Meter(props: WidgetProps<'meter'>) {
-  const { address, label, min, max, unit, digits, zones } = props.widget;
+  const { address, label, min, max, unit, digits, zones, law, scale, peak } = props.widget;
   const parameter = props.values.of(address);
+  const highest = createPeak(parameter, peak * 1000);
+  const shareAt = (value: Value | undefined) => shareOf(value, min, max, law);
   return (
     <>
       <p class="name truncate" title={label}>
         {label}
       </p>
-      <div class="track" aria-hidden="true">
-        <div
-          class="bar-of"
-          data-tone={toneAt(zones, parameter.value()) ?? 'ok'}
-          style={{ '--share': shareOf(parameter.value(), min, max) }}
-        />
+      <div class="scaled" aria-hidden="true">
+        <div class="track">
+          <div
+            class="bar-of"
+            data-tone={props.tone?.() ?? toneAt(zones, parameter.value()) ?? 'ok'}
+            style={{ '--share': shareAt(parameter.value()) }}
+          />
+          <For each={scale ? zones : []}>
+            {({ from, tone }) => <i class="zone" data-tone={tone} style={{ '--share': shareAt(from) }} />}
+          </For>
+          <Show when={highest() !== undefined}>
+            <i
+              class="peak"
+              data-tone={toneAt(zones, highest()) ?? 'neutral'}
+              style={{ '--share': shareAt(highest()) }}
+            />
+          </Show>
+        </div>
+        <Scale {...{ min, max, law }} isShown={scale} />
       </div>
       <Amount value={parameter.value()} digits={digits} unit={unit} />
       <WidgetFault address={address} parameter={parameter} values={props.values} />
     </>
   );
+}
+
+/** The marks with numbers along a meter or a fader. */
+export function Scale(props: {
+  readonly isShown: boolean;
+  readonly min: number;
+  readonly max: number;
+  readonly law: Law;
+}) {
+  return (
+    <Show when={props.isShown}>
+      <ol class="scale">
+        <For each={marksOf(props.min, props.max, props.law)}>
+          {(mark) => <li style={{ '--share': shareOf(mark, props.min, props.max, props.law) }}>{showValue(mark)}</li>}
+        </For>
+      </ol>
+    </Show>
+  );
+}
+
+/** Returns the highest number of the last milliseconds; undefined: there is none, or it is not held. */
+function createPeak(parameter: LiveParameter, holdMs: number): () => number | undefined {
+  const [peak, setPeak] = createSignal<number>();
+  if (holdMs === 0) return peak;
+  const falling = useDelay();
+  createEffect(() => {
+    const value = parameter.value();
+    if (typeof value !== 'number') return void setPeak(undefined);
+    if (value < (untrack(peak) ?? -Infinity)) return undefined;
+    setPeak(value);
+    return falling.start(holdMs, () => setPeak(Number(parameter.value())));
+  });
+  return peak;
 }

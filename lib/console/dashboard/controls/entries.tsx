@@ -1,0 +1,250 @@
+// Widgets with a field: a number, which is set exactly or not at all, and a text. The field does not follow the value while it is edited.
+
+import { createSignal, createUniqueId, Show } from 'solid-js';
+import { createDraft } from '../../parameters/edit/draft.ts';
+import { readTypedNumber } from '../../parameters/edit/typed-number.ts';
+import { showValue } from '../showing.ts';
+import { useControl, WidgetFault, type WidgetProps } from '../widget.tsx';
+import { createGuard, HoldButton } from './guard.tsx';
+
+const digits = 12;
+
+export function NumberEntry(props: WidgetProps<'number'>) {
+  const { address, label, min, max, step = 1, unit } = props.widget;
+  const control = useControl(props, address);
+  const guard = createGuard(props.widget, { title: label ?? address });
+  const shown = () => {
+    const value = control.shown();
+    return value === undefined ? undefined : showValue(value, props.widget.digits);
+  };
+  const draft = createDraft(shown);
+  const [mistake, setMistake] = createSignal('');
+  const isInteger = () => control.parameter.kind()?.type === 'I';
+  const write = (value: number) => {
+    const wrong = whyOutside(value, min, max, unit);
+    setMistake(wrong);
+    if (wrong) return;
+    guard.run(() => {
+      draft.settle(showValue(value, props.widget.digits));
+      control.write(value);
+    });
+  };
+  const set = () => {
+    if (!draft.isTyped()) return;
+    const typed = readTypedNumber(draft.text(), isInteger());
+    if ('value' in typed) write(typed.value);
+    else setMistake(typed.mistake);
+  };
+  const nudge = (by: number) => {
+    const from = draft.isTyped() ? readTypedNumber(draft.text(), isInteger()) : { value: Number(control.shown() ?? 0) };
+    if ('mistake' in from) return setMistake(from.mistake);
+    const next = Number((from.value + by).toPrecision(digits));
+    return write(Math.min(max ?? next, Math.max(min ?? next, next)));
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
+      event.preventDefault();
+      nudge(event.key === 'ArrowUp' ? step : -step);
+    } else if (event.key === 'Escape' && draft.isTyped()) {
+      draft.settle(shown() ?? '');
+      setMistake('');
+    }
+  };
+  return (
+    <Entry
+      {...{ ...props, control, address, label }}
+      mistake={mistake()}
+      hold={props.widget.hold}
+      isTyped={draft.isTyped()}
+      set={set}
+      unit={unit}
+      nudge={{ down: () => nudge(-step), up: () => nudge(step), step }}
+      dialog={guard.Dialog}
+    >
+      {(field) => (
+        <input
+          {...field}
+          class="input number"
+          type="text"
+          inputMode="decimal"
+          value={draft.text()}
+          disabled={!control.isFree()}
+          onFocus={draft.enter}
+          onBlur={draft.leave}
+          onInput={(event) => draft.type(event.currentTarget.value)}
+          onKeyDown={press}
+        />
+      )}
+    </Entry>
+  );
+}
+
+export function TextEntry(props: WidgetProps<'text'>) {
+  const { address, label, lines, maxLength } = props.widget;
+  const control = useControl(props, address);
+  const guard = createGuard(props.widget, { title: label ?? address });
+  const shown = () => (control.shown() === undefined ? undefined : String(control.shown()));
+  const draft = createDraft(shown);
+  const set = () => {
+    if (!draft.isTyped()) return;
+    const text = draft.text().toWellFormed();
+    guard.run(() => {
+      draft.settle(text);
+      control.write(text);
+    });
+  };
+  const shared = {
+    class: 'input',
+    maxLength,
+    onFocus: draft.enter,
+    onBlur: draft.leave,
+    onKeyDown(event: KeyboardEvent) {
+      if (event.key === 'Escape' && draft.isTyped()) draft.settle(shown() ?? '');
+      if (event.key === 'Enter' && event.ctrlKey) set();
+    },
+  };
+  return (
+    <Entry
+      {...{ ...props, control, address, label }}
+      mistake=""
+      hold={props.widget.hold}
+      isTyped={draft.isTyped()}
+      set={set}
+      dialog={guard.Dialog}
+    >
+      {(field) => (
+        <Show
+          when={lines > 1}
+          fallback={
+            <input
+              {...field}
+              {...shared}
+              type="text"
+              dir="auto"
+              value={draft.text()}
+              disabled={!control.isFree()}
+              onInput={(event) => draft.type(event.currentTarget.value)}
+            />
+          }
+        >
+          <textarea
+            {...field}
+            {...shared}
+            dir="auto"
+            rows={lines}
+            value={draft.text()}
+            disabled={!control.isFree()}
+            onInput={(event) => draft.type(event.currentTarget.value)}
+          />
+        </Show>
+      )}
+    </Entry>
+  );
+}
+
+interface FieldProps {
+  readonly id: string;
+  readonly 'aria-label': string;
+  readonly 'aria-invalid': boolean;
+  readonly 'aria-describedby': string;
+}
+
+/** The form around a field: its label, its unit, steps, the button that sets it, and what is wrong. */
+function Entry(
+  props: Pick<WidgetProps<'text'>, 'values'> & {
+    readonly control: ReturnType<typeof useControl>;
+    readonly address: string;
+    readonly label: string | undefined;
+    readonly mistake: string;
+    readonly isTyped: boolean;
+    readonly hold: number | undefined;
+    readonly unit?: string;
+    readonly nudge?: { readonly down: () => void; readonly up: () => void; readonly step: number };
+    readonly set: () => void;
+    readonly dialog: ReturnType<typeof createGuard>['Dialog'];
+    readonly children: (field: FieldProps) => import('solid-js').JSX.Element;
+  },
+) {
+  const id = createUniqueId();
+  const name = () => props.label ?? props.address;
+  return (
+    <>
+      <p class="name truncate" title={props.label}>
+        {props.label}
+      </p>
+      <form
+        class="input-row"
+        title={props.control.readOnly() || undefined}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (props.hold === undefined) props.set();
+        }}
+      >
+        <Show when={props.nudge && props.hold === undefined && props.nudge}>
+          {(nudge) => (
+            <button
+              type="button"
+              class="nudge"
+              disabled={!props.control.isFree()}
+              aria-label={`${name()}: less by ${nudge().step}`}
+              onClick={nudge().down}
+            >
+              −
+            </button>
+          )}
+        </Show>
+        {props.children({
+          id,
+          'aria-label': props.unit ? `${name()} in ${props.unit}` : name(),
+          get 'aria-invalid'() {
+            return props.mistake !== '';
+          },
+          'aria-describedby': `${id}-mistake`,
+        })}
+        <Show when={props.unit}>
+          <span class="unit">{props.unit}</span>
+        </Show>
+        <Show when={props.nudge && props.hold === undefined && props.nudge}>
+          {(nudge) => (
+            <button
+              type="button"
+              class="nudge"
+              disabled={!props.control.isFree()}
+              aria-label={`${name()}: more by ${nudge().step}`}
+              onClick={nudge().up}
+            >
+              +
+            </button>
+          )}
+        </Show>
+        <HoldButton
+          class="set"
+          type="submit"
+          seconds={props.hold}
+          disabled={!props.control.isFree() || !props.isTyped}
+          act={props.set}
+        >
+          Set
+        </HoldButton>
+      </form>
+      <p class="input-mistake" id={`${id}-mistake`} role="alert" title={props.mistake}>
+        {props.mistake}
+      </p>
+      {props.dialog()}
+      <WidgetFault
+        address={props.address}
+        parameter={props.control.parameter}
+        values={props.values}
+        failure={props.control.failure()}
+      />
+    </>
+  );
+}
+
+/** Returns why a number cannot be set; empty if it can. */
+function whyOutside(value: number, min: number | undefined, max: number | undefined, unit: string): string {
+  const shown = (number: number) => `${number} ${unit}`.trim();
+  if (min !== undefined && value < min) return `Expected at least ${shown(min)}, got ${shown(value)}.`;
+  if (max !== undefined && value > max) return `Expected at most ${shown(max)}, got ${shown(value)}.`;
+  return '';
+}

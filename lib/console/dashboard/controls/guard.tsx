@@ -1,0 +1,211 @@
+// What stands between the hand of an operator and a write: a button that has to be held, a question, and a PIN. It prevents accidents.
+// The rights of the user, which the hub checks, protect parameters.
+
+import { createSignal, createUniqueId, type JSX, Show } from 'solid-js';
+import { Portal } from 'solid-js/web';
+import { useDelay } from '../../page/page-timers.ts';
+import { createHold } from './hold.ts';
+
+/** After so many wrong PINs, the next one has to wait. */
+const freeTries = 3;
+const waitMs = 5000;
+
+export interface Guarding {
+  readonly confirm?: string | undefined;
+  readonly hold?: number | undefined;
+  readonly pin?: string | undefined;
+}
+
+export interface Guard {
+  /** Whether there is a question or a PIN. */
+  readonly asks: boolean;
+  /** Runs the work, after the operator has answered. */
+  run(work: () => void): void;
+  /** The dialog. */
+  readonly Dialog: () => JSX.Element;
+}
+
+interface GuardOptions {
+  /** What is written, as the title of the dialog. */
+  readonly title: string;
+  /** Whether the dialog also asks to hold its button, because the control itself cannot be held. */
+  readonly holdsInDialog?: boolean;
+}
+
+/** Creates the guard of a widget. */
+export function createGuard(guarding: Guarding, { title, holdsInDialog = false }: GuardOptions): Guard {
+  const { confirm, pin } = guarding;
+  const hold = holdsInDialog ? guarding.hold : undefined;
+  const asks = confirm !== undefined || pin !== undefined || hold !== undefined;
+  const [work, setWork] = createSignal<() => void>();
+  const close = () => setWork(undefined);
+  return {
+    asks,
+    run(wanted) {
+      if (asks) setWork(() => wanted);
+      else wanted();
+    },
+    Dialog: () => (
+      <Show when={work()}>
+        {(wanted) => (
+          <Question
+            title={title}
+            text={confirm}
+            pin={pin}
+            hold={hold}
+            close={close}
+            act={() => {
+              const act = wanted(); // gone once the dialog is closed
+              close();
+              act();
+            }}
+          />
+        )}
+      </Show>
+    ),
+  };
+}
+
+function Question(props: {
+  readonly title: string;
+  readonly text: string | undefined;
+  readonly pin: string | undefined;
+  readonly hold: number | undefined;
+  readonly act: () => void;
+  readonly close: () => void;
+}) {
+  const id = createUniqueId();
+  const [typed, setTyped] = createSignal('');
+  const [mistake, setMistake] = createSignal('');
+  const [isWaiting, setWaiting] = createSignal(false);
+  const waiting = useDelay();
+  let tries = 0;
+  const act = () => {
+    if (props.pin === undefined || typed() === props.pin) return props.act();
+    setTyped('');
+    tries += 1;
+    if (tries % freeTries !== 0) return setMistake('This PIN is wrong.');
+    setMistake(`This PIN is wrong. Wait ${waitMs / 1000} seconds.`);
+    setWaiting(true);
+    return waiting.start(waitMs, () => {
+      setWaiting(false);
+      setMistake('');
+    });
+  };
+  const type = (digit: string) => !isWaiting() && setTyped((former) => `${former}${digit}`.slice(0, 8));
+  return (
+    <Portal mount={document.querySelector('.panel-page') ?? document.body}>
+      <dialog
+        class="guard"
+        ref={(dialog) => queueMicrotask(() => dialog.isConnected && !dialog.open && dialog.showModal())}
+        aria-labelledby={id}
+        onClose={() => props.close()}
+      >
+        <h2 id={id}>{props.title}</h2>
+        <Show when={props.text}>
+          <p>{props.text}</p>
+        </Show>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (props.hold === undefined && !isWaiting()) act();
+          }}
+        >
+          <Show when={props.pin !== undefined}>
+            <label>
+              PIN{' '}
+              <input
+                type="password"
+                inputMode="numeric"
+                autocomplete="off"
+                maxLength={8}
+                value={typed()}
+                disabled={isWaiting()}
+                onInput={(event) => setTyped(event.currentTarget.value)}
+              />
+            </label>
+            <div class="keypad">
+              {['1', '2', '3', '4', '5', '6', '7', '8', '9', '0'].map((digit) => (
+                <button type="button" disabled={isWaiting()} onClick={() => type(digit)}>
+                  {digit}
+                </button>
+              ))}
+              <button type="button" disabled={isWaiting()} onClick={() => setTyped((former) => former.slice(0, -1))}>
+                Delete
+              </button>
+            </div>
+            <p role="alert" class="error">
+              {mistake()}
+            </p>
+          </Show>
+          <div class="actions">
+            <button type="button" onClick={() => props.close()}>
+              Cancel
+            </button>
+            <HoldButton seconds={props.hold} class="primary" disabled={isWaiting()} type="submit" act={act}>
+              {props.hold === undefined ? 'Set' : `Hold ${props.hold} s to set`}
+            </HoldButton>
+          </div>
+        </form>
+      </dialog>
+    </Portal>
+  );
+}
+
+// A button that acts when it was held for a time. A screen reader presses without holding: that is answered with a question.
+
+interface HoldButtonProps {
+  readonly seconds: number | undefined;
+  readonly act: () => void;
+  readonly type?: 'submit' | 'button';
+  readonly class?: string;
+  readonly classList?: Record<string, boolean | undefined>;
+  readonly disabled?: boolean;
+  readonly title?: string | undefined;
+  readonly tone?: string | undefined;
+  readonly pressed?: boolean | undefined;
+  readonly label?: string | undefined;
+  readonly children: JSX.Element;
+}
+
+export function HoldButton(props: HoldButtonProps) {
+  const { seconds } = props;
+  const delay = useDelay();
+  let isByHand = false;
+  const hold = createHold({
+    isFree: () => !props.disabled,
+    async press() {
+      isByHand = true;
+      delay.start((seconds ?? 0) * 1000, () => props.act());
+    },
+    release: delay.stop,
+  });
+  const guard = createGuard({ confirm: 'This button has to be held. Set it now?' }, { title: props.label ?? 'Set' });
+  const click = () => {
+    if (seconds === undefined) return props.type === 'submit' ? undefined : props.act();
+    if (!isByHand) guard.run(props.act);
+    isByHand = false;
+    return undefined;
+  };
+  return (
+    <>
+      <button
+        type={seconds === undefined ? (props.type ?? 'button') : 'button'}
+        class={props.class}
+        classList={{ ...props.classList, holding: seconds !== undefined && hold.isHeld() }}
+        style={seconds === undefined ? undefined : { '--hold': `${seconds}s` }}
+        disabled={props.disabled}
+        title={props.title ?? (seconds === undefined ? undefined : `Hold for ${seconds} s`)}
+        data-tone={props.tone}
+        data-hold={seconds}
+        aria-pressed={props.pressed}
+        aria-label={props.label}
+        onClick={click}
+        {...(seconds !== undefined && hold.listeners)}
+      >
+        {props.children}
+      </button>
+      {guard.Dialog()}
+    </>
+  );
+}

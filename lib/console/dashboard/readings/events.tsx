@@ -1,0 +1,93 @@
+// The newest changes of some parameters: those that a store has recorded, and then those that arrive.
+
+import { batch, createEffect, createSignal, For, on, onMount } from 'solid-js';
+import { pathOf } from '../../../model/address.ts';
+import type { EventList } from '../../../wire/http/past-shapes.ts';
+import { getJson } from '../../hub/page-request.ts';
+import { beginningOf, formatMoment } from '../../page/units.ts';
+import { showValue } from '../showing.ts';
+import { WidgetFault, type WidgetProps } from '../widget.tsx';
+
+interface Row {
+  readonly time: number;
+  readonly name: string;
+  readonly address: string;
+  readonly value: string;
+}
+
+export function Events(props: WidgetProps<'events'>) {
+  const { addresses, label, last } = props.widget;
+  const parameters = addresses.map((address) => props.values.of(address));
+  const [rows, setRows] = createSignal<readonly Row[]>([]);
+  const nameOf = (index: number) =>
+    parameters[index]!.about()?.label ?? addresses[index]!.slice(addresses[index]!.lastIndexOf('/') + 1);
+  const rowOf = (index: number, time: number, value: Parameters<typeof showValue>[0]): Row => ({
+    time,
+    name: nameOf(index),
+    address: addresses[index]!,
+    value: parameters[index]!.kind()?.type === 'T' ? 'fired' : beginningOf(showValue(value)),
+  });
+  const add = (added: readonly Row[]) =>
+    setRows((former) => [...added, ...former].sort((one, other) => other.time - one.time).slice(0, last));
+  batch(() => {
+    for (const [index, parameter] of parameters.entries())
+      createEffect(on(parameter.moves, () => add([rowOf(index, Date.now(), parameter.value())]), { defer: true }));
+  });
+  onMount(async () => {
+    const opened = Date.now();
+    const past = await Promise.all(addresses.map((address) => askPast(address)));
+    const found = past.flatMap((events, index) =>
+      events.map(({ time, value }) => rowOf(index, Date.parse(time), value)).filter(({ time }) => time < opened),
+    );
+    add(found);
+  });
+  return (
+    <>
+      <p class="name truncate" title={label}>
+        {label}
+      </p>
+      <div class="event-table" tabIndex={0} role="region" aria-label={label ?? 'Events'}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              <th scope="col">What</th>
+              <th scope="col">Value</th>
+            </tr>
+          </thead>
+          <tbody>
+            <For
+              each={rows()}
+              fallback={
+                <tr>
+                  <td colSpan={3}>No changes yet</td>
+                </tr>
+              }
+            >
+              {(row) => (
+                <tr>
+                  <td>
+                    <time>{formatMoment(row.time).replace(/\.\d+$/, '')}</time>
+                  </td>
+                  <td title={row.address}>{row.name}</td>
+                  <td title={row.value}>{row.value}</td>
+                </tr>
+              )}
+            </For>
+          </tbody>
+        </table>
+      </div>
+      <For each={parameters}>
+        {(parameter, index) => (
+          <WidgetFault address={addresses[index()]!} parameter={parameter} values={props.values} />
+        )}
+      </For>
+    </>
+  );
+}
+
+/** Asks for the recorded events of the last day. Without a store there are none. */
+async function askPast(address: string): Promise<EventList['events']> {
+  const found = await getJson<EventList>(`/hub/events/${pathOf(address)}?from=-24h`).catch(() => undefined);
+  return found?.events ?? [];
+}

@@ -1,0 +1,54 @@
+// A gauge: an arc of 270 degrees with its zones, filled up to the value. Only the attribute of one line changes with the value.
+
+import { For } from 'solid-js';
+import { shareOf, showValue, toneAt } from '../showing.ts';
+import { Amount, WidgetFault, type WidgetProps } from '../widget.tsx';
+
+const radius = 40;
+const sweep = 270;
+/** The arc from its lower left end to its lower right end, clockwise. */
+const arc = `M ${pointAt(0, radius)} A ${radius} ${radius} 0 1 1 ${pointAt(1, radius)}`;
+
+export function Gauge(props: WidgetProps<'gauge'>) {
+  const { address, label, min, max, unit, digits, zones } = props.widget;
+  const parameter = props.values.of(address);
+  const share = () => shareOf(parameter.value(), min, max);
+  const sorted = [...zones].sort((one, other) => one.from - other.from);
+  const bands = sorted.map(({ from, tone }, index) => {
+    const [start, end] = [shareOf(from, min, max), shareOf(sorted[index + 1]?.from ?? max, min, max)];
+    return {
+      tone,
+      path: `M ${pointAt(start, 47)} A 47 47 0 ${(end - start) * sweep > 180 ? 1 : 0} 1 ${pointAt(end, 47)}`,
+    };
+  });
+  return (
+    <>
+      <p class="name truncate" title={label}>
+        {label}
+      </p>
+      <svg class="dial" viewBox="0 2 100 88" aria-hidden="true">
+        <path class="groove" d={arc} pathLength={100} />
+        <path
+          class="filled"
+          d={arc}
+          pathLength={100}
+          data-tone={props.tone?.() ?? toneAt(zones, parameter.value()) ?? 'info'}
+          stroke-dasharray={`${share() * 100} 200`}
+          visibility={parameter.value() === undefined || share() === 0 ? 'hidden' : undefined}
+        />
+        <For each={bands}>{({ tone, path }) => <path class="band" d={path} data-tone={tone} />}</For>
+      </svg>
+      <Amount value={parameter.value()} digits={digits} unit={unit} />
+      <p class="extent">
+        <span>{showValue(min)}</span>
+        <span>{showValue(max)}</span>
+      </p>
+      <WidgetFault address={address} parameter={parameter} values={props.values} />
+    </>
+  );
+}
+
+function pointAt(share: number, distance: number): string {
+  const angle = ((135 + share * sweep) * Math.PI) / 180;
+  return `${(50 + distance * Math.cos(angle)).toFixed(2)} ${(50 + distance * Math.sin(angle)).toFixed(2)}`;
+}

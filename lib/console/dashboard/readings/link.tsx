@@ -1,0 +1,37 @@
+// A link to another dashboard, and the way back. It keeps the bar hidden if it is.
+
+import { linkTo, route } from '../../page/route.ts';
+import type { WidgetProps } from '../widget.tsx';
+import { FitText } from './fit-text.tsx';
+
+/** The dashboards that the operator left by a link, the newest last. */
+const left: string[] = [];
+const mostLeft = 50;
+
+export function LinkWidget(props: WidgetProps<'link'>) {
+  const { to, label, back } = props.widget;
+  const current = () => route().params.name ?? '';
+  const target = () => (back ? (left.at(-1) ?? '') : to!);
+  const href = () => linkTo('dashboards', { name: target(), bare: route().params.bare });
+  const leave = () => {
+    if (back) left.pop();
+    else {
+      left.push(current());
+      if (left.length > mostLeft) left.shift();
+    }
+  };
+  return (
+    <a
+      class="light push link"
+      href={href()}
+      data-tone={props.tone?.() ?? props.widget.tone}
+      aria-disabled={target() === '' && route().params.bare === '1' ? true : undefined}
+      onClick={leave}
+    >
+      <FitText text={label ?? (back ? '‹ Back' : (to ?? ''))} />
+      <span class="word" aria-hidden="true">
+        {back ? (left.at(-1) ?? 'Dashboards') : '›'}
+      </span>
+    </a>
+  );
+}

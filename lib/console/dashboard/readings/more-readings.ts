@@ -1,0 +1,8 @@
+// The readings that few dashboards have. They are loaded together when a dashboard has one.
+
+export { Clock, Countdown } from './clocks.tsx';
+export { Events } from './events.tsx';
+export { Gauge } from './gauge.tsx';
+export { LinkWidget } from './link.tsx';
+export { Matrix } from './matrix.tsx';
+export { IconWidget, Picture } from './pictures.tsx';

@@ -1,0 +1,19 @@
+// The path of a picture on a dashboard. Pictures come only from the folder `documentRoot` of the same hub: another host would learn who looks at
+// the panel, and an endpoint of the hub could change parameters when it is loaded.
+
+const builtIn = ['update', 'parameters', 'ws', 'hub'];
+
+/** Returns why a path cannot be that of a picture; undefined if it can. */
+export function whyNoPicture(path: string): string | undefined {
+  const expected = 'expected a path such as "/pictures/logo.svg" on this hub';
+  if (!/^\/(?![/\\])[^\\?#\s]{0,500}$/u.test(path)) return `${expected}, without host, spaces, "?" and "#"`;
+  let names: string[];
+  try {
+    names = decodeURIComponent(path).split('/').slice(1);
+  } catch {
+    return `${expected}, in which "%" begins a percent-encoded character`;
+  }
+  if (names.some((name) => name === '.' || name === '..' || name.includes('\\'))) return `${expected}, without ".."`;
+  if (builtIn.includes(names[0]!)) return `${expected}, got an endpoint, /${names[0]}`;
+  return undefined;
+}
