@@ -126,6 +126,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'client/',
       'dashboard/format.ts',
       'dashboard/formula.ts',
+      'dashboard/place-items.ts',
       'dashboard/tone.ts',
       'model/',
       'regex/',

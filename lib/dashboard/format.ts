@@ -169,6 +169,8 @@ const law = z
 interface Palette {
   /** The value types of the parameters that it suits, the most suitable one first. */
   readonly suits?: readonly ValueType[];
+  /** Whether displays are offered before it, although it writes. */
+  readonly isSecondary?: boolean;
   /** Settings of a new widget, by value type. */
   readonly presets?: Partial<Record<ValueType, Readonly<Record<string, unknown>>>>;
   /** The size of a new widget; default: [1, 1]. */
@@ -259,9 +261,15 @@ export const widgetSchemas = {
     max: number.optional().describe('Default: fits the values'),
     ...formatting,
   }),
-  select: z.strictObject({ type: kind('select', 'One of several values, from a list', { suits: ['S', 'I'] }), ...place, address: target, choices, ...guarding }),
+  select: z.strictObject({
+    type: kind('select', 'One of several values, from a list', { suits: ['S', 'I'], isSecondary: true }),
+    ...place,
+    address: target,
+    choices,
+    ...guarding,
+  }),
   radio: z.strictObject({
-    type: kind('radio', 'One of several values, as buttons', { suits: ['S', 'I'], size: [2, 1] }),
+    type: kind('radio', 'One of several values, as buttons', { suits: ['S', 'I'], isSecondary: true, size: [2, 1] }),
     ...place,
     address: target,
     choices,
@@ -269,7 +277,7 @@ export const widgetSchemas = {
     ...guarding,
   }),
   number: z.strictObject({
-    type: kind('number', 'A number to type', { suits: ['F', 'I'] }),
+    type: kind('number', 'A number to type', { suits: ['F', 'I'], isSecondary: true }),
     ...place,
     address: target,
     min: number.optional().describe('The least value; default: the minimum of the parameter, or none'),
@@ -282,7 +290,7 @@ export const widgetSchemas = {
     ...guarding,
   }),
   text: z.strictObject({
-    type: kind('text', 'A text to type', { suits: ['S'], size: [2, 1] }),
+    type: kind('text', 'A text to type', { suits: ['S'], isSecondary: true, size: [2, 1] }),
     ...place,
     address: target,
     lines: line(10).default(1).describe('Lines of the field'),
@@ -294,7 +302,14 @@ export const widgetSchemas = {
       .describe('The greatest number of characters'),
     ...guarding,
   }),
-  gauge: z.strictObject({ type: kind('gauge', 'A number within a range, as an arc', { suits: ['F', 'I'] }), ...place, address, ...range, ...formatting, zones }),
+  gauge: z.strictObject({
+    type: kind('gauge', 'A number within a range, as an arc', { suits: ['F', 'I'] }),
+    ...place,
+    address,
+    ...range,
+    ...formatting,
+    zones,
+  }),
   clock: z.strictObject({
     type: kind('clock', 'The time of day'),
     ...place,

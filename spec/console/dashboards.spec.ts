@@ -196,7 +196,7 @@ test.serial('a changed file is shown without a reload; one with mistakes leaves 
   const { hub, page } = await start();
   const file = join(hub.folder, 'dashboards/changed.json5');
   await goTo(page, '#/dashboards');
-  await page.getByRole('link', { name: 'changed' }).click();
+  await page.getByRole('link', { name: 'changed', exact: true }).click();
   await page.getByText('One').waitFor();
   await page.evaluate(`globalThis.lamp = document.querySelector('.widget.lamp'), globalThis.mark = 1`);
   await writeFile(

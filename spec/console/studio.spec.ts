@@ -82,7 +82,7 @@ test.serial('a panel of six widgets is made by mouse alone from nothing, and ope
   await spot(page, 'widgets[3]').click();
   await dragTo(page, page.locator('.handle'), await cellAt(page, { column: 6, row: 1 }));
   await dragTo(page, spot(page, 'widgets[4]'), await cellAt(page, { column: 4, row: 2 }));
-  await page.getByLabel('tone').selectOption('danger');
+  await page.getByLabel('tone', { exact: true }).selectOption('danger');
   await page.getByText('hello').waitFor();
   await spot(page, 'widgets[0]').locator('button').click({ force: true });
   t.is(hub.find('desk/mic')?.value, false, 'a click in the studio writes nothing');

@@ -70,7 +70,7 @@ interface PlaceProps {
   readonly values: LiveValues;
 }
 
-function WidgetPlace(props: PlaceProps) {
+export function WidgetPlace(props: PlaceProps) {
   const { visible } = props.widget;
   const isVisible = useFormula(visible, props.values, (value) => value === true);
   // While the values are on their way, a widget that may have to be hidden is not shown.

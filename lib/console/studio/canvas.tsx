@@ -4,7 +4,7 @@
 import { createMemo, createSignal, For, onCleanup, onMount, Show } from 'solid-js';
 import type { SingleWidget } from '../../dashboard/format.ts';
 import { maxLines, type Pair } from '../../dashboard/place-items.ts';
-import { WidgetPlace } from '../dashboard/panel.tsx';
+import { WidgetPlace } from '../dashboard/widget-place.tsx';
 import type { LiveValues } from '../hub/live-values.ts';
 import { allGrids, type Grid, type Item, isFree } from './panel-data.ts';
 import { completed, type Kinds } from './widget-kinds.ts';
@@ -97,7 +97,7 @@ export function Canvas(props: CanvasProps) {
     const [wide, high] = size() ?? [1, 1];
     return Math.max(0.05, Math.min(1, space()[0] / wide, space()[1] / high));
   };
-  const scaled = () => {
+  const zoomed = () => {
     const [wide, high] = size() ?? [];
     return wide === undefined ? {} : { width: `${wide * scale()}px`, height: `${high! * scale()}px` };
   };
@@ -107,7 +107,7 @@ export function Canvas(props: CanvasProps) {
   };
   return (
     <div class="stage" ref={frame} onPointerDown={(event) => event.target === frame && props.select(undefined, false)}>
-      <div class="scaled" classList={{ fits: size() === undefined }} style={scaled()}>
+      <div class="zoomed" classList={{ fits: size() === undefined }} style={zoomed()}>
         <div class="screen" classList={{ phone: props.screen === 'phone' }} style={whole()}>
           <StudioGrid {...props} grid={props.grid} isOuter={true} />
         </div>

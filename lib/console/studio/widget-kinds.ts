@@ -24,6 +24,7 @@ export interface Schema {
   readonly maxLength?: number;
   /** For the palette: the value types that a widget suits, settings of a new one by value type, and its size. */
   readonly suits?: readonly ValueType[];
+  readonly isSecondary?: boolean;
   readonly presets?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly size?: Pair;
 }
@@ -41,6 +42,8 @@ export interface Kind {
   readonly type: string;
   readonly about: string;
   readonly suits: readonly ValueType[] | undefined;
+  /** Whether displays are offered before it, although it writes. */
+  readonly isSecondary: boolean;
   readonly presets: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly size: Pair;
   readonly settings: readonly Setting[];
@@ -73,9 +76,9 @@ export function readKinds(schema: Schema): Kinds {
 }
 
 function kindOf(type: string, schema: Schema): Kind {
-  const { description = '', suits, presets = {}, size = [1, 1] } = schema.properties!.type!;
+  const { description = '', suits, isSecondary = false, presets = {}, size = [1, 1] } = schema.properties!.type!;
   const isGroup = schema.properties!.widgets !== undefined;
-  return { type, about: description, suits, presets, size, settings: settingsOf(schema), isGroup };
+  return { type, about: description, suits, isSecondary, presets, size, settings: settingsOf(schema), isGroup };
 }
 
 function settingsOf({ properties = {}, required = [] }: Schema): Setting[] {
@@ -127,7 +130,7 @@ export function addressesIn(kind: Kind, widget: Widget): string[] {
 export function kindsFor({ all }: Kinds, { type }: Pick<ParameterInfo, 'type'>, mayWrite: boolean): Kind[] {
   const rank = (kind: Kind) => {
     const place = kind.suits?.indexOf(type) ?? all.length;
-    return (writes(kind) ? 0 : 100) + place;
+    return (kind.isSecondary ? 200 : writes(kind) ? 0 : 100) + place;
   };
   return all
     .filter((kind) => addressSetting(kind) !== undefined && (kind.suits?.includes(type) ?? true))

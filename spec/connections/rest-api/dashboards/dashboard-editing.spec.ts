@@ -183,15 +183,22 @@ test('a user sees, edits and adds only the dashboards of edit', async (t) => {
   t.is((await editors.post('/hub/edit', mixed, one)).status, 400);
 });
 
+const writers = ['button', 'fader', 'select', 'radio', 'number', 'text'];
+
 /** A widget of each type with an address in each of its settings that takes one, by the schema. */
 function widgetsWith(address: string): { type: string; widget: object; isWritten: boolean }[] {
   const all: { type: string; widget: object; isWritten: boolean }[] = [];
   const add = (type: string, settings: object, isWritten: boolean) =>
-    all.push({ type, widget: { type, ...settings }, isWritten });
+    all.push({ type, widget: { type, ...(type === 'icon' && { icon: 'mic' }), ...settings }, isWritten });
   for (const [type, { shape }] of Object.entries(widgetSchemas)) {
     if ('addresses' in shape) add(type, { addresses: ['desk/level', address] }, false);
-    if ('address' in shape) add(type, { address }, ['button', 'fader'].includes(type));
+    if ('address' in shape) add(type, { address }, writers.includes(type));
     if ('lamp' in shape) add(type, { address: 'desk/lamp', lamp: address }, false);
+    if ('lamps' in shape) add(type, { lamps: [{ address }] }, false);
+    for (const formula of ['visible', 'toneBy'] as const) {
+      const text = formula === 'visible' ? `param('${address}') == 1` : `param('${address}') == 1 ? 'ok' : 'danger'`;
+      if (type === 'label') add(type, { label: 'x', [formula]: text }, false);
+    }
   }
   return all;
 }

@@ -31,7 +31,7 @@ test('the JSON5 files of the folder are listed, and read as JSON', async (t) => 
   const board = await ask(t, hub.port, 'GET /hub/dashboards/studio%201');
   t.deepEqual([board.status, board.headers['content-type']], [200, 'application/json']);
   t.deepEqual(JSON.parse(board.text), {
-    ...{ title: 'Studio', columns: 6, rows: 1 },
+    ...{ title: 'Studio', columns: 6, rows: 1, theme: 'auto', layouts: {} },
     widgets: [{ type: 'label', label: 'Desk', tone: 'neutral', at: [1, 1], size: [1, 1] }],
   });
   const headers = { 'if-none-match': board.headers.etag ?? '' };
