@@ -10,6 +10,8 @@ import type { Value, ValueType } from '../model/value.ts';
 export interface EditRights {
   /** The name of the user; empty: there is none. */
   readonly user: string;
+  /** The Connection ID of the REST API that the user has reached. */
+  readonly via: string;
   /** Whether everything is permitted: all addresses, files and settings. */
   readonly isOwner: boolean;
   /** Whether the user may edit a file. `names` are its name as the hub lists it, and its name below the flow folder. */

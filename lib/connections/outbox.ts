@@ -193,8 +193,8 @@ export class Outbox {
     for (const [name] of recalled) memory!.changed(name, () => undefined);
     this.#number = recalled.reduce((most, [name]) => Math.max(most, numberOf(name)), 0);
     for (const kept of [...leftMessages(left), ...recalled.map(([, message]) => message)]) this.#recall(kept);
-    this.#publish();
     if (this.#options.probe === undefined) this.#showState();
+    this.#publish();
     for (const line of this.#lines.values()) line.advance();
   }
 
@@ -301,10 +301,11 @@ export class Outbox {
     this.#showState();
   }
 
-  /** Shows whether a target is online, before the state of the connection that follows from it. */
+  /** Shows whether a target is online, before the state of the connection that follows from it; only its first state comes earlier. */
   #showOnline(name: string, isOnline: boolean): void {
     if (this.#online.get(name) === isOnline) return;
     this.#online.set(name, isOnline);
+    if (this.#fault === undefined) this.#showState();
     this.#options.emit({ set: `${name}/online`, value: isOnline });
   }
 

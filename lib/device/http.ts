@@ -361,13 +361,22 @@ class Connections {
     if (free !== undefined) return free;
     if (this.#all.length >= this.#most) return this.#all[this.#next++ % this.#all.length]!;
     const created = this.#create();
+    created.on('connectionError', () => this.#drop(created));
     this.#all.push(created);
     return created;
   }
 
+  /** Drops a connection that could not be made: after some errors, undici sends no more requests over it. */
+  #drop(connection: Client): void {
+    for (const list of [this.#all, this.#free]) {
+      const place = list.indexOf(connection);
+      if (place >= 0) list.splice(place, 1);
+    }
+  }
+
   /** Notes that a request has ended. */
   release(connection: Client): void {
-    if (!this.#free.includes(connection)) this.#free.push(connection);
+    if (this.#all.includes(connection) && !this.#free.includes(connection)) this.#free.push(connection);
   }
 
   destroy(): void {

@@ -127,7 +127,7 @@ export class Editor implements Editing {
   readonly #known = new KnownTexts();
   readonly #documents: DocumentEditor;
   readonly #sheets = new OpenSheets(Date.now);
-  #probation: { readonly revision: number; readonly user: string; readonly timer: NodeJS.Timeout } | undefined;
+  #probation: { readonly revision: number; readonly rights: EditRights; readonly timer: NodeJS.Timeout } | undefined;
 
   constructor(parts: EditorParts) {
     this.#parts = parts;
@@ -244,8 +244,11 @@ export class Editor implements Editing {
   confirm(revision: number, rights: EditRights): void {
     if (this.#probation?.revision !== revision)
       throw new HubError('not-found', `revision ${revision}: expected a change on probation, there is none`);
-    if (this.#probation.user !== rights.user)
+    const { user, via } = this.#probation.rights;
+    if (user !== rights.user)
       throw new HubError('forbidden', `revision ${revision}: expected a confirmation by the user who made the change`);
+    if (via !== rights.via)
+      throw new HubError('forbidden', `revision ${revision}: expected a confirmation over the connection "${via}"`);
     this.#endProbation();
   }
 
@@ -396,7 +399,7 @@ export class Editor implements Editing {
     });
     if (!isOnProbation) return { isSaved: true, revision };
     const timer = setTimeout(() => void this.#rollBack(revision, writes, by), this.#probationMs);
-    this.#probation = { revision, user: rights.user, timer };
+    this.#probation = { revision, rights, timer };
     return { isSaved: true, revision, probation: { until: Date.now() + this.#probationMs } };
   }
 

@@ -19,7 +19,14 @@ const flow = `{
 }
 `;
 
-const all: EditRights = { user: '', isOwner: true, mayEdit: () => true, mayRead: () => true, mayWrite: () => true };
+const all: EditRights = {
+  user: '',
+  via: 'api',
+  isOwner: true,
+  mayEdit: () => true,
+  mayRead: () => true,
+  mayWrite: () => true,
+};
 
 class Studio {
   readonly hub: HubUnderTest;

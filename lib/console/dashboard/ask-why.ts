@@ -2,6 +2,7 @@
 // without its bar is a kiosk, and leads nowhere else.
 
 import { onCleanup } from 'solid-js';
+import { me } from '../hub/me.ts';
 import { navigate, route } from '../page/route.ts';
 
 /** How long a finger rests. Some browsers have no context menu for fingers. */
@@ -16,7 +17,8 @@ export function useWhy(address: string | undefined, label: string | undefined) {
   let from = { x: 0, y: 0 };
   const stop = () => clearTimeout(timer);
   onCleanup(stop);
-  const isOffered = () => route().params.bare !== '1' && document.fullscreenElement === null;
+  const isOffered = () =>
+    route().params.bare !== '1' && document.fullscreenElement === null && me()?.kiosk === undefined;
   const isControl = (event: Event) => (event.target as Element).closest(controls) !== null;
   const ask = () => isOffered() && navigate('why', { address });
   return {

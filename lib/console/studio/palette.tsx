@@ -1,7 +1,7 @@
 // The palette: parameters to drag onto the grid, each with the widget that suits it, and the types of widgets. A click puts a widget into
 // the first free place.
 
-import { createResource, createSignal, For, onCleanup, Show } from 'solid-js';
+import { createEffect, createResource, createSignal, For, onCleanup, Show } from 'solid-js';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import { whyReadOnly } from '../hub/me.ts';
 import { getJson } from '../hub/page-request.ts';
@@ -33,6 +33,18 @@ export function Palette(props: {
     const query = new URLSearchParams({ ...(filter && { filter }), limit: String(mostShown) });
     return getJson<ParameterInfo[]>(`/hub/parameters?${query}`).catch(() => []);
   });
+  /** Adds the first parameter found, as soon as it is, and makes room for the next search. */
+  const [isAdding, setAdding] = createSignal(false);
+  createEffect(() => {
+    if (!isAdding() || found.loading || asked() !== text()) return;
+    setAdding(false);
+    const [parameter] = found.latest ?? [];
+    const offer = parameter && offersFor(props.kinds, parameter)[0];
+    if (offer === undefined) return;
+    props.put(offer);
+    setText('');
+    pause.start(pauseMs, () => setAsked(''));
+  });
   const keys = (offer: Offer) => (event: KeyboardEvent) => {
     if (event.key !== 'Enter' && event.key !== ' ') return;
     event.preventDefault();
@@ -45,12 +57,20 @@ export function Palette(props: {
         type="search"
         data-search
         aria-label="Search parameters"
-        placeholder="Search  ( / )"
+        placeholder="Search, Enter adds  ( / )"
+        title="Enter adds the first parameter found"
         value={text()}
         onInput={(event) => {
           const typed = event.currentTarget.value.trim();
           setText(typed);
           pause.start(pauseMs, () => setAsked(typed));
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || text() === '') return;
+          event.preventDefault();
+          pause.stop();
+          setAsked(text());
+          setAdding(true);
         }}
       />
       <ul class="offers" tabIndex={-1}>
@@ -81,16 +101,21 @@ export function Palette(props: {
   );
 }
 
+/** Returns the widgets that suit a parameter, the most suitable one first. */
+function offersFor(kinds: Kinds, parameter: ParameterInfo): Offer[] {
+  const { parameter: address, type, access } = parameter;
+  const suitable = kindsFor(kinds, { type }, whyReadOnly(address, access) === '');
+  return suitable.map((kind) => ({ kind, widget: newWidget(kind, parameter) }));
+}
+
 function ParameterOffer(props: {
   readonly parameter: ParameterInfo;
   readonly kinds: Kinds;
   take(offer: Offer, event: PointerEvent): void;
   keys(offer: Offer): (event: KeyboardEvent) => void;
 }) {
-  const { parameter: address, type, access, about } = props.parameter;
-  const kinds = kindsFor(props.kinds, { type }, whyReadOnly(address, access) === '');
-  const offerOf = (kind: Kind): Offer => ({ kind, widget: newWidget(kind, props.parameter) });
-  const [first, ...others] = kinds.map(offerOf);
+  const { parameter: address, about } = props.parameter;
+  const [first, ...others] = offersFor(props.kinds, props.parameter);
   return (
     <li>
       <Show when={first}>

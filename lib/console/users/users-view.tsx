@@ -84,11 +84,7 @@ function UserTable(props: { readonly users: readonly UserInfo[]; readonly invite
               <td data-label="also">{also(user)}</td>
               <td class="nowrap actions">
                 <Show when={user.name}>
-                  <button
-                    type="button"
-                    aria-label={`Invite a kiosk of ${user.name}`}
-                    onClick={() => props.invite(user)}
-                  >
+                  <button type="button" aria-label={`Invite kiosk for ${user.name}`} onClick={() => props.invite(user)}>
                     Invite kiosk
                   </button>
                 </Show>

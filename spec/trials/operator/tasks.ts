@@ -152,12 +152,36 @@ export const tasks: Readonly<Record<string, Task>> = {
       await hand.page.getByText('the day before').last().waitFor({ state: 'attached' });
     },
   },
+  panel: {
+    about: 'a panel of six widgets',
+    async run(studio) {
+      const { hand, read } = studio;
+      await view(studio, 'Dashboards');
+      await hand.press('+ New panel');
+      await hand.type('Desk');
+      await hand.key('Enter');
+      await hand.page.getByLabel('Search parameters').waitFor();
+      await hand.key('/');
+      const names = ['mic', 'red-light', 'level', 'silent', 'title', 'door'];
+      for (const [place, name] of names.entries()) {
+        await hand.type(`desk/${name}`);
+        await hand.key('Enter');
+        await hand.page.locator('[data-list=widgets] .widget').nth(place).waitFor();
+        await eventually(async () => (await hand.page.getByLabel('Search parameters').inputValue()) === '', 'the next');
+      }
+      await hand.press('Save');
+      await hand.page.getByText(/^Saved/).waitFor();
+      const { widgets } = JSON5.parse<{ widgets: { address: string }[] }>(await read('panels/desk.json5'));
+      const made = widgets.map(({ address }) => address).join(' ');
+      if (made !== names.map((name) => `desk/${name}`).join(' ')) throw new Error(`expected six widgets, got ${made}`);
+    },
+  },
   reception: {
     about: 'a screen for the reception that can only be read, by a link',
     async run(studio) {
       const { hand, browser } = studio;
       await view(studio, 'Users');
-      await hand.press('Invite a kiosk of reception');
+      await hand.press('Invite kiosk for reception');
       await hand.type('Reception');
       await hand.press('Create link');
       const link = await hand.page.locator('.invitation .link').textContent();

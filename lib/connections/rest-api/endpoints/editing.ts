@@ -48,8 +48,8 @@ export const endpoints = [
     tag: 'editing',
     summary: 'The flow files and dashboards that the user may edit',
     answer: sourceList,
-    async read({ hub, dashboards: { folder } }, { principal }) {
-      const rights = rightsOf(principal);
+    async read({ hub, id, dashboards: { folder } }, { principal }) {
+      const rights = rightsOf(principal, id);
       const editing = editingOf(hub);
       const dashboards = folder === undefined ? undefined : await editing.documents(folder, rights);
       return {
@@ -67,7 +67,7 @@ export const endpoints = [
     names: { file: 'Name of the file, as in /hub/files' },
     answer: source,
     errors: { 400: badPath, 403: errors[403], 404: errors[404], 409: 'The file is too large, or not JSON5' },
-    read: ({ hub }, { principal }, rest) => editingOf(hub).source(decodePath(rest), rightsOf(principal)),
+    read: ({ hub, id }, { principal }, rest) => editingOf(hub).source(decodePath(rest), rightsOf(principal, id)),
   }),
   action({
     path: '/hub/edit',
@@ -80,14 +80,14 @@ export const endpoints = [
     answer: editAnswer,
     answered: 'Errors, differences, what restarts, the results of tests, and the revision of a save',
     errors,
-    async act({ hub }, { file, base, ops, files, mode, comment = '', rehearse }, { by, principal }) {
+    async act({ hub, id }, { file, base, ops, files, mode, comment = '', rehearse }, { by, principal }) {
       const isSingle = file !== undefined && base !== undefined && ops !== undefined;
       if (isSingle === (files !== undefined))
         throw new HubError('bad-request', 'expected file, base and ops, or files, a list of such objects');
       const edits = isSingle ? [{ file, base, ops }] : files!;
       const rehearsed = rehearse && { rehearse: { rule: rehearse.rule, recorded: rehearse.recorded ?? [] } };
       const request = { files: edits, mode, comment, ...rehearsed };
-      const answer = await editingOf(hub).edit(request, by, rightsOf(principal));
+      const answer = await editingOf(hub).edit(request, by, rightsOf(principal, id));
       if (mode === 'shadow' || rehearse !== undefined) expectPresent(principal); // the answer contains values
       return describe(answer);
     },
@@ -102,8 +102,8 @@ export const endpoints = [
     answer: otherSheets,
     answered: 'The rules of the file that others have open',
     errors: { 403: errors[403], 404: errors[404] },
-    async act({ hub }, sheet, { by, principal }) {
-      const others = await editingOf(hub).noteSheet(sheet, principal.name || by.name, rightsOf(principal));
+    async act({ hub, id }, sheet, { by, principal }) {
+      const others = await editingOf(hub).noteSheet(sheet, principal.name || by.name, rightsOf(principal, id));
       return { others: others.map(({ since, ...other }) => ({ ...other, since: toIsoTime(since) })) };
     },
   }),
@@ -116,9 +116,12 @@ export const endpoints = [
     body: confirmRequest,
     answer: confirmed,
     answered: 'The change stays',
-    errors: { 403: 'Another user made the change', 404: 'No such change waits for its confirmation' },
-    act({ hub }, { revision }, { principal }) {
-      editingOf(hub).confirm(revision, rightsOf(principal));
+    errors: {
+      403: 'Another user made the change, or over another REST API',
+      404: 'No such change waits for its confirmation',
+    },
+    act({ hub, id }, { revision }, { principal }) {
+      editingOf(hub).confirm(revision, rightsOf(principal, id));
       return { revision };
     },
   }),
@@ -131,9 +134,9 @@ export const endpoints = [
     query: z.object({ file: text.optional().describe('Only those of a file') }),
     answer: revisionList,
     errors: { 400: 'The query is not valid' },
-    read({ hub }, { principal, query }) {
+    read({ hub, id }, { principal, query }) {
       const file = new URLSearchParams(query).get('file');
-      const all = editingOf(hub).revisions(rightsOf(principal));
+      const all = editingOf(hub).revisions(rightsOf(principal, id));
       const meant = file === null ? all : all.filter(({ files }) => files.some((one) => one.file === file));
       return { revisions: meant.map(({ time, ...revision }) => ({ ...revision, time: toIsoTime(time) })) };
     },
@@ -150,10 +153,10 @@ export const endpoints = [
     answer: editAnswer,
     answered: 'As for an edit',
     errors,
-    async act({ hub }, { mode = 'save', comment = '' }, { by, principal, rest }) {
+    async act({ hub, id }, { mode = 'save', comment = '' }, { by, principal, rest }) {
       const [, number] = /^(\d{1,9})\/revert$/.exec(rest) ?? [];
       if (number === undefined) throw new HubError('not-found', `${rest}: expected <number>/revert`);
-      return describe(await editingOf(hub).revert(Number(number), mode, comment, by, rightsOf(principal)));
+      return describe(await editingOf(hub).revert(Number(number), mode, comment, by, rightsOf(principal, id)));
     },
   }),
   page({
@@ -201,9 +204,9 @@ function describeRehearsal({ runs, ...rehearsal }: Rehearsal): NonNullable<EditR
 }
 
 /** Returns the edit rights of a principal. On an open hub, every admitted client may do everything. */
-export function rightsOf({ rights, view, name }: Principal): EditRights {
+export function rightsOf({ rights, view, name }: Principal, via: string): EditRights {
   return {
-    user: name,
+    ...{ user: name, via },
     isOwner: rights?.isOwner ?? true,
     mayEdit: (names) => rights?.mayEdit(names) ?? true,
     mayRead: (address) => view.mayAskFor(address),

@@ -25,7 +25,7 @@ const prepare = shared(async (t) => {
   hub.write('desk/text', 'good morning', writer);
   hub.switchRule('rings', undefined, false, writer);
   const page = async (query: string) => (await (await get(`/hub/audit${query}`)).json()) as AuditPage;
-  await eventually(async () => (await page('')).entries.length === 5); // a question waits 100 ms for the disk, which may need longer
+  await eventually(async () => (await page('')).entries?.length === 5); // a question waits 100 ms for the disk, which may need longer
   return { get, page, port };
 });
 

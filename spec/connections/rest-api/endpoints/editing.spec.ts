@@ -18,7 +18,7 @@ import { createLogRecorder } from '../../../support/connection.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { Editors } from '../../../support/editors.ts';
 import { createFolder } from '../../../support/folder.ts';
-import { api, startHubFrom } from '../../../support/hub.ts';
+import { api, portsOf, startHubFrom } from '../../../support/hub.ts';
 import { Random } from '../../../support/random.ts';
 
 const studio = `// The studio
@@ -323,9 +323,19 @@ test('a change of access that nobody has confirmed is taken back by a restart, a
   t.is(await editors.text('entry.json5'), before);
   await again.stop();
 
-  const others = await start(t);
+  const { connections } = entry;
+  const others = await start(t, { 'entry.json5': { connections: { ...connections, other: { ...api, users } } } });
   const saved = await others.edit('entry.json5', ops);
   const { revision } = saved.body;
+  const statuses = await Promise.all(
+    portsOf(others.hub).map(async (port) => {
+      if (port === others.hub.port) return undefined;
+      const headers = { authorization: 'Bearer owner-token-of-the-hub', 'content-type': 'application/json' };
+      const url = `http://127.0.0.1:${port}/hub/edit/confirm`;
+      return (await fetch(url, { method: 'POST', headers, body: JSON.stringify({ revision }) })).status;
+    }),
+  );
+  t.deepEqual(statuses.sort(), [403, undefined], 'another connection confirms nothing');
   t.is(
     (await others.post('/hub/edit/confirm', { revision }, users.one.token)).status,
     403,
