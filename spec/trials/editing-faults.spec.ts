@@ -5,5 +5,5 @@ import { holds } from './short.ts';
 holds(
   'two clients and an editor lose no change of one file, and a killed save is whole or not there',
   'editing-faults',
-  /^20 rounds .*no change was lost$[^]*^3 kills .*never a part$/m,
+  /^20 rounds .*no change was lost$[\s\S]*^3 kills .*never a part$/m,
 );
