@@ -158,6 +158,7 @@ export const tasks: Readonly<Record<string, Task>> = {
       const { hand, read } = studio;
       await view(studio, 'Dashboards');
       await hand.press('+ New panel');
+      await hand.page.getByLabel('Title').and(hand.page.locator(':focus')).waitFor();
       await hand.type('Desk');
       await hand.key('Enter');
       await hand.page.getByLabel('Search parameters').waitFor();
