@@ -1,6 +1,7 @@
 // Editing of flow files through a gateway: the operations that a hub offers, and the rights of a user that it checks.
 
 import { HubError } from '../model/error.ts';
+import type { NamedAddress } from '../model/named-address.ts';
 import type { Origin } from '../model/parameter.ts';
 import type { Reload, ShadowReport } from '../model/reports/reload-report.ts';
 import type { RuleOutcome } from '../model/reports/rule-status.ts';
@@ -220,22 +221,10 @@ export interface OtherSheet {
   readonly since: number;
 }
 
-/** An address in a document, and where it was written. */
-export interface DocumentAddress {
-  readonly address: string;
-  readonly path: string;
-  readonly line: number | undefined;
-  readonly column: number | undefined;
-  /** Whether the document lets people write it. */
-  readonly isWritten: boolean;
-  /** The part of the document that has it, without its place: equal if it was only moved. */
-  readonly widget: string;
-}
-
 /** The errors of a document, and its addresses. */
 export interface DocumentFindings {
   readonly mistakes: readonly EditMistake[];
-  readonly addresses: readonly DocumentAddress[];
+  readonly addresses: readonly NamedAddress[];
 }
 
 /** A folder of files that a connection shows while it runs and that users may edit, such as dashboards. */

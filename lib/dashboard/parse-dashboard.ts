@@ -8,6 +8,7 @@ import { formatPath } from '../json5/positions.ts';
 import { Json5Error, readJson5 } from '../json5/read-json5.ts';
 import { describe, HubError } from '../model/error.ts';
 import { isJsonObject } from '../model/json-object.ts';
+import type { NamedAddress } from '../model/named-address.ts';
 import { allowVariables } from '../template/allow-variables.ts';
 import { eachSchema } from '../template/each.ts';
 import { expand } from '../template/expand.ts';
@@ -34,18 +35,6 @@ export function parseDashboard(file: string, text: string, names: Names = {}): D
   if (dashboard === undefined || mistakes.items.length > 0)
     throw new HubError('bad-dashboard', mistakes.items.map(formatMistake).join('\n'), { where: file });
   return dashboard;
-}
-
-/** An address in a dashboard, and where it was written. */
-export interface NamedAddress {
-  readonly address: string;
-  readonly path: string;
-  readonly line: number | undefined;
-  readonly column: number | undefined;
-  /** Whether the widget writes it. */
-  readonly isWritten: boolean;
-  /** The widget without its place and size: equal for a widget that was only moved. */
-  readonly widget: string;
 }
 
 /** The errors of a dashboard, and the addresses in those of its widgets that have none. */
@@ -152,7 +141,7 @@ function createCheck(mistakes: MistakeList, file: CheckedFile, { whyUnknown, why
         const { line, column } = file.positionOf(at) ?? {};
         const { at: _, size: __, widgets: ___, tabs: ____, ...settings } = widget;
         const written = file.writtenAt?.(at).path ?? at;
-        return { path: formatPath(written), line, column, isWritten, widget: JSON.stringify(settings) };
+        return { path: formatPath(written), line, column, isWritten, part: JSON.stringify(settings) };
       };
       const message = whyUnknown?.(address, found);
       if (message !== undefined) mistakes.add(file, at, message);

@@ -3,7 +3,7 @@
 // reveal what exists.
 
 import type { AnyConnectionType } from '../connections/connection.ts';
-import type { DocumentAddress, EditRights } from '../connections/editing.ts';
+import type { EditRights } from '../connections/editing.ts';
 import type { FlowFile } from '../flow/files/flow-file.ts';
 import { keyOfFile } from '../flow/files/flow-file.ts';
 import type { Plan } from '../flow/plan.ts';
@@ -12,6 +12,7 @@ import { formatMistake, lineAt, type SettingPath } from '../json5/mistake.ts';
 import { isAddress } from '../model/address.ts';
 import { HubError } from '../model/error.ts';
 import { isJsonObject } from '../model/json-object.ts';
+import type { NamedAddress } from '../model/named-address.ts';
 import type { Parameter } from '../model/parameter.ts';
 import type { FoundFile } from './edit-files.ts';
 
@@ -47,14 +48,14 @@ export function expectMayEdit({ names }: FoundFile, file: string, rights: EditRi
  */
 export function expectAddressesAllowed(
   file: string,
-  before: readonly DocumentAddress[],
-  after: readonly DocumentAddress[],
+  before: readonly NamedAddress[],
+  after: readonly NamedAddress[],
   rights: EditRights,
 ): void {
   if (rights.isOwner) return;
-  const known = new Set(before.map(({ address, widget }) => `${address} ${widget}`));
-  for (const { address, widget, isWritten, path, line, column } of after) {
-    if (known.has(`${address} ${widget}`)) continue;
+  const known = new Set(before.map(({ address, part }) => `${address} ${part}`));
+  for (const { address, part, isWritten, path, line, column } of after) {
+    if (known.has(`${address} ${part}`)) continue;
     const verb = !rights.mayRead(address) ? 'read' : isWritten && !rights.mayWrite(address) ? 'write' : undefined;
     if (verb === undefined) continue;
     const message = `expected an address that you may ${verb}, got ${JSON.stringify(address)}`;

@@ -79,16 +79,7 @@ export function SavePanel(props: SaveProps) {
           )}
         </Show>
         <Show when={props.answer}>{(answer) => <Findings answer={answer()} />}</Show>
-        <label class="comment">
-          Comment{' '}
-          <input
-            type="text"
-            maxLength={1000}
-            placeholder="why; kept with the revision and in the audit"
-            value={comment()}
-            onInput={(event) => setComment(event.currentTarget.value)}
-          />
-        </label>
+        <CommentField comment={comment()} take={setComment} />
         <p class="fields actions">
           <Show when={mayManage()}>
             <button type="button" disabled={!isReady()} onClick={() => run('shadow')}>
@@ -290,5 +281,21 @@ function Marked(props: { readonly text: string; readonly base: string }) {
     <For each={props.text.split('\n')}>
       {(line) => <span class={known().has(line) ? undefined : 'added'}>{`${line}\n`}</span>}
     </For>
+  );
+}
+
+/** The field for the reason of a change, which its revision and the audit keep. */
+export function CommentField(props: { readonly comment: string; take(comment: string): void }) {
+  return (
+    <label class="comment">
+      Comment{' '}
+      <input
+        type="text"
+        maxLength={1000}
+        placeholder="why; kept with the revision and in the audit"
+        value={props.comment}
+        onInput={(event) => props.take(event.currentTarget.value)}
+      />
+    </label>
   );
 }

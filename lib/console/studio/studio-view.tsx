@@ -5,7 +5,7 @@ import { createEffect, createMemo, createResource, createSignal, For, lazy, onCl
 import { messageOf } from '../../model/error.ts';
 import type { SourceList } from '../../wire/http/editing-shapes.ts';
 import { writeJson5 } from '../editor/json5-text.ts';
-import { Conflicting, Difference } from '../editor/save-panel.tsx';
+import { CommentField, Conflicting, Difference } from '../editor/save-panel.tsx';
 import { readSource } from '../editor/source-file.ts';
 import type { SourceFile } from '../editor/source-tree.ts';
 import { createLiveValues } from '../hub/live-values.ts';
@@ -425,16 +425,7 @@ function SaveBox(props: { readonly draft: ReturnType<typeof createDraft> }) {
       </Show>
       <For each={draft.answer()?.warnings}>{(warning) => <p class="warning">{warning}</p>}</For>
       <Show when={draft.isChanged()} fallback={<p class="muted">{draft.note() ? '' : 'No changes yet.'}</p>}>
-        <label class="comment">
-          Comment{' '}
-          <input
-            type="text"
-            maxLength={1000}
-            placeholder="why; kept with the revision"
-            value={comment()}
-            onInput={(event) => setComment(event.currentTarget.value)}
-          />
-        </label>
+        <CommentField comment={comment()} take={setComment} />
         <p class="fields actions">
           <button type="button" class="main" disabled={!isReady()} onClick={save}>
             Save

@@ -167,6 +167,21 @@ function Entry(
 ) {
   const id = createUniqueId();
   const name = () => props.label ?? props.address;
+  const NudgeButton = (button: { readonly way: 'down' | 'up' }) => (
+    <Show when={props.nudge && props.hold === undefined && props.nudge}>
+      {(nudge) => (
+        <button
+          type="button"
+          class="nudge"
+          disabled={!props.control.isFree()}
+          aria-label={`${name()}: ${button.way === 'down' ? 'less' : 'more'} by ${nudge().step}`}
+          onClick={nudge()[button.way]}
+        >
+          {button.way === 'down' ? '−' : '+'}
+        </button>
+      )}
+    </Show>
+  );
   return (
     <>
       <p class="name truncate" title={props.label}>
@@ -180,19 +195,7 @@ function Entry(
           if (props.hold === undefined) props.set();
         }}
       >
-        <Show when={props.nudge && props.hold === undefined && props.nudge}>
-          {(nudge) => (
-            <button
-              type="button"
-              class="nudge"
-              disabled={!props.control.isFree()}
-              aria-label={`${name()}: less by ${nudge().step}`}
-              onClick={nudge().down}
-            >
-              −
-            </button>
-          )}
-        </Show>
+        <NudgeButton way="down" />
         {props.children({
           id,
           'aria-label': props.unit ? `${name()} in ${props.unit}` : name(),
@@ -204,19 +207,7 @@ function Entry(
         <Show when={props.unit}>
           <span class="unit">{props.unit}</span>
         </Show>
-        <Show when={props.nudge && props.hold === undefined && props.nudge}>
-          {(nudge) => (
-            <button
-              type="button"
-              class="nudge"
-              disabled={!props.control.isFree()}
-              aria-label={`${name()}: more by ${nudge().step}`}
-              onClick={nudge().up}
-            >
-              +
-            </button>
-          )}
-        </Show>
+        <NudgeButton way="up" />
         <HoldButton
           class="set"
           type="submit"
