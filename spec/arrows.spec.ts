@@ -33,6 +33,8 @@ const contract = [
   'installation',
   'mirroring',
   'editing',
+  'places',
+  'id-template',
 ].map((name) => `connections/${name}.ts`);
 
 /** A connection type imports the contract, the model and packages, never another type or what runs it; some import more. */
@@ -66,6 +68,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['connections/connection.ts', [...contract, 'model/', 'device/transport.ts', 'rxjs', 'zod']],
   ['connections/message-template.ts', [...contract, 'model/', 'device/', 'expression/', 'zod']],
   ['connections/setting.ts', [...contract, 'model/', 'files/', 'zod']],
+  ['connections/places.ts', [...contract, 'device/ports.ts', 'zod']],
   ['connections/outbox.ts', [...contract, 'model/', 'device/', 'rxjs', 'zod']],
   ['connections/registry.ts', ['connections/']],
   ['connections/connection-types.ts', ['connections/', 'zod']],

@@ -5,6 +5,7 @@ import { parameterIdMistake } from '../../model/address.ts';
 import { describe, HubError, messageOf } from '../../model/error.ts';
 import type { About, Access, ParameterDeclaration } from '../../model/parameter.ts';
 import { convert, type Value, type ValueType } from '../../model/value.ts';
+import { combinationsOf, filled, readTemplate, type Template, type Variable } from '../id-template.ts';
 import type { SettingMistake } from '../setting.ts';
 import {
   decodePacket,
@@ -414,72 +415,4 @@ function addressMistake(address: string): string | undefined {
   if (Buffer.byteLength(address) > maxAddressBytes - 4)
     return `expected an address of at most ${maxAddressBytes - 4} bytes`;
   return undefined;
-}
-
-// Templates: texts with variables.
-
-interface Variable {
-  readonly name: string;
-  /** The values of a variable in a Parameter ID. */
-  readonly values: readonly string[];
-  /** The minimum number of digits of a variable in an address. */
-  readonly digits: number;
-}
-type Template = readonly (string | Variable)[];
-
-const variablePattern = /\{([^{}]*)\}/;
-
-/** Parses `ch/{n:1..32}/fader`, or in an address `/ch/{n:00}/fader`. Returns a sentence for an invalid template. */
-function readTemplate(text: string, isId: boolean): Template | string {
-  const parts: (string | Variable)[] = [];
-  for (const [index, part] of text.split(variablePattern).entries()) {
-    if (index % 2 === 0) {
-      if (isId && /[{}]/.test(part)) return `expected variables such as {n:1..32}, got ${describe(text)}`;
-      if (part !== '') parts.push(part);
-      continue;
-    }
-    const [, name, more] = /^([A-Za-z]\w*)(?::(.+))?$/.exec(part) ?? [];
-    if (name === undefined)
-      return `expected a variable such as ${isId ? '{n:1..32}' : '{n} or {n:00}'}, got "{${part}}"`;
-    if (!isId) {
-      if (more !== undefined && !/^0+$/.test(more)) return `expected a variable such as {n} or {n:00}, got "{${part}}"`;
-      parts.push({ name, values: [], digits: more?.length ?? 0 });
-      continue;
-    }
-    const values = valuesOf(more ?? '');
-    if (values === undefined)
-      return `expected the values of a variable such as {n:1..32} or {side:L|R}, got "{${part}}"`;
-    parts.push({ name, values, digits: 0 });
-  }
-  return parts;
-}
-
-/** Returns the values of `1..32` or `L|R`; undefined: the text has neither form. */
-function valuesOf(text: string): readonly string[] | undefined {
-  const [, from, to] = /^(\d{1,5})\.\.(\d{1,5})$/.exec(text) ?? [];
-  if (from === undefined || to === undefined) return text.includes('|') ? text.split('|') : undefined;
-  const first = Number(from);
-  const count = Number(to) - first + 1;
-  if (count < 1 || count > maxParameters) return undefined;
-  return Array.from({ length: count }, (_, index) => String(first + index));
-}
-
-function* combinationsOf(template: Template): Generator<ReadonlyMap<string, string>> {
-  const variables = template.filter((part): part is Variable => typeof part !== 'string');
-  const count = variables.reduce((product, { values }) => product * values.length, 1);
-  for (let number = 0; number < count; number++) {
-    let rest = number;
-    const values = new Map<string, string>();
-    for (const { name, values: all } of [...variables].reverse()) {
-      values.set(name, all[rest % all.length]!);
-      rest = Math.floor(rest / all.length);
-    }
-    yield values;
-  }
-}
-
-function filled(template: Template, values: ReadonlyMap<string, string>): string {
-  return template
-    .map((part) => (typeof part === 'string' ? part : (values.get(part.name) ?? '').padStart(part.digits, '0')))
-    .join('');
 }

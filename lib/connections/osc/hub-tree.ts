@@ -1,6 +1,7 @@
 // Exposes parameters of the hub as OSC addresses: `/desk/level`. Senders can read and write only the parameters that the settings list. A
 // message without arguments asks for the value, and the hub replies to its sender.
 
+import type { Sender } from '../../device/ports.ts';
 import { messageOf } from '../../model/error.ts';
 import { globToRegExp } from '../../model/glob.ts';
 import type { Origin, Parameter } from '../../model/parameter.ts';
@@ -9,7 +10,6 @@ import type { HubPort } from '../hub-port.ts';
 import { Budget, compilePattern, isPattern, maxComparisonsPerSecond, tooManyPatterns } from './address-table.ts';
 import { encodeMessage, type OscMessage } from './packet.ts';
 import type { OscSettings } from './settings.ts';
-import type { Sender } from './transports.ts';
 
 /** The maximum number of parameters that a pattern may match. */
 export const maxPatternParameters = 1000;

@@ -1,6 +1,7 @@
 // The connection type `osc`: Open Sound Control over UDP and TCP in both directions, with the parameters of the hub as OSC addresses.
 
 import { Observable, type Subscription } from 'rxjs';
+import { type PacketTransport, type Refuse, TcpPort, tcpClient, UdpPort } from '../../device/ports.ts';
 import type { Transport } from '../../device/transport.ts';
 import { globToRegExp } from '../../model/glob.ts';
 import { claimTcpPort, claimUdpPort } from '../claim.ts';
@@ -12,21 +13,14 @@ import {
   type PlayedMessages,
 } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
+import { createGuard, isLoopback, readPlace } from '../places.ts';
 import type { SettingHint } from '../setting.ts';
 import { acceptValue, bindingsOf, declarationOf, type Part } from './bindings.ts';
+import { framingOf } from './framing.ts';
 import { HubTree } from './hub-tree.ts';
 import { readPacket, showPacket } from './packet.ts';
 import { OscSession } from './session.ts';
-import {
-  createGuard,
-  isLoopback,
-  listenPlace,
-  type OscSettings,
-  placesOf,
-  readPlace,
-  settingsSchema,
-} from './settings.ts';
-import { type OscTransport, type Refuse, TcpPort, tcpClient, UdpPort } from './transports.ts';
+import { listenPlace, type OscSettings, placesOf, settingsSchema } from './settings.ts';
 
 export const osc = defineConnectionType({
   type: 'osc',
@@ -162,10 +156,11 @@ function writable(parts: readonly Part[]): readonly Part[] {
   return parts.filter(({ binding }) => binding.access !== 'read-only');
 }
 
-function transportsOf(settings: OscSettings, refuse: Refuse): readonly OscTransport[] {
-  const { tcp, tcpListen, hosts, framing, idleTimeout } = settings;
+function transportsOf(settings: OscSettings, refuse: Refuse): readonly PacketTransport[] {
+  const { tcp, tcpListen, hosts, idleTimeout } = settings;
+  const framing = framingOf(settings.framing);
   if (tcp !== undefined) return [tcp, ...hosts].map((place) => tcpClient(readPlace(place), framing, refuse));
-  const options = { bind: listenPlace(settings)!, refuse, guard: createGuard(settings) };
+  const options = { bind: listenPlace(settings)!, refuse, guard: createGuard(settings.allowFrom) };
   return tcpListen === undefined
     ? [new UdpPort({ ...options, places: placesOf(settings) })]
     : [new TcpPort({ ...options, framing, idleTimeoutMs: idleTimeout })];

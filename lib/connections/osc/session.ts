@@ -3,6 +3,7 @@
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
+import type { PacketTransport, Sender } from '../../device/ports.ts';
 import { HubError, messageOf } from '../../model/error.ts';
 import type { Change, Parameter } from '../../model/parameter.ts';
 import { convert, isValueOf, type Value } from '../../model/value.ts';
@@ -20,7 +21,6 @@ import {
   readPacket,
 } from './packet.ts';
 import type { OscSettings } from './settings.ts';
-import type { OscTransport, Sender } from './transports.ts';
 
 /** What a session reports to the hub. */
 export interface SessionEvents {
@@ -43,7 +43,7 @@ export interface SessionOptions {
   readonly settings: OscSettings;
   readonly bindings: Bindings;
   /** The transports to the peer, tried in turn. */
-  readonly transports: readonly OscTransport[];
+  readonly transports: readonly PacketTransport[];
   readonly scheduler: SchedulerLike;
   readonly log: Log;
   own(id: string): Parameter | undefined;
@@ -89,7 +89,7 @@ export class OscSession {
   readonly #table = new AddressTable<Binding>();
   readonly #messages: Budget;
   readonly #prepareFlush: () => void;
-  #transport: OscTransport;
+  #transport: PacketTransport;
   #isRunning = false;
   /** Whether the hub connects for the first time. It sends the writes of that time when it is connected. */
   #isStarting = true;
@@ -146,7 +146,7 @@ export class OscSession {
 
   // The link.
 
-  #opened(transport: OscTransport): void {
+  #opened(transport: PacketTransport): void {
     const { settings, bindings } = this.#options;
     this.#transport = transport;
     this.#timers = new Subscription();

@@ -1,34 +1,17 @@
 // The settings of an OSC connection: how it receives and sends packets, and which address belongs to which parameter.
 
-import { BlockList, isIP, isIPv6 } from 'node:net';
 import { z } from 'zod';
+import type { Place } from '../../device/ports.ts';
 import { messageOf } from '../../model/error.ts';
 import { valueClasses } from '../../model/parameter.ts';
 import { record } from '../../model/record-schema.ts';
 import { valueTypes } from '../../model/value.ts';
+import { listeningPlace, networksSetting, placeExpected, placeSetting, portSetting, readPlace } from '../places.ts';
 import { durationSetting, integerSetting, lossSetting } from '../setting.ts';
 import { readPacket } from './packet.ts';
 
 /** The maximum number of destinations of packets. */
 const maxPlaces = 32;
-
-const placePattern = /^(?:\[[\da-fA-F:.]+\]|[^\s:/[\]]+):\d{1,5}$/;
-
-export interface Place {
-  readonly host: string;
-  readonly port: number;
-}
-
-const placeExpected = 'host:port, such as "10.0.0.40:10023"';
-const placeSetting = () =>
-  z.string({ error: placeExpected }).refine((text) => placePattern.test(text) && isPort(readPlace(text).port), {
-    error: ({ input }) => `expected ${placeExpected}, got ${JSON.stringify(input)}`,
-  });
-const portSetting = (about: string) =>
-  z
-    .union([integerSetting(0, 65_535), placeSetting()], { error: 'a port, or address:port' })
-    .optional()
-    .describe(about);
 
 const shownTag = '[ifsSbTdhtcrm]';
 const argumentExpected =
@@ -109,7 +92,6 @@ const parameterSchema = z.strictObject({
 export type ParameterSettings = z.output<typeof parameterSchema>;
 export type ArgumentSetting = z.output<typeof argumentSetting>;
 
-const networkExpected = 'an IP address, or a network such as "10.0.0.0/24"';
 const globs = (about: string) =>
   z
     .array(z.string({ error: 'a glob of addresses such as "desk/**"' }).min(1), {
@@ -141,16 +123,9 @@ export const settingsSchema = z
       .describe(
         'How packets are divided over TCP: slip as in OSC 1.1, or length, four bytes before each as in OSC 1.0',
       ),
-    allowFrom: z
-      .array(
-        z.string({ error: networkExpected }).refine((from) => isNetwork(from), {
-          error: ({ input }) => `expected ${networkExpected}, got ${JSON.stringify(input)}`,
-        }),
-        { error: `a list of ${networkExpected}` },
-      )
-      .max(100)
-      .default([])
-      .describe('Who may send: addresses and networks. Default: the hosts in `udp`, or anybody without these'),
+    allowFrom: networksSetting(
+      'Who may send: addresses and networks. Default: the hosts in `udp`, or anybody without these',
+    ),
     parameters: record(
       z.string().meta({ description: 'A Parameter ID; {n:1..32} and {side:L|R} stand for several' }),
       parameterSchema,
@@ -228,57 +203,16 @@ function transportMistake({
   return undefined;
 }
 
-function isPort(port: number): boolean {
-  return port <= 65_535;
-}
-
-/** Splits `host:port`, whose form the schema has checked. */
-export function readPlace(text: string): Place {
-  const colon = text.lastIndexOf(':');
-  return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) };
-}
-
 /** Returns the destinations of packets over UDP. */
 export function placesOf({ udp = [] }: Pick<OscSettings, 'udp'>): readonly Place[] {
   return [udp].flat().map(readPlace);
 }
 
-/**
- * Returns the address on which the hub receives; undefined: it does not receive. Without an address in the settings, it is loopback if all
- * peers are on this machine, and all interfaces otherwise.
- */
+/** Returns the address on which the hub receives; undefined: it does not receive. */
 export function listenPlace(settings: OscSettings): Place | undefined {
   const { udp, listen, tcpListen } = settings;
   const written = listen ?? tcpListen ?? (udp === undefined ? undefined : 0);
-  if (written === undefined) return undefined;
-  if (typeof written === 'string') return readPlace(written);
-  const hosts = placesOf(settings).map(({ host }) => host);
-  if (hosts.every(isLoopback)) return { host: hosts.some((host) => isIPv6(host)) ? '::1' : '127.0.0.1', port: written };
-  return { host: hosts.some((host) => isIPv6(host)) ? '::' : '0.0.0.0', port: written };
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host);
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', bits, ...more] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || more.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32));
-}
-
-/** Returns a function that checks whether a sender may send, by its IP address; undefined: the settings do not restrict senders. */
-export function createGuard({ allowFrom }: Pick<OscSettings, 'allowFrom'>): ((address: string) => boolean) | undefined {
-  if (allowFrom.length === 0) return undefined;
-  const list = new BlockList();
-  for (const text of allowFrom) {
-    const [address = '', bits] = text.split('/');
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    if (bits === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(bits), family);
-  }
-  return (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  return written === undefined ? undefined : listeningPlace(written, placesOf(settings));
 }
 
 function messageMistake(written: string): string | undefined {

@@ -7,8 +7,8 @@ import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { framingOf } from '../../../lib/connections/osc/framing.ts';
 import { encodeBundle, readPacket, showPacket } from '../../../lib/connections/osc/packet.ts';
-import { wrap } from '../../../lib/connections/osc/transports.ts';
 import type { Hub } from '../../../lib/index.ts';
 import { eventually } from '../../support/deadline.ts';
 import { api, startTestHub, statusOf, writer } from '../../support/hub.ts';
@@ -193,14 +193,17 @@ test('liblo connects over TCP, and clients are sent what others change', async (
   other.on('data', (bytes) => received.push(bytes));
   await run('oscsend', [`osc.tcp://127.0.0.1:${port}`, '/ch/03/mix/fader', 'f', '0.5']);
   await has(hub, 'ch/3/fader', 0.5);
-  const expected = wrap('length', readPacket('/ch/03/mix/fader f 0.5'));
+  const expected = framingOf('length').wrap(readPacket('/ch/03/mix/fader f 0.5'));
   await eventually(() => Buffer.concat(received).equals(expected), 'the value at the other client');
   hub.write('it/ch/1/fader', 0.125, writer);
-  const both = Buffer.concat([expected, wrap('length', readPacket('/ch/01/mix/fader f 0.125'))]);
+  const both = Buffer.concat([expected, framingOf('length').wrap(readPacket('/ch/01/mix/fader f 0.125'))]);
   await eventually(() => Buffer.concat(received).equals(both), 'a write at the other client');
-  other.write(wrap('length', readPacket('/ch/01/mix/fader')));
+  other.write(framingOf('length').wrap(readPacket('/ch/01/mix/fader')));
   await eventually(() => Buffer.concat(received).length > both.length, 'the answer to a question');
-  t.deepEqual(Buffer.concat(received).subarray(both.length), wrap('length', readPacket('/ch/01/mix/fader f 0.125')));
+  t.deepEqual(
+    Buffer.concat(received).subarray(both.length),
+    framingOf('length').wrap(readPacket('/ch/01/mix/fader f 0.125')),
+  );
 });
 
 test('bundles of osc-min are one turn, immediately or at their time', async (t) => {
@@ -424,17 +427,17 @@ test('each bound of a connection holds: messages a second, times ahead, bundles 
   });
   await isRunning(streams);
   const slip = await connectTo(t, tcp);
-  slip.write(Buffer.concat([Buffer.alloc(70_000, 1), wrap('slip', readPacket('/ch/02/mix/fader f 0.5'))]));
+  slip.write(Buffer.concat([Buffer.alloc(70_000, 1), framingOf('slip').wrap(readPacket('/ch/02/mix/fader f 0.5'))]));
   slip.write(Buffer.from([0xc0, 0xdb, 1, 0xc0]));
-  for (const byte of wrap('slip', readPacket('#bundle 2999-01-01T00:00:00Z { /ch/01/mix/fader f 1 }')))
+  for (const byte of framingOf('slip').wrap(readPacket('#bundle 2999-01-01T00:00:00Z { /ch/01/mix/fader f 1 }')))
     slip.write(Buffer.from([byte]));
-  slip.write(wrap('slip', readPacket('/ch/04/mix/fader f 0.25')));
+  slip.write(framingOf('slip').wrap(readPacket('/ch/04/mix/fader f 0.25')));
   await has(streams, 'ch/4/fader', 0.25);
   t.is(value(streams, 'ch/2/fader'), 0.5);
   t.is(refusedOf(streams), 3);
   const later = `#bundle ${new Date(Date.now() + 60_000).toISOString()} { /ch/01/mix/fader f 1 }`;
-  for (let count = 0; count < 1030; count++) slip.write(wrap('slip', readPacket(later)));
-  slip.write(wrap('slip', readPacket('/ch/04/mix/fader f 1')));
+  for (let count = 0; count < 1030; count++) slip.write(framingOf('slip').wrap(readPacket(later)));
+  slip.write(framingOf('slip').wrap(readPacket('/ch/04/mix/fader f 1')));
   await has(streams, 'ch/4/fader', 1);
   t.is(refusedOf(streams), 3 + 6);
 });
@@ -446,7 +449,7 @@ test('a length that cannot be ends that client alone', async (t) => {
   const bad = await connectTo(t, port);
   bad.write(Buffer.from('ffffffff00000000', 'hex'));
   await once(bad, 'close');
-  good.write(wrap('length', readPacket('/ch/01/mix/fader f 0.5')));
+  good.write(framingOf('length').wrap(readPacket('/ch/01/mix/fader f 0.5')));
   await has(hub, 'ch/1/fader', 0.5);
   t.is(refusedOf(hub), 1);
 });
@@ -472,7 +475,7 @@ test('IPv6 is as good as IPv4, over UDP and TCP', async (t) => {
   const hub = await start(t, { tcpListen: `[::1]:${port}`, framing: 'length', parameters: faders });
   const client = connect(port, '::1').on('error', () => {});
   t.teardown(() => client.destroy());
-  client.write(wrap('length', readPacket('/ch/01/mix/fader f 0.5')));
+  client.write(framingOf('length').wrap(readPacket('/ch/01/mix/fader f 0.5')));
   await has(hub, 'ch/1/fader', 0.5);
 
   const socket = createSocket('udp6');

@@ -4,8 +4,8 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
+import { framingOf } from '../../../lib/connections/osc/framing.ts';
 import { encodeBundle, encodeMessage } from '../../../lib/connections/osc/packet.ts';
-import { wrap } from '../../../lib/connections/osc/transports.ts';
 import { runTask } from '../../support/system/task.ts';
 
 export interface SenderTask {
@@ -66,7 +66,7 @@ async function openTcp(port: number) {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   return {
-    send: (packet: Buffer) => void socket.write(wrap('slip', packet)),
+    send: (packet: Buffer) => void socket.write(framingOf('slip').wrap(packet)),
     unsentBytes: () => socket.writableLength,
     end: () => new Promise<void>((resolve) => socket.end(resolve)),
   };

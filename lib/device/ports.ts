@@ -1,17 +1,21 @@
-// The transports of OSC packets: UDP with any number of senders, TCP as a client and as a server. Each packet arrives whole. While it is
-// handled, `sender` is its sender. Unsent bytes and the number of clients are bounded. No packet is sent again.
+// Transports for packets: UDP with any number of senders, TCP as a client and as a server. Each packet arrives whole. While it is handled,
+// `sender` is its sender. Unsent bytes and the number of clients are bounded. No packet is sent again.
 
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
-import { type Link, type LinkListener, maxUnsentBytes, type Transport, tcpTransport } from '../../device/transport.ts';
-import { messageOf } from '../../model/error.ts';
+import { messageOf } from '../model/error.ts';
 import { PacedReader, ReadingRounds } from './paced-reader.ts';
-import { maxPacketBytes } from './packet.ts';
-import type { OscSettings, Place } from './settings.ts';
+import { type Link, type LinkListener, maxUnsentBytes, type Transport, tcpTransport } from './transport.ts';
 
 /** The maximum number of clients that are connected to a TCP port. */
 export const maxClients = 64;
+
+/** A host and its port. */
+export interface Place {
+  readonly host: string;
+  readonly port: number;
+}
 
 /** The sender of a packet. */
 export interface Sender {
@@ -19,7 +23,7 @@ export interface Sender {
   send(packet: Uint8Array): void;
 }
 
-export interface OscTransport extends Transport {
+export interface PacketTransport extends Transport {
   /** The sender of the packet that is being received; undefined: the transport has only one peer. */
   readonly sender?: Sender | undefined;
   /** Sends to everybody except one sender. A transport with only one peer lacks it. */
@@ -31,141 +35,27 @@ export type Refuse = (bytes: Uint8Array, reason: string) => void;
 
 type Guard = ((address: string) => boolean) | undefined;
 
-// Framing over TCP.
-
-interface Framer {
+/** Divides the bytes of a TCP link into packets. */
+export interface Framer {
   /** Returns the packets that are complete. Errors: `Error` if the rest of the stream is unreadable. */
   push(bytes: Buffer): Buffer[];
 }
 
-const end = 0xc0;
-const escapeByte = 0xdb;
-const escapedEnd = 0xdc;
-const escapedEscape = 0xdd;
-
-/** SLIP (RFC 1055), with an END before and after each packet. Drops a packet that is too long, and continues with the next one. */
-class SlipFramer implements Framer {
-  readonly #refuse: Refuse;
-  #packet = Buffer.allocUnsafe(256);
-  #length = 0;
-  #isEscaped = false;
-  #fault: string | undefined;
-
-  constructor(refuse: Refuse) {
-    this.#refuse = refuse;
-  }
-
-  push(bytes: Buffer): Buffer[] {
-    const packets: Buffer[] = [];
-    for (let place = 0; place < bytes.length; place++) {
-      const byte = bytes[place]!;
-      if (byte === end) this.#end(packets);
-      else if (this.#isEscaped) {
-        this.#isEscaped = false;
-        if (byte === escapedEnd) this.#add(end);
-        else if (byte === escapedEscape) this.#add(escapeByte);
-        else this.#fault = 'expected an escaped END or ESC of SLIP';
-      } else if (byte === escapeByte) this.#isEscaped = true;
-      else this.#add(byte);
-    }
-    return packets;
-  }
-
-  #add(byte: number): void {
-    if (this.#length >= maxPacketBytes) {
-      this.#fault = `expected a packet of at most ${maxPacketBytes} bytes`;
-      return;
-    }
-    if (this.#length === this.#packet.length) this.#packet = Buffer.concat([this.#packet], this.#length * 2);
-    this.#packet[this.#length++] = byte;
-  }
-
-  #end(packets: Buffer[]): void {
-    const fault = this.#isEscaped ? 'expected an escaped END or ESC of SLIP' : this.#fault;
-    const packet = Buffer.from(this.#packet.subarray(0, this.#length));
-    if (fault !== undefined) this.#refuse(packet, fault);
-    else if (packet.length > 0) packets.push(packet);
-    if (this.#packet.length > 4096) this.#packet = Buffer.allocUnsafe(256);
-    this.#length = 0;
-    this.#isEscaped = false;
-    this.#fault = undefined;
-  }
-}
-
-function wrapSlip(packet: Uint8Array): Buffer {
-  const bytes = [end];
-  for (const byte of packet) {
-    if (byte === end) bytes.push(escapeByte, escapedEnd);
-    else if (byte === escapeByte) bytes.push(escapeByte, escapedEscape);
-    else bytes.push(byte);
-  }
-  bytes.push(end);
-  return Buffer.from(bytes);
-}
-
-/** The length before each packet, in four bytes. If a length is too large, the stream has lost its synchronization. */
-class LengthFramer implements Framer {
-  readonly #refuse: Refuse;
-  #unread: Buffer = Buffer.alloc(0);
-  /** The number of bytes that the next step needs. */
-  #needed = 4;
-  #waiting: Buffer[] = [];
-  #waitingBytes = 0;
-
-  constructor(refuse: Refuse) {
-    this.#refuse = refuse;
-  }
-
-  push(bytes: Buffer): Buffer[] {
-    this.#waiting.push(bytes);
-    this.#waitingBytes += bytes.length;
-    if (this.#unread.length + this.#waitingBytes < this.#needed) return [];
-    this.#unread = Buffer.concat([this.#unread, ...this.#waiting]);
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    const packets: Buffer[] = [];
-    let at = 0;
-    for (;;) {
-      this.#needed = 4;
-      if (this.#unread.length - at < 4) break;
-      const length = this.#unread.readUInt32BE(at);
-      if (length > maxPacketBytes) {
-        this.#refuse(this.#unread.subarray(at, at + 4), `expected a length of at most ${maxPacketBytes} bytes`);
-        throw new Error(`expected packets of at most ${maxPacketBytes} bytes, got the length ${length}`);
-      }
-      this.#needed = 4 + length;
-      if (this.#unread.length - at < this.#needed) break;
-      if (length > 0) packets.push(this.#unread.subarray(at + 4, at + 4 + length));
-      at += 4 + length;
-    }
-    this.#unread = this.#unread.subarray(at);
-    return packets;
-  }
-}
-
-function wrapLength(packet: Uint8Array): Buffer {
-  const bytes = Buffer.allocUnsafe(4 + packet.length);
-  bytes.writeUInt32BE(packet.length);
-  bytes.set(packet, 4);
-  return bytes;
-}
-
-function createFramer(framing: OscSettings['framing'], refuse: Refuse): Framer {
-  return framing === 'slip' ? new SlipFramer(refuse) : new LengthFramer(refuse);
-}
-
-export function wrap(framing: OscSettings['framing'], packet: Uint8Array): Buffer {
-  return framing === 'slip' ? wrapSlip(packet) : wrapLength(packet);
+/** How packets are divided over TCP. */
+export interface Framing {
+  createFramer(refuse: Refuse): Framer;
+  /** Returns the bytes to send for a packet. */
+  wrap(packet: Uint8Array): Uint8Array;
 }
 
 /** A TCP link to one peer, to which the hub connects. */
-export function tcpClient({ host, port }: Place, framing: OscSettings['framing'], refuse: Refuse): OscTransport {
+export function tcpClient({ host, port }: Place, framing: Framing, refuse: Refuse): PacketTransport {
   const transport = tcpTransport({ host, port });
   return {
     name: transport.name,
     keepsFrames: true,
     open(listener) {
-      const framer = createFramer(framing, refuse);
+      const framer = framing.createFramer(refuse);
       let isEnded = false;
       let ended: readonly [reason: string, code: number | undefined] = ['', undefined];
       const stop = () => {
@@ -193,7 +83,7 @@ export function tcpClient({ host, port }: Place, framing: OscSettings['framing']
         },
         received: (bytes) => reader.push(bytes as Buffer),
       });
-      return { send: (packet) => link.send(wrap(framing, packet)), end: stop };
+      return { send: (packet) => link.send(framing.wrap(packet)), end: stop };
     },
   };
 }
@@ -212,7 +102,7 @@ export interface UdpOptions extends PortOptions {
 const keptSenders = 256;
 
 /** A UDP port. It stays open when the peer is silent: `open` then only restarts the time limit. */
-export class UdpPort implements OscTransport {
+export class UdpPort implements PacketTransport {
   readonly name: string;
   readonly keepsFrames = true;
   readonly isPassive = true;
@@ -339,13 +229,13 @@ interface Client extends Sender {
 }
 
 export interface TcpServerOptions extends PortOptions {
-  readonly framing: OscSettings['framing'];
+  readonly framing: Framing;
   /** How long a client may be silent before its link ends, in milliseconds; undefined: no limit. */
   readonly idleTimeoutMs: number | undefined;
 }
 
 /** A TCP port for any number of clients. It is open while the hub listens. */
-export class TcpPort implements OscTransport {
+export class TcpPort implements PacketTransport {
   readonly name: string;
   readonly keepsFrames = true;
   readonly isPassive = true;
@@ -419,12 +309,12 @@ export class TcpPort implements OscTransport {
       socket.destroy();
       return;
     }
-    const framer = createFramer(framing, refuse);
+    const framer = framing.createFramer(refuse);
     const client: Client = {
       name: `${remoteAddress}:${remotePort}`,
       send: (packet) => {
         if (socket.writableLength + packet.length > maxUnsentBytes) socket.destroy();
-        else socket.write(wrap(framing, packet));
+        else socket.write(framing.wrap(packet));
       },
       end: () => {
         reader.end();

@@ -3,14 +3,10 @@
 import { connect } from 'node:net';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import test from 'ava';
-import {
-  maxUnreadBytes,
-  PacedReader,
-  ReadingRounds,
-  readPerRoundBytes,
-} from '../../../lib/connections/osc/paced-reader.ts';
-import { TcpPort, tcpClient, wrap } from '../../../lib/connections/osc/transports.ts';
-import { eventually } from '../../support/deadline.ts';
+import { framingOf } from '../../lib/connections/osc/framing.ts';
+import { maxUnreadBytes, PacedReader, ReadingRounds, readPerRoundBytes } from '../../lib/device/paced-reader.ts';
+import { TcpPort, tcpClient } from '../../lib/device/ports.ts';
+import { eventually } from '../support/deadline.ts';
 
 function createReader(rounds = new ReadingRounds()) {
   const taken: Buffer[] = [];
@@ -105,10 +101,12 @@ test('after its end, a reader takes nothing, and reports nothing', async (t) => 
 test('a client that sends much and leaves is heard whole, by a port and by the client of another', async (t) => {
   const bind = { host: '127.0.0.1', port: 0 };
   const refuse = (_: Uint8Array, reason: string) => t.fail(reason);
-  const port = new TcpPort({ bind, refuse, guard: undefined, framing: 'length', idleTimeoutMs: undefined });
+  const port = new TcpPort({ bind, refuse, guard: undefined, framing: framingOf('length'), idleTimeoutMs: undefined });
   t.teardown(() => port.close());
   const count = 10_000;
-  const packets = Buffer.concat(Array.from({ length: count }, (_, index) => wrap('length', Buffer.from(`${index}`))));
+  const packets = Buffer.concat(
+    Array.from({ length: count }, (_, index) => framingOf('length').wrap(Buffer.from(`${index}`))),
+  );
   const seen: string[] = [];
   let isOpen = false;
   let inRound = 0;
@@ -135,7 +133,7 @@ test('a client that sends much and leaves is heard whole, by a port and by the c
 
   const got: string[] = [];
   let reason = '';
-  const peer = tcpClient({ host: '127.0.0.1', port: port.port! }, 'length', refuse);
+  const peer = tcpClient({ host: '127.0.0.1', port: port.port! }, framingOf('length'), refuse);
   const link = peer.open({
     opened: () => link.send(Buffer.from('hello')),
     received: (bytes) => got.push(Buffer.from(bytes).toString()),

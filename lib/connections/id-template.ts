@@ -1,0 +1,74 @@
+// Templates of Parameter IDs and of the addresses behind them: `ch/{n:1..32}/fader` is 32 parameters, `/ch/{n:00}/fader` their addresses.
+
+import { describe } from '../model/error.ts';
+
+export interface Variable {
+  readonly name: string;
+  /** The values of a variable in a Parameter ID. */
+  readonly values: readonly string[];
+  /** The minimum number of digits of a variable in an address. */
+  readonly digits: number;
+}
+export type Template = readonly (string | Variable)[];
+
+/** The maximum number of values of a variable. */
+const maxValues = 20_000;
+
+const variablePattern = /\{([^{}]*)\}/;
+
+/** Parses `ch/{n:1..32}/fader`, or in an address `/ch/{n:00}/fader`. Returns a sentence for an invalid template. */
+export function readTemplate(text: string, isId: boolean): Template | string {
+  const parts: (string | Variable)[] = [];
+  for (const [index, part] of text.split(variablePattern).entries()) {
+    if (index % 2 === 0) {
+      if (isId && /[{}]/.test(part)) return `expected variables such as {n:1..32}, got ${describe(text)}`;
+      if (part !== '') parts.push(part);
+      continue;
+    }
+    const [, name, more] = /^([A-Za-z]\w*)(?::(.+))?$/.exec(part) ?? [];
+    if (name === undefined)
+      return `expected a variable such as ${isId ? '{n:1..32}' : '{n} or {n:00}'}, got "{${part}}"`;
+    if (!isId) {
+      if (more !== undefined && !/^0+$/.test(more)) return `expected a variable such as {n} or {n:00}, got "{${part}}"`;
+      parts.push({ name, values: [], digits: more?.length ?? 0 });
+      continue;
+    }
+    const values = valuesOf(more ?? '');
+    if (values === undefined)
+      return `expected the values of a variable such as {n:1..32} or {side:L|R}, got "{${part}}"`;
+    parts.push({ name, values, digits: 0 });
+  }
+  return parts;
+}
+
+/** Returns the values of `1..32` or `L|R`; undefined: the text has neither form. */
+function valuesOf(text: string): readonly string[] | undefined {
+  const [, from, to] = /^(\d{1,5})\.\.(\d{1,5})$/.exec(text) ?? [];
+  if (from === undefined || to === undefined) return text.includes('|') ? text.split('|') : undefined;
+  const first = Number(from);
+  const count = Number(to) - first + 1;
+  if (count < 1 || count > maxValues) return undefined;
+  return Array.from({ length: count }, (_, index) => String(first + index));
+}
+
+/** Returns the values of the variables of a Parameter ID, for each Parameter ID that it stands for. */
+export function* combinationsOf(template: Template): Generator<ReadonlyMap<string, string>> {
+  const variables = template.filter((part): part is Variable => typeof part !== 'string');
+  const count = variables.reduce((product, { values }) => product * values.length, 1);
+  for (let number = 0; number < count; number++) {
+    let rest = number;
+    const values = new Map<string, string>();
+    for (const { name, values: all } of [...variables].reverse()) {
+      values.set(name, all[rest % all.length]!);
+      rest = Math.floor(rest / all.length);
+    }
+    yield values;
+  }
+}
+
+/** Returns the text with these values of its variables. */
+export function filled(template: Template, values: ReadonlyMap<string, string>): string {
+  return template
+    .map((part) => (typeof part === 'string' ? part : (values.get(part.name) ?? '').padStart(part.digits, '0')))
+    .join('');
+}
