@@ -51,6 +51,24 @@ const client: UserConfig = {
   },
 };
 
+/** What every page loads, beside its own view: many small modules, which compress better together. */
+const common = [
+  /solid-js|preload-helper|lib\/(?:client|model|wire)\//,
+  /console\/(?:page|hub|parts|views\.ts)|history\/(?:time\/|no-store|plot\/strip)|parameters\/(?:recordings|edit\/(?:draft|typed-number))/,
+  /alarms\/(?:alarms\.ts|sound)|controls\/(?:page-)?releases|start\/(?:installation|page-marks)|overrides\/(?:overrides\.ts|switch-off)/,
+  /client-name|rule-text|editor\/probation/,
+];
+const groups = [
+  { name: 'common', test: (id: string) => common.some((pattern) => pattern.test(id)) },
+  { name: 'editing', test: /console\/(?:editor\/|parameters\/edit\/label)/ },
+  { name: 'plot', test: /uplot|history\/(?:plot\/|timeline)/ },
+  {
+    name: 'widgets',
+    test: /lib\/dashboard\/|dashboard\/(?:controls|readings\/(?!plot|samples)|showing|widget|ask-why)/,
+  },
+  { name: 'flows', test: /console\/flows\// },
+];
+
 const console: UserConfig = {
   root: 'lib/console',
   base: '/hub/console/',
@@ -65,6 +83,7 @@ const console: UserConfig = {
     cssTarget: ['chrome105', 'firefox105', 'safari16'],
     cssCodeSplit: false,
     modulePreload: { polyfill: false },
+    rolldownOptions: { output: { codeSplitting: { includeDependenciesRecursively: false, groups } } },
   },
 };
 
