@@ -136,7 +136,6 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'wire/',
       'solid-js',
       'uplot',
-      '@dagrejs/dagre',
       'lean-qr',
     ],
   ],
