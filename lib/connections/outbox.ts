@@ -180,6 +180,7 @@ export class Outbox {
       });
       if (!this.#lines.has(target.key))
         this.#lines.set(target.key, new Line(target.name, options, (report) => this.#report(report)));
+      this.#lines.get(target.key)!.names.push(name);
       this.#changed.add(name);
     }
   }
@@ -293,12 +294,11 @@ export class Outbox {
   #report(report: Report): void {
     const { line, message, outcome } = report;
     if (message !== undefined) this.#count({ ...report, message });
-    for (const [name] of this.#options.targets)
-      if (this.#lineOf(name) === line) {
-        this.#showOnline(name, outcome.is !== 'later');
-        this.#touch(name);
-      }
-    this.#showState();
+    for (const name of line.names) {
+      this.#showOnline(name, outcome.is !== 'later');
+      this.#touch(name);
+    }
+    if (line.fault !== line.shownFault || this.#fault === undefined) this.#showState();
   }
 
   /** Shows whether a target is online, before the state of the connection that follows from it; only its first state comes earlier. */
@@ -328,7 +328,11 @@ export class Outbox {
   }
 
   #showState(): void {
-    const faults = [...this.#lines.values()].flatMap(({ fault }) => fault ?? []);
+    const faults: string[] = [];
+    for (const line of this.#lines.values()) {
+      line.shownFault = line.fault;
+      if (line.fault !== undefined) faults.push(line.fault);
+    }
     const others = faults.length > 1 ? `; and ${counted(faults.length - 1, 'other target')}` : '';
     const fault = faults.length === 0 ? '' : `${faults[0]}${others}`;
     if (fault === this.#fault) return;
@@ -383,9 +387,13 @@ interface Report {
 
 /** The messages to one target, sent one at a time. */
 class Line {
+  /** The messages of the settings that have this target. */
+  readonly names: string[] = [];
   readonly messages: Waiting[] = [];
   /** Why the last attempt failed, as a sentence; undefined: it did not fail. */
   fault: string | undefined;
+  /** The fault that the state of the connection shows. */
+  shownFault: string | undefined;
   readonly #target: string;
   readonly #options: OutboxOptions;
   readonly #report: (report: Report) => void;

@@ -41,6 +41,29 @@ const keepAliveMs = 30_000;
 
 type Undici = Pick<typeof import('undici'), 'Client' | 'buildConnector'>;
 
+/** Returns how undici connects: it checks a fingerprint before anything is sent. */
+export function connectorOf(
+  { buildConnector }: Pick<Undici, 'buildConnector'>,
+  tls: TlsTarget | undefined,
+  timeout: number,
+): buildConnector.connector {
+  const own = tls === undefined ? {} : tlsOptions(tls);
+  const connect = buildConnector({ ...own, timeout, maxCachedSessions: 0 } as object);
+  const fingerprint = tls?.fingerprint;
+  if (fingerprint === undefined) return connect;
+  return (options, callback) =>
+    connect(options, (error, socket) => {
+      // after an error, undici passes no socket
+      const fault = error ?? (socket == null ? undefined : fingerprintFault(socket, fingerprint));
+      if (fault === undefined) {
+        callback(null, socket!);
+        return;
+      }
+      socket?.destroy();
+      callback(typeof fault === 'string' ? new Error(fault) : fault, null);
+    });
+}
+
 export function httpTransport(target: HttpTarget): Transport {
   return {
     name: target.url.host + target.url.pathname.replace(/\/$/, ''),
@@ -165,21 +188,7 @@ class HttpLink implements Link {
 
   #connector(isOfDevice: boolean): buildConnector.connector {
     const { tls, connectTimeoutMs } = this.#target;
-    const own = tls === undefined || !isOfDevice ? {} : tlsOptions(tls);
-    const connect = this.#undici!.buildConnector({ ...own, timeout: connectTimeoutMs, maxCachedSessions: 0 } as object);
-    const fingerprint = isOfDevice ? tls?.fingerprint : undefined;
-    if (fingerprint === undefined) return connect;
-    return (options, callback) =>
-      connect(options, (error, socket) => {
-        // after an error, undici passes no socket
-        const fault = error ?? (socket == null ? undefined : fingerprintFault(socket, fingerprint));
-        if (fault === undefined) {
-          callback(null, socket!);
-          return;
-        }
-        socket?.destroy();
-        callback(typeof fault === 'string' ? new Error(fault) : fault, null);
-      });
+    return connectorOf(this.#undici!, isOfDevice ? tls : undefined, connectTimeoutMs);
   }
 
   // The events of an exchange.

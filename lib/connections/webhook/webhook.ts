@@ -154,10 +154,7 @@ class Targets {
         compileBody(name, target, inputTypes, () => {}),
       );
       if (played === undefined && !settings.simulate && !this.#senders.has(target.url))
-        this.#senders.set(
-          target.url,
-          new WebhookSender(target.url.startsWith('https:'), tls, scheduler, () => context.timeOfDay()),
-        );
+        this.#senders.set(target.url, new WebhookSender(target.url, tls, scheduler, () => context.timeOfDay()));
     }
   }
 
@@ -190,12 +187,11 @@ class Targets {
 
   #requestOf(target: TargetSettings, { id, content, name }: Message) {
     const { settings, timeOfDay } = this.#context;
-    const { url, method, headers, secret, signature, contentType } = target;
+    const { method, headers, secret, signature, contentType } = target;
     const body = this.#bodies.get(name) === undefined ? undefined : Buffer.from(content);
     const timestamp = Math.floor(timeOfDay() / 1000);
     const type = contentType ?? (isTextBody(target) ? 'text/plain; charset=utf-8' : 'application/json');
     return {
-      url,
       method,
       body,
       timeoutMs: settings.timeout,
