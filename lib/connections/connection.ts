@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import type { Transport } from '../device/transport.ts';
 import type { HubError } from '../model/error.ts';
 import type { Change, Parameter, ParameterDeclaration } from '../model/parameter.ts';
+import type { FramePart } from '../model/reports/wire-log.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import type { Claim } from './claim.ts';
 import type { DocumentFolder } from './editing.ts';
@@ -284,6 +285,8 @@ export interface ConnectionContext<Settings> {
   cause(): Change | undefined;
   /** Records a sent or received frame for `patchbay wire`. `fault` is the reason why it was refused; the frame then counts as refused. */
   wire(direction: 'in' | 'out', bytes: Uint8Array, fault?: string): void;
+  /** Works as `wire`, for many received frames: those of the list from one place to another. */
+  wireReceived(frames: readonly FramePart[], from: number, end: number): void;
   /** The value types of the inputs, by name. */
   readonly inputTypes: InputTypes;
   /** The last change of an input; while the connection is notified of an input, that change. */

@@ -1,6 +1,8 @@
 // Divides a stream of bytes into the messages of a device. A framer drops and counts bytes between frames and frames that are too long,
 // then continues with the next frame.
 
+import { isAscii } from 'node:buffer';
+
 /** How a stream of bytes is divided into frames. */
 export type Framing =
   /**
@@ -43,11 +45,57 @@ export type Framing =
 /** The length of a frame in bytes, or the byte that ends it. */
 export type LengthRule = number | { readonly end: number };
 
+/** A frame: part of the bytes of one read, with which it shares memory, because a Buffer for each frame takes time. */
+export class Frame {
+  readonly bytes: Buffer;
+  readonly from: number;
+  readonly end: number;
+
+  constructor(bytes: Buffer, from = 0, end = bytes.length) {
+    this.bytes = bytes;
+    this.from = from;
+    this.end = end;
+  }
+
+  toBuffer(): Buffer {
+    return this.bytes.subarray(this.from, this.end);
+  }
+
+  toString(encoding: BufferEncoding): string {
+    return this.bytes.toString(encoding, this.from, this.end);
+  }
+}
+
+/** The longest part of a read that is decoded at once, in bytes. */
+const decodedBytes = 8192;
+
+/**
+ * Decodes the frames of a list from one place to another. Frames of one read are decoded together if they are ASCII, and their texts then
+ * share its memory: whoever keeps a part of one copies it by `ownText`.
+ */
+export function textsOf(frames: readonly Frame[], from: number, end: number, encoding: BufferEncoding): string[] {
+  const some = frames.slice(from, end);
+  const { bytes, from: start } = some[0]!;
+  const { end: last } = some.at(-1)!;
+  const isOneRead = some.length > 1 && some.every((frame) => frame.bytes === bytes) && last - start <= decodedBytes;
+  if (!isOneRead || !isAscii(bytes.subarray(start, last))) return some.map((frame) => frame.toString(encoding));
+  const text = bytes.toString('latin1', start, last);
+  return some.map((frame) => text.slice(frame.from - start, frame.end - start));
+}
+
+/** The maximum length of text that a JavaScript engine copies when it slices, in characters. */
+const copiedLength = 12;
+
+/** Copies a part of a text. A slice would keep the whole text in memory as long as the part. */
+export function ownText(part: string): string {
+  return part.length > copiedLength ? ` ${part}`.slice(1) : part;
+}
+
 export interface Framer {
-  /** Receives bytes, and returns the frames that are now complete. A frame may share memory with `bytes`. */
-  push(bytes: Uint8Array): Buffer[];
+  /** Receives bytes, and returns the frames that are now complete. */
+  push(bytes: Uint8Array): Frame[];
   /** Returns the bytes since the last frame as a frame, if pauses end the frames. Otherwise returns nothing. */
-  flush(): Buffer[];
+  flush(): Frame[];
   /** Returns the bytes to send: the frame with its marks or header. */
   wrap(payload: Buffer): Buffer;
   /** The number of bytes that were dropped because they were outside of frames, or in a frame that was too long. */
@@ -180,28 +228,28 @@ class EndFramer implements Framer {
     if (written.length === (this.#mayReturn ? 2 : 1)) this.#lastByte = single?.charCodeAt(0);
   }
 
-  push(bytes: Uint8Array): Buffer[] {
+  push(bytes: Uint8Array): Frame[] {
     const lines = this.pushLines(bytes);
     const frames = this.#prompts.length === 0 ? lines : this.#withPrompts(lines);
-    return frames.every(({ length }) => length > 0) ? frames : frames.filter(({ length }) => length > 0);
+    return frames.some(isEmpty) ? frames.filter((frame) => !isEmpty(frame)) : frames;
   }
 
   /** Extracts the prompts at the beginning of lines as frames, also from the last line while it has no end. */
-  #withPrompts(lines: readonly Buffer[]): Buffer[] {
-    const frames: Buffer[] = [];
+  #withPrompts(lines: readonly Frame[]): Frame[] {
+    const frames: Frame[] = [];
     for (const line of lines) {
-      let rest = line;
+      let rest = line.toBuffer();
       for (let mark = this.#promptOf(rest); mark !== undefined; mark = this.#promptOf(rest)) {
-        frames.push(mark);
+        frames.push(new Frame(mark));
         rest = rest.subarray(mark.length);
       }
-      frames.push(rest);
+      frames.push(new Frame(rest));
     }
     if (this.#isDropping) return frames;
     const unread = this.#unread.peek();
     let taken = 0;
     for (let mark = this.#promptOf(unread); mark !== undefined; mark = this.#promptOf(unread.subarray(taken))) {
-      frames.push(mark);
+      frames.push(new Frame(mark));
       taken += mark.length;
     }
     this.#unread.skip(taken);
@@ -214,8 +262,8 @@ class EndFramer implements Framer {
   }
 
   /** Works as `push`, and also returns empty frames. */
-  pushLines(bytes: Uint8Array): Buffer[] {
-    const frames: Buffer[] = [];
+  pushLines(bytes: Uint8Array): Frame[] {
+    const frames: Frame[] = [];
     let rest = bytes;
     if (this.#lastByte !== undefined) {
       if (this.#unread.length > 0 || this.#isDropping) {
@@ -230,7 +278,7 @@ class EndFramer implements Framer {
     return frames;
   }
 
-  flush(): Buffer[] {
+  flush(): Frame[] {
     return [];
   }
 
@@ -238,7 +286,7 @@ class EndFramer implements Framer {
     return Buffer.concat([payload, this.#sendEnd]);
   }
 
-  #add(bytes: Uint8Array, frames: Buffer[]): void {
+  #add(bytes: Uint8Array, frames: Frame[]): void {
     this.#unread.add(bytes);
     for (;;) {
       const [at, length] = this.#findEnd();
@@ -246,7 +294,7 @@ class EndFramer implements Framer {
       if (this.#isDropping || at > this.#maxBytes) {
         this.droppedBytes += at;
         this.#unread.skip(at);
-      } else frames.push(this.#unread.take(at));
+      } else frames.push(new Frame(this.#unread.take(at)));
       this.#unread.skip(length);
       this.#isDropping = false;
       this.#searched = 0;
@@ -261,14 +309,14 @@ class EndFramer implements Framer {
   }
 
   /** Extracts the complete frames without copying them. Returns the remaining bytes. */
-  #takeWhole(bytes: Uint8Array, frames: Buffer[]): Uint8Array {
+  #takeWhole(bytes: Uint8Array, frames: Frame[]): Uint8Array {
     const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     let from = 0;
     for (let at = 0; at < whole.length; at++) {
       if (whole[at] !== this.#lastByte) continue;
       const end = this.#mayReturn && at > from && whole[at - 1] === carriageReturn ? at - 1 : at;
       if (end - from > this.#maxBytes) this.droppedBytes += end - from;
-      else frames.push(whole.subarray(from, end));
+      else frames.push(new Frame(whole, from, end));
       from = at + 1;
     }
     return from === 0 ? bytes : whole.subarray(from);
@@ -284,6 +332,10 @@ class EndFramer implements Framer {
     }
     return found;
   }
+}
+
+function isEmpty({ from, end }: Frame): boolean {
+  return end === from;
 }
 
 /** A frame is all lines up to an empty one. */
@@ -305,23 +357,24 @@ class BlockFramer implements Framer {
     return this.#droppedBytes + this.#lines.droppedBytes;
   }
 
-  push(bytes: Uint8Array): Buffer[] {
-    const frames: Buffer[] = [];
-    for (const line of this.#lines.pushLines(bytes)) {
+  push(bytes: Uint8Array): Frame[] {
+    const frames: Frame[] = [];
+    for (const frame of this.#lines.pushLines(bytes)) {
+      const line = frame.toBuffer();
       if (line.length > 0) {
         this.#blockBytes += line.length + 1;
         if (this.#blockBytes <= this.#maxBytes) this.#block.push(line);
         continue;
       }
       if (this.#blockBytes > this.#maxBytes) this.#droppedBytes += this.#blockBytes;
-      else if (this.#block.length > 0) frames.push(join(this.#block));
+      else if (this.#block.length > 0) frames.push(new Frame(join(this.#block)));
       this.#block = [];
       this.#blockBytes = 0;
     }
     return frames;
   }
 
-  flush(): Buffer[] {
+  flush(): Frame[] {
     return [];
   }
 
@@ -351,18 +404,18 @@ class EnclosedFramer implements Framer {
     this.#maxBytes = maxBytes;
   }
 
-  push(bytes: Uint8Array): Buffer[] {
-    const frames: Buffer[] = [];
+  push(bytes: Uint8Array): Frame[] {
+    const frames: Frame[] = [];
     this.#unread.add(bytes);
     for (;;) {
       if (!this.#isInside && !this.#findStart()) return frames;
       const frame = this.#takeFrame();
       if (frame === undefined) return frames;
-      frames.push(frame);
+      frames.push(new Frame(frame));
     }
   }
 
-  flush(): Buffer[] {
+  flush(): Frame[] {
     return [];
   }
 
@@ -432,8 +485,8 @@ class StuffedFramer implements Framer {
     this.#maxBytes = maxBytes;
   }
 
-  push(bytes: Uint8Array): Buffer[] {
-    const frames: Buffer[] = [];
+  push(bytes: Uint8Array): Frame[] {
+    const frames: Frame[] = [];
     for (const byte of bytes) {
       if (!this.#isEscaped && byte === this.#escape) {
         this.#isEscaped = true;
@@ -447,9 +500,9 @@ class StuffedFramer implements Framer {
         this.#frame = [];
       } else {
         const isEnd = byte === this.#endByte;
-        if (isEnd && this.#frame !== undefined) frames.push(Buffer.from(this.#frame));
+        if (isEnd && this.#frame !== undefined) frames.push(new Frame(Buffer.from(this.#frame)));
         else if (!isEnd && this.#frame === undefined)
-          frames.push(Buffer.from([this.#escape, byte])); // an ACK or NAK
+          frames.push(new Frame(Buffer.from([this.#escape, byte]))); // an ACK or NAK
         else this.droppedBytes += this.#frame?.length ?? 0;
         this.#frame = undefined;
       }
@@ -457,7 +510,7 @@ class StuffedFramer implements Framer {
     return frames;
   }
 
-  flush(): Buffer[] {
+  flush(): Frame[] {
     return [];
   }
 
@@ -490,8 +543,8 @@ class SizedFramer implements Framer {
     this.#maxBytes = maxBytes;
   }
 
-  push(bytes: Uint8Array): Buffer[] {
-    const frames: Buffer[] = [];
+  push(bytes: Uint8Array): Frame[] {
+    const frames: Frame[] = [];
     const unread = this.#unread;
     unread.add(bytes);
     while (unread.length >= Math.max(1, this.#headerBytes)) {
@@ -499,13 +552,13 @@ class SizedFramer implements Framer {
       if (length < Math.max(1, this.#headerBytes) || length > this.#maxBytes) {
         unread.skip(1); // not a header: the next byte may begin one
         this.droppedBytes++;
-      } else if (unread.length >= length) frames.push(unread.take(length));
+      } else if (unread.length >= length) frames.push(new Frame(unread.take(length)));
       else break;
     }
     return frames;
   }
 
-  flush(): Buffer[] {
+  flush(): Frame[] {
     return [];
   }
 
@@ -547,21 +600,21 @@ class RunningFramer implements Framer {
     this.#maxBytes = maxBytes;
   }
 
-  push(bytes: Uint8Array): Buffer[] {
-    const frames: Buffer[] = [];
+  push(bytes: Uint8Array): Frame[] {
+    const frames: Frame[] = [];
     for (const byte of bytes) {
       if (byte >= 0xf8) {
-        if (this.#rules[byte] === 1) frames.push(Buffer.from([byte]));
+        if (this.#rules[byte] === 1) frames.push(new Frame(Buffer.from([byte])));
         else this.droppedBytes++;
       } else if (this.#add(byte)) {
-        frames.push(Buffer.from(this.#frame));
+        frames.push(new Frame(Buffer.from(this.#frame)));
         this.#frame = [];
       }
     }
     return frames;
   }
 
-  flush(): Buffer[] {
+  flush(): Frame[] {
     return [];
   }
 
@@ -609,7 +662,7 @@ class IdleFramer implements Framer {
     this.#maxBytes = maxBytes;
   }
 
-  push(bytes: Uint8Array): Buffer[] {
+  push(bytes: Uint8Array): Frame[] {
     if (this.#unread.length + bytes.length <= this.#maxBytes) this.#unread.add(bytes);
     else {
       this.droppedBytes += this.#unread.length + bytes.length;
@@ -618,8 +671,8 @@ class IdleFramer implements Framer {
     return [];
   }
 
-  flush(): Buffer[] {
-    return this.#unread.length === 0 ? [] : [this.#unread.take(this.#unread.length)];
+  flush(): Frame[] {
+    return this.#unread.length === 0 ? [] : [new Frame(this.#unread.take(this.#unread.length))];
   }
 
   wrap(payload: Buffer): Buffer {
@@ -635,12 +688,12 @@ class WholeFramer implements Framer {
     this.#maxBytes = maxBytes;
   }
 
-  push(bytes: Uint8Array): Buffer[] {
+  push(bytes: Uint8Array): Frame[] {
     if (bytes.length > this.#maxBytes) this.droppedBytes += bytes.length;
-    return bytes.length > this.#maxBytes || bytes.length === 0 ? [] : [Buffer.from(bytes)];
+    return bytes.length > this.#maxBytes || bytes.length === 0 ? [] : [new Frame(Buffer.from(bytes))];
   }
 
-  flush(): Buffer[] {
+  flush(): Frame[] {
     return [];
   }
 

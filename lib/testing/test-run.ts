@@ -179,7 +179,11 @@ export class TestRun {
       if (direction === 'out') device.noteSent(frame);
       this.timeline.addNote(this.clock.now(), `${id} ${direction === 'out' ? '>' : '<'} ${formatValue(frame)}`);
     };
-    return { ...connection, type: { ...type, run: (context) => type.played!.run({ ...context, wire }, device) } };
+    const wireReceived: ConnectionContext<unknown>['wireReceived'] = (frames, from, end) => {
+      for (const frame of frames.slice(from, end)) wire('in', frame.bytes.subarray(frame.from, frame.end));
+    };
+    const run: ConnectionType['run'] = (context) => type.played!.run({ ...context, wire, wireReceived }, device);
+    return { ...connection, type: { ...type, run } };
   }
 
   #advanceTo(timeMs: number): void {

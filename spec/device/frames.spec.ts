@@ -2,9 +2,17 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { createFramer, type Framing, type LengthRule, withMarks } from '../../lib/device/frames.ts';
+import {
+  createFramer,
+  type Framer,
+  type Framing,
+  type LengthRule,
+  textsOf,
+  withMarks,
+} from '../../lib/device/frames.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
+const push = (framer: Framer, piece: Uint8Array) => framer.push(piece).map((frame) => frame.toBuffer());
 
 const lines: Framing = { kind: 'end', ends: [bytes('\r\n'), bytes('\n')], sendEnd: bytes('\r\n'), isBlock: false };
 const blocks: Framing = { kind: 'end', ends: [bytes('\n')], sendEnd: bytes('\n'), isBlock: true };
@@ -85,7 +93,7 @@ for (const [name, framing, payload] of carried)
       fc.property(fc.array(payload, { maxLength: 12 }), fc.array(fc.nat(2000)), (payloads, places) => {
         const framer = createFramer(framing);
         const stream = Buffer.concat(payloads.map((one) => framer.wrap(one)));
-        const found = cutAt(stream, places).flatMap((piece) => framer.push(piece));
+        const found = cutAt(stream, places).flatMap((piece) => push(framer, piece));
         t.deepEqual(found, payloads);
         t.is(framer.droppedBytes, 0);
       }),
@@ -94,8 +102,8 @@ for (const [name, framing, payload] of carried)
 
 test('bytes between frames are dropped and counted', (t) => {
   const framer = createFramer(angles);
-  t.deepEqual(framer.push(bytes('noise< REP 1 >more noise<')), [bytes(' REP 1 ')]);
-  t.deepEqual(framer.push(bytes('lost < REP 2 >')), [bytes(' REP 2 ')], 'the end of a frame was lost');
+  t.deepEqual(push(framer, bytes('noise< REP 1 >more noise<')), [bytes(' REP 1 ')]);
+  t.deepEqual(push(framer, bytes('lost < REP 2 >')), [bytes(' REP 2 ')], 'the end of a frame was lost');
   t.is(framer.droppedBytes, 'noise'.length + 'more noise'.length + 'lost <'.length);
 });
 
@@ -103,16 +111,16 @@ test('a frame that is too long is dropped, and the next one is found', (t) => {
   for (const [name, framing] of carried.slice(0, 4)) {
     const framer = createFramer(framing, 100);
     const long = Buffer.alloc(5000, 'x');
-    const found = cutAt(framer.wrap(long), [10, 300, 301, 4000]).flatMap((piece) => framer.push(piece));
+    const found = cutAt(framer.wrap(long), [10, 300, 301, 4000]).flatMap((piece) => push(framer, piece));
     t.deepEqual(found, [], name);
-    t.deepEqual(framer.push(framer.wrap(bytes('next'))), [bytes('next')], name);
+    t.deepEqual(push(framer, framer.wrap(bytes('next'))), [bytes('next')], name);
     t.true(framer.droppedBytes >= 4000, name);
   }
 });
 
 test('a header with an impossible length is skipped', (t) => {
   const framer = createFramer(headed, 100);
-  t.deepEqual(framer.push(Buffer.from([7, 0xff, 0xff, 7, 0, 1, 9])), [Buffer.from([7, 0, 1, 9])]);
+  t.deepEqual(push(framer, Buffer.from([7, 0xff, 0xff, 7, 0, 1, 9])), [Buffer.from([7, 0, 1, 9])]);
   t.is(framer.droppedBytes, 3);
 });
 
@@ -122,7 +130,7 @@ test('a prompt at the beginning of a line is a frame without an end, however the
   for (let piece = 1; piece <= stream.length; piece++) {
     const framer = createFramer(prompted);
     const found: Buffer[] = [];
-    for (let at = 0; at < stream.length; at += piece) found.push(...framer.push(stream.subarray(at, at + piece)));
+    for (let at = 0; at < stream.length; at += piece) found.push(...push(framer, stream.subarray(at, at + piece)));
     t.deepEqual(found.map(String), expected, `pieces of ${piece}`);
   }
   t.deepEqual(withMarks(prompted, bytes('OK> ')), bytes('OK> '));
@@ -137,7 +145,7 @@ test('MIDI: a status byte may be left out, real-time bytes stand within frames, 
     ...[0xf0, ...Array(20).fill(1), 0xf7, 0x90, 3, 0], // one that is too long
   ]);
   t.deepEqual(
-    framer.push(stream).map((frame) => frame.toString('hex')),
+    push(framer, stream).map((frame) => frame.toString('hex')),
     ['90017f', 'fe', '90023f', 'c109', 'c108', 'c107', 'f8', 'f00102f7', '900300'],
   );
   t.is(framer.droppedBytes, 1 + 2 + 1 + 21 + 1);
@@ -146,7 +154,7 @@ test('MIDI: a status byte may be left out, real-time bytes stand within frames, 
 test('a byte decides the length; bytes that begin no frame are skipped', (t) => {
   const framer = createFramer(kinds, 16);
   t.deepEqual(
-    framer.push(Buffer.from([7, 1, 5, 0x55, 7, 2, 1, 2, 3, 7, 0xf0, 1, 0xf7])).map((frame) => frame.toString('hex')),
+    push(framer, Buffer.from([7, 1, 5, 0x55, 7, 2, 1, 2, 3, 7, 0xf0, 1, 0xf7])).map((frame) => frame.toString('hex')),
     ['070105', '0702010203', '07f001f7'],
   );
   t.is(framer.droppedBytes, 1);
@@ -154,7 +162,7 @@ test('a byte decides the length; bytes that begin no frame are skipped', (t) => 
 
 test('a lone escape, such as an acknowledgement, is a frame', (t) => {
   const framer = createFramer(stuffed);
-  t.deepEqual(framer.push(Buffer.from([0x10, 0x06, 0x10, 0x02, 1, 0x10, 0x10, 0x10, 0x03])), [
+  t.deepEqual(push(framer, Buffer.from([0x10, 0x06, 0x10, 0x02, 1, 0x10, 0x10, 0x10, 0x03])), [
     Buffer.from([0x10, 0x06]),
     Buffer.from([1, 0x10]),
   ]);
@@ -164,8 +172,24 @@ test('random bytes end no framer, which keeps at most a frame', (t) => {
   fc.assert(
     fc.property(fc.constantFrom(...carried), fc.array(fc.uint8Array({ maxLength: 300 })), ([, framing], pieces) => {
       const framer = createFramer(framing, 64);
-      for (const piece of pieces) for (const frame of framer.push(piece)) t.true(frame.length <= 64 + 1);
+      for (const piece of pieces) for (const frame of push(framer, piece)) t.true(frame.length <= 64 + 1);
       t.pass();
+    }),
+  );
+});
+
+test('frames that are decoded together have the texts that each has by itself', (t) => {
+  const texts = fc.array(fc.string({ unit: fc.constantFrom('a', 'é', '…', '7', ' '), maxLength: 40 }), {
+    minLength: 1,
+    maxLength: 80,
+  });
+  fc.assert(
+    fc.property(texts, fc.constantFrom('utf8', 'latin1'), (written, encoding) => {
+      const stream = Buffer.from(written.map((text) => `${text}x\n`).join(''));
+      const frames = createFramer(lines).push(stream);
+      const expected = frames.map((frame) => frame.toBuffer().toString(encoding));
+      t.deepEqual(textsOf(frames, 0, frames.length, encoding), expected);
+      t.deepEqual(textsOf(frames, frames.length - 1, frames.length, encoding), expected.slice(-1));
     }),
   );
 });

@@ -41,3 +41,43 @@ test('a frame that is kept does not keep what it was read with', (t) => {
   t.is(Buffer.from(log.after(0)[0]!.bytes).toString(), 'xxxxx');
   t.true(log.after(0)[0]!.bytes.buffer.byteLength < 100);
 });
+
+test('frames of one read are kept as they would be one by one', (t) => {
+  const parts = fc.array(
+    fc.record({
+      before: fc.nat(2),
+      length: fc.oneof(fc.integer({ min: 2, max: 60 }), fc.integer({ min: 2, max: 9000 })),
+    }),
+    {
+      maxLength: 80,
+    },
+  );
+  fc.assert(
+    fc.property(fc.array(parts, { maxLength: 30 }), (reads) => {
+      const [together, single] = [new WireLog(), new WireLog()];
+      for (const [number, read] of reads.entries()) {
+        const bytes = Buffer.alloc(
+          read.reduce((sum, { before, length }) => sum + before + length, 0),
+          number,
+        );
+        const ends = read.map((_, place) =>
+          read.slice(0, place + 1).reduce((sum, one) => sum + one.before + one.length, 0),
+        );
+        const frames = read.map(({ length }, place) => ({ bytes, from: ends[place]! - length, end: ends[place]! }));
+        for (const { from, end } of frames) bytes[from] = end;
+        together.addReceived(frames, 0, frames.length);
+        for (const { from, end } of frames) single.add('in', bytes.subarray(from, end));
+      }
+      const last = (log: WireLog, count: number) =>
+        (count === 0 ? [] : log.after(0).slice(-count)).map(({ time, bytes, ...frame }) => ({
+          ...frame,
+          bytes: Buffer.from(bytes).toString('latin1'),
+        }));
+      const kept = Math.min(together.after(0).length, single.after(0).length);
+      t.true(kept >= single.after(0).length / 2, 'the bytes between frames take room');
+      t.deepEqual(last(together, kept), last(single, kept));
+      t.deepEqual(together.totals, single.totals);
+    }),
+    { numRuns: 60 },
+  );
+});

@@ -87,6 +87,7 @@ export function connect(
     lastChange: () => undefined,
     cause: () => undefined,
     wire: () => {},
+    wireReceived: () => {},
     own: () => undefined,
     turn: (work) => work(),
     atSettle: (work) => work,

@@ -4,7 +4,7 @@
 import { type Framing, type LengthRule, maxFrameBytes } from '../../device/frames.ts';
 import { AnswerPattern, type DescribedRequest, RequestMistake, RequestPattern } from '../../device/http-message.ts';
 import { type Matcher, MatcherIndex, parseMatcher, TextMatcher } from '../../device/message.ts';
-import { PatternError } from '../../device/pattern.ts';
+import { type Pattern, PatternError } from '../../device/pattern.ts';
 import { compileExpression, ExpressionMistake } from '../../expression/expression.ts';
 import { type CheckedFile, type Mistake, MistakeList, type SettingPath } from '../../json5/mistake.ts';
 import { unknownName } from '../../json5/nearest-name.ts';
@@ -22,6 +22,7 @@ import {
   type Group,
   type IdPart,
   maxParameters,
+  type PlainRead,
   type Read,
   type Unasked,
 } from './compiled.ts';
@@ -597,7 +598,8 @@ class Compiler {
     }
     if (this.#mistakes.count > before) return [];
     const isPlain = matcher instanceof TextMatcher && computed === undefined && found.length === 0;
-    return [{ matcher, family, value: computed, where: found, isFinding, ...(isPlain && placesOf(matcher, family)) }];
+    const plain = isPlain ? plainRead(matcher.pattern, family) : undefined;
+    return [{ matcher, family, value: computed, where: found, isFinding, plain }];
   }
 
   /** Reports the keys that `{ pattern, value, where }` does not have. The schema accepts such an object as an example of a message. */
@@ -677,7 +679,7 @@ class Compiler {
     if (value === undefined && family.type !== 'T' && !matcher.names.has('value'))
       this.#add(patternPath, 'expected {value} in the pattern, or value: an expression');
     const computed = value === undefined ? undefined : this.#expression([...path, 'value'], value);
-    return [{ matcher, family, value: computed, where: [], isFinding: false }];
+    return [{ matcher, family, value: computed, where: [], isFinding: false, plain: undefined }];
   }
 
   #answers(
@@ -840,12 +842,13 @@ function isAnswer(written: unknown): boolean {
   return isJsonObject(written) && 'pattern' in written && Object.keys(written).every((key) => keys.includes(key));
 }
 
-/** Returns the indexes at which a pattern reads the value and the variables of a family. */
-function placesOf({ names }: TextMatcher, { isDiscovered, type, variables }: Family): Pick<Read, 'places'> {
-  const places = [...names];
+/** Returns how a pattern without expressions reads a family; undefined: the parameters are discovered, or may be unknown. */
+function plainRead(pattern: Pattern, family: Family): PlainRead | undefined {
+  const places = [...pattern.names];
   const value = places.indexOf('value');
-  if (isDiscovered || (value < 0 && type !== 'T')) return {};
-  return { places: { value, variables: variables.map((name) => places.indexOf(name)) } };
+  const { isDiscovered, type, described, variables } = family;
+  if (isDiscovered || described.unknownIf !== undefined || (value < 0 && type !== 'T')) return undefined;
+  return { pattern, family, value, variables: variables.map((name) => places.indexOf(name)) };
 }
 
 /** Returns all names in patterns, anywhere in the data. */

@@ -1,9 +1,9 @@
 // A compiled description: families of parameters, the reading and writing of their messages, and the questions to the device. A session
 // runs it.
 
-import type { Framing } from '../../device/frames.ts';
+import { type Framing, ownText } from '../../device/frames.ts';
 import type { Matcher, MatcherIndex } from '../../device/message.ts';
-import type { Values } from '../../device/pattern.ts';
+import type { Pattern, Values } from '../../device/pattern.ts';
 import { parameterIdMistake } from '../../model/address.ts';
 import { describe, HubError } from '../../model/error.ts';
 import type { About, ParameterDeclaration } from '../../model/parameter.ts';
@@ -25,12 +25,15 @@ export interface Read {
   readonly where: readonly (readonly [name: string, compute: Compute])[];
   /** Whether the message only announces a discovered parameter. The session then asks for its value. */
   readonly isFinding: boolean;
-  /** The indexes of its values; undefined: the values have to be computed, or the parameters are discovered. */
-  readonly places?: ReadPlaces | undefined;
+  /** undefined: the values have to be computed, or the parameters are discovered. */
+  readonly plain: PlainRead | undefined;
 }
 
-/** The indexes of the value and of the variables of the ID in the list that `Pattern.read` fills. */
-export interface ReadPlaces {
+/** A read whose values need not be computed, of parameters that the description declares. */
+export interface PlainRead {
+  readonly pattern: Pattern;
+  readonly family: Family;
+  /** The indexes of the value and of the variables of the ID in the list that `Pattern.read` fills. */
   readonly value: number;
   readonly variables: readonly number[];
 }
@@ -111,6 +114,8 @@ export class Family {
   readonly accept: ParameterDeclaration['accept'];
   readonly #parts: readonly IdPart[];
   readonly #instances = new Map<string, Instance>();
+  /** The only parameter, if the ID has no variables. */
+  readonly #single: Instance | undefined;
 
   constructor(name: string, parts: readonly IdPart[], described: DescribedParameter) {
     this.name = name;
@@ -131,6 +136,7 @@ export class Family {
     if (!this.isDiscovered)
       for (const values of combinations(parts))
         this.#instances.set(this.keyOf(values), { id: this.#idOf(values), family: this, values, setBy: 0 });
+    this.#single = this.variables.length === 0 ? this.#instances.get('') : undefined;
   }
 
   /** The parameters that the description declares. The discovered ones belong to a session. */
@@ -145,7 +151,7 @@ export class Family {
 
   /** Works as `find`, with the values of the variables at these indexes of a list. */
   findAt(values: readonly (Value | undefined)[], places: readonly number[]): Instance | undefined {
-    if (places.length === 0) return this.#instances.get('');
+    if (places.length === 0) return this.#single;
     if (places.length === 1) return this.#instances.get(toText(values[places[0]!] ?? ''));
     return this.#instances.get(places.map((place) => toText(values[place] ?? '')).join('\n'));
   }
@@ -153,7 +159,7 @@ export class Family {
   /** Creates a discovered parameter; undefined: its ID would be invalid. */
   discover(values: Values): Instance | undefined {
     if (this.variables.some((name) => !values.has(name))) return undefined;
-    const own = new Map(this.variables.map((name) => [name, values.get(name)!]));
+    const own = new Map(this.variables.map((name) => [name, ownValue(values.get(name)!)]));
     const id = this.#idOf(own);
     return parameterIdMistake(id) === undefined ? { id, family: this, values: own, setBy: 0 } : undefined;
   }
@@ -245,6 +251,11 @@ export interface Compiled {
   /** The variables that a connection may set. */
   readonly variables: Readonly<Record<string, Value>>;
   readonly secretNames: readonly string[];
+}
+
+/** Returns a value that does not keep the message in memory of which it is a part. */
+export function ownValue(value: Value): Value {
+  return typeof value === 'string' ? ownText(value) : value;
 }
 
 function* combinations(parts: readonly IdPart[]): Generator<Map<string, Value>> {

@@ -134,6 +134,7 @@ function run(context: ConnectionContext<DeviceSettings>, played?: Transport): Ob
         }
       },
       wire: (direction, bytes) => context.wire(direction, bytes),
+      wireReceived: (frames, from, end) => context.wireReceived(frames, from, end),
       turn: (work) => batch.together(work),
       endMessage: () => batch.endMessage(),
     };
@@ -194,6 +195,7 @@ function simulate(context: ConnectionContext<DeviceSettings>): Observable<Connec
         running() {},
         away() {},
         wire() {},
+        wireReceived() {},
         turn: (work) => work(),
         endMessage() {},
       },
@@ -378,7 +380,10 @@ function messagesOf(settings: DeviceSettings, resolvePath: ResolvePath): PlayedM
       if (keepsFrames || framing === undefined) return { bytes, frames: [show(bytes)] };
       const framer = createFramer(framing, maxFrameBytes);
       const marked = withMarks(framing, bytes);
-      return { bytes: marked, frames: [...framer.push(marked), ...framer.flush()].map(show) };
+      return {
+        bytes: marked,
+        frames: [...framer.push(marked), ...framer.flush()].map((frame) => show(frame.toBuffer())),
+      };
     },
   };
 }

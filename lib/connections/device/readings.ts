@@ -1,6 +1,7 @@
 // Applies messages of a device to parameters, and keeps track of the discovered ones.
 
-import { itemsAt, Message, partAt, type TextMatcher } from '../../device/message.ts';
+import { ownText } from '../../device/frames.ts';
+import { itemsAt, Message, partAt } from '../../device/message.ts';
 import { messageOf } from '../../model/error.ts';
 import { convert, toText, type Value } from '../../model/value.ts';
 import type { Log } from '../connection.ts';
@@ -11,8 +12,8 @@ import {
   type Group,
   type Instance,
   maxParameters,
+  type PlainRead,
   type Read,
-  type ReadPlaces,
 } from './compiled.ts';
 import type { Each } from './description.ts';
 
@@ -58,8 +59,9 @@ export class Readings {
   readUnasked(message: Message): boolean {
     let isKnown = false;
     for (const one of this.#compiled.unasked.candidates(message)) {
-      if ('read' in one && one.read.places !== undefined && one.read.family.isUnknown === undefined) {
-        if (this.#applyPlain(one.read, one.read.places, message)) isKnown = true;
+      const plain = 'read' in one ? one.read.plain : undefined;
+      if (plain !== undefined) {
+        if (this.#applyPlain(plain, message)) isKnown = true;
         continue;
       }
       const found = one.matcher.match(message);
@@ -81,9 +83,9 @@ export class Readings {
   }
 
   /** Works as `apply`, for a pattern that needs no computed values; false: the pattern does not match. */
-  #applyPlain({ matcher, family }: Read, { value, variables }: ReadPlaces, message: Message): boolean {
+  #applyPlain({ pattern, family, value, variables }: PlainRead, message: Message): boolean {
     const values = this.#values;
-    if (!(matcher as TextMatcher).pattern.read(message.text, values)) return false;
+    if (!pattern.read(message.text, values)) return false;
     const instance = family.findAt(values, variables);
     if (instance === undefined || instance.setBy === this.#message) return true;
     try {
@@ -232,14 +234,6 @@ export class Readings {
           else this.#setUnknown(instance);
         }
   }
-}
-
-/** The maximum length of text that a JavaScript engine copies when it slices, in characters. */
-const copiedLength = 12;
-
-/** Copies a part of a message. A slice would keep the whole message in memory as long as the part. */
-function ownText(part: string): string {
-  return part.length > copiedLength ? ` ${part}`.slice(1) : part;
 }
 
 /** Splits a message of a group into items. */

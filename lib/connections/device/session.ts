@@ -2,7 +2,7 @@
 // (`requests.ts`) or to `readings.ts`. `questions.ts` asks for values, and `pending-writes.ts` writes them.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
-import { createFramer, type Framer, TelnetFilter } from '../../device/frames.ts';
+import { createFramer, type Frame, type Framer, TelnetFilter, textsOf } from '../../device/frames.ts';
 import { AnswerPattern, HttpMessage, readPlayed, writeAnswer } from '../../device/http-message.ts';
 import { DeviceLink } from '../../device/link.ts';
 import { type Matcher, Message, type TreeFormat } from '../../device/message.ts';
@@ -13,7 +13,7 @@ import type { Change } from '../../model/parameter.ts';
 import { withoutSecrets } from '../../model/secret.ts';
 import type { Value } from '../../model/value.ts';
 import type { Log } from '../connection.ts';
-import type { Compiled, Greeting, Instance } from './compiled.ts';
+import { type Compiled, type Greeting, type Instance, ownValue } from './compiled.ts';
 import { EventStream } from './event-stream.ts';
 import { LastAnswers } from './last-answers.ts';
 import { PendingWrites } from './pending-writes.ts';
@@ -36,6 +36,8 @@ export interface SessionEvents {
   away(reason: string): void;
   /** A frame was sent or received, for the wire trace. */
   wire(direction: 'in' | 'out', bytes: Uint8Array): void;
+  /** Frames were received, for the wire trace: those of the list from one place to another. */
+  wireReceived(frames: readonly Frame[], from: number, end: number): void;
   /** Combines all events during `work` into one turn. */
   turn(work: () => void): void;
   /** Separates the events of two messages within a turn. */
@@ -420,23 +422,23 @@ export class Session {
   }
 
   /** Handles frames: several of them in one turn. */
-  #takeAll(frames: readonly Buffer[], framer: Framer): void {
-    for (let from = 0; from < frames.length; from += framesPerTurn)
+  #takeAll(frames: readonly Frame[], framer: Framer): void {
+    for (let from = 0; from < frames.length && this.#framer === framer; from += framesPerTurn)
       this.#events.turn(() => {
         const end = Math.min(frames.length, from + framesPerTurn);
+        this.#events.wireReceived(frames, from, end);
+        const texts = this.#codec === undefined ? textsOf(frames, from, end, this.#compiled.encoding) : undefined;
         for (let place = from; place < end && this.#framer === framer; place++) {
-          this.#frame(frames[place]!);
+          const text = texts === undefined ? this.#decode(frames[place]!) : texts[place - from];
+          if (text !== undefined) this.#message(new Message(text, this.#treeFormat));
           this.#events.endMessage();
         }
       });
   }
 
-  #frame(frame: Buffer): void {
-    this.#events.wire('in', frame);
-    const payload = this.#codec === undefined ? frame : this.#codec.received(frame);
-    if (payload === undefined) return;
-    const { encoding, format } = this.#compiled;
-    this.#message(new Message(payload.toString(encoding), format === 'xml' ? 'xml' : 'json'));
+  /** Returns the message in a frame of the codec; undefined: the frame contains none. */
+  #decode(frame: Frame): string | undefined {
+    return this.#codec!.received(frame.toBuffer())?.toString(this.#compiled.encoding);
   }
 
   /** Ends the link if the message shows that the device refuses to work. Returns whether it does. */
@@ -708,7 +710,7 @@ export class Session {
   }
 
   #save(found: Iterable<readonly [string, Value]>): void {
-    for (const [name, value] of found) this.#saved.set(name, value);
+    for (const [name, value] of found) this.#saved.set(name, ownValue(value));
   }
 
   /** Returns the values that messages may use: constants, those of the greeting, and `more`. */

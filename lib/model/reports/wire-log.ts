@@ -63,6 +63,13 @@ function readText(bytes: Buffer): readonly [text: string, isUtf8: boolean] {
   }
 }
 
+/** A frame within the bytes of one read. */
+export interface FramePart {
+  readonly bytes: Uint8Array;
+  readonly from: number;
+  readonly end: number;
+}
+
 /** What is recorded of a frame, as numbers in a row: many frames as objects would cost the garbage collector time. */
 const [timeAt, startAt, shownAt, lengthAt, directionAt, columns] = [0, 1, 2, 3, 4, 5];
 const firstFrames = 16;
@@ -112,15 +119,46 @@ export class WireLog {
     const start = this.#room(shown);
     copy(bytes, shown, this.#buffer, start & (this.#buffer.length - 1));
     this.#end = start + shown;
+    this.#addRow(Date.now(), start, length, direction === 'in' ? 0 : 1);
+    if (fault !== undefined) this.#faults.set(this.#newest, fault);
+  }
+
+  /** Adds received frames, from one place in the list to another. Copies consecutive frames of one read together. */
+  addReceived(frames: readonly FramePart[], fromPlace: number, endPlace: number): void {
+    const time = Date.now();
+    for (let place = fromPlace; place < endPlace; ) {
+      const { bytes, from, end } = frames[place]!;
+      let after = place + 1;
+      let last = end;
+      for (; after < endPlace; after++) {
+        const next = frames[after]!;
+        if (next.bytes !== bytes || next.end - from > shownBytes) break;
+        last = next.end;
+      }
+      const copied = after === place + 1 ? Math.min(last, from + shownBytes) : last;
+      const start = this.#room(copied - from);
+      const part = from === 0 && copied === bytes.length ? bytes : bytes.subarray(from, copied);
+      this.#buffer.set(part, start & (this.#buffer.length - 1));
+      this.#end = start + copied - from;
+      for (; place < after; place++) {
+        const frame = frames[place]!;
+        this.#framesIn++;
+        this.#bytesIn += frame.end - frame.from;
+        this.#addRow(time, start + frame.from - from, frame.end - frame.from, 0);
+      }
+    }
+  }
+
+  /** Adds the row of a frame that is counted, and whose recorded bytes begin at `start`. */
+  #addRow(time: number, start: number, length: number, direction: 0 | 1): void {
     if (this.#count === keptFrames) this.#drop();
     if (this.#count * columns === this.#rows.length) this.#addRows();
     const row = this.#rowOf(this.#count++);
-    this.#rows[row + timeAt] = Date.now();
+    this.#rows[row + timeAt] = time;
     this.#rows[row + startAt] = start;
-    this.#rows[row + shownAt] = shown;
+    this.#rows[row + shownAt] = Math.min(length, shownBytes);
     this.#rows[row + lengthAt] = length;
-    this.#rows[row + directionAt] = direction === 'in' ? 0 : 1;
-    if (fault !== undefined) this.#faults.set(this.#newest, fault);
+    this.#rows[row + directionAt] = direction;
   }
 
   /** undefined: there was no frame. */
@@ -157,7 +195,8 @@ export class WireLog {
 
   /** Returns where the row of a frame begins; the oldest frame has place 0. */
   #rowOf(place: number): number {
-    return ((this.#first + place) * columns) % this.#rows.length;
+    const at = (this.#first + place) * columns;
+    return at < this.#rows.length ? at : at - this.#rows.length;
   }
 
   /** Makes room for more rows, and puts the oldest first. */

@@ -230,6 +230,7 @@ export class Supervisor {
       input: (name) => graph.get(plan.inputs[name]!),
       cause: () => graph.cause,
       wire: (direction, bytes, fault) => this.wire.add(direction, bytes, fault),
+      wireReceived: (frames, from, end) => this.wire.addReceived(frames, from, end),
       lastChange: (name) => graph.find(plan.inputs[name]!)?.lastChange,
       turn: (work) => graph.turn(work),
       atSettle: (work) => this.#prepareToSettle(work),
