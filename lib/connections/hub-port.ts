@@ -149,6 +149,32 @@ export interface MessageTotals {
   readonly pending: number;
 }
 
+/** The times of a schedule, for those who look at it. */
+export interface Agenda {
+  readonly zone: string;
+  /** Describes the week, from Monday, that is `week` weeks after the one of `nowMs`, milliseconds since 1970. */
+  read(week: number, nowMs: number): AgendaWeek;
+}
+
+export interface AgendaWeek {
+  /** The dates of its seven days. */
+  readonly days: readonly string[];
+  readonly entries: readonly AgendaEntry[];
+}
+
+/** The times of an entry, in minutes since midnight of days that are counted from Monday, as a clock in the zone shows them. */
+export interface AgendaEntry {
+  readonly name: string;
+  /** When it is open; undefined: it fires. */
+  readonly bars?: readonly { readonly day: number; readonly from: number; readonly to: number }[];
+  /** When it fires; at most 300 times. */
+  readonly fires?: readonly { readonly day: number; readonly at: number }[];
+  /** The days on which it neither opens nor fires, because they are excepted. */
+  readonly except: readonly number[];
+  /** The next times, milliseconds since 1970, at which it opens, closes or fires; at most five. */
+  readonly next: readonly { readonly timeMs: number; readonly isOpen?: boolean }[];
+}
+
 /** The whole hub as gateways see it. */
 export interface HubPort extends Parameters, Operations {
   readonly version: string;
@@ -179,4 +205,6 @@ export interface HubPort extends Parameters, Operations {
   readonly hooks: Map<string, Hook>;
   /** The totals of connections that send messages, by Connection ID. */
   readonly outboxes: Map<string, () => MessageTotals>;
+  /** The schedules that run, by Connection ID. */
+  readonly agendas: Map<string, Agenda>;
 }

@@ -123,6 +123,7 @@ export class Hub implements HubPort {
   readonly editing: Editor | undefined;
   readonly hooks: HubPort['hooks'] = new Map();
   readonly outboxes: HubPort['outboxes'] = new Map();
+  readonly agendas: HubPort['agendas'] = new Map();
   readonly #engine: Engine;
   readonly #graph: Graph;
   readonly #log: Journal;

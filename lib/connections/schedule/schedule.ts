@@ -5,6 +5,7 @@ import { dayMs } from '../../model/time/iso-time.ts';
 import { wallClock } from '../../model/time/wall-clock.ts';
 import { localTime, momentOf } from '../../model/time/zone-time.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
+import type { Agenda, AgendaEntry } from '../hub-port.ts';
 import { type EntrySettings, type IsDay, settingsSchema } from './settings.ts';
 
 /** How long it relies on the machine's clock if the system does not report changes of the time. */
@@ -20,7 +21,15 @@ export const schedule = defineConnectionType({
   settingsSchema,
   parameters: ({ entries }) =>
     Object.entries(entries).map(([id, { at }]) => ({ id, type: at === undefined ? 'B' : 'T', access: 'read-only' })),
-  run: (context) => new Observable((subscriber) => runSchedule(context, subscriber)),
+  run: (context, hub) =>
+    new Observable((subscriber) => {
+      const stop = runSchedule(context, subscriber);
+      hub?.agendas.set(context.id, createAgenda(context.settings));
+      return () => {
+        hub?.agendas.delete(context.id);
+        stop();
+      };
+    }),
 });
 
 interface Running {
@@ -156,14 +165,89 @@ function search(timeMs: number, zone: string, more: number, momentOn: (day: numb
   return least;
 }
 
-function dayTest({ days, dates, except }: EntrySettings): IsDay {
-  const isMeant: IsDay =
-    days === undefined && dates === undefined
-      ? () => true
-      : (day) => (days?.(day) ?? false) || (dates?.some((isDate) => isDate(day)) ?? false);
-  return (day) => isMeant(day) && !except.some((isDate) => isDate(day));
+function dayTest(settings: EntrySettings): IsDay {
+  const isMeant = meantTest(settings);
+  return (day) => isMeant(day) && !settings.except.some((isDate) => isDate(day));
+}
+
+/** As `dayTest`, without the exceptions. */
+function meantTest({ days, dates }: EntrySettings): IsDay {
+  if (days === undefined && dates === undefined) return () => true;
+  return (day) => (days?.(day) ?? false) || (dates?.some((isDate) => isDate(day)) ?? false);
 }
 
 function dayAt(timeMs: number, zone: string): number {
   return Math.floor(localTime(timeMs, zone).getTime() / dayMs);
+}
+
+// What people see of a schedule.
+
+const weekDays = 7;
+const minuteMs = 60_000;
+const shownNext = 5;
+const shownFires = 300;
+/** 1 January 1970 was a Thursday. */
+const daysBeforeMonday = 3;
+
+function createAgenda({ zone, entries }: Settings): Agenda {
+  const all = Object.entries(entries).map(([name, settings]) => ({
+    name,
+    settings,
+    entry: createEntry(settings, zone),
+  }));
+  return {
+    zone,
+    read(week, nowMs) {
+      const today = dayAt(nowMs, zone);
+      const monday = today - ((today + daysBeforeMonday) % weekDays) + week * weekDays;
+      const days = Array.from({ length: weekDays }, (_, index) => monday + index);
+      return {
+        days: days.map((day) => new Date(day * dayMs).toISOString().slice(0, 10)),
+        entries: all.map(({ name, settings, entry }): AgendaEntry => {
+          const isDay = dayTest(settings);
+          const isMeant = meantTest(settings);
+          return {
+            name,
+            ...(settings.at === undefined
+              ? { bars: barsOf(settings, (day) => isDay(monday + day)) }
+              : { fires: firesOf(settings.at, (day) => isDay(monday + day)) }),
+            except: days.flatMap((day, index) => (isMeant(day) && !isDay(day) ? [index] : [])),
+            next: nextOf(entry, nowMs),
+          };
+        }),
+      };
+    },
+  };
+}
+
+/** Those that pass midnight are in two parts. */
+function barsOf({ from = 0, to = dayMs }: EntrySettings, isDay: IsDay): NonNullable<AgendaEntry['bars']> {
+  const end = to > from ? to : to + dayMs;
+  return Array.from({ length: weekDays + 1 }, (_, index) => index - 1).flatMap((day) => {
+    if (!isDay(day)) return [];
+    const parts = [
+      { day, from, to: Math.min(end, dayMs) },
+      { day: day + 1, from: 0, to: end - dayMs },
+    ];
+    return parts
+      .filter((part) => part.day >= 0 && part.day < weekDays && part.to > part.from)
+      .map((part) => ({ day: part.day, from: part.from / minuteMs, to: part.to / minuteMs }));
+  });
+}
+
+function firesOf(times: readonly number[], isDay: IsDay): NonNullable<AgendaEntry['fires']> {
+  const fires: { day: number; at: number }[] = [];
+  for (let day = 0; day < weekDays; day++)
+    if (isDay(day)) for (const at of times) if (fires.length < shownFires) fires.push({ day, at: at / minuteMs });
+  return fires;
+}
+
+function nextOf(entry: Entry, nowMs: number): AgendaEntry['next'] {
+  const next: { timeMs: number; isOpen?: boolean }[] = [];
+  for (let timeMs = nowMs; next.length < shownNext; ) {
+    timeMs = entry.nextAfter(timeMs);
+    if (timeMs === Infinity) break;
+    next.push(entry.isOpenAt === undefined ? { timeMs } : { timeMs, isOpen: entry.isOpenAt(timeMs) });
+  }
+  return next;
 }

@@ -24,6 +24,7 @@ export { endpoints as openapi } from './openapi.ts';
 export { endpoints as parameters } from './parameters.ts';
 export { endpoints as record } from './record.ts';
 export { endpoints as rules } from './rules.ts';
+export { endpoints as schedules } from './schedules.ts';
 export { endpoints as signIn } from './sign-in.ts';
 export { endpoints as snapshots } from './snapshots.ts';
 export { endpoints as store } from './store-status.ts';

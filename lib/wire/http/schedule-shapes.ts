@@ -1,0 +1,46 @@
+// The times of the connections of type `schedule`.
+
+import { z } from 'zod';
+import { address, count, flag, named, type Shape, text, texts, time } from './shape.ts';
+
+const day = z.int().min(0).max(6).describe('0: Monday');
+const minutes = z.number().min(0).max(1440).describe('Minutes since midnight, as a clock in the zone shows them');
+
+/** `{"address":"opening/office","bars":[{"day":0,"from":360,"to":1320}],"except":[],"next":[{"time":"2026-…","open":false}]}`. */
+const entry = z.strictObject({
+  address,
+  label: text.optional(),
+  open: flag.describe('Omitted: it fires, or has not begun').optional(),
+  bars: z
+    .array(z.strictObject({ day, from: minutes, to: minutes }))
+    .describe('Omitted: it fires')
+    .optional(),
+  fires: z
+    .array(z.strictObject({ day, at: minutes }))
+    .describe('At most 300; omitted: it opens and closes')
+    .optional(),
+  except: z.array(day).describe('The days that are excepted'),
+  next: z
+    .array(z.strictObject({ time, open: flag.describe('Omitted: it fires').optional() }))
+    .describe('The next times at which it opens, closes or fires, at most five'),
+});
+export type ScheduleEntry = Shape<typeof entry>;
+
+/** `GET /hub/schedules` answers with `{"schedules":[{"connection":"opening","zone":"Europe/Berlin","days":[…],"entries":[…]}]}`. */
+export const scheduleList = named(
+  'Schedules',
+  z.strictObject({
+    /** The number of weeks after the present one. */
+    week: z.int(),
+    count: count.describe('The number of entries that the user may read'),
+    schedules: z.array(
+      z.strictObject({
+        connection: text.describe('Connection ID'),
+        zone: text,
+        days: texts.describe('The dates of the week, from Monday'),
+        entries: z.array(entry),
+      }),
+    ),
+  }),
+);
+export type ScheduleList = Shape<typeof scheduleList>;
