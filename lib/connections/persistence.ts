@@ -60,8 +60,13 @@ export interface AuditEvent {
   readonly count?: number | undefined;
 }
 
-/** The work in progress of one connection. Only a hub with a store has a memory. */
+/**
+ * The work in progress of one connection. A connection of a type that is external has it only in a hub with a store; that of any other type
+ * also passes it to its copy in shadow.
+ */
 export interface Memory {
+  /** Whether a store keeps it now: otherwise, an item has to be reported only once. */
+  readonly isKept: boolean;
   /** The work that was in progress when the hub ended, by name; empty unless the connection starts with the hub. */
   readonly recalled: ReadonlyMap<string, unknown>;
   /**

@@ -153,7 +153,11 @@ export class Hub implements HubPort {
     this.#engine = engine;
     this.#graph = graph;
     this.#log = log;
-    this.#shadow = new Shadow({ graph, scheduler, log, asSwitched: (plan) => engine.asSwitched(plan) });
+    this.#shadow = new Shadow({
+      ...{ graph, scheduler, log },
+      memoriesOf: (ids) => engine.persistence.memoriesOf(ids),
+      asSwitched: (plan) => engine.asSwitched(plan),
+    });
     this.#isSafe = safe;
     this.#plan = plan;
     this.#reloader = files && new Reloader(files, this, log);

@@ -35,7 +35,7 @@ function runCore(context: ConnectionContext<CoreSettings>, subscriber: Subscribe
     },
   });
   const running = new Subscription();
-  const clock = memory === undefined ? () => scheduler.now() : createStartClock(scheduler, running);
+  const clock = memory?.recalled.size ? createStartClock(scheduler, running) : () => scheduler.now();
   if (memory !== undefined) keepMemory(units, context.settings, memory, clock());
   const alarm = createAlarm(scheduler, () => {
     engine.wake(clock());
@@ -89,7 +89,10 @@ function keepMemory(units: readonly Unit[], settings: CoreSettings, memory: Memo
       );
     }
     const read = () => ({ kind, ...withTimes(remember(), (time) => Math.round(memory.timeOf(time))) });
-    unit.onStep = () => memory.changed(name, read);
+    memory.changed(name, read);
+    unit.onStep = () => {
+      if (memory.isKept) memory.changed(name, read);
+    };
   }
   for (const name of forgotten) memory.changed(name, () => undefined);
 }

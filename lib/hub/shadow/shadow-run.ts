@@ -1,5 +1,6 @@
 // One run in shadow: a twin that receives live events that it does not generate itself, and the deviations between both.
 import { type SchedulerLike, Subscription } from 'rxjs';
+import type { KeptMemory } from '../../connections/persistence.ts';
 import { settleOrderOf } from '../../flow/check/rules/known-rules.ts';
 import type { ConnectionPlan, Plan, RulePlan } from '../../flow/plan.ts';
 import { cut } from '../../flow/run/rules/kept-runs.ts';
@@ -17,10 +18,12 @@ import { followingOf, repeated, runTwin, type Twin } from '../twin/run-twin.ts';
 /** The maximum delay of a timer in shadow behind the live one. */
 const momentMs = 10;
 
-interface ShadowRuntime {
+export interface ShadowRuntime {
   readonly graph: Graph;
   readonly scheduler: SchedulerLike;
   readonly log: HubLog;
+  /** Returns the work in progress of live connections. */
+  readonly memoriesOf: (connections: ReadonlySet<string>) => readonly KeptMemory[];
   /** Whether time is virtual: then nothing is late. */
   readonly isVirtual: boolean;
 }
@@ -37,14 +40,16 @@ export class ShadowRun {
   readonly #task = new SettleCall({ order: Number.MAX_SAFE_INTEGER }, () => this.#report());
 
   /** Keeps the newest `most` deviations. */
-  constructor(closure: DependencyClosure, { graph, scheduler, log, isVirtual }: ShadowRuntime, most = keptDeviations) {
+  constructor(closure: DependencyClosure, runtime: ShadowRuntime, most = keptDeviations) {
+    const { graph, scheduler, log, memoriesOf, isVirtual } = runtime;
     this.closure = closure;
     this.#live = graph;
     this.since = { revision: graph.revision, time: graph.now() };
     this.deviations = new Deviations({ most, momentMs: isVirtual ? 0 : momentMs, cut });
     const withoutTicks = new Set([...closure.connections].filter((id) => !closure.changedConnections.has(id)));
     const prepare = (twin: Graph) => this.#prepare(twin);
-    this.twin = runTwin(closure.plan, { log, scheduler, now: graph.now, withoutTicks, prepare });
+    const memories = memoriesOf(withoutTicks);
+    this.twin = runTwin(closure.plan, { log, scheduler, now: graph.now, withoutTicks, memories, prepare });
     for (const address of closure.addresses) this.#listen(graph.find(address));
     this.twin.follow(staleDevicesOf(graph));
     this.#subscription.add(
@@ -181,9 +186,19 @@ export function dependencyClosureOf(live: Plan, next: Plan | undefined): Depende
       }
   }
   const addresses = new Set(written);
-  for (const rule of rules)
-    for (const list of [rule.addresses, rule.sharedAddresses]) for (const one of list) addresses.add(one);
-  for (const { inputs } of inside) for (const address of Object.values(inputs)) addresses.add(address);
+  const addAll = (list: Iterable<string>) => {
+    for (const address of list) addresses.add(address);
+  };
+  for (const { inputs } of inside) addAll(Object.values(inputs));
+  for (const rule of rules) for (const list of [rule.addresses, rule.sharedAddresses]) addAll(list);
+  for (let size = -1; size !== rules.size; ) {
+    size = rules.size;
+    for (const rule of target) {
+      if (rules.has(rule) || !isStateless(rule) || !writes(rule, waitsForTurn(rule) ? addresses : written)) continue;
+      rules.add(rule);
+      addAll(rule.addresses);
+    }
+  }
 
   const ids = new Set([...inside].map(({ id }) => id));
   const running = connections.flatMap((one) => (ids.has(one.id) ? [repeated(one)] : trimmed(one, addresses)));
@@ -234,6 +249,24 @@ function changedOf(live: readonly ConnectionPlan[], next: readonly ConnectionPla
 /** Whether a rule may run twice: a rule in TypeScript may have side effects, which would happen twice. */
 function isData({ body }: RulePlan): boolean {
   return !('stream' in body);
+}
+
+/**
+ * Whether the runs of a rule depend on nothing but present values. Such a rule runs in the twin as well where its place within a turn
+ * decides: if it writes what the closure writes, or if it waits for the other writes of a turn and writes what the closure reads. The
+ * writes of any other rule are received from the live hub when the turn ends.
+ */
+function isStateless({ body }: RulePlan): boolean {
+  if ('stream' in body || body.pipe.length > 0) return false;
+  return ![body.when, body.map, ...(body.split ?? [])].some((expression) => expression?.readsPrevious);
+}
+
+function waitsForTurn({ body }: RulePlan): boolean {
+  return 'from' in body && 'named' in body.from;
+}
+
+function writes({ to }: RulePlan, written: ReadonlySet<string>): boolean {
+  return to.some((address) => written.has(address));
 }
 
 function reads({ addresses, to }: RulePlan, written: ReadonlySet<string>): boolean {

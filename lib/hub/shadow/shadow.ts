@@ -9,12 +9,13 @@ import type { ShadowReport } from '../../model/reports/reload-report.ts';
 import type { RuleRuns, RuleStatus } from '../../model/reports/rule-status.ts';
 import type { HubLog, Journal } from '../journal.ts';
 import { monotonicScheduler } from '../scheduler.ts';
-import { type DependencyClosure, dependencyClosureOf, nameOf, ShadowRun } from './shadow-run.ts';
+import { type DependencyClosure, dependencyClosureOf, nameOf, ShadowRun, type ShadowRuntime } from './shadow-run.ts';
 
 export interface ShadowOptions {
   readonly graph: Graph;
   readonly scheduler: SchedulerLike;
   readonly log: Journal;
+  readonly memoriesOf: ShadowRuntime['memoriesOf'];
   /** Returns a plan with the switches of operators. */
   readonly asSwitched: (plan: Plan) => Plan;
 }
@@ -22,6 +23,7 @@ export interface ShadowOptions {
 export class Shadow {
   readonly #graph: Graph;
   readonly #asSwitched: ShadowOptions['asSwitched'];
+  readonly #memoriesOf: ShadowOptions['memoriesOf'];
   readonly #scheduler: SchedulerLike;
   readonly #log: HubLog;
   #plan: Plan | undefined;
@@ -31,9 +33,10 @@ export class Shadow {
   #next: Plan | undefined;
   #run: ShadowRun | undefined;
 
-  constructor({ graph, scheduler, log, asSwitched }: ShadowOptions) {
+  constructor({ graph, scheduler, log, memoriesOf, asSwitched }: ShadowOptions) {
     this.#graph = graph;
     this.#asSwitched = asSwitched;
+    this.#memoriesOf = memoriesOf;
     this.#scheduler = scheduler;
     this.#isVirtual = scheduler !== monotonicScheduler;
     this.#log = shadowLog(log);
@@ -119,7 +122,7 @@ export class Shadow {
     if (closure !== undefined && this.#run !== undefined && isSame(closure, this.#run.closure)) return;
     this.stop();
     if (closure === undefined) return;
-    const runtime = { graph: this.#graph, scheduler: this.#scheduler, log: this.#log };
+    const runtime = { graph: this.#graph, scheduler: this.#scheduler, log: this.#log, memoriesOf: this.#memoriesOf };
     this.#run = new ShadowRun(closure, { ...runtime, isVirtual: this.#isVirtual });
   }
 }

@@ -2,6 +2,7 @@
 // effects: it has a separate graph and no gateways.
 import { concatWith, filter, ignoreElements, merge, NEVER, of, type SchedulerLike } from 'rxjs';
 import type { ConnectionEvent, ConnectionType } from '../../connections/connection.ts';
+import type { KeptMemory } from '../../connections/persistence.ts';
 import type { ConnectionPlan, Plan } from '../../flow/plan.ts';
 import type { RunningRules } from '../../flow/run/rules/running-rules.ts';
 import type { Graph } from '../../graph/graph.ts';
@@ -20,6 +21,8 @@ interface TwinOptions {
   readonly now: () => number;
   /** Connections whose pulses and similar events are received from outside, so the twin generates none. */
   readonly withoutTicks: ReadonlySet<string>;
+  /** The work in progress of connections, which they continue. */
+  readonly memories?: readonly KeptMemory[];
   /** Receives the graph with all parameters before anything runs. Its writes do not start rules. */
   readonly prepare: (graph: Graph) => void;
 }
@@ -35,6 +38,7 @@ interface OutsideWrite {
 export interface Twin {
   readonly graph: Graph;
   readonly rules: Pick<RunningRules, 'statuses' | 'runsOf'>;
+  readonly memoriesOf: (connections: ReadonlySet<string>) => readonly KeptMemory[];
   /** Applies writes from outside as one turn. Skips writes to parameters that it does not have. */
   receive(writes: readonly OutsideWrite[]): void;
   /** Repeats events of devices other than values. */
@@ -44,18 +48,20 @@ export interface Twin {
 
 /** Runs a plan without gateways, immediately. */
 export function runTwin(plan: Plan, options: TwinOptions): Twin {
-  const { scheduler, now, withoutTicks, prepare } = options;
+  const { scheduler, now, withoutTicks, memories = [], prepare } = options;
   const log = Journal.ungated(options.log);
   const engine = new Engine({ log, scheduler, now });
   const { graph, rules } = engine;
   const ticking = (one: ConnectionPlan) => (withoutTicks.has(one.id) ? onlyCaused(one, graph) : one);
   const twinPlan = { ...plan, connections: plan.connections.map(ticking) };
   engine.declare(twinPlan);
+  engine.persistence.recall(memories);
   prepare(graph);
   engine.apply(twinPlan);
   return {
     graph,
     rules,
+    memoriesOf: (connections) => engine.persistence.memoriesOf(connections),
     receive: (writes) =>
       graph.turn(() => {
         for (const write of writes) receive(graph, write, log);

@@ -48,6 +48,41 @@ test('a changed, an added and a removed rule run in shadow, and a reload makes e
   t.deepEqual([value('desk/lamp'), value('desk/echo'), value('desk/sign')], [true, true, '2']);
 });
 
+test('in shadow, counters count on, latches stay and alarms wait for their acknowledgement, as they do live', async (t) => {
+  const core = {
+    type: 'virtual-core',
+    inputs: { lamp: 'desk/lamp', sign: 'desk/echo' },
+    outputs: {
+      count: { block: 'CTU', up: 'lamp', reset: 'sign', pv: 3 },
+      latch: { block: 'SR', set: 'lamp', reset: 'sign' },
+      off: { block: 'TOF', in: 'lamp', pt: '5s' },
+    },
+  };
+  const alarm = { type: 'alarms', alarms: { lamp: { when: 'desk/lamp' } } };
+  const connections = { desk: { ...desk, parameters: [...desk.parameters, 'off,B'] }, core, alarm };
+  const clock = new VirtualClock();
+  const files = { 'a.json5': { connections, rules: [lamp] } };
+  const { hub, save, write, value } = await startReloading(t, files, { scheduler: clock });
+  const on = (ms: number) => {
+    write('desk/mic', true);
+    write('desk/mic', false);
+    clock.advanceTo(clock.now() + ms);
+  };
+  write('desk/echo', false);
+  write('desk/mic', false);
+  for (let times = 0; times < 3; times++) on(6000); // the first value counts as no edge
+  t.deepEqual(['core/count/count', 'core/latch', 'alarm/lamp/state'].map(value), [2, true, 'returned']);
+  await save('a.json5', { connections, rules: [{ ...lamp, to: ['desk/lamp', 'desk/off'] }] });
+  await hub.reloadInShadow();
+  on(6000);
+  write('desk/echo', true);
+  write('alarm/all/ack', true);
+  on(0);
+  const different = new Set(hub.shadow()!.deviations.map(({ address }) => address));
+  t.deepEqual([...different], ['desk/off'], 'nothing else is different');
+  t.is(value('core/latch'), false);
+});
+
 test('after a reload in shadow a save runs in shadow too, until somebody reloads', async (t) => {
   const files = { 'a.json5': { connections: { desk }, rules: [lamp] } };
   const { hub, save, write, value } = await startReloading(t, files, { watch: true });

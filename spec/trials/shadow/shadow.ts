@@ -18,25 +18,48 @@ import { inTemporaryFolder } from '../../support/folder.ts';
 import { Random } from '../../support/random.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { defineTrial, notify } from '../trial.ts';
+import { compareAtPage } from './page.ts';
 import { changes, nextWrites, studioWith } from './studio.ts';
 
+const parts = {
+  replay: { about: 'an hour of a studio that was recorded, with each of many changes', run: compareReplays },
+  page: {
+    about: 'random changes in the rule sheet of a browser, tried in shadow and taken over',
+    run: ({ rounds, first, seed, played, seconds }: Options) =>
+      compareAtPage({ rounds, first, seed, playedMs: played * 60_000, deadlineMs: seconds * 1000 }),
+  },
+};
+
 export const trial = defineTrial({
-  about: 'replays an hour of a studio with changes of its rules, in shadow and live: both must differ in the same way',
+  about: 'a changed rule in shadow shows the differences that occur when it is live: of a recorded hour, and at the page',
   options: {
     minutes: ['how long the studio is recorded', 60, 2],
     seed: ['what happens in it', 1, 7],
     each: ['tries each so many-th change of a rule', 1, 3],
+    rounds: ['how many changes are made at the page', 100, 2],
+    first: ['the number of the first of them', 0],
+    played: ['how many minutes the studio then works, in shadow and live', 5, 2],
+    seconds: ['how long something may take to be seen at the page', 10, 60],
   },
-  run,
+  parts: { all: parts, short: ['replay', 'page'] },
+  async run(options, { parts: chosen }) {
+    let isHeld = chosen.length > 0;
+    for (const [, part] of chosen) isHeld = (await part.run(options)) && isHeld;
+    return isHeld;
+  },
 });
 
 interface Options {
   readonly minutes: number;
   readonly seed: number;
   readonly each: number;
+  readonly rounds: number;
+  readonly first: number;
+  readonly played: number;
+  readonly seconds: number;
 }
 
-function run({ minutes, seed, each }: Options): Promise<boolean> {
+function compareReplays({ minutes, seed, each }: Options): Promise<boolean> {
   return inTemporaryFolder('shadow', async (folder) => {
     const recorded = await recordStudio(seed, minutes * 60_000, folder);
     notify(`${recorded.changes.length} changes in ${minutes} minutes`);
@@ -156,7 +179,7 @@ async function replayInShadow(
   const closure = dependencyClosureOf(flows, changed)!;
   const run = new ShadowRun(
     closure,
-    { graph: side.twin.graph, scheduler: side.clock, log: silentLog, isVirtual: true },
+    { graph: side.twin.graph, scheduler: side.clock, log: silentLog, memoriesOf: side.twin.memoriesOf, isVirtual: true },
     1_000_000,
   );
   for await (const turn of turns) replayTurn(side, turn);

@@ -98,3 +98,123 @@ export function nextWrites(random: Random): { afterMs: number; writes: [address:
     writes: Array.from({ length: random.once(4) ? 3 : 1 }, write),
   };
 }
+
+export type StudioRule = Readonly<Record<string, unknown>> & { readonly name: string };
+
+/** A change of one entry of the rules at the page. An entry with `each` is several rules. */
+export interface Edit {
+  readonly about: string;
+  /** The name of the rule whose sheet is opened; undefined: a new rule. */
+  readonly opened: string | undefined;
+  /** What the entry becomes; undefined: it is deleted. */
+  readonly rule: StudioRule | undefined;
+}
+
+const { week: _, ...connectionsAtRest } = connections;
+
+/** The studio for the page: without a schedule, because virtual time goes on over hours. */
+export const studioOfPage = {
+  connections: {
+    ...connectionsAtRest,
+    core: {
+      type: 'virtual-core',
+      inputs: { air: 'desk/on-air', lamp: 'desk/door-lamp', zero: 'spare/zero' },
+      outputs: {
+        ...connections.core.outputs,
+        shows: { block: 'CTU', up: 'air', reset: 'zero', pv: 5 },
+        visit: { block: 'RS', set: 'lamp', reset: 'zero' },
+      },
+    },
+    alarm: { type: 'alarms', alarms: { air: { when: 'desk/on-air', delay: '3s' }, door: { when: 'desk/door-lamp' } } },
+    spare: { type: 'dummy', parameters: ['b1,B', 'b2,B', 'i1,I', 'f1,F', 's1,S', 'go,T', 'zero,B'] },
+  },
+  rules: [
+    ...rules.filter(({ name }) => name !== 'open'),
+    { name: 'go', from: 'desk/mic1', when: 'value', map: 'true', to: 'spare/go' },
+    { name: 'gone', from: 'spare/go', map: "param('spare/i1', 0) + 1", to: 'spare/i1' },
+    { each: { n: [1, 2] }, name: 'copy ${n}', from: 'desk/mic${n}', to: 'spare/b${n}' },
+  ] as readonly StudioRule[],
+  /** Written one after another, these lead every rule and every parameter to the same state. */
+  exercise: [
+    { 'desk/mic1': true, 'desk/mic2': true, 'desk/level': 0.1, 'desk/doorbell': 1 },
+    { 'desk/mic1': false, 'desk/mic2': false, 'desk/level': 0.5, 'desk/on-air': false },
+    {
+      ...{ 'desk/slot': 0, 'desk/sign': '', 'desk/door-lamp': false, 'lamps/red': false, 'lamps/green': true },
+      ...{ 'lamps/meter': 50, 'lamps/quiet': false, 'lamps/late': false, 'lamps/open': false, 'lamps/long': false },
+      ...{ 'spare/b1': false, 'spare/b2': false, 'spare/i1': 0, 'spare/f1': 0, 'spare/s1': '' },
+    },
+    // what a block counts and an alarm keeps is there before the comparison
+    { 'spare/zero': true, 'alarm/all/ack': 1 },
+    { 'spare/zero': false, 'desk/on-air': true, 'desk/door-lamp': true },
+    { 'desk/on-air': false, 'desk/door-lamp': false },
+    { 'desk/sign': '', 'lamps/rings': 0, 'lamps/beat': 0, 'spare/i1': 0 },
+  ],
+} as const;
+
+const flags = ['desk/mic1', 'desk/mic2', 'desk/on-air', 'desk/door-lamp', 'core/held', 'core/long', 'core/shows', 'alarm/air'];
+const numbers = ['desk/level', 'desk/slot', 'lamps/meter', 'clock/pulse/1', 'clock/pulse/2', 'spare/i1'];
+const lamps = ['lamps/red', 'lamps/green', 'lamps/late', 'lamps/open', 'lamps/long', 'spare/b1', 'spare/b2', 'spare/go'];
+const conditions = ["param('desk/on-air', false)", "!param('desk/mic2', false)", "param('desk/level', 0.0) > 0.4"];
+const maps = ['value', '!value', 'true', 'false', "value || param('desk/mic2', false)", 'value != previous'];
+const times = ['40ms', '500ms', '2s', '7s'];
+
+function randomSteps(random: Random): object[] {
+  const time = random.pick(times);
+  const step = () =>
+    random.pick<object>([
+      ...['delay', 'debounceTime', 'throttleTime', 'auditTime', 'sampleTime', 'onDelay', 'offDelay', 'repeat'].map(
+        (name) => ({ [name]: time }),
+      ),
+      { distinctUntilChanged: true },
+      { filter: 'value' },
+      { map: '!value' },
+      { startWith: true },
+      { skip: 2 },
+      { take: 3 },
+      { switchMap: [{ delay: time }] },
+      { throttleTime: { duration: 1500, trailing: true } },
+    ]);
+  return random.once(3) ? [step(), step()] : [step()];
+}
+
+function randomRule(random: Random, name: string): StudioRule {
+  const isNumber = random.once(4);
+  return {
+    name,
+    from: isNumber ? random.pick(numbers) : random.pick(flags),
+    ...(random.once(3) && { when: random.pick(conditions) }),
+    ...(isNumber ? { map: `value > ${random.pick(['0.3', '1', '20'])}` } : random.once(2) && { map: random.pick(maps) }),
+    ...(random.once(2) && { pipe: randomSteps(random) }),
+    to: random.once(4) ? random.pick([lamps.slice(0, 2), lamps.slice(3, 6)]) : random.pick(lamps),
+    ...(random.once(6) && { atStart: true }),
+    ...(random.once(6) && { hear: 'writes' }),
+  };
+}
+
+/** A change of a rule as a person may make it; the hub may still refuse it. */
+export function randomEdit(random: Random): Edit {
+  if (random.once(6)) {
+    const rule = randomRule(random, 'new');
+    return { about: `new: ${JSON.stringify(rule)}`, opened: undefined, rule };
+  }
+  const { ...old } = random.pick(studioOfPage.rules);
+  const opened = old.name.replaceAll('${n}', '1');
+  if (random.once(8)) return { about: `${opened}: deleted`, opened, rule: undefined };
+  const { pipe, when, ...plain } = old as StudioRule & { readonly pipe?: readonly object[]; readonly when?: string };
+  const settings = random.pick<() => object>([
+    () => ({ pipe: randomSteps(random) }),
+    () => ({ pipe: [...(pipe ?? []), ...randomSteps(random)] }),
+    () => ({ when: random.pick(conditions) }),
+    () => ({ when: random.pick(conditions), pipe: randomSteps(random) }),
+    () => ({ map: random.pick(maps) }),
+    () => ({ map: random.pick(['7000', '3', "param('desk/level', 0.0) * 10.0", "string(value) + '!'"]) }),
+    () => ({ from: random.pick([...flags, ...numbers]) }),
+    () => ({ to: [old.to, random.pick(lamps)].flat() }),
+    () => ({ to: random.pick([...lamps, 'spare/f1', 'spare/s1']) }),
+    () => ({ enabled: false }),
+    () => ({ atStart: true }),
+    () => ({ hear: 'writes' }),
+  ])();
+  const kept = random.once(4) ? plain : { ...plain, ...(when && { when }), ...(pipe && { pipe }) };
+  return { about: `${opened}: ${JSON.stringify(settings)}`, opened, rule: { ...kept, ...settings } as StudioRule };
+}

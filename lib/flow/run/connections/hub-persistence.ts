@@ -1,5 +1,5 @@
-// The state that is preserved beyond the run of the hub: values that a store may keep, and unfinished work of connections. Without a store
-// nothing is recorded.
+// The state that is preserved beyond the run of the hub: values that a store may keep, and unfinished work of connections. Without a store,
+// only a run in shadow receives that work.
 import { isAbsolute, resolve } from 'node:path';
 import { type Observable, Subject } from 'rxjs';
 import type {
@@ -185,14 +185,18 @@ export class HubPersistence implements PersistencePort {
   }
 
   /** The memory of a connection that starts. Only its first run after the start of the hub recalls data. */
-  memoryOf(connection: string): Memory | undefined {
-    if (!this.#hasStore) return undefined;
+  memoryOf({ id: connection, type: { isExternal } }: ConnectionPlan): Memory | undefined {
+    if (!this.#hasStore && isExternal) return undefined;
+    const hasStore = () => this.#hasStore;
     const recalled = this.#recalled.get(connection);
     this.#recalled.delete(connection);
     if (recalled === undefined)
       for (const name of this.#known.get(connection)?.keys() ?? []) this.#change(connection, name, () => undefined);
     return {
       recalled: recalled ?? nothing,
+      get isKept() {
+        return hasStore();
+      },
       changed: (name, read) => this.#change(connection, name, read),
       timeOf: (clockMs) => clockMs + this.#offset(),
       clockOf: (timeMs) => timeMs - this.#offset(),
@@ -214,6 +218,14 @@ export class HubPersistence implements PersistencePort {
     const recalled = this.#recalled.get(hubId);
     this.#recalled.delete(hubId);
     return recalled ?? nothing;
+  }
+
+  /** Returns the work in progress of some connections, as it is now. */
+  memoriesOf(connections: ReadonlySet<string>): readonly KeptMemory[] {
+    return [...this.#known]
+      .filter(([connection]) => connections.has(connection))
+      .flatMap(([connection, known]) => [...known].map(([name, read]) => ({ connection, name, memory: read() })))
+      .filter(({ memory }) => memory !== undefined);
   }
 
   takeMemories(): readonly KeptMemory[] {
@@ -245,6 +257,7 @@ export class HubPersistence implements PersistencePort {
 
   #change(connection: string, name: string, read: Read): void {
     this.#know(connection, name, read);
+    if (!this.#hasStore) return;
     let changed = this.#changed.get(connection);
     if (changed === undefined) {
       changed = new Set();

@@ -236,7 +236,7 @@ export class Supervisor {
       atSettle: (work) => this.#prepareToSettle(work),
       finish: (work) => this.#finish(work),
       restored: persistence.valuesOf(plan),
-      memory: persistence.memoryOf(plan.id),
+      memory: persistence.memoryOf(plan),
       left: persistence.takeLeft(plan),
       leave: (what) => persistence.leave(plan, what),
     };
