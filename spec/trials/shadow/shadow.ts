@@ -31,7 +31,8 @@ const parts = {
 };
 
 export const trial = defineTrial({
-  about: 'a changed rule in shadow shows the differences that occur when it is live: of a recorded hour, and at the page',
+  about:
+    'a changed rule in shadow shows the differences that occur when it is live: of a recorded hour, and at the page',
   options: {
     minutes: ['how long the studio is recorded', 60, 2],
     seed: ['what happens in it', 1, 7],
@@ -179,7 +180,13 @@ async function replayInShadow(
   const closure = dependencyClosureOf(flows, changed)!;
   const run = new ShadowRun(
     closure,
-    { graph: side.twin.graph, scheduler: side.clock, log: silentLog, memoriesOf: side.twin.memoriesOf, isVirtual: true },
+    {
+      graph: side.twin.graph,
+      scheduler: side.clock,
+      log: silentLog,
+      memoriesOf: side.twin.memoriesOf,
+      isVirtual: true,
+    },
     1_000_000,
   );
   for await (const turn of turns) replayTurn(side, turn);

@@ -151,9 +151,27 @@ export const studioOfPage = {
   ],
 } as const;
 
-const flags = ['desk/mic1', 'desk/mic2', 'desk/on-air', 'desk/door-lamp', 'core/held', 'core/long', 'core/shows', 'alarm/air'];
+const flags = [
+  'desk/mic1',
+  'desk/mic2',
+  'desk/on-air',
+  'desk/door-lamp',
+  'core/held',
+  'core/long',
+  'core/shows',
+  'alarm/air',
+];
 const numbers = ['desk/level', 'desk/slot', 'lamps/meter', 'clock/pulse/1', 'clock/pulse/2', 'spare/i1'];
-const lamps = ['lamps/red', 'lamps/green', 'lamps/late', 'lamps/open', 'lamps/long', 'spare/b1', 'spare/b2', 'spare/go'];
+const lamps = [
+  'lamps/red',
+  'lamps/green',
+  'lamps/late',
+  'lamps/open',
+  'lamps/long',
+  'spare/b1',
+  'spare/b2',
+  'spare/go',
+];
 const conditions = ["param('desk/on-air', false)", "!param('desk/mic2', false)", "param('desk/level', 0.0) > 0.4"];
 const maps = ['value', '!value', 'true', 'false', "value || param('desk/mic2', false)", 'value != previous'];
 const times = ['40ms', '500ms', '2s', '7s'];
@@ -183,7 +201,9 @@ function randomRule(random: Random, name: string): StudioRule {
     name,
     from: isNumber ? random.pick(numbers) : random.pick(flags),
     ...(random.once(3) && { when: random.pick(conditions) }),
-    ...(isNumber ? { map: `value > ${random.pick(['0.3', '1', '20'])}` } : random.once(2) && { map: random.pick(maps) }),
+    ...(isNumber
+      ? { map: `value > ${random.pick(['0.3', '1', '20'])}` }
+      : random.once(2) && { map: random.pick(maps) }),
     ...(random.once(2) && { pipe: randomSteps(random) }),
     to: random.once(4) ? random.pick([lamps.slice(0, 2), lamps.slice(3, 6)]) : random.pick(lamps),
     ...(random.once(6) && { atStart: true }),
