@@ -43,6 +43,7 @@ const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
   'connections/mail/': ['connections/message-template.ts', 'connections/outbox.ts', 'device/', 'nodemailer'],
   'connections/mqtt/': ['device/', 'expression/', 'json5/'],
   'connections/osc/': ['device/'],
+  'connections/tsl-umd/': ['device/'],
   'connections/rest-api/': ['wire/', 'json5/', 'expression/', 'dashboard/', 'net/', 'regex/'],
   'connections/store/': ['backup/', 'json5/', 'wire/'],
   'connections/virtual-core/': ['expression/'],

@@ -13,6 +13,7 @@ export const registry = {
   schedule: () => import('./schedule/schedule.ts').then(({ schedule }) => schedule),
   store: () => import('./store/store.ts').then(({ store }) => store),
   timer: () => import('./timer/timer.ts').then(({ timer }) => timer),
+  'tsl-umd': () => import('./tsl-umd/tsl-umd.ts').then(({ tslUmd }) => tslUmd),
   'virtual-core': () => import('./virtual-core/virtual-core.ts').then(({ virtualCore }) => virtualCore),
   webhook: () => import('./webhook/webhook.ts').then(({ webhook }) => webhook),
   'xml-file-output': () => import('./xml-file-output/xml-file-output.ts').then(({ xmlFileOutput }) => xmlFileOutput),

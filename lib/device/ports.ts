@@ -83,7 +83,13 @@ export function tcpClient({ host, port }: Place, framing: Framing, refuse: Refus
         },
         received: (bytes) => reader.push(bytes as Buffer),
       });
-      return { send: (packet) => link.send(framing.wrap(packet)), end: stop };
+      return {
+        send: (packet) => link.send(framing.wrap(packet)),
+        end: stop,
+        get unsentBytes() {
+          return link.unsentBytes ?? 0;
+        },
+      };
     },
   };
 }
