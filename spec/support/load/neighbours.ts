@@ -11,6 +11,7 @@ import { FrameReader } from './frame-reader.ts';
 import { Histogram } from './histogram.ts';
 import { openV1Socket, readMessage } from './v1-socket.ts';
 import { encodeClientText, opcodes, openWebSocket } from './web-socket.ts';
+import { countOf, type Windows } from './windows.ts';
 
 export interface NeighboursTask {
   readonly port: number;
@@ -19,6 +20,8 @@ export interface NeighboursTask {
   /** How long they are watched before the abuse begins, and during it. */
   readonly beforeMs: number;
   readonly duringMs: number;
+  /** Measures these windows in the place of the time during it. */
+  readonly windows?: Windows;
   /** The token of the user that they are; if omitted, they are nobody. */
   readonly token?: string | undefined;
   /** Who comes in meanwhile; if omitted, nobody. */
@@ -36,6 +39,8 @@ export interface Latency {
 export interface NeighboursResult {
   readonly before: Latency;
   readonly during: Latency;
+  /** The p99 of each window. */
+  readonly p99s: readonly number[];
   /** How the right credentials came in meanwhile. */
   readonly entrances: Entrances | undefined;
 }
@@ -44,25 +49,39 @@ const writeEveryMs = 250;
 /** What has not arrived so long after the end counts as having taken as long. */
 const graceMs = 2000;
 
+/** The changes that are written in a time, and how long they take to each neighbour. */
+class Measured {
+  readonly latencies = new Histogram();
+  readonly fromMs: number;
+  readonly toMs: number;
+  written = 0;
+
+  constructor(fromMs: number, ms: number) {
+    this.fromMs = fromMs;
+    this.toMs = fromMs + ms;
+  }
+
+  has(timeMs: number): boolean {
+    return timeMs >= this.fromMs && timeMs < this.toMs;
+  }
+}
+
 /** What so many neighbours have heard of one another while they are measured. */
 class Heard {
-  readonly #latencies = new Histogram();
+  #measured: readonly Measured[] = [];
   /** When each of them heard anything last. */
   readonly #lastAt: number[];
   #longestGap = 0;
-  #written = 0;
-  #heard = 0;
-  #from = performance.now();
-  #to = this.#from;
 
   constructor(neighbours: number) {
-    this.#lastAt = Array.from({ length: neighbours }, () => this.#from);
+    this.#lastAt = Array.from({ length: neighbours }, () => performance.now());
   }
 
   /** One of them writes now: returns the time, which is what it writes. */
   noteWrite(): number {
     const now = performance.now();
-    if (this.#isMeasured(now)) this.#written++;
+    const measured = this.#find(now);
+    if (measured !== undefined) measured.written++;
     return now;
   }
 
@@ -71,35 +90,36 @@ class Heard {
     const now = performance.now();
     this.#longestGap = Math.max(this.#longestGap, now - this.#lastAt[neighbour]!);
     this.#lastAt[neighbour] = now;
-    if (!this.#isMeasured(writtenAt)) return;
-    this.#heard++;
-    this.#latencies.add(now - writtenAt);
+    this.#find(writtenAt)?.latencies.add(now - writtenAt);
   }
 
-  async measure(ms: number): Promise<Latency> {
-    this.#latencies.clear();
-    this.#written = 0;
-    this.#heard = 0;
+  #find(timeMs: number): Measured | undefined {
+    return this.#measured.find((one) => one.has(timeMs));
+  }
+
+  /** Measures so many times of this length, one after the other; returns each, and all of it. */
+  async measure(ms: number, times = 1): Promise<{ readonly all: Latency; readonly p99s: readonly number[] }> {
+    const from = performance.now();
+    this.#measured = Array.from({ length: times }, (_, time) => new Measured(from + time * ms, ms));
     this.#longestGap = 0;
-    this.#from = performance.now();
-    this.#lastAt.fill(this.#from);
-    this.#to = this.#from + ms;
-    await after(ms);
-    const missing = () => this.#written * this.#lastAt.length - this.#heard;
-    await becomesSo(() => missing() <= 0, { deadlineMs: graceMs, everyMs: 10 });
-    for (let left = missing(); left > 0; left--) this.#latencies.add(graceMs);
+    this.#lastAt.fill(from);
+    await after(ms * times);
+    const neighbours = this.#lastAt.length;
+    const missingOf = ({ written, latencies }: Measured) => written * neighbours - latencies.total;
+    const areWhole = () => this.#measured.every((one) => missingOf(one) <= 0);
+    await becomesSo(areWhole, { deadlineMs: graceMs, everyMs: 10 });
+    const changes = this.#measured.reduce((sum, { latencies }) => sum + latencies.total, 0);
+    for (const one of this.#measured) for (let left = missingOf(one); left > 0; left--) one.latencies.add(graceMs);
     const now = performance.now();
     const longestGap = this.#lastAt.reduce((longest, at) => Math.max(longest, now - at), this.#longestGap);
-    const [p50, p99] = [this.#latencies.percentile(0.5), this.#latencies.percentile(0.99)];
-    return { p50, p99, longestGap, changes: this.#heard };
-  }
-
-  #isMeasured(timeMs: number): boolean {
-    return timeMs >= this.#from && timeMs <= this.#to;
+    const each = (fraction: number) => this.#measured.map(({ latencies }) => latencies.percentile(fraction));
+    const p99s = each(0.99);
+    return { all: { p50: Math.max(...each(0.5)), p99: Math.max(...p99s), longestGap, changes }, p99s };
   }
 }
 
-await runTask(async ({ port, addresses, beforeMs, duringMs, token, handshakeRequest: credentials }: NeighboursTask) => {
+await runTask(async (task: NeighboursTask) => {
+  const { port, addresses, beforeMs, duringMs, windows, token, handshakeRequest: credentials } = task;
   const headers: Headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const heard = new Heard(addresses.length);
   let failure: string | undefined;
@@ -117,16 +137,17 @@ await runTask(async ({ port, addresses, beforeMs, duringMs, token, handshakeRequ
     return setTimeout(() => setInterval(write, writeEveryMs), (client * writeEveryMs) / addresses.length);
   });
   await after(500); // until all of it is compiled
-  const before = await heard.measure(beforeMs);
+  const { all: before } = await heard.measure(beforeMs);
   process.send!({ result: 'begin' });
   await once(process, 'message');
   const handshakeRequest = credentials && new HandshakeRequest(port, credentials);
   handshakeRequest?.start();
-  const during = await heard.measure(duringMs);
+  const [ms, times] = windows === undefined ? [duringMs, 1] : [windows.ms, countOf(windows)];
+  const { all: during, p99s } = await heard.measure(ms, times);
   const entrances = handshakeRequest?.stop();
   for (const timer of timers) clearTimeout(timer);
   if (failure !== undefined) throw new Error(`expected neighbours to stay connected, got: ${failure}`);
-  return { before, during, entrances } satisfies NeighboursResult;
+  return { before, during, p99s, entrances } satisfies NeighboursResult;
 });
 
 type Headers = Readonly<Record<string, string>>;

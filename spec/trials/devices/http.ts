@@ -205,14 +205,18 @@ export async function tryLighttpd(stage: Stage, breaks: Breaks): Promise<void> {
 
 const polledDevices = 100;
 const polledEach = 10;
-/** How many answers a second the hub takes in this trial. */
+/** The hub is asked to poll 12,500 times a second, and has to do so this often. */
+const pollEvery = '80ms';
 const pollsPerSecond = 10_000;
 
 export async function tryHttpLoad(stage: Stage, { stops: isFull }: Breaks): Promise<void> {
   const { port, start } = await startNginx(stage);
   await start();
   const parameters = {
-    [`level/{n:1..${polledEach}}`]: { type: 'I', ask: { path: '/level', reply: { level: '{value}' }, every: '100ms' } },
+    [`level/{n:1..${polledEach}}`]: {
+      type: 'I',
+      ask: { path: '/level', reply: { level: '{value}' }, every: pollEvery },
+    },
   };
   const description = { about: 'numbers', transports: ['http'], timeout: '5s', parameters };
   const folder = await stage.folder({ 'level.device.json5': JSON.stringify(description) });
@@ -234,7 +238,7 @@ export async function tryHttpLoad(stage: Stage, { stops: isFull }: Breaks): Prom
     notify(
       `  ${perSecond.toFixed(0)} answers/s of ${polledDevices} devices, ${((((await cpuMsOf(hub.pid)) - cpu) / ms) * 100).toFixed(0)} % of a core`,
     );
-    if (isFull) assert.ok(perSecond > pollsPerSecond * 0.9, `expected ${pollsPerSecond} answers/s`);
+    if (isFull) assert.ok(perSecond > pollsPerSecond, `expected ${pollsPerSecond} answers/s`);
   } finally {
     await hub.stop(true);
   }

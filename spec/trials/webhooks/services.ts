@@ -1,37 +1,47 @@
-// A process that is the services around a hub: it delivers numbers to webhooks of the hub, each tenth twice, and takes those that the hub sends.
+// A process that is the services around two hubs: it delivers numbers to webhooks of one of them, each tenth twice, in windows by turns, and takes
+// those that the hubs send.
 
 import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
 import { schemeOf, sign, verify } from '../../../lib/connections/webhook/signature.ts';
+import { countOf, reachesHub, type Windows } from '../../support/load/windows.ts';
 import { runTask } from '../../support/system/task.ts';
 
 export interface ServicesTask {
-  readonly port: number;
+  /** The port of the hub that is measured, and of the one beside it. */
+  readonly ports: readonly [number, number];
   readonly secret: string;
   readonly targetPort: number;
   /** Takes connections and never answers. */
   readonly silentPort: number;
   readonly hooks: number;
   readonly perSecond: number;
-  readonly ms: number;
+  readonly windows: Windows;
 }
 
 export interface ServicesResult {
-  /** The last number that was delivered to each webhook. */
-  readonly sent: readonly number[];
-  /** By webhook, what the hub has sent. */
-  readonly taken: readonly (readonly number[])[];
+  /** Those of the hub that is measured, and of the one beside it. */
+  readonly hubs: readonly {
+    /** The last number that was delivered to each webhook. */
+    readonly sent: readonly number[];
+    /** By webhook, what the hub has sent. */
+    readonly taken: readonly (readonly number[])[];
+  }[];
   readonly wrong: readonly string[];
 }
 
 /** How long what the hub sends may take to arrive. */
 const settleMs = 20_000;
 
-await runTask(async ({ port, secret, targetPort, silentPort, hooks, perSecond, ms }: ServicesTask) => {
+await runTask(async ({ ports, secret, targetPort, silentPort, hooks, perSecond, windows }: ServicesTask) => {
   const scheme = schemeOf('standard');
-  const taken = Array.from({ length: hooks }, (): number[] => []);
+  const hubs = ports.map((port) => ({
+    port,
+    sent: Array<number>(hooks).fill(0),
+    taken: Array.from({ length: hooks }, (): number[] => []),
+  }));
   const wrong: string[] = [];
   const target = createServer(async (asked, answer) => {
     const chunks: Buffer[] = [];
@@ -39,7 +49,8 @@ await runTask(async ({ port, secret, targetPort, silentPort, hooks, perSecond, m
     const body = Buffer.concat(chunks);
     const header = (name: string) => String(asked.headers[name] ?? '');
     if (verify(scheme, secret, header, body) === undefined) wrong.push(`a wrong signature of ${body}`);
-    taken[Number(asked.url?.slice(1))]?.push(Number(body));
+    const [, hub, hook] = (asked.url ?? '').split('/');
+    hubs[Number(hub)]?.taken[Number(hook)]?.push(Number(body));
     answer.writeHead(204).end();
   });
   target.listen(targetPort, '127.0.0.1');
@@ -47,13 +58,14 @@ await runTask(async ({ port, secret, targetPort, silentPort, hooks, perSecond, m
   silent.listen(silentPort, '127.0.0.1');
   await Promise.all([once(target, 'listening'), once(silent, 'listening')]);
   const agent = new Agent({ keepAlive: true });
-  const deliver = (hook: number, id: string, body: string) =>
+  const deliver = (port: number, hook: number, id: string, body: string) =>
     new Promise<number>((resolve, reject) => {
       const headers = sign(scheme, secret, { id, timestamp: Math.floor(Date.now() / 1000) }, Buffer.from(body));
       const asked = request(
         {
           port,
           host: '127.0.0.1',
+          localAddress: '127.9.0.1', // services and clients are at different addresses, whose work takes turns
           agent,
           method: 'POST',
           path: `/hub/hooks/in-${hook}`,
@@ -64,25 +76,33 @@ await runTask(async ({ port, secret, targetPort, silentPort, hooks, perSecond, m
       asked.on('error', reject);
       asked.end(body);
     });
+  process.send!({ result: 'ready' });
+  await once(process, 'message');
   const startedAt = performance.now();
-  const sendTo = async (hook: number) => {
-    let number = 0;
-    for (let now = startedAt; now - startedAt < ms; now = performance.now()) {
-      if (number >= ((now - startedAt) / 1000) * perSecond) {
+  const sendIn = async (window: number, hook: number) => {
+    const { port, sent } = hubs[reachesHub(window) ? 0 : 1]!;
+    const from = startedAt + window * windows.ms;
+    let done = 0;
+    for (let now = performance.now(); now - from < windows.ms; now = performance.now()) {
+      if (done >= ((now - from) / 1000) * perSecond) {
         await after(2);
         continue;
       }
-      number++;
+      done++;
+      const number = ++sent[hook]!;
       const times = number % 10 === 0 ? 2 : 1;
       for (let time = 0; time < times; time++) {
-        const status = await deliver(hook, `${hook}-${number}`, JSON.stringify({ number }));
+        const status = await deliver(port, hook, `${hook}-${number}`, JSON.stringify({ number }));
         if (status !== 204) wrong.push(`expected 204, got ${status}`);
       }
     }
-    return number;
   };
-  const sent = await Promise.all(Array.from({ length: hooks }, (_, hook) => sendTo(hook)));
+  const sendTo = async (hook: number) => {
+    for (let window = 0; window < countOf(windows); window++) await sendIn(window, hook);
+  };
+  await Promise.all(Array.from({ length: hooks }, (_, hook) => sendTo(hook)));
   const endsAt = performance.now() + settleMs;
-  while (taken.some((numbers, hook) => numbers.length < sent[hook]!) && performance.now() < endsAt) await after(50);
-  return { sent, taken, wrong: wrong.slice(0, 5) } satisfies ServicesResult;
+  const isMissing = () => hubs.some(({ sent, taken }) => taken.some((numbers, hook) => numbers.length < sent[hook]!));
+  while (isMissing() && performance.now() < endsAt) await after(50);
+  return { hubs, wrong: wrong.slice(0, 5) } satisfies ServicesResult;
 });
