@@ -191,6 +191,8 @@ export interface GatewayType<Settings = unknown> extends ConnectionTypeBasics<Se
    * pure. Omitted: it always runs.
    */
   flushesLast?(settings: Settings): boolean;
+  /** Returns what of it records a parameter, such as `history` and `snapshot night`, so that people see its uses; pure. */
+  records?(settings: Settings): (address: string) => readonly string[];
   run(context: ConnectionContext<Settings>, hub: HubPort): Observable<ConnectionEvent>;
 }
 

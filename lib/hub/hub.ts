@@ -369,8 +369,9 @@ export class Hub implements HubPort {
         .map((rule) => ({ rule, as: asOf(rule) }))
         .filter(({ as }) => as.length > 0)
         .map(({ rule, as }) => ({ name: rule.name, file: rule.file, place: placeOf?.(rule) ?? rule.file, as })),
-      connections: connections.flatMap(({ id, type, file, inputs }) => {
-        const as = Object.keys(inputs).filter((name) => inputs[name] === address);
+      connections: connections.flatMap(({ id, type, settings, file, inputs }) => {
+        const read = Object.keys(inputs).filter((name) => inputs[name] === address);
+        const as = [...read, ...(type.isGateway ? (type.records?.(settings)(address) ?? []) : [])];
         return as.length > 0 ? [{ id, type: type.type, file, as }] : [];
       }),
       tests: tests

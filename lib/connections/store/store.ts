@@ -6,6 +6,7 @@ import type { HubPort } from '../hub-port.ts';
 import { AuditQueue } from './audit/audit-queue.ts';
 import { auditOf, listenForEntries, type OpenedLog, openAudit, packAudit } from './audit/keep-audit.ts';
 import { keepStorage } from './backup/backup-maker.ts';
+import { createRuleFinder } from './history/history-rules.ts';
 import { historyOf } from './history/keep-history.ts';
 import { Recorder } from './history/recorder.ts';
 import { buffersOf, packRows } from './packed-rows.ts';
@@ -35,6 +36,16 @@ export const store = defineGatewayType({
   parameters: ({ snapshots }) => declareSnapshots(snapshots),
   flushesLast: ({ shared }) => shared,
   privateFiles: ({ folder }, resolvePath) => privateFilesOf(resolvePath(folder)),
+  records({ history, snapshots }) {
+    const isRecorded = createRuleFinder(rulesOf(history));
+    const selections = Object.entries(snapshots).map(
+      ([name, one]) => [`snapshot ${name}`, createSelection(one)] as const,
+    );
+    return (address) => [
+      ...(isRecorded(address) === undefined ? [] : ['history']),
+      ...selections.filter(([, isSelected]) => isSelected(address)).map(([name]) => name),
+    ];
+  },
   claims: () => [{ kind: 'store', name: 'the store of the hub', scope: '*' }],
   prepare: prepareValues,
   async restore(context) {

@@ -302,7 +302,7 @@ export const usages = named(
       z.strictObject({ name: text, file: text, place: text, as: z.array(z.enum(['from', 'to', 'reads'])) }),
     ),
     connections: z
-      .array(z.strictObject({ id: text, type: text, as: texts.describe('The names of its inputs') }))
+      .array(z.strictObject({ id: text, type: text, as: texts.describe('The names of its inputs; history, snapshot <name>') }))
       .describe('Connections that read it, such as alarms and logic, and stores with a history of it'),
     dashboards: texts,
     tests: z.array(z.strictObject({ name: text, file: text, place: text })),

@@ -290,10 +290,18 @@ test('the uses of a parameter are its rules, connections, dashboards and tests',
       core: { type: 'virtual-core', inputs: { mic: 'desk/mic' }, outputs: { on: { type: 'B', expression: 'mic' } } },
     },
   };
-  const editors = await start(t, { 'core.json5': core });
+  const snapshots = { night: { include: ['desk/m*'] }, other: { include: ['desk/lamp'] } };
+  const history = [{ include: ['vault/*'] }, { include: ['desk/**'], exclude: ['desk/lamp'] }];
+  const store = { type: 'store', folder: 'data', history, snapshots };
+  const alarm = { type: 'alarms', alarms: { open: { when: 'desk/mic' } } };
+  const editors = await start(t, { 'core.json5': core, 'past.json5': { connections: { store, alarm } } });
   const { body } = await editors.get<Usages>('/hub/usages?address=desk%2Fmic');
   t.like(body.rules[0], { name: 'lamp', as: ['from'] });
-  t.deepEqual(body.connections, [{ id: 'core', type: 'virtual-core', as: ['mic'] }]);
+  t.deepEqual(body.connections, [
+    { id: 'core', type: 'virtual-core', as: ['mic'] },
+    { id: 'store', type: 'store', as: ['history', 'snapshot night'] },
+    { id: 'alarm', type: 'alarms', as: ['open'] },
+  ]);
   t.is(body.tests[0]?.name, 'the lamp follows');
   t.is((await editors.get('/hub/usages?address=vault%2Fcode', users.one.token)).status, 404);
   const seen = await editors.get<Usages>('/hub/usages?address=desk%2Fmic', users.one.token);
