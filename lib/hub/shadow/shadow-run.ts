@@ -37,7 +37,12 @@ export class ShadowRun {
   readonly #subscription = new Subscription();
   /** Live changes of this turn that the twin has not received yet. */
   #pending: Change[] = [];
+  /** The addresses of those that were there when the turn began to settle: what settles has seen them. */
+  #seen = new Set<string>();
   readonly #task = new SettleCall({ order: Number.MAX_SAFE_INTEGER }, () => this.#report());
+  readonly #settling = new SettleCall({ order: Number.MIN_SAFE_INTEGER }, () => {
+    for (const { parameter } of this.#pending) this.#seen.add(parameter.address);
+  });
 
   /** Keeps the newest `most` deviations. */
   constructor(closure: DependencyClosure, runtime: ShadowRuntime, most = keptDeviations) {
@@ -109,7 +114,9 @@ export class ShadowRun {
     if (this.closure.written.has(address) && (change.revision > 0 || wanted === change))
       this.deviations.note('done', change);
     if (!this.#isNews(change)) return;
+    if (this.#seen.has(address)) this.#report();
     this.#pending.push(change);
+    this.#live.atSettle(this.#settling);
     this.#live.atSettle(this.#task);
   }
 
@@ -132,6 +139,7 @@ export class ShadowRun {
       return { address: parameter.address, value: this.#live.inputOf(change), origin, cause };
     });
     this.#pending = [];
+    this.#seen.clear();
     this.twin.receive(writes);
   }
 }
@@ -185,20 +193,12 @@ export function dependencyClosureOf(live: Plan, next: Plan | undefined): Depende
         for (const address of outputsOf(connection)) written.add(address);
       }
   }
+  for (const rule of target)
+    if (!rules.has(rule) && isStateless(rule) && rule.to.some((address) => written.has(address))) rules.add(rule);
   const addresses = new Set(written);
-  const addAll = (list: Iterable<string>) => {
-    for (const address of list) addresses.add(address);
-  };
-  for (const { inputs } of inside) addAll(Object.values(inputs));
-  for (const rule of rules) for (const list of [rule.addresses, rule.sharedAddresses]) addAll(list);
-  for (let size = -1; size !== rules.size; ) {
-    size = rules.size;
-    for (const rule of target) {
-      if (rules.has(rule) || !isStateless(rule) || !writes(rule, waitsForTurn(rule) ? addresses : written)) continue;
-      rules.add(rule);
-      addAll(rule.addresses);
-    }
-  }
+  for (const rule of rules)
+    for (const list of [rule.addresses, rule.sharedAddresses]) for (const one of list) addresses.add(one);
+  for (const { inputs } of inside) for (const address of Object.values(inputs)) addresses.add(address);
 
   const ids = new Set([...inside].map(({ id }) => id));
   const running = connections.flatMap((one) => (ids.has(one.id) ? [repeated(one)] : trimmed(one, addresses)));
@@ -252,21 +252,12 @@ function isData({ body }: RulePlan): boolean {
 }
 
 /**
- * Whether the runs of a rule depend on nothing but present values. Such a rule runs in the twin as well where its place within a turn
- * decides: if it writes what the closure writes, or if it waits for the other writes of a turn and writes what the closure reads. The
- * writes of any other rule are received from the live hub when the turn ends.
+ * Whether the runs of a rule depend on nothing but present values. If another rule of the closure has the same destination, the order of
+ * both within a turn decides, so such a rule runs in the twin as well. The writes of any other one are received from the live hub.
  */
 function isStateless({ body }: RulePlan): boolean {
   if ('stream' in body || body.pipe.length > 0) return false;
   return ![body.when, body.map, ...(body.split ?? [])].some((expression) => expression?.readsPrevious);
-}
-
-function waitsForTurn({ body }: RulePlan): boolean {
-  return 'from' in body && 'named' in body.from;
-}
-
-function writes({ to }: RulePlan, written: ReadonlySet<string>): boolean {
-  return to.some((address) => written.has(address));
 }
 
 function reads({ addresses, to }: RulePlan, written: ReadonlySet<string>): boolean {

@@ -175,7 +175,7 @@ async function enter(hand: Hand, edit: Edit): Promise<boolean> {
   await agreement.or(objection).first().waitFor();
   if (await agreement.isVisible()) return true;
   const text = await objection.textContent();
-  if (!/loop|itself|circle|type|expected/.test(text ?? '')) throw new Error(`${edit.about}: ${text}`);
+  if (!/loop|itself|circle|type|expected|unknown name/.test(text ?? '')) throw new Error(`${edit.about}: ${text}`);
   await hand.press('Discard');
   return false;
 }

@@ -131,7 +131,7 @@ export const studioOfPage = {
   rules: [
     ...rules.filter(({ name }) => name !== 'open'),
     { name: 'go', from: 'desk/mic1', when: 'value', map: 'true', to: 'spare/go' },
-    { name: 'gone', from: 'spare/go', map: "param('spare/i1', 0) + 1", to: 'spare/i1' },
+    { name: 'gone', from: 'spare/go', map: "param('desk/level', 0.0)", to: 'spare/f1' },
     { each: { n: [1, 2] }, name: 'copy ${n}', from: 'desk/mic${n}', to: 'spare/b${n}' },
   ] as readonly StudioRule[],
   /** Written one after another, these lead every rule and every parameter to the same state. */
