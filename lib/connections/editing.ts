@@ -259,6 +259,14 @@ export interface Editing {
   source(file: string, rights: EditRights): Promise<Source>;
   /** Edits a file. Errors: `bad-request`, `forbidden` with the location, `not-found`; `conflict`, an `EditConflictError`. */
   edit(request: EditRequest, by: Origin, rights: EditRights): Promise<EditAnswer>;
+  /**
+   * Returns the change set that makes an instance a file of its own, for `edit`, and the place of what was opened there. `path` is that of an
+   * item of the template, `made` which of the items that it has made. Errors: `bad-request`, `forbidden`, `not-found`, `conflict`.
+   */
+  separate(
+    item: { readonly file: string; readonly path: string; readonly made: number },
+    rights: EditRights,
+  ): Promise<{ readonly files: readonly FileEdit[]; readonly place: string }>;
   /** Notes that somebody has a rule open, or no longer. Returns the other open rules of the file. Errors: `forbidden`, `not-found`. */
   noteSheet(
     sheet: { readonly file: string; readonly rule: string; readonly sheet: string; readonly isOpen: boolean },

@@ -2,7 +2,7 @@
 // runs it in shadow, or saves it. A save is merged with changes saved by others in the meantime, or shows both texts.
 
 import { stat } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import {
   type DocumentFolder,
@@ -56,6 +56,7 @@ import { expectJson5, isJson5, KnownTexts, maxTries, readPatiently, treeOf } fro
 import { OpenSheets } from './open-sheets.ts';
 import { editedRule, rehearse, sourcesOf } from './rehearsal.ts';
 import type { Revisions } from './revisions.ts';
+import { type Separation, separateInstance } from './separate-instance.ts';
 
 /** Runs the tests of some flow files of a plan; `part`: what of them may be shown, omitted: everything. */
 export type RunTests = (plan: Plan, files: ReadonlySet<string>, part?: ShownPart) => Promise<TestResults>;
@@ -183,6 +184,25 @@ export class Editor implements Editing {
       throw new HubError('bad-request', 'files: expected either flow files or dashboards, got both');
     const make = (edit: FileEdit) => this.#editFile(edit, rights);
     return this.#change(request, async () => Promise.all(request.files.map(make)), by, rights);
+  }
+
+  async separate({ file, path, made }: Parameters<Editing['separate']>[0], rights: EditRights): Promise<Separation> {
+    const found = await this.#findAllowed(file, false, rights);
+    const { name: list, instance: name } =
+      [...this.#madeItems(found)].filter((one) => one.at === path)[made]?.file ?? {};
+    if (list === undefined || name === undefined)
+      throw new HubError('bad-request', `${path}: expected an item of a template that an instance has made`);
+    const listed = await this.#findAllowed(list, false, rights);
+    const added = await this.#findAllowed(join(dirname(listed.name), `${name}.json5`), true, rights);
+    const [template, text, taken] = await Promise.all([found, listed, added].map((one) => readPatiently(one.path)));
+    if (taken !== undefined)
+      throw new HubError('conflict', `${added.name}: expected a free name, there is such a file`);
+    if (template === undefined || text === undefined)
+      throw new HubError('not-found', `${found.name}: the file is gone`);
+    if ([template, text].some((one) => shown(one.text) !== one.text))
+      throw new HubError('conflict', `${found.name}: expected files without secrets: separate the instance by hand`);
+    const instance = { name, templatePath: found.path, list: listed.name, listPath: listed.path };
+    return separateInstance(instance, template, text, path);
   }
 
   revisions(rights: EditRights): readonly Revision[] {
@@ -532,18 +552,24 @@ export class Editor implements Editing {
     };
   }
 
-  #madeOf({ path, name }: FoundFile): readonly MadeItems[] {
+  #madeOf(found: FoundFile): readonly MadeItems[] {
     const made = new Map<string, { by: MadeItems['by']; names: string[] }>();
+    for (const { at, title, file } of this.#madeItems(found)) {
+      const item = made.get(at) ?? { by: file.instance === undefined ? 'each' : 'instances', names: [] };
+      item.names.push(title);
+      made.set(at, item);
+    }
+    return [...made].map(([at, item]) => ({ path: at, ...item }));
+  }
+
+  /** Yields what templates have made of the items of a file; `at` is the path of the item. */
+  *#madeItems({ path, name }: FoundFile): Generator<{ at: string; title: string; file: FlowFile }> {
     for (const file of this.#parts.loader.filesNow())
       for (const { path: at, title } of itemsOf(file)) {
         const written = file.writtenAt?.(at) ?? { file: file.name, path: at, made: '' };
         if (written.made === '' || (written.file !== name && resolve(written.file) !== path)) continue;
-        const key = formatPath(written.path);
-        const item = made.get(key) ?? { by: file.instance === undefined ? 'each' : 'instances', names: [] };
-        item.names.push(title);
-        made.set(key, item);
+        yield { at: formatPath(written.path), title, file };
       }
-    return [...made].map(([at, item]) => ({ path: at, ...item }));
   }
 
   async #findAllowed(file: string, isNew: boolean, rights: EditRights): Promise<FoundFile> {

@@ -1,6 +1,6 @@
 // Rules made and changed in the browser, by keys and mouse, against a real hub: the file has afterwards what a person would have written.
 
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
@@ -219,6 +219,34 @@ test.serial('a rule that each makes says so: it is changed with its siblings, or
     await read(),
     text.replace(/ {4}\{ each: .*\n/, () => separate),
   );
+});
+
+test.serial('a rule of an instance is made separate with its instance, which becomes a file', async (t) => {
+  const { hub, page } = await open('#/flows?as=list');
+  const [template, list, own] = ['_door.json5', 'doors.json5', 'd2.json5'].map((name) => join(hub.folder, name));
+  const rules = "{ rules: [{ name: 'door', from: 'desk/mic1', map: '${map}', to: 'desk/lamp' }] }";
+  await writeFile(template!, rules);
+  await writeFile(
+    list!,
+    "{ instances: { template: './_door.json5', each: { d1: { map: 'value' }, d2: { map: '!value' } } } }",
+  );
+  t.teardown(async () => {
+    await Promise.all([template, list, own].map((path) => rm(path!, { force: true })));
+    await hub.reload();
+  });
+  await hub.reload();
+  await goTo(page, '#/flows?as=list');
+  await edit(page, 'd2: door');
+  await page.getByText('One of 2 made by instances: d1: door, d2: door.').waitFor();
+  await page.getByRole('button', { name: 'Make “d2: door” separate' }).click();
+  await page.getByText('The instance becomes a file of its own.').waitFor();
+  await takeOver(t, page);
+  await page.getByText('in d2.json5').waitFor();
+  await type(page, 'Destination 1', 'desk/red-2');
+  await takeOver(t, page);
+  t.is(await readFile(template!, 'utf8'), rules);
+  t.regex(await readFile(own!, 'utf8'), /variables: \{ map: '!value' \}[^]*to: 'desk\/red-2'/);
+  t.regex(await readFile(list!, 'utf8'), /each: \{ d1: \{ map: 'value' \} \}/);
 });
 
 test.serial('two people change one place: both texts are shown, and one is put onto the other', async (t) => {

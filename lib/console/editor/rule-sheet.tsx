@@ -14,7 +14,7 @@ import {
   Show,
 } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
-import type { EditResult, SourceList } from '../../wire/http/editing-shapes.ts';
+import type { EditResult, SeparationAnswer, SourceList } from '../../wire/http/editing-shapes.ts';
 import { createLiveValues } from '../hub/live-values.ts';
 import { getJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
@@ -34,6 +34,7 @@ import {
   changedPart,
   type EditError,
   nodeAt,
+  postSlowly,
   type Rehearse,
   readSource,
   ruleAt,
@@ -218,8 +219,10 @@ function Sheet(props: SheetProps) {
             by={known().by}
             chosen={madeIndex()}
             isSeparate={draft.isSeparate()}
-            canSeparate={separate(props.source, props.path ?? '', madeIndex()) !== undefined}
-            separate={() => draft.separate(madeIndex())}
+            canSeparate={
+              known().by === 'instances' || separate(props.source, props.path ?? '', madeIndex()) !== undefined
+            }
+            separate={() => draft.separate(madeIndex(), known().by)}
             together={draft.together}
           />
         )}
@@ -232,7 +235,7 @@ function Sheet(props: SheetProps) {
           {file()} was changed by somebody else. Your changes will be merged with theirs.
         </p>
       </Show>
-      <fieldset class="plain" disabled={!props.source.canEdit}>
+      <fieldset class="plain" disabled={!props.source.canEdit || draft.isWhole()}>
         <p class="fields">
           <span class="grow">
             <span aria-hidden="true">Name</span>
@@ -307,12 +310,14 @@ function Sheet(props: SheetProps) {
           discard={props.reload}
           saved={draft.saved}
         />
-        <LastRuns
-          rehearsal={draft.answer()?.rehearsal ?? draft.rehearsal()}
-          isChanged={draft.isChanged()}
-          isNew={props.path === undefined}
-          again={draft.again}
-        />
+        <Show when={!draft.isWhole()}>
+          <LastRuns
+            rehearsal={draft.answer()?.rehearsal ?? draft.rehearsal()}
+            isChanged={draft.isChanged()}
+            isNew={props.path === undefined}
+            again={draft.again}
+          />
+        </Show>
       </div>
       <Show when={props.path !== undefined && props.source.canEdit}>
         <p class="fields">
@@ -366,6 +371,9 @@ function Made(props: {
             Make “{props.names[props.chosen]}” separate
           </button>
         </div>
+        <Show when={props.isSeparate && props.by === 'instances'}>
+          <p>The instance becomes a file of its own. Take over, then edit the rule there.</p>
+        </Show>
       </Show>
     </div>
   );
@@ -411,6 +419,8 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
   const [isRemoved, setRemoved] = createSignal(false);
   /** Edits before that of the rule: those that make it separate. */
   const [before, setBefore] = createSignal<readonly Op[]>([]);
+  /** The change set that makes the whole instance separate. */
+  const [whole, setWhole] = createSignal<SeparationAnswer>();
   const [rehearsal, setRehearsal] = createSignal<EditResult['rehearsal']>();
   const records = new Map<string, Promise<readonly RecordedEvent[]>>();
   const original = createMemo(() => {
@@ -420,6 +430,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
   const [shown, setShown] = createSignal(original());
   const pause = useDelay();
   const isChanged = () => version() > 0;
+  const isSeparate = () => before().length > 0 || whole() !== undefined;
 
   /** The typed text with the indentation that the sheet does not show. */
   const typedText = () => {
@@ -435,7 +446,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
     return [...before(), typed() === undefined ? { path: path()!, set: rule() } : { path: path()!, text: typedText() }];
   };
   const send = (mode: 'check' | 'shadow' | 'save', comment: string, rehearse?: Rehearse) =>
-    sendEdit([{ file: source().file, base: source().etag, ops: ops() }], mode, comment, rehearse);
+    sendEdit(whole()?.files ?? [{ file: source().file, base: source().etag, ops: ops() }], mode, comment, rehearse);
   /** What to rehearse: the hub knows the runs of the present rule, a store the events of other sources. */
   const asked = async (): Promise<Rehearse> => {
     const known = props.path === undefined ? [] : sourcesOf(firstRule(props)).map(({ address }) => address);
@@ -456,7 +467,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
   const check = async () => {
     const checked = version();
     try {
-      const found = await send('check', '', isRemoved() ? undefined : await asked());
+      const found = await send('check', '', isRemoved() || whole() ? undefined : await asked());
       if (checked !== version()) return;
       batch(() => {
         setRehearsal(found.rehearsal);
@@ -464,7 +475,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
         setAnswer(found);
         setFailure('');
         const [edited] = found.files;
-        if (typed() === undefined && edited !== undefined && before().length === 0 && !isRemoved())
+        if (typed() === undefined && edited !== undefined && !isSeparate() && !isRemoved())
           setShown(partOf(source(), path(), edited.text));
       });
     } catch (error) {
@@ -531,8 +542,22 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
       setRemoved(!isRemoved());
       checkSoon();
     },
-    isSeparate: () => before().length > 0,
-    separate(made: number) {
+    isSeparate,
+    isWhole: () => whole() !== undefined,
+    separate(made: number, by: string) {
+      if (by === 'instances') {
+        void postSlowly<SeparationAnswer>('/hub/edit/separate', { file: source().file, path: path(), made }).then(
+          (answer) => {
+            setWhole(answer);
+            checkSoon();
+          },
+          (error) => {
+            setVersion(1);
+            setFailure(messageOf(error));
+          },
+        );
+        return;
+      }
       const edit = separate(source(), path()!, made);
       if (edit === undefined) return;
       batch(() => {
@@ -546,10 +571,11 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
     },
     /** Takes the separation back, with what has been changed since. */
     together() {
-      if (before().length === 0) return;
+      if (!isSeparate()) return;
       pause.stop();
       batch(() => {
         setBefore([]);
+        setWhole();
         setPath(props.path);
         setTyped(undefined);
         setRule(firstRule(props));
@@ -579,6 +605,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
     },
     saved() {
       if (isRemoved()) navigate('flows');
+      else if (whole()) navigate('rule', { rule: rule().name, place: whole()!.place });
       else reopen(source().file, rule(), props.reload);
     },
   };

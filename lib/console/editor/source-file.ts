@@ -1,6 +1,6 @@
 // The text of a flow file as the hub reads it, with the place of each value, and the change sets that the page sends back.
 
-import type { EditResult } from '../../wire/http/editing-shapes.ts';
+import type { EditResult, SeparationAnswer } from '../../wire/http/editing-shapes.ts';
 import type { Problem } from '../../wire/http/problem.ts';
 import { Refusal, request } from '../hub/page-request.ts';
 import type { RecordedEvent } from './rehearsal.ts';
@@ -28,7 +28,7 @@ const editDeadlineMs = 60_000;
 
 /** Sends a change set. Errors: a `Refusal`, with `conflicts` if a file has changed meanwhile in the same place. */
 export async function sendEdit(
-  files: readonly FileEdit[],
+  files: readonly FileEdit[] | SeparationAnswer['files'],
   mode: Mode,
   comment = '',
   rehearse?: Rehearse,

@@ -185,6 +185,25 @@ export const editAnswer = named(
 );
 export type EditResult = Shape<typeof editAnswer>;
 
+/** `POST /hub/edit/separate` takes `{"file":"_studio.json5","path":"rules[0]","made":1}`. */
+export const separationRequest = named(
+  'Separation',
+  z.strictObject({
+    file: fileEdit.file.describe('The template'),
+    path: z.string({ error: 'a path such as rules[0]' }).max(1000),
+    made: z.int({ error: 'a number' }).nonnegative().describe('Which of the items in made of the source, from 0'),
+  }),
+);
+/** It answers with `{"files":[{"file":"studios.json5","base":"…","ops":[…]},…],"place":"s2.json5:4:5"}`, for POST /hub/edit. */
+export const separation = named(
+  'Separated',
+  z.strictObject({
+    files: z.array(z.strictObject({ file: text, base: text, ops: z.array(op) })),
+    place: text.describe('The place of the item in the new file'),
+  }),
+);
+export type SeparationAnswer = Shape<typeof separation>;
+
 /** `POST /hub/edit/sheet` takes `{"file":"studio.json5","rule":"lamp","sheet":"k3x9","isOpen":true}`, again every 20 s while it is open. */
 export const openedSheet = named(
   'OpenedSheet',
@@ -302,7 +321,13 @@ export const usages = named(
       z.strictObject({ name: text, file: text, place: text, as: z.array(z.enum(['from', 'to', 'reads'])) }),
     ),
     connections: z
-      .array(z.strictObject({ id: text, type: text, as: texts.describe('The names of its inputs; history, snapshot <name>') }))
+      .array(
+        z.strictObject({
+          id: text,
+          type: text,
+          as: texts.describe('The names of its inputs; history, snapshot <name>'),
+        }),
+      )
       .describe('Connections that read it, such as alarms and logic, and stores with a history of it'),
     dashboards: texts,
     tests: z.array(z.strictObject({ name: text, file: text, place: text })),

@@ -15,6 +15,8 @@ import {
   recipeRequest,
   revertRequest,
   revisionList,
+  separation,
+  separationRequest,
   source,
   sourceList,
 } from '../../../wire/http/editing-shapes.ts';
@@ -90,6 +92,22 @@ export const endpoints = [
       const answer = await editingOf(hub).edit(request, by, rightsOf(principal, id));
       if (mode === 'shadow' || rehearse !== undefined) expectPresent(principal); // the answer contains values
       return describe(answer);
+    },
+  }),
+  action({
+    path: '/hub/edit/separate',
+    need: 'edit',
+    id: 'separateInstance',
+    tag: 'editing',
+    summary:
+      'The change set that makes an instance of a template a file of its own, for POST /hub/edit; it changes nothing',
+    body: separationRequest,
+    answer: separation,
+    answered: 'The change set',
+    errors: { ...errors, 409: 'A file has the name of the instance, or a file contains a secret' },
+    async act({ hub, id }, item, { principal }) {
+      const { files, place } = await editingOf(hub).separate(item, rightsOf(principal, id));
+      return { files: files.map(({ ops, ...file }) => ({ ...file, ops: [...ops] })), place };
     },
   }),
   action({

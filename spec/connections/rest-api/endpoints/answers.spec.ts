@@ -74,6 +74,8 @@ const questions: [path: string, asked: string, status: number, body?: unknown, h
   ],
   ['/hub/edit/sheet', '/hub/edit/sheet', 200, { file: 'flow.json5', rule: '', sheet: 'a', isOpen: true }, json],
   ['/hub/edit/sheet', '/hub/edit/sheet', 404, { file: 'none.json5', rule: '', sheet: 'a', isOpen: true }, json],
+  ['/hub/edit/separate', '/hub/edit/separate', 400, { file: 'flow.json5', path: 'rules[0]', made: 0 }, json],
+  ['/hub/edit/separate', '/hub/edit/separate', 404, { file: 'none.json5', path: 'rules[0]', made: 0 }, json],
   ['/hub/edit/confirm', '/hub/edit/confirm', 404, { revision: 1 }, json],
   ['/hub/revisions', '/hub/revisions', 200],
   ['/hub/revisions/{revision}/revert', '/hub/revisions/7/revert', 404, {}, json],

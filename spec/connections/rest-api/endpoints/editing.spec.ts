@@ -9,6 +9,7 @@ import type {
   EditResult,
   Evaluated,
   RevisionList,
+  SeparationAnswer,
   SourceList,
   Usages,
 } from '../../../../lib/wire/http/editing-shapes.ts';
@@ -306,6 +307,56 @@ test('the uses of a parameter are its rules, connections, dashboards and tests',
   t.is((await editors.get('/hub/usages?address=vault%2Fcode', users.one.token)).status, 404);
   const seen = await editors.get<Usages>('/hub/usages?address=desk%2Fmic', users.one.token);
   t.deepEqual(seen.body.connections, [], 'core is in a file that this user may not edit');
+});
+
+test('an instance of a template becomes a file of its own: the same rules run, and comments stay', async (t) => {
+  const template = `// A studio
+{
+  variables: { overrun: 2000 }, // in ms
+  connections: {
+    '\${instance}': { type: 'dummy', parameters: ['mic,B', 'sign,S,\${label}'] },
+    '\${instance}-clock': { type: 'timer', timers: ['\${overrun}'] },
+  },
+  rules: [
+    // the time
+    { name: 'timer', from: '\${instance}/mic', when: '!value', map: 'true', to: '\${instance}-clock/timer/1/start' },
+  ],
+}
+`;
+  const list = `{
+  instances: {
+    template: './_studio.json5',
+    each: {
+      s1: { label: 'Studio 1' },
+      s2: { label: 'Studio 2', overrun: 5000 }, // the large one
+    },
+  },
+}
+`;
+  const editors = await start(t, { '_studio.json5': template, 'studios.json5': list });
+  const addresses = () => [...editors.hub.parameters()].map(({ address, value }) => `${address}=${value}`).sort();
+  const before = addresses();
+  const { made } = await editors.source('_studio.json5');
+  const rules = made.find(({ path }) => path === 'rules[0]');
+  t.deepEqual(rules, { path: 'rules[0]', by: 'instances', names: ['s1: timer', 's2: timer'] });
+  const ask = { file: editors.name('_studio.json5'), path: 'rules[0]', made: 1 };
+  t.is((await editors.post('/hub/edit/separate', ask, users.one.token)).status, 403);
+  t.is((await editors.post('/hub/edit/separate', { ...ask, made: 2 })).status, 400);
+  t.is((await editors.post('/hub/edit/separate', { ...ask, file: editors.name('studio.json5') })).status, 400);
+  const { status, body } = await editors.post<SeparationAnswer>('/hub/edit/separate', ask);
+  t.is(status, 200, JSON.stringify(body));
+  const saved = await editors.post<EditResult>('/hub/edit', { files: body.files, mode: 'save' });
+  t.true(saved.body.isSaved, JSON.stringify(saved.body));
+  t.is(await editors.text('studios.json5'), list.replace(/ *s2.*\n/, ''));
+  t.is(await editors.text('s2.json5'), template.replace('overrun: 2000 }', "overrun: 5000, label: 'Studio 2' }"));
+  t.is(await editors.text('_studio.json5'), template);
+  t.deepEqual(addresses(), before);
+  t.is(body.place, `${editors.name('s2.json5')}:10:5`);
+  t.is((await editors.post('/hub/edit/separate', { ...ask, made: 0 })).status, 200);
+  const last = await editors.post<SeparationAnswer>('/hub/edit/separate', { ...ask, made: 0 });
+  t.true((await editors.post<EditResult>('/hub/edit', { files: last.body.files, mode: 'save' })).body.isSaved);
+  t.is((await editors.text('studios.json5')).replaceAll(/\s/g, ''), '{}');
+  t.deepEqual(addresses(), before);
 });
 
 test('an edit in shadow runs next to the live rules until it is saved', async (t) => {
