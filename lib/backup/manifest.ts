@@ -57,6 +57,6 @@ export function readManifest(bytes: Buffer): Manifest {
   const where = error.issues[0]!.path.join('.');
   throw new HubError(
     'bad-request',
-    `${manifestName}: ${where}: expected a value in the form that hubs write, got something else`,
+    `${manifestName}: ${where}: expected a value as a hub writes it, got something else`,
   );
 }

@@ -28,7 +28,7 @@ export async function readBackup(source: AsyncIterable<Uint8Array>, target: Back
     const { path, size } = entry;
     expectPath(path);
     if (manifest !== undefined || files.has(path) || files.size >= maxFiles)
-      throw refused(`expected each file once, ${manifestName} last, and at most ${maxFiles} files, got ${path}`);
+      throw refused(`expected at most ${maxFiles} files, each once, with ${manifestName} last, got ${path}`);
     if (path === manifestName) {
       if (size > maxManifestBytes) throw refused(`${path}: expected at most ${maxManifestBytes} bytes, got ${size}`);
       manifest = readManifest(await input.take(size));
@@ -74,7 +74,7 @@ function decode(block: Buffer): ReturnType<typeof decodeHeader> {
 function expectPath(path: string): void {
   const segments = path.split('/');
   const isInside = segments.every((segment) => !['', '.', '..'].includes(segment)) && !/[\\\0]|^[a-z]:/i.test(path);
-  if (!isInside) throw refused(`expected paths below the folder, got ${JSON.stringify(path)}`);
+  if (!isInside) throw refused(`expected a path inside the folder, got ${JSON.stringify(path)}`);
 }
 
 function expectSame({ files: expected }: Manifest, files: ReadonlyMap<string, BackupFile>): void {
@@ -121,7 +121,7 @@ class Input {
 
   async #read(): Promise<void> {
     const { done, value } = await this.#source.next();
-    if (done) throw refused('expected more bytes, got the end of the file: the backup is incomplete');
+    if (done) throw refused('expected more data, got the end of the file: the backup is incomplete');
     this.#rest = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   }
 }

@@ -39,8 +39,7 @@ export interface DecodedBlock extends TarEntry {
 /** Decodes a header. Throws if the block is not a header, or not the header of a file. */
 export function decodeHeader(block: Buffer): DecodedBlock {
   if (block.every((byte) => byte === 0)) return { kind: 'end', path: '', size: 0 };
-  if (readOctal(block, sumAt, sumBytes) !== sumOf(block))
-    throw new Error('expected the header of a file, got other bytes');
+  if (readOctal(block, sumAt, sumBytes) !== sumOf(block)) throw new Error('expected a tar header, got other data');
   const flag = String.fromCharCode(block[156]!);
   const [name, prefix] = [readText(block, 0, 100), readText(block, 345, 155)];
   const path = prefix === '' ? name : `${prefix}/${name}`;

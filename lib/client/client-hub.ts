@@ -171,7 +171,7 @@ function untilLive(link: Link, { states, wholes, subscriptions }: Parts): Promis
     const settle = () => {
       const { state } = link;
       if (state.name === 'live' && subscriptions.areWhole) resolve();
-      else if (state.name === 'closed') reject(new Error(`the link to the hub is closed: ${state.reason}`));
+      else if (state.name === 'closed') reject(new Error(`the connection to the hub is closed: ${state.reason}`));
       else return;
       for (const stop of stops) stop();
     };

@@ -69,15 +69,20 @@ export class Writes {
     const all = [...this.#waiting.values()];
     this.#waiting.clear();
     for (const { reject } of all)
-      reject(new WriteError('the link to the hub broke before the answer: the write may have been carried out or not'));
+      reject(
+        new WriteError(
+          'the connection to the hub was lost before the answer: the write may or may not have taken effect',
+        ),
+      );
   }
 
   #whyNot(link: Link, text: string): string | undefined {
     const { state } = link;
     if (!link.isUp)
-      return `not written: the link to the hub is ${state.name}${'reason' in state ? `, ${state.reason}` : ''}`;
-    if (this.#waiting.size >= maxWaiting) return `not written: ${maxWaiting} writes wait for their acknowledgement`;
-    if (link.unsentBytes > maxUnsentBytes) return `not written: ${link.unsentBytes} bytes wait for the network`;
+      return `not written: the connection to the hub is ${state.name}${'reason' in state ? `, ${state.reason}` : ''}`;
+    if (this.#waiting.size >= maxWaiting)
+      return `not written: ${maxWaiting} writes are still waiting for acknowledgement`;
+    if (link.unsentBytes > maxUnsentBytes) return `not written: ${link.unsentBytes} bytes are waiting to be sent`;
     const bytes = text.length * 3 > maxMessageBytes ? new TextEncoder().encode(text).length : 0;
     return bytes > maxMessageBytes ? `not written: expected at most ${maxMessageBytes} bytes, got ${bytes}` : undefined;
   }
@@ -93,5 +98,5 @@ function whatIsWrong(entries: readonly (readonly unknown[])[]): string | undefin
   const wrong = entries.find(
     ([address, value]) => typeof address !== 'string' || !['string', 'number', 'boolean'].includes(typeof value),
   );
-  return wrong && `not written: expected an address and text, a number or a boolean, got ${JSON.stringify(wrong)}`;
+  return wrong && `not written: expected an address with text, a number or a boolean, got ${JSON.stringify(wrong)}`;
 }

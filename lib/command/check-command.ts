@@ -6,10 +6,10 @@ import { type Cli, command, flowFiles } from './cli.ts';
 import type { Console } from './console.ts';
 
 export function register(cli: Cli): void {
-  command(cli, 'check', 'report every error in flow files and dashboards; exit status 1 if there are any')
+  command(cli, 'check', 'report every error in flow files and dashboards; exit with status 1 if any are found')
     .argument(...flowFiles)
     .action((paths: string[]) => cli.finish(check(paths, cli.console)));
-  command(cli, 'permissions', 'print the minimal permissions that this hub needs on a NATS server')
+  command(cli, 'permissions', 'print the minimum permissions that this hub needs on a NATS server')
     .argument(...flowFiles)
     .action((paths: string[]) => cli.finish(permissions(paths, cli.console)));
 }
@@ -36,7 +36,7 @@ async function permissions(paths: readonly string[], console: Console): Promise<
   const { loadFlows } = await import('../hub/index.ts');
   const { connections } = await loadFlows(paths);
   const texts = connections.flatMap(({ type, settings }) => type.permissions?.(settings) ?? []);
-  if (texts.length === 0) console.printError('no connection needs permissions on a server');
+  if (texts.length === 0) console.printError('no connection needs permissions on a NATS server');
   for (const text of texts) console.print(text);
   return 0;
 }

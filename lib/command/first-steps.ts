@@ -21,7 +21,7 @@ export function firstSteps(program: string, folder: string): string | undefined 
   if (existsSync(join(folder, defaultFolder))) return undefined;
   const call = calledAs(program, folder);
   return [
-    `There is no folder ${defaultFolder} here, and no path to flow files was given.`,
+    `No flow files were given, and this folder contains no folder named ${defaultFolder}.`,
     `Start here:     ${call} init`,
     `From a recipe:  ${call} recipes`,
     `The demo:       ${call} run ${quoted(demo)}`,

@@ -27,18 +27,18 @@ export function register(cli: Cli): void {
   command(
     cli,
     'init',
-    'create a folder to start with: flow files with tests, a dashboard and a README; or add a recipe to a folder',
+    'create a starter folder with flow files, tests, a dashboard and a README, or add a recipe to a folder',
   )
     .argument('[folder]', 'target folder; existing files are never changed', '.')
     .option('--recipe <name>', 'copy this recipe; `recipes` lists them all')
-    .option('--set <name=value>', 'set a variable of the recipe, such as an address; may be repeated', collect)
-    .option('--as <name>', 'name of the copy (default: that of the recipe)')
+    .option('--set <name=value>', 'set a variable of the recipe, such as an address; can be repeated', collect)
+    .option('--as <name>', 'name of the copy (default: the name of the recipe)')
     .option('--data <folder>', 'folder where the hub stores values and history (default: "flows/data")')
-    .option('--bind-ip <address>', "IP address to listen on, '' for the whole network (default: this machine only)")
+    .option('--bind-ip <address>', "IP address to listen on, '' for all interfaces (default: this machine only)")
     .addOption(
       fromEnvironment(
         '--image <name>',
-        'prepare the folder for a container of this image, and print how to run it',
+        'prepare the folder for a container of this image, and print the command that runs it',
         'IMAGE',
       ),
     )
@@ -183,8 +183,8 @@ function addOwn(files: Map<string, string>, call: string, options: InitOptions, 
 
 - ${image === '' ? `\`${call} run\`` : 'The container `hub`'} runs the hub. ${console}${page === undefined ? '' : dashboard}.
 - ${defaultFolder}/${flowFile} defines the parameters and the rules. Save it, and the hub applies the changes.
-- \`${call} check\` reports every error with its place, \`${call} test\` runs the tests of the file.
-- ${data} has the stored values and their history.
+- \`${call} check\` reports every error with its location, \`${call} test\` runs the tests of the file.
+- ${data} contains the stored values and their history.
   \`${call} backup ${image === '' ? '' : `${data}/`}studio.tar\` saves everything while the hub runs.
 `,
   );
@@ -307,7 +307,10 @@ function setPlace(files: Map<string, string>, { data, bindIp }: Place): void {
     const file = [...files].find(([, text]) => text.includes(said));
     if (file === undefined) {
       const name = option === 'data' ? '--data' : '--bind-ip';
-      throw new HubError('bad-request', `${name}: the recipe has no such setting; set it in your own flow files`);
+      throw new HubError(
+        'bad-request',
+        `${name}: this setting is not part of the recipe; use it in your own flow files`,
+      );
     }
     files.set(file[0], placed(file[1], { [option]: value }));
   }

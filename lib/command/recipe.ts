@@ -35,7 +35,7 @@ export function readGiven(recipe: Recipe, texts: readonly string[]): Map<string,
     const [, name = '', value = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
     if (name === '') throw new HubError('bad-request', `--set: expected <name>=<value>, got ${describe(text)}`);
     checkGiven(recipe, name, value);
-    if (given.has(name)) throw new HubError('bad-request', `--set ${name}: expected it once, got it twice`);
+    if (given.has(name)) throw new HubError('bad-request', `--set ${name}: expected one value, got two`);
     given.set(name, value);
   }
   return given;

@@ -6,9 +6,9 @@ import { type Cli, command, flowFiles } from './cli.ts';
 import type { Console } from './console.ts';
 
 export function register(cli: Cli): void {
-  command(cli, 'test', 'run the tests of flow files in virtual time; exit status 1 if one fails')
+  command(cli, 'test', 'run the tests of flow files in virtual time; exit with status 1 if one fails')
     .argument(...flowFiles)
-    .option('--together', 'treat all files as one installation; by default, each file is a separate one')
+    .option('--together', 'treat all files as one installation (default: each file is a separate installation)')
     .action((paths: string[], options: TestOptions) => cli.finish(test(paths, options, cli.console)));
 }
 

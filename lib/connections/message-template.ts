@@ -29,7 +29,7 @@ export function inputsSetting() {
     )
     .refine((inputs) => Object.keys(inputs).length <= 1000, { error: 'expected at most 1000 inputs' })
     .default({})
-    .describe('Further parameters whose values messages contain: name → address');
+    .describe('Additional parameters whose values the messages contain: name → address');
 }
 
 /** Values by name; null: unknown. */

@@ -85,10 +85,10 @@ interface Counts {
 }
 const countNames = ['delivered', 'failed', 'dropped', 'pending'] as const;
 const countDescriptions = {
-  delivered: 'How many messages the target has accepted',
-  failed: 'How many messages the target has refused, or were given up',
-  dropped: 'How many messages did not fit into the queue',
-  pending: 'How many messages wait',
+  delivered: 'The number of messages that the target has accepted',
+  failed: 'The number of messages that the target refused or the hub gave up on',
+  dropped: 'The number of messages that did not fit into the queue',
+  pending: 'The number of waiting messages',
 };
 
 /** Returns the parameters of a message: the one that sends it, and those that show its outcome. */
@@ -237,7 +237,7 @@ export class Outbox {
     const { targets, context, giveUpMs } = this.#options;
     const { data } = keptMessage.safeParse(kept);
     if (data === undefined || !targets.has(data.name)) {
-      context.log.warn({}, 'a message of an earlier run is dropped: the settings no longer have it');
+      context.log.warn({}, 'dropped a message of an earlier run: the settings no longer define it');
       return;
     }
     this.#put({ ...data, leftMs: Math.min(Math.max(data.leftMs, 0), giveUpMs) });
@@ -314,7 +314,7 @@ export class Outbox {
     const { log } = this.#options.context;
     const counts = this.#counts.get(name)!;
     if (outcome.is === 'later' && !isGivenUp) {
-      log.info({}, `${name}: will be tried again: ${outcome.reason}`, `again ${name}`);
+      log.info({}, `${name}: will be retried: ${outcome.reason}`, `again ${name}`);
       this.#remember(message);
       return;
     }

@@ -113,7 +113,7 @@ export function trustSetting(about: string, aboutFingerprint: string) {
       caFile: z
         .string({ error: 'a path' })
         .optional()
-        .describe('Path of the certificates to trust instead of those of the system'),
+        .describe('Path of the certificates to trust instead of the system certificates'),
       fingerprint: z
         .string({ error: 'a fingerprint' })
         .regex(/^[\da-f]{2}(?::?[\da-f]{2}){31}$/i, {

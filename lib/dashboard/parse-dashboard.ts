@@ -254,7 +254,7 @@ function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
           text: 'expected another mode for this setting, got "momentary", which writes as long as it is held',
         };
   if (typeof min === 'number' && typeof max === 'number' && min >= max)
-    yield { key: 'max', text: `expected a number above min, ${min}, got ${describe(max)}` };
+    yield { key: 'max', text: `expected a number above min (${min}), got ${describe(max)}` };
   if (type === 'link' && (widget.to === undefined) !== widget.back)
     yield { key: 'to', text: 'expected either `to` or `back: true`' };
   if (type === 'countdown' && (widget.to === undefined) === (widget.address === undefined))

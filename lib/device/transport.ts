@@ -485,7 +485,7 @@ class WsLink implements Link {
       if (!this.#isEnded) listener.received(data as Buffer);
     });
     socket.on('close', (code, said) => {
-      if (!this.#isEnded) listener.closed(said.length > 0 ? `the device says: ${said}` : this.#reason, code);
+      if (!this.#isEnded) listener.closed(said.length > 0 ? `the device reported: ${said}` : this.#reason, code);
       this.#isEnded = true;
     });
   }

@@ -82,7 +82,7 @@ const changes: readonly (readonly [what: string, change: (archive: Buffer) => Bu
   [
     'another byte in a header',
     (archive) => Buffer.from(archive).fill('z', 3, 4),
-    /expected the header of a file, got other bytes$/,
+    /expected a tar header, got other data$/,
   ],
   ['a file that is missing', (archive) => archive.subarray(512 + 2048), /^a: this file is missing from the backup$/],
   ['a file twice', (archive) => Buffer.concat([archive.subarray(0, 2560), archive]), /expected each file once/],
@@ -98,7 +98,7 @@ const changes: readonly (readonly [what: string, change: (archive: Buffer) => Bu
       [
         `the path ${path}`,
         (archive: Buffer) => Buffer.concat([encodeHeader({ path, size: 0 }, 0), archive]),
-        /^expected paths below the folder, got "/,
+        /^expected a path inside the folder, got "/,
       ] as const,
   ),
 ];

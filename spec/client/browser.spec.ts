@@ -108,6 +108,6 @@ test('a page passes its own credentials; wrong ones close its link permanently',
   t.is(await connectIn(tab, { token: 'c2VjcmV0' }), true);
   t.is(await connectIn(tab, { username: 'me' }), true);
   for (const wrong of [{ token: 'b3RoZXI=' }, { username: 'you' }])
-    t.is(await connectIn(tab, wrong), 'the link to the hub is closed: the hub refuses these credentials');
+    t.is(await connectIn(tab, wrong), 'the connection to the hub is closed: the hub refused these credentials');
   await tab.close();
 });

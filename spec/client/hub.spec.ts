@@ -130,10 +130,10 @@ test('credentials are sent as a subprotocol; wrong ones are not tried twice', as
   for (const credentials of [{}, { token: 'b3RoZXI=' }, { username: 'me', password: 'u' }]) {
     const network = await openNetwork(t, hub.port);
     const client = connectClient(t, network.port, { ...credentials, firstPauseMs: 5000 });
-    const refused = { message: 'the link to the hub is closed: the hub refuses these credentials' };
+    const refused = { message: 'the connection to the hub is closed: the hub refused these credentials' };
     await t.throwsAsync(within(client.whenLive(), 'being refused'), refused);
     t.true(network.connections <= 3, 'the handshake, and the question why, for which Node.js may connect again');
-    await t.throwsAsync(client.set('desk/lamp', true), { message: /closed, the hub refuses these credentials/ });
+    await t.throwsAsync(client.set('desk/lamp', true), { message: /closed, the hub refused these credentials/ });
   }
   expectQuietLog(t, hub);
 });

@@ -141,7 +141,7 @@ test('an unknown recipe or variable, or an invalid address, is refused with the 
     [first, { set: ['mic1='] }, '--set mic1: expected a value (the first microphone is open), got none'],
     [first, { set: ['mic1=desk'] }, '--set mic1: expected <Connection ID>/<Parameter ID>, got "desk" (string)'],
     [first, { set: ['mic1=Desk/a'] }, /^--set mic1: expected a Connection ID/],
-    [first, { set: ['mic1=desk/a', 'mic1=desk/b'] }, '--set mic1: expected it once, got it twice'],
+    [first, { set: ['mic1=desk/a', 'mic1=desk/b'] }, '--set mic1: expected one value, got two'],
     [
       first,
       { set: ['mic1=desk/a', 'mic2=desk/a'] },

@@ -81,7 +81,7 @@ test.serial('a typed address is explained; an unknown or missing one is reported
   await page.locator('.cause', { hasText: 'now' }).waitFor();
   await field.fill('desk/nothing');
   await field.press('Enter');
-  await page.getByText('desk/nothing: there is no parameter with this address').waitFor();
+  await page.getByText('desk/nothing: no parameter has this address').waitFor();
   t.true((await page.evaluate<number>('document.documentElement.scrollWidth')) <= phone.width);
   await expectAccessible(t, page);
 });

@@ -123,7 +123,7 @@ test(
   'a reversed range',
   mistakes,
   widget({ type: 'fader', min: 5, max: 5 }),
-  'widgets[0].max: expected a number above min, 5, got 5 (number)',
+  'widgets[0].max: expected a number above min (5), got 5 (number)',
 );
 test(
   'a button that sets nothing',

@@ -34,7 +34,7 @@ const brokenCode = 1006;
 /** The reasons for a permanent refusal, by HTTP status. */
 const refusals: ReadonlyMap<number | undefined, string> = new Map([
   [401, 'these credentials'],
-  [403, 'this page or this name of the hub'],
+  [403, 'this origin or host name'],
 ]);
 
 export class Link {
@@ -114,7 +114,7 @@ export class Link {
     const isPresent = () => socket === this.#socket;
     socket.onopen = () => {
       isOpen = true;
-      if (isPresent() && socket.protocol !== protocolName) this.#down(`the server does not speak ${protocolName}`);
+      if (isPresent() && socket.protocol !== protocolName) this.#down(`the server does not support ${protocolName}`);
     };
     socket.onmessage = ({ data }: { data: string }) => isPresent() && this.#receive(data);
     socket.onclose = ({ code, reason }: { code: number; reason: string }) => isPresent() && broke(code, reason);
@@ -122,7 +122,7 @@ export class Link {
     const broke = (code: number, reason: string) => {
       const { retry = mayReturn(code), reason: said = reason } = this.#bye ?? {};
       if (retry && mayReturn(code)) {
-        this.#down(said || (isOpen ? `the link broke (${code})` : 'the hub cannot be reached'));
+        this.#down(said || (isOpen ? `the connection was lost (${code})` : 'the hub cannot be reached'));
         if (!isOpen) this.#askWhyRefused(endpoint);
       } else this.close(said || `the hub closed the connection with ${code}`);
     };
@@ -162,7 +162,7 @@ export class Link {
     if (what === undefined) this.#refusing.delete(endpoint);
     else this.#refusing.add(endpoint);
     const isOver = what !== undefined && this.#refusing.size === this.#endpoints.length;
-    if (isOver && !this.isUp) this.close(`the hub refuses ${what}`);
+    if (isOver && !this.isUp) this.close(`the hub refused ${what}`);
   }
 
   #wake(): void {

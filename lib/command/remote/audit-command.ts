@@ -12,7 +12,7 @@ export function register(cli: Cli): void {
   remoteCommand(
     cli,
     'audit',
-    'print the audit of a running hub with a store: changes from outside and actions of operators',
+    'print the audit trail of a running hub with a store: external changes and operator actions',
   )
     .option('--from <time>', 'start: 2026-11-22T03:00, or relative to now: -1h, -7d', '-1h')
     .option('--to <time>', 'end, in the same form (default: now)')
@@ -20,7 +20,7 @@ export function register(cli: Cli): void {
     .option('--user <text>', 'part of the username')
     .option('--kind <kind>', `one of ${auditKinds.join(', ')}`)
     .option('--text <text>', 'part of the address, the username, a value or the cause')
-    .option('--limit <count>', 'maximum number of entries; the newest are printed', '1000')
+    .option('--limit <count>', 'print only the newest entries, at most this many', '1000')
     .option('--json', 'print each entry as JSON')
     .action((options: AuditOptions) => cli.finish(audit(options, cli.console)));
 }
@@ -50,7 +50,7 @@ export async function audit(options: AuditOptions, console: Console): Promise<nu
     entries.push(...page.entries);
     before = page.next;
   } while (before !== undefined && entries.length < limit);
-  if (before !== undefined) console.printError(`… earlier entries are left out by --limit ${limit}`);
+  if (before !== undefined) console.printError(`… earlier entries omitted (--limit ${limit})`);
   for (const entry of entries.reverse())
     console.print(options.json ? JSON.stringify(entry) : printable(describeEntry(entry)));
   return 0;

@@ -13,7 +13,7 @@ export function register(cli: Cli): void {
   remoteCommand(cli, 'events', 'print the stored events of a parameter of a running hub, with their origins and causes')
     .option('--from <time>', 'start: 2026-11-22T03:00, or relative to now: -1h, -7d (default: the beginning)')
     .option('--to <time>', 'end, in the same form (default: now)')
-    .option('--limit <count>', 'maximum number of events; the newest are printed', '100')
+    .option('--limit <count>', 'print only the newest events, at most this many', '100')
     .option('--json', 'print each event as JSON')
     .argument('<address>', '<Connection ID>/<Parameter ID>')
     .action((address: string, options: EventsOptions) => cli.finish(events(address, options, cli.console)));
@@ -33,7 +33,7 @@ export async function events(address: string, options: EventsOptions, console: C
   if (from !== undefined) query.set('from', withZone(from));
   if (to !== undefined) query.set('to', withZone(to));
   const list = JSON.parse(await request(options, `/hub/events/${pathOf(address)}?${query}`, {})) as EventList;
-  if (list.next !== undefined) console.printError(`… earlier events are left out by --limit ${limit}`);
+  if (list.next !== undefined) console.printError(`… earlier events omitted (--limit ${limit})`);
   if (list.events.length === 0) console.printError('nothing was recorded');
   for (const event of list.events.toReversed())
     if (json) console.print(JSON.stringify(event));

@@ -15,7 +15,7 @@ export function register(cli: Cli): void {
     .option('--to <time>', 'end, in the same form (default: now)')
     .option('--points <count>', 'approximate maximum number of lines (default: 1000)')
     .option('--csv', 'print CSV')
-    .option('--json', 'print the JSON of the hub')
+    .option('--json', 'print the JSON response of the hub')
     .argument('<address>', '<Connection ID>/<Parameter ID>')
     .action((address: string, options: HistoryOptions) => cli.finish(history(address, options, cli.console)));
 }
@@ -38,7 +38,7 @@ const units = [
 /** Prints past values of a parameter, oldest first, one per line. Errors: the message of the hub, or no hub. */
 export async function history(address: string, options: HistoryOptions, console: Console): Promise<number> {
   const { from, to, points, csv = false, json = false } = options;
-  if (csv && json) throw new Error('--csv, --json: expected one of them, got both');
+  if (csv && json) throw new Error('--csv, --json: expected only one of these options, got both');
   const query = new URLSearchParams({ from: withZone(from), format: csv ? 'csv' : 'json' });
   if (to !== undefined) query.set('to', withZone(to));
   if (points !== undefined) query.set('points', points);
@@ -52,7 +52,7 @@ function printHistory(history: History, console: Console): void {
   const { stepMs, times, gaps, more } = history;
   if (stepMs !== undefined)
     console.printError(`each line covers ${duration(stepMs)}: raise --points or shorten the period for more detail`);
-  if (more) console.printError(`… earlier values are left out: raise --points to show more`);
+  if (more) console.printError(`… earlier values omitted: raise --points to show more`);
   if (times.length === 0) console.printError('nothing was recorded');
   const lines = [
     ...times.map((time, index) => ({ time, text: describePoint(history, index) })),

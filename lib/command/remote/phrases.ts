@@ -24,7 +24,7 @@ export function describeWriter({ kind, name, file, hub, reportedBy }: Origin): s
   const who = kind === 'rule' || reportedBy !== undefined ? JSON.stringify(name) : name;
   const sentence = `${verb} ${who}${kind === 'rule' && file !== undefined ? ` (${file})` : ''}${where}`;
   if (reportedBy === undefined) return sentence;
-  return `${sentence}, as ${hub === reportedBy ? 'it' : `hub "${reportedBy}"`} reports`;
+  return `${sentence}, according to ${hub === reportedBy ? 'that hub' : `hub "${reportedBy}"`}`;
 }
 
 /** Returns the local time of the user, with the date unless it is today. */

@@ -19,11 +19,11 @@ export function register(cli: Cli): void {
     .option('--max-bytes <count>', 'maximum size of the file in bytes', '1000000000')
     .argument('<file>', 'the recording to write; it must not exist yet')
     .action((file: string, options: RecordOptions) => finish(record(file, options, console, untilStopped)));
-  command(cli, 'replay', 'run two versions of flow files on a recording in virtual time, and print their deviations')
+  command(cli, 'replay', 'replay a recording in virtual time with two versions of flow files, and print the deviations')
     .argument('<file>', 'the recording')
     .argument('[paths...]', 'current flow files and folders', [defaultFolder])
     .requiredOption('--flows <paths...>', 'changed flow files and folders')
-    .option('--limit <count>', 'maximum number of deviations; the first are printed', '1000')
+    .option('--limit <count>', 'print only the first deviations, at most this many', '1000')
     .action((file: string, paths: string[], options: ReplayOptions) => finish(replay(file, paths, options, console)));
 }
 
@@ -70,7 +70,7 @@ export async function record(
     }
     if (reason === '') throw new Error('the hub ended the recording');
   } catch (error) {
-    if (reason === '') throw new Error(`${file}: ${bytes} bytes were recorded, then ${messageOf(error)}`);
+    if (reason === '') throw new Error(`${file}: recording failed after ${bytes} bytes: ${messageOf(error)}`);
   } finally {
     clearTimeout(timer);
     await handle.close();
@@ -94,7 +94,7 @@ export async function replay(
   { flows, limit, most }: ReplayOptions,
   console: Console,
 ): Promise<number> {
-  if (!/^[1-9]\d*$/.test(limit)) throw new Error(`--limit: expected a number from 1, got "${limit}"`);
+  if (!/^[1-9]\d*$/.test(limit)) throw new Error(`--limit: expected a number of at least 1, got "${limit}"`);
   const { loadFlows } = await import('../../hub/index.ts');
   const { openRecording, replay: replayRecording } = await import('../../replay/replay.ts');
   const plan = await loadFlows(paths);
@@ -110,12 +110,10 @@ export async function replay(
     console.print(printable(describeDeviation({ time: toIsoTime(time), parameter: address, ...rest })));
   if (more > 0) console.print(`… and ${more} more`);
   for (const { address, count, differs } of deviations.counts())
-    console.print(
-      printable(`${address}: ${counted(count, 'deviation')}${differs ? ', and it differs at the end' : ''}`),
-    );
-  if (unknown > 0) console.print(`left out ${counted(unknown, 'write')} to parameters that neither version has`);
+    console.print(printable(`${address}: ${counted(count, 'deviation')}${differs ? ', different at the end' : ''}`));
+  if (unknown > 0) console.print(`skipped ${counted(unknown, 'write')} to parameters that neither version has`);
   const seconds = fixedText(lastedMs / 1000, 0);
-  const reached = `${counted(turns, 'turn')} and ${counted(writes, 'write')} from outside`;
+  const reached = `${counted(turns, 'turn')} and ${counted(writes, 'external write')}`;
   console.print(`${counted(deviations.count, 'deviation')} in ${seconds} s, ${reached}`);
   return 0;
 }

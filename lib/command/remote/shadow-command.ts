@@ -14,7 +14,7 @@ export function register(cli: Cli): void {
     .option('--shadow', 'run these changes and later ones in shadow, until a reload without --shadow')
     .action((options: RemoteOptions & { shadow?: boolean }) => finish(reload(options, console)));
   remoteCommand(cli, 'shadow', 'print where rules in shadow would have acted differently')
-    .option('--json', 'print the JSON of the hub')
+    .option('--json', 'print the JSON response of the hub')
     .action((options: RemoteOptions & { json?: boolean }) => finish(shadow(options, console)));
 }
 
@@ -50,7 +50,7 @@ export async function shadow(options: RemoteOptions & { json?: boolean }, consol
   if (left > 0) console.print(`… and ${counted(left, 'earlier deviation')}, no longer stored`);
   for (const { address, count, differs } of report.parameters)
     console.print(
-      printable(`${address}: ${counted(count, 'deviation')}, ${differs ? 'it differs now' : 'it is the same now'}`),
+      printable(`${address}: ${counted(count, 'deviation')}, ${differs ? 'different now' : 'the same now'}`),
     );
   if (report.count === 0) console.print('no difference');
   return 0;
@@ -64,7 +64,9 @@ function printRules({ kind, since, rules, left, notInShadow }: ShadowReport, con
   console.print(printable(`in shadow since ${localTime(since)}: ${rules.length === 0 ? 'no rule' : rules.join(', ')}`));
   if (left.length > 0) console.print(printable(`live, but not in shadow: ${left.join(', ')}`));
   if (notInShadow.length > 0)
-    console.print(printable(`changed, but not run in shadow because they reach outside: ${notInShadow.join(', ')}`));
+    console.print(
+      printable(`changed, but not run in shadow because they act outside the hub: ${notInShadow.join(', ')}`),
+    );
 }
 
 /** `14:02:11.513  desk/lamp = false by rule "lamp" (a.json5), would be true by rule "lamp" (b.json5)` */

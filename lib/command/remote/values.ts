@@ -24,8 +24,8 @@ export function register(cli: Cli): void {
     .action((address: string, options: RemoteOptions & { json?: boolean }) => finish(get(address, options, console)));
   remoteCommand(cli, 'set', 'set a parameter of a running hub, or fire a trigger')
     .argument(...operand)
-    .option('--confirm <duration>', 'wait up to this time for the device to confirm it: 2s')
-    .argument('[value]', 'the new value, converted to the type of the parameter; without it, a trigger fires')
+    .option('--confirm <duration>', 'wait up to this long for the device to confirm the value, such as 2s')
+    .argument('[value]', 'the new value, converted to the type of the parameter; omit it to fire a trigger')
     .allowUnknownOption() // a value may begin with a minus
     .action((address: string, value: string | undefined, options: RemoteOptions & { confirm?: string }) => {
       const setting = async () => {
@@ -34,10 +34,10 @@ export function register(cli: Cli): void {
       };
       return finish(setting());
     });
-  remoteCommand(cli, 'watch', 'print the value of a parameter of a running hub and every change, until interrupted')
+  remoteCommand(cli, 'watch', 'print the value of a parameter of a running hub, then every change, until interrupted')
     .argument(...operand)
     .action((address: string, options: RemoteOptions) => finish(watch(address, options, console, untilStopped)));
-  remoteCommand(cli, 'wire', 'print the frames that a connection to a device sends and receives, until interrupted')
+  remoteCommand(cli, 'wire', 'print the frames sent to and received from a device by its connection, until interrupted')
     .option('--hex', 'print bytes as hexadecimal digits')
     .option('--once', 'print the recent frames and exit')
     .argument('<connection>', 'the Connection ID')
@@ -155,7 +155,8 @@ function createPrinter(console: PacedConsole): (value: string) => void {
   const resume = () => {
     console.print(waiting!);
     waiting = undefined;
-    if (leftOut > 0) console.printError(`skipped ${counted(leftOut, 'change')}, because the output was not read`);
+    if (leftOut > 0)
+      console.printError(`skipped ${counted(leftOut, 'change')}, because the output was not read fast enough`);
     leftOut = 0;
   };
   return (value) => {

@@ -16,7 +16,7 @@ export function register(cli: Cli): void {
   remoteCommand(
     cli,
     'explain',
-    'print the causes of the value of a parameter of a running hub, back to the external event',
+    'print why a parameter of a running hub has its value: the chain of causes back to the external event',
   )
     .argument('<address>', '<Connection ID>/<Parameter ID>')
     .action((address: string, options: RemoteOptions) => finish(explain(address, options, console)));
@@ -34,11 +34,10 @@ export async function explain(address: string, options: RemoteOptions, console: 
   const { would, staleSince, isNotKept, ...causes } = JSON.parse(
     await requestParameter(address, options, path, {}),
   ) as Explanation;
-  if (causes.chain.length === 0) console.print(printable(`${address}: its state is unknown`));
+  if (causes.chain.length === 0) console.print(printable(`${address}: the state is unknown`));
   printCauses(causes, console);
   if (staleSince !== undefined) console.print(describeStaleness(staleSince));
-  if (isNotKept)
-    console.print('it is not stored on disk: the client or rule that wrote it uses most of the space for values');
+  if (isNotKept) console.print('the value is not stored on disk: its writer already uses most of the space for values');
   if (would === undefined) return 0;
   console.print(printable(would.value === undefined ? 'in shadow:' : `in shadow it would be ${show(would.value)}:`));
   printCauses(would, console);
@@ -60,7 +59,8 @@ export async function trace(rule: string, options: RemoteOptions, console: Conso
     const last = runs.length === 0 ? 'no run yet' : `the last ${runs.length === 1 ? 'run' : `${runs.length} runs`}`;
     console.print(printable(`rule "${name}" (${file}): ${last}`));
     for (const run of runs) console.print(printable(`${localTime(run.time)}  ${describeRun(run)}`));
-    if (!isAlwaysRecorded) console.print('this rule only copies: all its runs are recorded for the next five minutes');
+    if (!isAlwaysRecorded)
+      console.print('this rule only copies values: its runs are recorded for the next five minutes');
   }
   return 0;
 }

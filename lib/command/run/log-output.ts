@@ -97,7 +97,7 @@ export class LogOutput {
     this.#tryLater(isFull ? fullRetryMs : faultRetryMs);
     if (isFull) this.#fullSinceMs ??= performance.now();
     if (!isFull) this.#health.complain(errno === undefined ? message : `${getSystemErrorMessage(errno)} (${code})`);
-    else if (performance.now() - this.#fullSinceMs! > unreadAfterMs) this.#health.complain('nobody reads it');
+    else if (performance.now() - this.#fullSinceMs! > unreadAfterMs) this.#health.complain('nothing reads the output');
   }
 
   #tryLater(delayMs: number): void {
@@ -181,7 +181,7 @@ class LogHealth {
 
   lose(): void {
     this.#lost++;
-    this.complain(this.#reason === '' ? 'more is logged than can be written' : this.#reason);
+    this.complain(this.#reason === '' ? 'entries arrive faster than they can be written' : this.#reason);
   }
 
   /** Notes that the log cannot be written; reports only the first reason. */

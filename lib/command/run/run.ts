@@ -89,7 +89,7 @@ async function warmUpAndReport(log: Journal, types: ReadonlySet<string>): Promis
     await warmUp(types);
     log.debug({}, `warmed up in ${Math.round(performance.now() - startMs)} ms`);
   } catch (error) {
-    const sentence = `warm-up failed, the first changes take longer: ${messageOf(error)}`;
+    const sentence = `warm-up failed; the first changes will take longer: ${messageOf(error)}`;
     if (error instanceof HubError)
       log.debug({}, sentence); // the hub reports it if it matters
     else log.warn({}, sentence);

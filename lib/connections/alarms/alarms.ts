@@ -29,7 +29,7 @@ export const alarms = defineConnectionType({
       const path = ['alarms', name];
       const other = ownerOf(alarms, name);
       if (other !== undefined)
-        return { path, message: `expected a name other than "${name}": it is a parameter of the alarm "${other}"` };
+        return { path, message: `expected a name other than "${name}", which is a parameter of the alarm "${other}"` };
       const type = inputTypes.get(name);
       if (type === undefined || type === 'B') return [];
       return { path: [...path, 'when'], message: `expected a parameter of type B, got "${when}" (${type})` };

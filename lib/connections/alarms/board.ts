@@ -210,7 +210,7 @@ const alarm = z.strictObject(
     is: z.boolean().default(true).describe('The value that causes the alarm'),
     delay: durationSetting(0)
       .default(0)
-      .describe('How long the parameter has to keep this value before the alarm rises'),
+      .describe('How long the parameter must keep this value before the alarm is raised'),
     priority: integerSetting(1, lowestPriority).default(3).describe('1 is the most urgent'),
     text: z.string().default('').describe('The text of the alarm; default: its name'),
   },

@@ -253,7 +253,7 @@ class Compiler {
     if (periods.length > 0 && Math.min(...periods) >= idleTimeout)
       this.#add(
         ['idleTimeout'],
-        `expected more than ${Math.min(...periods)} ms, the shortest time between two questions, got ${idleTimeout} ms`,
+        `expected more than ${Math.min(...periods)} ms, the shortest interval between two questions, got ${idleTimeout} ms`,
       );
   }
 
@@ -262,10 +262,11 @@ class Compiler {
     const { transports = [], format, events, headers, ...found } = this.#found;
     if (!this.#isHttp) {
       for (const [key, written] of Object.entries({ events, headers }))
-        if (written !== undefined) this.#add([key], "expected it only with transports: ['http']");
+        if (written !== undefined) this.#add([key], "allowed only with transports: ['http']");
       return;
     }
-    if (transports.length > 1) this.#add(['transports'], `expected http alone, got ${transports.join(', ')}`);
+    if (transports.length > 1)
+      this.#add(['transports'], `expected http as the only transport, got ${transports.join(', ')}`);
     if (format === 'hex') this.#add(['format'], 'expected text, json or xml over HTTP, got "hex"');
     for (const key of ['frame', 'codec', 'connect', 'subprotocol', 'serial', 'port', 'ready'] as const)
       if (found[key] !== undefined) this.#add([key], 'expected none over HTTP');
@@ -368,7 +369,7 @@ class Compiler {
   #lengthBy({ at = 0, lengths, running }: NonNullable<NonNullable<Description['frame']>['lengthBy']>): Framing {
     const path = ['frame', 'lengthBy'];
     const ranges: { readonly low: number; readonly high: number; readonly rule: LengthRule }[] = [];
-    if (running === true && at > 0) this.#add([...path, 'at'], `expected 0, because of running, got ${at}`);
+    if (running === true && at > 0) this.#add([...path, 'at'], `expected 0 with running, got ${at}`);
     for (const [written, length] of Object.entries(lengths)) {
       const here = [...path, 'lengths', written];
       const [, first, last = first] = /^([\da-f]{2})(?:\.\.([\da-f]{2}))?$/i.exec(written) ?? [];
@@ -378,14 +379,14 @@ class Compiler {
       else if (!(low <= high))
         this.#add(here, `expected a byte or a range in hexadecimal digits, such as 90 or 80..8F, got "${written}"`);
       else if (running === true && low < 0x80)
-        this.#add(here, `expected bytes of 80 and more, because of running, got "${written}"`);
+        this.#add(here, `expected bytes from 80 upwards with running, got "${written}"`);
       if (typeof length === 'string' && !/^[\da-f]{2}$/i.test(length))
         this.#add(
           here,
           `expected a length, or the byte that ends the frame in hexadecimal digits, got ${describe(length)}`,
         );
       if (typeof length === 'number' && length <= at)
-        this.#add(here, `expected a length of more than at, ${at}, got ${length}`);
+        this.#add(here, `expected a length greater than at (${at}), got ${length}`);
       const rule = typeof length === 'number' ? length : { end: Number.parseInt(length, 16) };
       ranges.push({ low, high, rule });
     }
@@ -629,10 +630,10 @@ class Compiler {
         this.#add([...path, 'choices', name], messageOf(error));
       }
     if (min !== undefined && max !== undefined && min > max)
-      this.#add([...path, 'max'], `expected at least min, ${min}, got ${max}`);
+      this.#add([...path, 'max'], `expected at least min (${min}), got ${max}`);
     if (ask !== undefined) {
       if (ask.reply === undefined && on === undefined)
-        this.#add([...path, 'ask'], 'expected reply, because there is no on');
+        this.#add([...path, 'ask'], 'expected reply, because on is missing');
       const { reply: _, ...others } = ask;
       const written = ask.reply ?? on ?? [];
       const base = ask.reply === undefined ? [...path, 'on'] : [...path, 'ask', 'reply'];
@@ -714,7 +715,7 @@ class Compiler {
       if (one === '')
         this.#add(
           written.length > 1 ? [...path, index] : path,
-          'expected characters, because the hub drops empty messages',
+          'expected at least one character, because the hub drops empty messages',
         );
   }
 
@@ -787,7 +788,7 @@ class Compiler {
       return undefined;
     }
     if (typeof written !== 'string' && format !== 'json' && format !== 'xml') {
-      this.#add(path, `expected text, because format is not json or xml, got ${describe(written)}`);
+      this.#add(path, `expected text, because format is neither json nor xml, got ${describe(written)}`);
       return undefined;
     }
     try {

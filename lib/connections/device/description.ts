@@ -72,7 +72,7 @@ const request = {
   path: text
     .regex(/^\//, { error: 'a path that begins with /' })
     .optional()
-    .describe('HTTP: the path of the request, after that of the address in the setting http'),
+    .describe('HTTP: the path of the request, appended to the path in the setting http'),
   query: z.record(text, scalar).optional().describe('HTTP: the parameters of the query, by name'),
   headers: z
     .record(text.regex(/^[!#$%&'+*.^_`|~\w-]+$/), text)
@@ -107,12 +107,12 @@ const answers = {
   timeout: duration(10, 600_000)
     .optional()
     .describe('How long to wait for the answer. Default: timeout of the description'),
-  retry: integer(0, 10).optional().describe('The number of times that the hub sends it again'),
+  retry: integer(0, 10).optional().describe('How many times the hub sends the message again'),
 };
 const asking = {
   send: messages.optional().describe('The question'),
   ...request,
-  until: message.optional().describe('The last frame of an answer that has several frames'),
+  until: message.optional().describe('The last frame of an answer that consists of several frames'),
   every: duration(10, 86_400_000)
     .optional()
     .describe('The interval at which the hub asks. Default: poll of the description, or once after each connect'),
@@ -121,7 +121,7 @@ const asking = {
 
 const group = z.strictObject({
   ...asking,
-  send: messages.optional().describe('The question. Default: the device sends it unasked'),
+  send: messages.optional().describe('The question. Default: none; the device sends the message unasked'),
   reply: message.optional().describe('The pattern of the whole answer. Default: any answer'),
   on: messages
     .optional()
@@ -138,16 +138,16 @@ const ask = z.strictObject({
 
 const batch = z.strictObject({
   start: text.optional().describe('Text before the writes'),
-  join: text.optional().describe('Text between them'),
-  end: text.optional().describe('Text after them'),
+  join: text.optional().describe('Text between the writes'),
+  end: text.optional().describe('Text after the writes'),
   most: integer(2, 1000).optional().describe('The maximum number of writes in one frame. Default: 100'),
 });
 
 const write = z.strictObject({
-  send: messages.optional().describe('The message that sets it'),
+  send: messages.optional().describe('The message that sets the parameter'),
   ...request,
-  value: expression.optional().describe('Computes {value} from the value that is written'),
-  reply: messages.optional().describe('The pattern of the answer. Default: there is no answer'),
+  value: expression.optional().describe('Computes {value} from the written value'),
+  reply: messages.optional().describe('The pattern of the answer. Default: no answer is expected'),
   ...answers,
   // biome-ignore lint/suspicious/noThenProperty: it is a key of descriptions, and nothing awaits a schema
   then: names
@@ -157,7 +157,7 @@ const write = z.strictObject({
   replay: z
     .literal(true)
     .optional()
-    .describe('true: if the link breaks before a value is sent, the newest one is sent after the reconnect'),
+    .describe('true: if the link breaks before a value is sent, the hub sends the newest value after reconnecting'),
 });
 
 /** Metadata of a parameter, for people and widgets. */
@@ -182,15 +182,15 @@ const parameter = z.strictObject({
     .record(text, reads)
     .optional()
     .describe(
-      'Its pattern in an item of a group, by the name of the group. Without {value}, the item only announces the parameter, and the hub asks for it',
+      'The pattern in an item of a group, by group name. Without {value}, the item only announces the parameter, and the hub asks for the value',
     ),
-  ask: ask.optional().describe('The question of the hub'),
-  write: write.optional().describe('The message that sets it. Default: it is read-only'),
+  ask: ask.optional().describe('The question that the hub asks'),
+  write: write.optional().describe('The message that sets the parameter. Default: none, the parameter is read-only'),
   unknownIf: expression.optional().describe('An expression that is true when the device does not know the value'),
   optimistic: z
     .literal(true)
     .optional()
-    .describe('true: the device never reports the value; it counts as set when it is sent'),
+    .describe('true: the device never reports the value; a write counts as confirmed once it is sent'),
   ...metadata,
 });
 
@@ -199,7 +199,7 @@ const frame = z
     end: oneOrMore(text.min(1), 'text, or a list of texts')
       .optional()
       .describe('The end of a frame; the hub ends its own frames with the first one'),
-    block: z.literal(true).optional().describe('true: all lines up to an empty one are a frame'),
+    block: z.literal(true).optional().describe('true: all lines up to an empty line form one frame'),
     start: text.min(1).optional().describe('The beginning of a frame, in addition to its end'),
     escape: text.optional().describe('A byte that is doubled in data, in hexadecimal digits: 10'),
     bytes: integer(1, 65_536).optional().describe('The length of every frame'),
@@ -218,7 +218,7 @@ const frame = z
         lengths: z
           .record(text, z.union([integer(1, 65_536), text], { error: 'a length, or the byte that ends the frame: F7' }))
           .describe(
-            'The length of the frame, or the byte that ends it, by bytes in hexadecimal digits: 90, 80..8F; the narrowest range counts',
+            'The length of the frame, or the byte that ends it, by bytes in hexadecimal digits: 90, 80..8F; the narrowest matching range applies',
           ),
         running: z
           .literal(true)
@@ -229,9 +229,9 @@ const frame = z
       .describe('The value of a byte decides the length'),
     prompt: oneOrMore(text.min(1), 'text, or a list of texts')
       .optional()
-      .describe('Text at the beginning of a line that is a message without an end, such as "OK> "'),
-    idle: duration(1, 10_000).optional().describe('A pause ends a frame'),
-    telnet: z.literal(true).optional().describe('true: removes telnet commands and refuses their options'),
+      .describe('The beginning of a line that is a complete message without an end, such as "OK> "'),
+    idle: duration(1, 10_000).optional().describe('The pause that ends a frame'),
+    telnet: z.literal(true).optional().describe('true: removes Telnet commands and refuses Telnet options'),
     max: integer(1, 1_048_576)
       .optional()
       .describe('The longest frame in bytes; longer ones are dropped. Default: 65536'),
@@ -256,9 +256,9 @@ const greeting = z.strictObject({
   reply: message.optional().describe('The pattern of the answer'),
   or: messages
     .optional()
-    .describe('The pattern of an alternative answer; after it, nothing is saved, and first is not used'),
+    .describe('The pattern of an alternative answer, after which the hub saves nothing and ignores first'),
   save: z.literal(true).optional().describe('Saves what reply reads, for expressions and later messages'),
-  first: text.optional().describe('Text before the next message that is sent'),
+  first: text.optional().describe('Text before the next message that the hub sends'),
 });
 
 const event = z.strictObject({
@@ -274,7 +274,7 @@ const fault = z.strictObject({
 });
 
 export const descriptionSchema = z.strictObject({
-  about: text.min(1).describe('The purpose, in a sentence'),
+  about: text.min(1).describe('The purpose, in one sentence'),
   transports: z.array(z.enum(transportNames)).min(1).optional().describe('The transports of the device. Default: tcp'),
   port: integer(1, 65_535).optional().describe('The default port'),
   subprotocol: names.optional().describe('The subprotocols of the WebSocket'),
@@ -301,25 +301,30 @@ export const descriptionSchema = z.strictObject({
   format: z
     .enum(['text', 'hex', 'json', 'xml'])
     .optional()
-    .describe('The format of messages. Default: text, over HTTP json'),
+    .describe('The format of messages. Default: text; over HTTP, json'),
   encoding: z.enum(['utf8', 'latin1']).optional().describe('The encoding of text. Default: utf8'),
   frame: frame
     .optional()
     .describe('The framing of messages. Default: each WebSocket message or datagram is one message'),
   codec: z.enum(['sw-p-08']).optional().describe('A codec for the state of the link itself, such as acknowledgements'),
-  connect: z.enum(['once', 'per-request']).optional().describe('Whether the link stays open. Default: once'),
-  connectTimeout: duration(100, 60_000).optional().describe('How long a connect may take. Default: 5s'),
+  connect: z
+    .enum(['once', 'per-request'])
+    .optional()
+    .describe('When the hub connects. Default: once, and the link stays open'),
+  connectTimeout: duration(100, 60_000).optional().describe('How long connecting may take. Default: 5s'),
   idleTimeout: duration(100, 86_400_000)
     .optional()
-    .describe('How long the device may send no expected message before it counts as offline. Default: forever'),
+    .describe(
+      'How long the device may go without sending an expected message before it counts as offline. Default: forever',
+    ),
   timeout: duration(10, 600_000).optional().describe('How long to wait for an answer. Default: 2s'),
   retry: integer(0, 10).optional().describe('The number of times that the hub repeats a question. Default: 1'),
   window: integer(1, 64)
     .optional()
-    .describe('The maximum number of requests that wait for an answer concurrently. Default: 8, over HTTP 2'),
+    .describe('The maximum number of requests that wait for an answer at the same time. Default: 8; over HTTP, 2'),
   spacing: duration(0, 60_000).optional().describe('The minimum time between two messages'),
   poll: duration(10, 86_400_000).optional().describe('The interval at which the hub asks for everything'),
-  greet: z.array(greeting).min(1).optional().describe('The exchange after a connect, step by step'),
+  greet: z.array(greeting).min(1).optional().describe('The exchange after connecting, step by step'),
   ready: messages
     .optional()
     .describe('The message that says the device is ready. Default: the first message, or the end of greet'),
@@ -342,9 +347,9 @@ export const descriptionSchema = z.strictObject({
     .optional()
     .describe('HTTP: a stream of server-sent events; each is a message that the device sends unasked'),
   groups: z.record(text, group).optional().describe('Messages that contain several parameters, by name'),
-  parameters: z.record(text, parameter).describe("By Parameter ID; 'out/{n:0..39}' are 40"),
+  parameters: z.record(text, parameter).describe("The parameters, by ID; 'out/{n:0..39}' stands for 40 parameters"),
   on: z.array(event).optional().describe('Other messages that the device sends unasked'),
-  faults: z.array(fault).optional().describe('Messages with which the device refuses to work'),
+  faults: z.array(fault).optional().describe('Messages that mean that the device refuses to work'),
 });
 
 export type Description = z.output<typeof descriptionSchema>;

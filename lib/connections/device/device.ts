@@ -496,14 +496,14 @@ function mistakesOf(settings: DeviceSettings, resolvePath: ResolvePath): readonl
   const { name, port } = transportOf(settings);
   const { http, auth, tls } = settings;
   if (auth !== undefined && http === undefined)
-    found.push({ path: ['auth'], message: 'expected it only with http: other devices have secrets' });
+    found.push({ path: ['auth'], message: 'allowed only with http; other devices use secrets' });
   if (http !== undefined && tls !== false && !/^https:/i.test(http))
     found.push({ path: ['tls'], message: 'expected https:// in http to encrypt the link, got http://' });
   const isPossible = compiled.transports.includes(name);
   if (!isPossible)
     found.push({
       path: [name],
-      message: `expected ${compiled.transports.join(' or ')}, as ${protocol} is described, got ${name}`,
+      message: `expected ${compiled.transports.join(' or ')}, the transports of ${protocol}, got ${name}`,
     });
   if (isPossible && ['tcp', 'udp'].includes(name) && port === undefined && compiled.port === undefined)
     found.push({
@@ -569,7 +569,7 @@ function linesOfFile(file: string, compiled: Compiled, resolvePath: ResolvePath)
     return types.map(([id, type]) => `${id},${String(type)}`);
   } catch (error) {
     const reason = messageOf(error);
-    if (error instanceof FileError) return `expected a file of patchbay types --of in ${file}, got ${reason}`;
-    return `cannot read ${file} as a file of patchbay types --of: ${reason}`;
+    if (error instanceof FileError) return `expected the output of patchbay types --of in ${file}, got ${reason}`;
+    return `cannot read ${file} as output of patchbay types --of: ${reason}`;
   }
 }

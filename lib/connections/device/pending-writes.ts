@@ -184,7 +184,10 @@ export class PendingWrites {
     const bytes = Buffer.from(value, encoding);
     // a single control character of the end is enough, because a device may take it for the whole end
     if (marks.some((mark) => [...mark].some((byte) => byte < 32 && bytes.includes(byte)) || bytes.includes(mark)))
-      throw new HubError('out-of-range', 'expected a value without the end of a message in it, got one that has it');
+      throw new HubError(
+        'out-of-range',
+        'expected a value that does not contain the end of a message, got one that does',
+      );
   }
 
   /** Refuses a message that does not fit into a frame. Errors: `out-of-range`. */
@@ -194,7 +197,7 @@ export class PendingWrites {
     if (bytes.length > maxFrameBytes)
       throw new HubError('out-of-range', `expected a message of at most ${maxFrameBytes} bytes, got ${bytes.length}`);
     if (encoding === 'latin1' && /[^\0-\xff]/.test(text))
-      throw new HubError('out-of-range', 'expected characters of Latin-1 only');
+      throw new HubError('out-of-range', 'expected only Latin-1 characters');
   }
 
   #want(instance: Instance, value: Value, change: Change | undefined): void {

@@ -145,7 +145,7 @@ export class Readings {
 
   #discover(family: Family, values: ReadonlyMap<string, Value>): Instance | undefined {
     if (this.#discovered >= maxParameters) {
-      this.#log.warn({}, `the device has more than ${maxParameters} parameters, ignored one`);
+      this.#log.warn({}, `the device has more than ${maxParameters} parameters; one was ignored`);
       return undefined;
     }
     const instance = family.discover(values);

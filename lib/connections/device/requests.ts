@@ -151,7 +151,7 @@ export class Requests {
   add(options: RequestOptions, isWrite: boolean): void {
     const request = requestOf(options, isWrite);
     const queue = isWrite ? this.#writes : this.#asks;
-    if (queue.length >= maxQueued) queue.shift()!.done({ refused: 'too many requests wait' }, false);
+    if (queue.length >= maxQueued) queue.shift()!.done({ refused: 'too many requests are waiting' }, false);
     queue.push(request);
     this.#pumpSoon();
   }
@@ -220,7 +220,7 @@ export class Requests {
     const { retryIf, fail, known } = request;
     const { status, statusText, headers } = message.head!;
     const { http } = this.#options;
-    const answers = `the device answers ${status} ${statusText}`.trimEnd();
+    const answers = `the device answered ${status} ${statusText}`.trimEnd();
     const says = message.text === '' ? answers : `${answers}: ${shown(message, false)}`;
     const isRetried = firstMatch(retryIf, message, known)[0] !== undefined;
     if (isRetried || firstMatch(fail, message, known)[0] !== undefined) {
@@ -234,7 +234,9 @@ export class Requests {
       this.#delay(request, answers, headers['retry-after']);
     else if (unheardStatuses.has(status)) this.#unanswered(request, answers, status === 401);
     else {
-      const reason = message.isOk ? `expected another answer to ${request.name}, got ${shown(message, false)}` : says;
+      const reason = message.isOk
+        ? `expected a matching answer to ${request.name}, got ${shown(message, false)}`
+        : says;
       http!.heard(false, message.isOk ? reason : answers);
       this.#refuse(request, reason);
     }
@@ -274,7 +276,7 @@ export class Requests {
     this.#options.http!.heard(false, answers);
     request.delays++;
     if (request.isWrite && pauseMs > longestWriteDelayMs)
-      this.#refuse(request, `${answers}, and wants no request for ${Math.round(pauseMs / 100) / 10} s`);
+      this.#refuse(request, `${answers}, and accepts no requests for ${Math.round(pauseMs / 100) / 10} s`);
     else this.#putBack(request);
   }
 
@@ -321,7 +323,7 @@ export class Requests {
     }
     if (firstUntil === 0 && firstMatch(first.fail, message, first.known)[0] !== undefined) {
       this.#dropFrames();
-      this.#refuse(first, `the device says: ${shown(message, this.#options.isOfBytes === true)}`);
+      this.#refuse(first, `the device reported: ${shown(message, this.#options.isOfBytes === true)}`);
       return 'answer';
     }
     this.#collect(first, message);
@@ -381,9 +383,9 @@ export class Requests {
     else if (replies.length === 0 && head !== undefined && message.text.startsWith(head))
       this.#finish(request, { message, found: new Map(), matcher: undefined });
     else if (firstMatch(retryIf, message, known)[0] !== undefined)
-      this.#again(request, `the device says: ${shown(message, this.#options.isOfBytes === true)}`);
+      this.#again(request, `the device reported: ${shown(message, this.#options.isOfBytes === true)}`);
     else if (firstMatch(fail, message, known)[0] !== undefined)
-      this.#refuse(request, `the device says: ${shown(message, this.#options.isOfBytes === true)}`);
+      this.#refuse(request, `the device reported: ${shown(message, this.#options.isOfBytes === true)}`);
     else if (request.takesAny && isFirst && !this.#options.isUnasked(message))
       this.#finish(request, { message, found: new Map(), matcher: undefined });
     else return false;
@@ -526,7 +528,7 @@ export class Requests {
       return;
     }
     if (request.hasOther) {
-      this.#refuse(request, `expected another answer to ${request.name}`);
+      this.#refuse(request, `expected a matching answer to ${request.name}`);
       return;
     }
     const { until, replies, isAnswer } = request;

@@ -172,7 +172,10 @@ export class Session {
       withdrawn: (instance) => {
         this.#writes.giveUp(
           instance,
-          new HubError('unavailable', `${options.connectionId}/${instance.id}: the device no longer has it`),
+          new HubError(
+            'unavailable',
+            `${options.connectionId}/${instance.id}: the device no longer has this parameter`,
+          ),
         );
         events.withdraw([instance.id]);
       },
@@ -485,7 +488,9 @@ export class Session {
     this.#unexpectedLength += text.length;
     const isAwaited = this.#phase === 'greeting' || (this.#phase === 'loading' && this.#hasQuestions);
     if (isAwaited && this.#unexpectedLength > maxUnexpectedLength)
-      this.#link.fail(`the device sends only unexpected messages, more than ${maxUnexpectedLength / 1024} KiB`);
+      this.#link.fail(
+        `the device has sent only unexpected messages, more than ${maxUnexpectedLength / 1024} KiB of them`,
+      );
   }
 
   #notUnderstood(message: Message): void {
@@ -535,11 +540,11 @@ export class Session {
       pauseOf: ({ status, headers }) => (isBusy(status) ? this.#requests.pause(headers['retry-after']) : 0),
       refused: ({ status, statusText }, sentMs, isFirst) => {
         if (status === 401 && isFirst && this.#renew(sentMs)) return;
-        const reason = `the device answers ${status} ${statusText}`.trimEnd();
+        const reason = `the device answered ${status} ${statusText}`.trimEnd();
         if (status === 429 || status >= 500) this.#unanswered(reason, sentMs, false);
         else this.#failFor({ reason: `${events.text}: ${reason}` });
       },
-      ended: () => log.warn({}, 'the device has no stream of events: it answers 204'),
+      ended: () => log.warn({}, 'the device has no event stream (status 204)'),
     });
   }
 
@@ -682,8 +687,8 @@ export class Session {
   #refuseGreeting(step: Greeting, { status, statusText, headers }: HttpHead): void {
     if (isBusy(status)) this.#requests.pause(headers['retry-after']); // the link stays closed for that long
     const isOk = status >= 200 && status < 300;
-    const answers = isOk ? 'another answer than expected' : `${status} ${statusText}`.trimEnd();
-    const reason = `the device answers ${step.send[0]?.text ?? 'the greeting'} with ${answers}`;
+    const answers = isOk ? 'an unexpected answer' : `${status} ${statusText}`.trimEnd();
+    const reason = `the device answered ${step.send[0]?.text ?? 'the greeting'} with ${answers}`;
     if (status === 401 || status === 403) this.#failFor({ reason });
     else this.#link.fail(reason);
   }

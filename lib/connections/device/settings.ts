@@ -24,10 +24,10 @@ const placeSetting = () =>
   });
 
 const serialSettings = {
-  baudRate: integerSetting(50, 4_000_000).optional().describe('Bits per second; default: that of the description'),
-  dataBits: z.literal([5, 6, 7, 8]).optional().describe('Data bits; default: that of the description'),
-  stopBits: z.literal([1, 1.5, 2]).optional().describe('Stop bits; default: that of the description'),
-  parity: z.enum(['none', 'even', 'odd']).optional().describe('Parity; default: that of the description'),
+  baudRate: integerSetting(50, 4_000_000).optional().describe('Bits per second; default: from the description'),
+  dataBits: z.literal([5, 6, 7, 8]).optional().describe('Data bits; default: from the description'),
+  stopBits: z.literal([1, 1.5, 2]).optional().describe('Stop bits; default: from the description'),
+  parity: z.enum(['none', 'even', 'odd']).optional().describe('Parity; default: from the description'),
 };
 
 const userSetting = () =>
@@ -53,13 +53,13 @@ function addressMistake(text: string): string {
 
 export const settingsSchema = z
   .strictObject({
-    tcp: placeSetting().optional().describe('Reach it over TCP: a host, or host:port'),
-    udp: placeSetting().optional().describe('Reach it over UDP: a host, or host:port'),
+    tcp: placeSetting().optional().describe('Connects over TCP to this host, or host:port'),
+    udp: placeSetting().optional().describe('Sends over UDP to this host, or host:port'),
     ws: z
       .string({ error: 'an address such as "ws://10.0.0.5:4455"' })
       .regex(/^wss?:\/\/[^\s/]+/, { error: 'an address such as "ws://10.0.0.5:4455"' })
       .optional()
-      .describe('Reach it over a WebSocket: its address'),
+      .describe('Connects over a WebSocket to this address'),
     listen: z
       .union([integerSetting(1, 65_535), placeSetting()], { error: 'a port, or address:port' })
       .optional()
@@ -68,18 +68,18 @@ export const settingsSchema = z
       .union(
         [
           z.string().min(1),
-          z.strictObject({ path: z.string().min(1).describe('Its path, such as /dev/ttyUSB0'), ...serialSettings }),
+          z.strictObject({ path: z.string().min(1).describe('The path, such as /dev/ttyUSB0'), ...serialSettings }),
         ],
         { error: 'a path such as "/dev/ttyUSB0", or { path, baudRate, … }' },
       )
       .optional()
-      .describe('Reach it over a serial port: its path, or { path, baudRate, dataBits, stopBits, parity }'),
+      .describe('Uses a serial port: its path, or { path, baudRate, dataBits, stopBits, parity }'),
     http: z
       .string({ error: 'an address such as "http://10.0.0.9/"' })
       .refine(isAddress, { error: ({ input }) => addressMistake(String(input)) })
       .optional()
       .describe(
-        'Reach it over HTTP: its address, http:// or https://, to which the paths of the description are added',
+        'Sends requests over HTTP to this address, http:// or https://, to which the paths of the description are appended',
       ),
     auth: z
       .strictObject({
@@ -102,14 +102,17 @@ export const settingsSchema = z
         [
           z.boolean(),
           z.strictObject({
-            caFile: z.string().optional().describe('Path of the certificates to trust instead of those of the system'),
+            caFile: z
+              .string()
+              .optional()
+              .describe('Path of the certificates to trust instead of the system certificates'),
             fingerprint: z.string().optional().describe('SHA-256 fingerprint of the only certificate to trust'),
           }),
         ],
         { error: 'true, or { caFile, fingerprint }' },
       )
       .default(false)
-      .describe('Encrypt the link; true: verify the certificate as browsers do. With https:// it is always encrypted'),
+      .describe('Encrypts the link; true: verifies the certificate as browsers do. https:// is always encrypted'),
     protocol: z
       .string({ error: 'the name of a protocol, or the path of a description' })
       .min(1)
@@ -124,20 +127,20 @@ export const settingsSchema = z
       .describe('Values for the secrets of the description, by name; each as { env } or { file }'),
     connectTimeout: durationSetting(100, 60_000)
       .optional()
-      .describe('How long a connect may take; default: that of the description'),
+      .describe('How long connecting may take; default: from the description'),
     idleTimeout: durationSetting(100)
       .optional()
       .describe(
-        'How long the device may send no expected message before it counts as offline; default: that of the description',
+        'How long the device may go without sending an expected message before it counts as offline; default: from the description',
       ),
     onLoss: lossSetting('the device'),
     expect: z
       .union([z.array(z.string({ error: 'a line such as "input/Mic/muted,B"' })).max(10_000), z.string().min(1)], {
-        error: 'a list of lines such as "input/Mic/muted,B", or the path of a file of patchbay types --of',
+        error: 'a list of lines such as "input/Mic/muted,B", or the path of a file written by patchbay types --of',
       })
       .default([])
       .describe(
-        'Discovered parameters that flow files may name before the device has them: input/Mic/muted,B; or a file of `patchbay types --of`',
+        'Discovered parameters that flow files may use before the device reports them: input/Mic/muted,B; or a file written by `patchbay types --of`',
       ),
     simulate: z.boolean().default(false).describe('true: run without a device; every write is confirmed immediately'),
   })

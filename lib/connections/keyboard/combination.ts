@@ -92,6 +92,6 @@ function findKey(name: string, written: string, side: Side): Key {
 function unknownKey(name: string, written: string): string {
   const near = closest(name, [...keyByName.keys()]);
   const meant = otherNames.get(name) ?? (distance(name, near) <= Math.max(2, name.length / 3) ? near : undefined);
-  const hint = meant === undefined ? ', see patchbay keys' : `, did you mean "${meant}"?`;
+  const hint = meant === undefined ? '; see patchbay keys' : `, did you mean "${meant}"?`;
   return `unknown key "${name}" in ${describe(written)}${hint}`;
 }

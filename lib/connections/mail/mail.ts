@@ -54,7 +54,7 @@ function parametersOf({ messages }: MailSettings): ParameterDeclaration[] {
       type: 'I',
       access: 'read-only',
       defaultValue: 0,
-      about: { description: 'How many mails its limit has suppressed' },
+      about: { description: 'The number of mails that the limit has suppressed' },
     },
   ]);
 }

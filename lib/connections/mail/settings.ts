@@ -76,16 +76,16 @@ const messageSchema = z.strictObject({
   type: z
     .enum(valueTypes, { error: 'S, B, I, F or T' })
     .default('T')
-    .describe('The value type of the parameter that sends it; its value is {value} in the texts'),
+    .describe('The value type of the parameter that sends the mail; its value is {value} in the texts'),
   limit: text("a limit such as '1/5m'")
     .refine((written) => readLimit(written) !== undefined, {
-      error: ({ input }) => `expected a limit such as '1/5m', at most one in 5 minutes, got ${describe(input)}`,
+      error: ({ input }) => `expected a limit such as '1/5m' (one every 5 minutes), got ${describe(input)}`,
     })
     .meta({ pattern: '^\\d{1,4}/.+$' })
     .default('10/10m')
-    .describe('At most so many in this time; the next mail says how many the limit has suppressed'),
-  replyTo: mailboxSetting().optional().describe('Where answers go; default: the sender'),
-  description: text().optional().describe('What it is for'),
+    .describe('The maximum number of mails in a period; the next mail reports how many were suppressed'),
+  replyTo: mailboxSetting().optional().describe('The address for replies; default: the sender'),
+  description: text().optional().describe('The purpose'),
 });
 
 export type MessageSettings = z.output<typeof messageSchema>;
@@ -93,8 +93,7 @@ export type MessageSettings = z.output<typeof messageSchema>;
 export const settingsSchema = z.strictObject({
   url: text(urlError)
     .refine((url) => !url.includes('@'), {
-      error:
-        'expected a server without user and password (use the settings username and password), got them in its address',
+      error: 'expected an address without credentials: use the settings username and password',
       abort: true, // so that no later check shows it
     })
     .regex(/^smtps?:[/][/](\x5b[0-9a-fA-F:.]+\x5d|[^\s:/?#\x5b\x5d]+)(:[0-9]{1,5})?[/]?$/, {
@@ -108,11 +107,13 @@ export const settingsSchema = z.strictObject({
   starttls: z
     .boolean()
     .default(true)
-    .describe('false: smtp:// does not encrypt, for a server on this machine; true: it encrypts, or nothing is sent'),
+    .describe(
+      'false: smtp:// does not encrypt, for a server on this machine; true: the mail is sent encrypted or not at all',
+    ),
   from: mailboxSetting().describe("The sender, such as 'Studio <studio@example.org>'"),
   messages: record(
     z.string().regex(/^[a-z\d][a-z\d-]{0,63}$/, {
-      error: ({ input }) => `expected a name of a to z, 0 to 9 and -, at most 64 characters, got ${describe(input)}`,
+      error: ({ input }) => `expected a name of at most 64 characters a to z, 0 to 9 and -, got ${describe(input)}`,
     }),
     messageSchema,
   )

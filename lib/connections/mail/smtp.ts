@@ -97,7 +97,7 @@ export class Smtp {
         this.#socket?.destroy(); // nodemailer cannot abort what is no mail
       };
     };
-    const late = `no end of the dialogue within ${maxAttemptMs / 1000} s`;
+    const late = `the dialogue did not end within ${maxAttemptMs / 1000} s`;
     return (done) => attempt({ scheduler: this.#scheduler, limitMs: maxAttemptMs, late, begin }, done);
   }
 

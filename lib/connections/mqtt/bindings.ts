@@ -188,7 +188,7 @@ export class Bindings {
       this.#live.delete(id);
       live.writing?.unsubscribe();
       endTimers(live);
-      this.#giveUp(live, new HubError('unavailable', `${id}: the device no longer has it`));
+      this.#giveUp(live, new HubError('unavailable', `${id}: the device no longer has this parameter`));
       const { device } = live.binding;
       for (const one of topicsOf(live.binding))
         if (removeFrom(this.#byTopic, one, live) && !this.#byAvailability.has(one)) topics.push(one);
@@ -402,7 +402,7 @@ export class Bindings {
       try {
         this.#expectThere(live);
         if (!broker.fire(write.topic, write.format(value)))
-          throw new HubError('unavailable', `${id}: too many fires wait`);
+          throw new HubError('unavailable', `${id}: too many fires are waiting`);
       } catch (error) {
         context.log.warn({ parameter: id }, `${id} was not sent: ${messageOf(error)}`, 'not sent');
       }

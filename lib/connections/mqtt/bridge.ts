@@ -149,7 +149,7 @@ export class Bridge {
     const topic = `${settings.prefix}/${encodeTopic(address)}`;
     if (this.#byTopic.has(topic)) return;
     if (this.#shares.size >= maxShared) {
-      context.log.warn({}, `the hub has more than ${maxShared} parameters to share, one is left out`);
+      context.log.warn({}, `the hub has more than ${maxShared} parameters to share; one is left out`);
       return;
     }
     const share: Share = {
@@ -247,7 +247,7 @@ export class Bridge {
     const { parameter, topic } = share;
     const isSet = origin === this.#setOrigin;
     if (isSet && !share.isAccepted) {
-      this.#warn(`${topic}/set`, 'the setting accept does not have it');
+      this.#warn(`${topic}/set`, 'the setting accept does not include it');
       return;
     }
     if (payload.length > maxPayloadBytes) {

@@ -91,7 +91,7 @@ const refusals: Readonly<Record<number, string>> = {
   136: 'the broker is not available',
   137: 'the broker is busy',
   138: 'the broker has banned this client',
-  140: 'the broker refuses the way of signing in',
+  140: 'the broker refuses the authentication method',
   142: 'another client has taken over the client ID',
 };
 const unsupportedVersion: readonly number[] = [1, 132];
@@ -212,7 +212,7 @@ export class Broker {
     this.#timers = new Subscription();
     this.#timers.add(
       scheduler.schedule(() => {
-        if (!this.#isAccepted) this.#link.fail(`the broker does not answer within ${connectTimeoutMs / 1000} s`);
+        if (!this.#isAccepted) this.#link.fail(`the broker did not answer within ${connectTimeoutMs / 1000} s`);
       }, connectTimeoutMs),
     );
     const version = this.#version;
@@ -240,7 +240,7 @@ export class Broker {
         if (qos < 2) done(0);
         // MQTT 3.8.4: at most the QoS that was subscribed; a message of QoS 2 would be kept until the broker releases it
         else if (this.#stream === stream)
-          this.#link.fail('the broker sent a message with QoS 2, which was not subscribed');
+          this.#link.fail('the broker sent a message with QoS 2, to which the hub never subscribes');
       },
       log: () => {}, // the log of the client costs a tenth of the time
       resubscribe: false,
@@ -301,10 +301,10 @@ export class Broker {
     if (typeof code === 'number' && !this.#isAccepted) {
       if (this.#version === 5 && this.#options.version === undefined && unsupportedVersion.includes(code)) {
         this.#version = 4;
-        this.#link.fail('the broker has no MQTT 5, so 3.1.1 follows');
+        this.#link.fail('the broker does not support MQTT 5; trying 3.1.1');
       } else
         this.#refuse(
-          refusals[code] ?? `the broker refuses the connect: ${messageOf(error)}`,
+          refusals[code] ?? `the broker refused the connection: ${messageOf(error)}`,
           passing.includes(code) ? 0 : refusedPauseMs,
         );
       return;
@@ -370,7 +370,7 @@ export class Broker {
         this.#pending--;
         const refused = granted?.filter(({ qos }) => qos >= 128) ?? [];
         for (const { topic } of error !== null && refused.length === 0 ? part : refused)
-          this.#options.log.warn({ topic }, `the broker refuses the subscription of ${topic}`, 'subscription refused');
+          this.#options.log.warn({ topic }, `the broker refused the subscription to ${topic}`, 'subscription refused');
         this.#send();
       });
     }
@@ -487,7 +487,7 @@ function stampIn(property: unknown): Stamp | undefined {
 /** Returns the reason of a link as a sentence. */
 function sentenceOf(reason: string): string {
   if (/alert certificate required|peer did not return a certificate/i.test(reason))
-    return 'the broker asks for the certificate of a client: set tls.certFile and tls.keyFile';
+    return 'the broker requires a client certificate: set tls.certFile and tls.keyFile';
   if (/alert (?:bad certificate|unknown ca|certificate|unsupported certificate)/i.test(reason))
     return `the broker refuses the certificate of this hub: ${reason}`;
   return reason.replace(/^the device/, 'the broker');

@@ -331,7 +331,7 @@ export class Entity {
       };
       return [{ topic, read }];
     } catch (error) {
-      this.refuse(`the availability: ${(error as Error).message}`);
+      this.refuse(`availability: ${(error as Error).message}`);
       return [];
     }
   }

@@ -26,9 +26,9 @@ export function describeEntity({ component, node, object }: DocumentPlace, docum
     node ?? object,
     node === undefined && deviceKeyOf(document) === undefined ? component : object,
   );
-  if (withoutValue.has(component)) entity.refuse(`a ${component} has no value for a parameter`);
+  if (withoutValue.has(component)) entity.refuse(`a ${component} has no value that a parameter could hold`);
   else if (Object.hasOwn(describers, component)) describers[component]!(entity);
-  else entity.refuse(`${component} is not known`);
+  else entity.refuse(`unknown component ${component}`);
   if (entity.bindings.length === 0 && entity.refused.length === 0) entity.refuse(`the ${component} has no topic`);
   return { bindings: entity.bindings, refused: entity.refused };
 }
@@ -192,7 +192,7 @@ const describers: Readonly<Record<string, (entity: Entity) => void>> = {
   /** Adds a button of a device: `{"automation_type": "trigger", "topic": …, "payload": "single"}`. */
   device_automation(entity) {
     if (entity.text('automation_type') !== 'trigger') {
-      entity.refuse('a device_automation has to be a trigger');
+      entity.refuse('a device_automation must be a trigger');
       return;
     }
     const payload = entity.text('payload');

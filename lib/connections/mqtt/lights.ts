@@ -34,7 +34,7 @@ function numbersIn(value: Value, name: string): readonly number[] {
   if (numbers.length !== max.length || numbers.some((number, place) => !(number >= 0 && number <= max[place]!)))
     throw new HubError(
       'not-convertible',
-      `expected ${max.length} numbers with commas, of at most ${max.join(', ')}, got "${toText(value)}"`,
+      `expected ${max.length} numbers separated by commas, at most ${max.join(', ')}, got "${toText(value)}"`,
     );
   return numbers;
 }
@@ -75,7 +75,7 @@ export function describeLight(entity: Entity): void {
     case 'default':
       break;
     default:
-      entity.refuse(`a light with the schema "${entity.text('schema')}" is not known`);
+      entity.refuse(`unknown schema "${entity.text('schema')}" of a light`);
       return;
   }
   const template = entity.text('state_value_template') === undefined ? 'value_template' : 'state_value_template';

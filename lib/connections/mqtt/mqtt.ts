@@ -26,7 +26,7 @@ const refusedDeclaration: ParameterDeclaration = {
   access: 'read-only',
   about: {
     label: 'Refused',
-    description: 'What devices have announced that does not fit into parameters, with the reasons, as JSON',
+    description: 'Announcements of devices that do not fit into parameters, with the reasons, as JSON',
   },
 };
 
@@ -182,7 +182,7 @@ class OpenTopics {
     if (fresh.length === 0) return;
     const { maxDiscovered } = context.settings;
     if (this.#count + fresh.length > maxDiscovered) {
-      context.log.warn({}, `more than ${maxDiscovered} parameters were discovered, one is left out`);
+      context.log.warn({}, `more than ${maxDiscovered} parameters were discovered; one is left out`);
       return;
     }
     const undeclared = fresh.filter(({ id }) => !expected.has(id));
@@ -258,6 +258,6 @@ function linesOfFile(file: string, resolvePath: ResolvePath): readonly string[] 
     if (!isJsonObject(data)) return `expected an object of value types by Parameter ID in ${file}`;
     return Object.entries(data).map(([id, type]) => `${id},${String(type)}`);
   } catch (error) {
-    return `expected a file of patchbay types --of in ${file}, got ${messageOf(error)}`;
+    return `expected the output of patchbay types --of in ${file}, got ${messageOf(error)}`;
   }
 }

@@ -58,7 +58,7 @@ export function compileParameters({ parameters }: Pick<MqttSettings, 'parameters
       if (topic === undefined || [...variables.keys()].some((one) => !topic.includes(`{${one}}`)))
         add(
           ['topic'],
-          `expected a topic with ${[...variables.keys()].map((one) => `{${one}}`).join(' and ')}, because messages say which there are`,
+          `expected a topic with ${[...variables.keys()].map((one) => `{${one}}`).join(' and ')}, because messages determine which parameters exist`,
         );
       else open.push(openTemplate(name, settings, variables, io));
       continue;
@@ -66,7 +66,7 @@ export function compileParameters({ parameters }: Pick<MqttSettings, 'parameters
     for (const values of combinations(variables)) {
       const id = fill(name, values);
       if (bindings.size >= maxParameters) {
-        add([], `expected at most ${maxParameters} parameters in all`);
+        add([], `expected at most ${maxParameters} parameters in total`);
         break;
       }
       if (bindings.has(id)) add([], `expected each Parameter ID once, got "${id}" again`);
@@ -119,7 +119,7 @@ function compileIo(
       : guarded('send', () => parseMatcher(send, false, (text) => compute(text, ['value', ...names])));
   for (const name of matcher?.names ?? [])
     if (name !== 'value' && !names.includes(name))
-      add(['send'], `unknown name "${name}", expected value${names.map((one) => `, ${one}`).join('')}`);
+      add(['send'], `unknown name "${name}"; expected value${names.map((one) => `, ${one}`).join('')}`);
   const steps = path === undefined ? undefined : readPath(path);
   return {
     read(payload) {
@@ -199,7 +199,7 @@ function readVariables(name: string, add: (message: string) => void): Map<string
     if (variable === undefined) add(`expected a variable such as {n}, {n:1..8} or {side:L|R}, got {${inner}}`);
     else if (variables.has(variable)) add(`expected each variable once, got {${variable}} again`);
     else if (from !== undefined && Number(to) - Number(from) >= maxParameters)
-      add(`expected at most ${maxParameters} parameters in all`);
+      add(`expected at most ${maxParameters} parameters in total`);
     else if (from !== undefined)
       variables.set(
         variable,
@@ -207,7 +207,7 @@ function readVariables(name: string, add: (message: string) => void): Map<string
       );
     else variables.set(variable, words?.split('|'));
   }
-  if (/[{}]/.test(name.replace(/\{[^{}]*\}/g, ''))) add('expected braces in pairs');
+  if (/[{}]/.test(name.replace(/\{[^{}]*\}/g, ''))) add('expected matching braces');
   return variables;
 }
 

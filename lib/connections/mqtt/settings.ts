@@ -23,8 +23,7 @@ function urlSetting() {
   return z
     .string({ error: urlError })
     .refine((url) => !url.includes('@'), {
-      error:
-        'expected a broker without user and password (use the settings username and password), got them in its address',
+      error: 'expected an address without credentials: use the settings username and password',
       abort: true, // skips the later checks
     })
     .regex(new RegExp(urlShape), { error: urlError, abort: true })
@@ -54,8 +53,8 @@ const availabilitySchema = z.union(
   [
     topicSetting(),
     z.strictObject({
-      topic: topicSetting().describe('The topic that says whether the device is there'),
-      path: text('a path such as "state"').optional().describe('Where the word is in a JSON payload'),
+      topic: topicSetting().describe('The topic that reports whether the device is online'),
+      path: text('a path such as "state"').optional().describe('The path of the word in a JSON payload'),
       online: text('text').default('online').describe('The payload that means online'),
       offline: text('text').default('offline').describe('The payload that means offline'),
     }),
@@ -69,8 +68,8 @@ const parameterSchema = z
     topic: topicSetting().optional().describe('The topic that reports the value'),
     path: text('a path such as "state" or "sensors.0.level"')
       .optional()
-      .describe('Where the value is in a JSON payload'),
-    value: text('an expression such as "value / 10"').optional().describe('Computes the value from what was received'),
+      .describe('The path of the value in a JSON payload'),
+    value: text('an expression such as "value / 10"').optional().describe('Computes the value from the received one'),
     set: topicSetting().optional().describe('The topic that writes are published to'),
     send: z
       .union([z.string(), z.record(z.string(), z.unknown())], {
@@ -78,18 +77,24 @@ const parameterSchema = z
       })
       .optional()
       .describe('The payload of a write: text or JSON with {value} in it; default: the value'),
-    on: text('text').optional().describe('The payload that means true; of a trigger: the only one that fires'),
+    on: text('text').optional().describe('The payload that means true; for a trigger, the only payload that fires it'),
     off: text('text').optional().describe('The payload that means false'),
     retain: z.boolean().optional().describe('Whether writes are retained; default: only if set and topic are the same'),
-    optimistic: z.boolean().default(false).describe('true: the device never reports the value; a write counts as done'),
-    availability: availabilitySchema.optional().describe('The topic that says whether the device is there'),
-    label: text('text').optional().describe('Its name for people'),
-    unit: text('text').optional().describe('Its unit'),
-    min: z.number().optional().describe('The smallest value'),
-    max: z.number().optional().describe('The largest value'),
-    step: z.number().positive().optional().describe('The smallest difference of two values'),
-    choices: z.record(z.string(), scalar).optional().describe('All values, by the word in the payload'),
-    description: text('text').optional().describe('What it is'),
+    optimistic: z
+      .boolean()
+      .default(false)
+      .describe('true: the device never reports the value; a write is confirmed immediately'),
+    availability: availabilitySchema.optional().describe('The topic that reports whether the device is online'),
+    label: text('text').optional().describe('The display name'),
+    unit: text('text').optional().describe('The unit'),
+    min: z.number().optional().describe('The minimum value'),
+    max: z.number().optional().describe('The maximum value'),
+    step: z.number().positive().optional().describe('The increment'),
+    choices: z
+      .record(z.string(), scalar)
+      .optional()
+      .describe('All values, by the word in the payload: { off: 0, on: 1 }'),
+    description: text('text').optional().describe('A description in one sentence'),
     class: z.enum(valueClasses).optional().describe('state, meter or event'),
   })
   .refine(({ topic, set }) => topic !== undefined || set !== undefined, { error: 'expected topic, set, or both' });
@@ -101,10 +106,10 @@ const globs = z.array(z.string({ error: "a glob such as 'desk/**'" }), {
 });
 
 const bridgeSchema = z.strictObject({
-  prefix: topicSetting().describe('The topic below which the parameters of the hub are'),
+  prefix: topicSetting().describe('The topic prefix of the parameters of the hub'),
   share: globs.default(['**']).describe('Globs of addresses that are published'),
   accept: globs.default(['**']).describe('Globs of addresses that <prefix>/<address>/set may write'),
-  follow: globs.default([]).describe('Globs of addresses that take over what others publish at <prefix>/<address>'),
+  follow: globs.default([]).describe('Globs of addresses that take over values published at <prefix>/<address>'),
   homeAssistant: z
     .union([z.boolean(), topicSetting()], { error: 'true, false, or the discovery prefix of Home Assistant' })
     .default(false)
@@ -119,14 +124,14 @@ const source = (what: string, example: string) =>
 
 const discoverSchema = z.strictObject({
   homeAssistant: source(
-    'Discovery documents of Home Assistant, also those of ESPHome; text: their prefix',
+    'Discovery documents of Home Assistant, including those of ESPHome; text: their prefix',
     'homeassistant',
   ),
   zigbee2mqtt: source('Zigbee2MQTT; text: its base topic', 'zigbee2mqtt'),
   tasmota: source('Tasmota; text: its discovery prefix', 'tasmota/discovery'),
   shelly: z.boolean().default(false).describe('Shelly devices of both generations'),
-  allow: globs.default(['**']).describe('Globs of the state topics that are discovered'),
-  deny: globs.default([]).describe('Globs of the state topics that are not'),
+  allow: globs.default(['**']).describe('Globs of the state topics to discover'),
+  deny: globs.default([]).describe('Globs of the state topics to ignore'),
 });
 
 export const settingsSchema = z.strictObject({
@@ -142,23 +147,23 @@ export const settingsSchema = z.strictObject({
   version: z
     .enum(['5', '3.1.1'], { error: "'5' or '3.1.1'" })
     .optional()
-    .describe('The version of MQTT; default: 5, and 3.1.1 if the broker has no 5'),
+    .describe('The version of MQTT; default: 5, or 3.1.1 if the broker does not support 5'),
   tls: z
     .strictObject({
-      caFile: text('a path').optional().describe('Path of the certificates to trust instead of those of the system'),
+      caFile: text('a path')
+        .optional()
+        .describe('Path of the certificates to trust instead of the system certificates'),
       certFile: text('a path').optional().describe('Path of the certificate of this hub'),
       keyFile: text('a path').optional().describe('Path of its private key'),
       fingerprint: text('a fingerprint').optional().describe('SHA-256 fingerprint of the only certificate to trust'),
     })
     .optional()
     .describe('How mqtts:// and wss:// encrypt; default: verify the certificate as browsers do'),
-  connectTimeout: durationSetting(100, 60_000)
-    .default(5000)
-    .describe('How long the broker may take to answer a connect'),
+  connectTimeout: durationSetting(100, 60_000).default(5000).describe('How long connecting to the broker may take'),
   keepAlive: durationSetting(1000, 600_000)
     .default(10_000)
     .describe(
-      'How often the hub asks whether the broker is there; after one and a half times that without an answer it counts as offline',
+      'How often the hub pings the broker; after one and a half intervals without an answer, the broker counts as offline',
     ),
   status: topicSetting()
     .optional()
@@ -176,17 +181,19 @@ export const settingsSchema = z.strictObject({
     .describe('The parameters behind topics, by Parameter ID'),
   bridge: bridgeSchema
     .optional()
-    .describe('Publishes the parameters of the hub below a prefix, and takes writes there'),
-  discover: discoverSchema.optional().describe('Devices that announce themselves at the broker'),
+    .describe('Publishes the parameters of the hub below a prefix, and accepts writes there'),
+  discover: discoverSchema.optional().describe('Devices that announce themselves through the broker'),
   expect: z
     .union([z.array(z.string({ error: 'a line such as "lamp/state,B"' })).max(10_000), z.string().min(1)], {
-      error: 'a list of lines such as "lamp/state,B", or the path of a file of patchbay types --of',
+      error: 'a list of lines such as "lamp/state,B", or the path of a file written by patchbay types --of',
     })
     .default([])
     .describe(
-      'Discovered parameters that flow files may name before they are there: lamp/state,B; or a file of `patchbay types --of`',
+      'Discovered parameters that flow files may use before their devices announce them: lamp/state,B; or a file written by `patchbay types --of`',
     ),
-  maxDiscovered: integerSetting(1, 100_000).default(maxDiscovered).describe('How many parameters may be discovered'),
+  maxDiscovered: integerSetting(1, 100_000)
+    .default(maxDiscovered)
+    .describe('The maximum number of discovered parameters'),
   simulate: z.boolean().default(false).describe('true: run without a broker; every write is confirmed immediately'),
 });
 

@@ -170,7 +170,7 @@ class Statements {
         if (word === 'if') found.push({ text: this.#if(rest, depth), isLiteral: false });
         else if (word === 'set') this.#set(rest, depth);
         else if (['elif', 'else', 'endif'].includes(word ?? '')) break;
-        else throw new TemplateError(`it has {% ${word ?? ''} %}`);
+        else throw new TemplateError(`it uses the unsupported statement {% ${word ?? ''} %}`);
       } else if (part.trim() !== '' || (found.length > 0 && !/\n/.test(part)))
         found.push({ text: quote(part), isLiteral: true });
     }
@@ -199,9 +199,9 @@ class Statements {
 
   #set(text: string, depth: number): void {
     const [, name, rest] = /^(\w+)\s*=(?!=)\s*([\s\S]*)$/.exec(text) ?? [];
-    if (name === undefined) throw new TemplateError(`it has {% set ${text} %}`);
+    if (name === undefined) throw new TemplateError(`it uses the unsupported statement {% set ${text} %}`);
     // in Jinja, the name would also be set after the {% endif %}
-    if (depth > 0) throw new TemplateError('it sets a name inside of an {% if %}');
+    if (depth > 0) throw new TemplateError('it sets a name inside an {% if %}');
     this.#scope.variables.set(name, new Expressions(rest!, this.#scope).term());
   }
 
@@ -235,9 +235,9 @@ class Expressions {
       end = index + word.length;
       if (word.trim() !== '') this.#tokens.push(word);
     }
-    if (end < text.length) throw new TemplateError(`it has the character ${JSON.stringify(text[end])}`);
+    if (end < text.length) throw new TemplateError(`it contains the unexpected character ${JSON.stringify(text[end])}`);
     if (this.#tokens.length > maxTokens)
-      throw new TemplateError(`it has an expression of more than ${maxTokens} words`);
+      throw new TemplateError(`it contains an expression of more than ${maxTokens} words`);
   }
 
   whole(): string {
@@ -293,7 +293,7 @@ class Expressions {
   #testOf(term: Term): string {
     if ('from' in term) return this.#name(term, 'true');
     if ('text' in term && term.isTest === true) return term.text;
-    throw new TemplateError('it has a condition that is not a comparison');
+    throw new TemplateError('it contains a condition that is not a comparison');
   }
 
   #ternary(): Term {
@@ -334,7 +334,7 @@ class Expressions {
       const isNot = this.#take('not');
       const test = this.#tokens[this.#at++] ?? '';
       const asks = Object.hasOwn(tests, test) ? tests[test] : undefined;
-      if (asks === undefined || !('from' in left)) throw new TemplateError(`it has the test "is ${test}"`);
+      if (asks === undefined || !('from' in left)) throw new TemplateError(`it uses the unsupported test "is ${test}"`);
       return { text: `${isNot === (test !== 'undefined') ? '!' : ''}${this.#name(left, asks)}`, isTest: true };
     }
     const isNot = this.#is('not') && this.#tokens[this.#at + 1] === 'in';
@@ -406,7 +406,7 @@ class Expressions {
 
   #item(term: Term, name: string | undefined): Term {
     if (!('from' in term) || term.from !== 'value_json' || name === undefined || name === '')
-      throw new TemplateError('it reads a part of something other than value_json');
+      throw new TemplateError('it reads a part of a value other than value_json');
     if (name.startsWith('__')) throw new TemplateError(`it reads ${name}`);
     return { from: term.from, path: [...term.path, name] };
   }
@@ -434,7 +434,7 @@ class Expressions {
     if (this.#take('('))
       while (!this.#take(')')) {
         if (this.#tokens[this.#at + 1] === '=' && this.#tokens[this.#at] !== 'default')
-          throw new TemplateError(`it has a named argument of the filter ${name}`);
+          throw new TemplateError(`it passes a named argument to the filter ${name}`);
         if (this.#tokens[this.#at + 1] === '=') this.#at += 2;
         values.push(this.#textOf(this.#ternary()));
         if (!this.#is(')')) this.#expect(',');
@@ -479,12 +479,12 @@ class Expressions {
         if (values.length !== 2) break;
         return { text: `string(${text}).replace(${values.join(', ')})` };
     }
-    throw new TemplateError(`it has the filter ${name}`);
+    throw new TemplateError(`it uses the unsupported filter ${name}`);
   }
 
   #primary(): Term {
     const word = this.#tokens[this.#at++];
-    if (word === undefined) throw new TemplateError('it has an expression that ends early');
+    if (word === undefined) throw new TemplateError('it contains an incomplete expression');
     if (word === '(') {
       const term = this.#ternary();
       this.#expect(')');

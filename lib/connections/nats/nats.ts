@@ -33,7 +33,7 @@ export const nats = defineGatewayType({
     [credentials.file, tls?.keyFile ?? ''].filter((path) => path !== '').map((path) => ({ path: resolvePath(path) })),
   belongings: ({ mirrors }, resolvePath) => (mirrors === '' ? [] : [resolvePath(mirrors)]),
   claims: () => [{ kind: 'domain', name: 'the domain of the hub', scope: '*' }],
-  startsOnLeaderOnly: ({ domain, hub }) => `waits for the leadership of hub "${hub}" in domain "${domain}"`,
+  startsOnLeaderOnly: ({ domain, hub }) => `waiting for the leadership of hub "${hub}" in domain "${domain}"`,
   run: (context, hub) =>
     new Observable<ConnectionEvent>((subscriber) => {
       const { settings, scheduler, timeOfDay, log, finish } = context;

@@ -26,7 +26,7 @@ export const settingsSchema = z.strictObject({
       z
         .string()
         .refine((server) => !server.includes('@'), {
-          error: 'expected a server without user and password (use the setting credentials), got them in its address',
+          error: 'expected an address without credentials: use the setting credentials',
           abort: true, // so that no later check shows it
         })
         .regex(new RegExp(serverShape), { error: serverError, abort: true })
@@ -38,8 +38,8 @@ export const settingsSchema = z.strictObject({
     .min(1, { error: 'at least one server' })
     .max(maxServers, { error: `at most ${maxServers} servers` })
     .default(['nats://127.0.0.1:4222'])
-    .describe('The NATS servers: one, or those of a cluster'),
-  domain: nameSetting('house').describe('The domain: its hubs see each other'),
+    .describe('The NATS server, or the servers of a cluster'),
+  domain: nameSetting('house').describe('The domain, whose hubs see each other'),
   hub: nameSetting('studio-west').describe(
     'The name of this hub, unique in the domain except for the two hubs of a pair',
   ),
@@ -51,26 +51,31 @@ export const settingsSchema = z.strictObject({
     .describe('A file with the parameters of other hubs, which `patchbay types --remote` writes; empty: none'),
   maxParameters: integerSetting(1, maxMirroredInAll)
     .default(100_000)
-    .describe('How many parameters of each other hub this hub mirrors; further ones are skipped, and logged'),
-  pair: z.boolean().default(false).describe('true: this hub is one of a pair: one runs, the other stands by'),
+    .describe(
+      'The maximum number of parameters that this hub mirrors from each other hub; the rest are skipped and logged',
+    ),
+  pair: z
+    .boolean()
+    .default(false)
+    .describe('true: this hub belongs to a pair, in which one runs and the other stands by'),
   isolated: z
     .enum(['stop', 'go-on'], { error: "'stop' or 'go-on'" })
     .default('stop')
-    .describe('What a pair does without NATS: stop, or go on at the risk that both run'),
+    .describe('What a pair does without NATS: stop, or go on at the risk that both hubs run'),
   credentials: z
     .strictObject({
       user: z.string().default('').describe('The user; empty: none'),
       password: z.string().default('').describe('The password of the user'),
-      token: z.string().default('').describe('A token in place of a user; empty: none'),
+      token: z.string().default('').describe('A token instead of a user; empty: none'),
       nkey: z
         .string()
         .regex(/^(SU[A-Z2-7]{56})?$/, { error: 'the seed of a user: SU and 56 characters A-Z and 2-7' })
         .default('')
-        .describe('The seed of an nkey (SU…) in place of a user; empty: none'),
+        .describe('The seed of an nkey (SU…) instead of a user; empty: none'),
       file: z
         .string({ error: 'the path of a file' })
         .default('')
-        .describe('A credentials file (.creds: a JWT and its seed) in place of a user; empty: none'),
+        .describe('A credentials file (.creds: a JWT and its seed) instead of a user; empty: none'),
     })
     .prefault({})
     .refine(({ user, token, nkey, file }) => [user, token, nkey, file].filter((one) => one !== '').length <= 1, {
@@ -79,12 +84,15 @@ export const settingsSchema = z.strictObject({
     .describe('The credentials of this hub for the servers; default: none'),
   tls: z
     .strictObject({
-      caFile: z.string().default('').describe('The CA certificates of the servers, PEM; empty: the default ones'),
+      caFile: z
+        .string()
+        .default('')
+        .describe('The CA certificates of the servers, PEM; empty: the default certificates'),
       certFile: z.string().default('').describe('The certificate of this hub, PEM; empty: none'),
       keyFile: z.string().default('').describe('Its private key, PEM, without a passphrase'),
     })
     .optional()
-    .describe('Uses TLS with all servers; default: with those whose address is tls://…, and those that require it'),
+    .describe('Uses TLS with all servers; default: only with tls:// addresses and with servers that require TLS'),
 });
 
 export type NatsSettings = z.output<typeof settingsSchema>;

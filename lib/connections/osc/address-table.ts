@@ -100,7 +100,7 @@ function alternativesOf(pattern: string): string[] | string {
   let texts = [''];
   for (const part of pattern.split(/(\{[^{}]*\})/)) {
     const isChoice = part.startsWith('{') && part.endsWith('}');
-    if (!isChoice && /[{}]/.test(part)) return 'expected a { and a } around alternatives';
+    if (!isChoice && /[{}]/.test(part)) return 'expected matching braces around alternatives';
     const choices = isChoice ? part.slice(1, -1).split(',') : [part];
     if (texts.length * choices.length > maxAlternatives)
       return `expected at most ${maxAlternatives} alternatives in a pattern`;

@@ -126,8 +126,7 @@ export function encodeBinding({ address, items }: Binding, read: (part: Part) =>
       continue;
     }
     const value = 'constant' in item ? item.constant : item.type === 'T' ? 1 : read(item);
-    if (value === undefined)
-      throw new Error(`the value of ${(item as Part).id}, which is in the same message, is unknown`);
+    if (value === undefined) throw new Error(`the value of ${(item as Part).id}in the same message is unknown`);
     args.push('constant' in item ? value : sentValue(item.tag, value as Value));
     tags += item.tag === 'T' ? (truth(value) ? 'T' : 'F') : item.tag;
   }
@@ -241,7 +240,7 @@ class Compiler {
       if (access !== undefined && access !== 'read-only')
         return this.#fail(
           [id, 'access'],
-          'expected access read-only together with arg, because the other arguments are unknown',
+          'expected access read-only with arg, because the other arguments are unknown',
         );
       return [{ name: undefined, tag: '', place: arg }];
     }
@@ -287,7 +286,7 @@ class Compiler {
     if (named.length === 0 && values.length > 1)
       return this.#fail([id, 'args'], 'expected names for several parts, such as ["x:f", "y:f"]');
     if (named.length > 0 && type !== undefined)
-      return this.#fail([id, 'type'], 'expected no type: each named part has that of its type tag');
+      return this.#fail([id, 'type'], 'expected no type: each named part takes its type from its type tag');
     if (new Set(named.map(({ name }) => name)).size < named.length)
       return this.#fail([id, 'args'], 'expected a different name for each part');
     if (values.length === 0 && type !== undefined && type !== 'T')
@@ -340,7 +339,7 @@ class Compiler {
     }
     if (parts.length === 0 && one.items.every((draft) => !('name' in draft))) add(undefined, '', -1);
     if (askEveryMs !== undefined && (access === 'write-only' || parts.every(({ type }) => type === 'T')))
-      this.#add([template, 'ask'], 'expected ask only of a parameter that has a value and is read');
+      this.#add([template, 'ask'], 'expected ask only on a readable parameter with a value');
     this.#bindings.push(binding);
     try {
       encodeBinding(binding, (part) => sampleOf(part.tag));

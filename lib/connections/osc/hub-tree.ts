@@ -103,7 +103,7 @@ export class HubTree {
       return;
     }
     if (!this.#rightsTo(parameter).mayWrite) {
-      refuse('expected an address of the list write');
+      refuse('expected an address that the list write allows');
       return;
     }
     const [value = 1] = args;
@@ -112,7 +112,7 @@ export class HubTree {
       hub.writeTo(parameter, value, this.#authorOf(sender));
     } catch (error) {
       log.debug({ parameter: parameter.address }, `${parameter.address}: ${messageOf(error)}`, 'not written');
-      refuse('expected a value that the parameter takes');
+      refuse('expected a value that the parameter accepts');
     }
   }
 

@@ -187,7 +187,10 @@ function hintsOf(settings: OscSettings, declared: DeclaredAddresses): readonly S
     !isLoopback(place.host) &&
     settings.udp === undefined
   )
-    hints.push({ path: ['tree', 'write'], message: 'anybody who reaches the port can write these; set allowFrom' });
+    hints.push({
+      path: ['tree', 'write'],
+      message: 'anyone who can reach the port can write these parameters; set allowFrom',
+    });
   return hints;
 }
 

@@ -80,7 +80,7 @@ class Decoder {
     for (let place = 1; place < tags.length; place++) {
       const tag = tags.charCodeAt(place);
       if (tag === 0x5b) {
-        if (++depth > maxNesting) return `expected at most ${maxNesting} arrays in one another`;
+        if (++depth > maxNesting) return `expected at most ${maxNesting} levels of nested arrays`;
         continue;
       }
       if (tag === 0x5d) {
@@ -170,7 +170,7 @@ class Decoder {
   }
 
   #bundle(start: number, end: number, depth: number): OscBundle | string {
-    if (depth >= maxNesting) return `expected at most ${maxNesting} bundles in one another`;
+    if (depth >= maxNesting) return `expected at most ${maxNesting} levels of nested bundles`;
     if (end - start < 16 || this.#bytes.toString('latin1', start, start + 8) !== `${bundleMark}\0`)
       return 'expected #bundle and a time tag';
     const timeMs = timeMsAt(this.#bytes, start + 8);

@@ -203,7 +203,7 @@ export class OscSession {
       return;
     }
     if (!this.#messages.take(messagesIn(packet), this.#options.scheduler.now())) {
-      this.refuse(bytes, `expected at most ${this.#options.settings.messagesPerSecond} messages in a second`);
+      this.refuse(bytes, `expected at most ${this.#options.settings.messagesPerSecond} messages per second`);
       return;
     }
     this.#events.wire('in', bytes);
@@ -241,7 +241,7 @@ export class OscSession {
       delayMs > maxAheadMs
         ? `expected a time tag of at most ${maxAheadMs / 60_000} minutes ahead`
         : this.#waitingBundles >= maxWaitingBundles || this.#waitingBytes + bytes > maxWaitingBytes
-          ? `expected at most ${maxWaitingBundles} bundles, and ${maxWaitingBytes} bytes, that wait for their times`
+          ? `expected at most ${maxWaitingBundles} bundles with ${maxWaitingBytes} bytes waiting for their times`
           : undefined;
     if (fault !== undefined) {
       this.refuse(new Uint8Array(), fault);
@@ -377,7 +377,7 @@ export class OscSession {
     const write = { part, value, change };
     if (part.type !== 'T') this.#queued.set(part, write);
     else if (++this.#triggers > maxTriggersPerTurn) {
-      this.#options.log.warn({}, `more than ${maxTriggersPerTurn} triggers in a turn, one was dropped`);
+      this.#options.log.warn({}, `more than ${maxTriggersPerTurn} triggers in a turn; one was dropped`);
       return;
     }
     this.#writes.push(write);

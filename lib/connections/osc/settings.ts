@@ -31,7 +31,7 @@ const argumentSetting = z.union(
             z
               .union([z.string(), z.number()])
               .optional()
-              .describe(`A constant with the type tag ${tag}; text may have the variables of the Parameter ID`),
+              .describe(`A constant with the type tag ${tag}; text may contain the variables of the Parameter ID`),
           ]),
         ),
       )
@@ -50,18 +50,18 @@ const text = (about: string) => z.string({ error: 'text' }).optional().describe(
 const parameterSchema = z.strictObject({
   address: z
     .string({ error: 'an OSC address such as "/ch/{n}/mix/fader"' })
-    .describe('Its OSC address, with the variables of the Parameter ID: /ch/{n}/mix/fader, or {n:00} with two digits'),
+    .describe('The OSC address, with the variables of the Parameter ID: /ch/{n}/mix/fader, or {n:00} with two digits'),
   type: z
     .enum(valueTypes, { error: `one of ${valueTypes.join(', ')}` })
     .optional()
-    .describe('Its value type; default: that of its argument, T if it has none'),
+    .describe('The value type; default: the type of the argument, or T without an argument'),
   args: z
     .union([argumentSetting, z.array(argumentSetting).max(64)], {
       error: `${argumentExpected}, or a list of them`,
     })
     .optional()
-    .describe('The arguments of its messages: a type tag, or a list of tags, named parts and constants'),
-  arg: integerSetting(0, 1023).optional().describe('It only reads the argument at this place, counted from 0'),
+    .describe('The arguments of the messages: a type tag, or a list of tags, named parts and constants'),
+  arg: integerSetting(0, 1023).optional().describe('Reads only the argument at this position, counted from 0'),
   access: z
     .enum(['read-only', 'write-only', 'read-write'], { error: 'one of read-only, write-only, read-write' })
     .optional()
@@ -69,20 +69,22 @@ const parameterSchema = z.strictObject({
   confirm: z
     .enum(['none', 'echo', 'ask'], { error: 'one of none, echo, ask' })
     .optional()
-    .describe('How a write is confirmed; default: that of the connection'),
+    .describe('How a write is confirmed; default: as for the connection'),
   ask: z
     .union([z.boolean(), durationSetting(10)], { error: 'true, false, or a duration such as "10s"' })
     .default(false)
-    .describe('Ask for its value after each connect, by its address without arguments; a duration: also that often'),
-  label: text('Its name for people'),
-  unit: text('The unit of its value'),
-  min: bound('The least value; lower ones are refused'),
-  max: bound('The greatest value; higher ones are refused'),
-  step: bound('The step of its values'),
+    .describe(
+      'Asks for the value after each connect by sending the address without arguments; a duration: also at this interval',
+    ),
+  label: text('The display name'),
+  unit: text('The unit of the value'),
+  min: bound('The minimum value; lower values are refused'),
+  max: bound('The maximum value; higher values are refused'),
+  step: bound('The increment'),
   choices: record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
     .optional()
-    .describe('All of its values, by their names; others are refused'),
-  description: text('What it is for'),
+    .describe('All values by name; other values are refused'),
+  description: text('The purpose'),
   class: z
     .enum(valueClasses, { error: `one of ${valueClasses.join(', ')}` })
     .optional()
@@ -109,22 +111,22 @@ export const settingsSchema = z
       .describe(
         'Send over UDP to this host:port, or to each of a list; without `listen`, answers come back to any free port',
       ),
-    listen: portSetting('Receive over UDP at this port, or address:port'),
+    listen: portSetting('Receive over UDP on this port, or address:port'),
     tcp: placeSetting().optional().describe('Connect over TCP to this host:port'),
-    tcpListen: portSetting('Let others connect over TCP to this port, or address:port'),
+    tcpListen: portSetting('Accept TCP connections on this port, or address:port'),
     hosts: z
       .array(placeSetting(), { error: 'a list of host:port' })
       .max(16)
       .default([])
-      .describe('Further places of the same device, tried in turn when the one in `tcp` does not answer'),
+      .describe('Further addresses of the same device, tried in turn when the address in `tcp` does not answer'),
     framing: z
       .enum(['slip', 'length'], { error: 'slip or length' })
       .default('slip')
       .describe(
-        'How packets are divided over TCP: slip as in OSC 1.1, or length, four bytes before each as in OSC 1.0',
+        'How packets are divided over TCP: slip as in OSC 1.1, or length, four bytes before each packet, as in OSC 1.0',
       ),
     allowFrom: networksSetting(
-      'Who may send: addresses and networks. Default: the hosts in `udp`, or anybody without these',
+      'Who may send: addresses and networks. Default: the hosts in `udp`, or anyone if there are none',
     ),
     parameters: record(
       z.string().meta({ description: 'A Parameter ID; {n:1..32} and {side:L|R} stand for several' }),
@@ -141,7 +143,9 @@ export const settingsSchema = z
               error: ({ input }) => messageMistake(input as string) ?? '',
             })
             .describe('A message, in the form of oscsend: /subscribe si "/meters" 1'),
-          every: durationSetting(10).optional().describe('How often it is sent; default: once after each connect'),
+          every: durationSetting(10)
+            .optional()
+            .describe('How often the message is sent; default: once after each connect'),
         }),
       )
       .max(100)
@@ -151,24 +155,26 @@ export const settingsSchema = z
       .enum(['none', 'echo', 'ask'], { error: 'one of none, echo, ask' })
       .default('none')
       .describe(
-        'How a write is confirmed. none: it becomes the value immediately; echo: the peer reports it; ask: the hub asks for it',
+        'How a write is confirmed. none: immediately; echo: the peer reports the value; ask: the hub asks for the value',
       ),
     feedback: z
       .enum(['none', 'others', 'all'], { error: 'one of none, others, all' })
       .default('none')
-      .describe('Who is sent a value that a peer has changed: none, the other peers, or also the peer itself'),
+      .describe('Who receives a value that a peer has changed: nobody, the other peers, or all peers'),
     bundles: z
       .union([z.boolean(), durationSetting(0, 60_000)], { error: 'true, false, or a duration such as "50ms"' })
       .default(false)
-      .describe('true: the messages of one turn go as a bundle; a duration: with a time tag that is so much later'),
-    connectTimeout: durationSetting(100, 60_000).default(5000).describe('How long a connect over TCP may take'),
+      .describe(
+        'true: the messages of one turn are sent as a bundle; a duration: with a time tag that far in the future',
+      ),
+    connectTimeout: durationSetting(100, 60_000).default(5000).describe('How long connecting over TCP may take'),
     idleTimeout: durationSetting(100)
       .optional()
-      .describe('How long nothing may arrive before the values are stale; default: any time'),
+      .describe('How long the peer may be silent before the values are stale; default: forever'),
     onLoss: lossSetting('the peer'),
     messagesPerSecond: integerSetting(1, 1_000_000)
       .default(100_000)
-      .describe('How many messages are taken in a second; more are refused and counted'),
+      .describe('The maximum number of messages per second; more are refused and counted'),
     tree: z
       .strictObject({
         read: globs('Addresses of the hub that may be read: ["desk/**"]'),
@@ -177,10 +183,10 @@ export const settingsSchema = z
           .string({ error: 'an OSC address such as "/hub"' })
           .regex(/^(?:\/[^\s#*,/?\x5b\x5d{}]+)*$/, { error: 'an OSC address such as "/hub", or no text at all' })
           .default('')
-          .describe('What stands before the addresses of the hub: "/hub" makes desk/level /hub/desk/level'),
+          .describe('The prefix of the addresses of the hub: "/hub" turns desk/level into /hub/desk/level'),
       })
       .optional()
-      .describe('Lets senders read and write parameters of the whole hub; default: nobody may'),
+      .describe('Lets senders read and write parameters of the whole hub; default: not allowed'),
     simulate: z.boolean().default(false).describe('true: run without a peer; every write is confirmed immediately'),
   })
   .superRefine((settings, context) => {

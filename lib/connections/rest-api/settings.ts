@@ -67,7 +67,7 @@ export const settingsSchema = z.strictObject({
   getUpdates: z.boolean().default(true).describe('false: no updates by GET, only by POST and WebSocket'),
   maxClients: integerSetting(1, 1_000_000)
     .default(limits.clients.default)
-    .describe('Largest number of WebSocket clients'),
+    .describe('Maximum number of WebSocket clients'),
   stallTimeout: durationSetting(1000, 86_400_000)
     .default(limits.stallMs.default)
     .describe(

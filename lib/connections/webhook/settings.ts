@@ -32,7 +32,7 @@ const secretSetting = (what: string) =>
 
 const nameSetting = () =>
   z.string().regex(/^[a-z\d][a-z\d-]{0,63}$/, {
-    error: ({ input }) => `expected a name of a to z, 0 to 9 and -, at most 64 characters, got ${describe(input)}`,
+    error: ({ input }) => `expected a name of at most 64 characters a to z, 0 to 9 and -, got ${describe(input)}`,
   });
 
 const headerNameSetting = () =>
@@ -46,15 +46,15 @@ const valueSchema = z.strictObject({
     .max(1024)
     .optional()
     .describe("Where the value is in JSON, or the name of a field of a form; '' is the whole body; default: its name"),
-  value: text('an expression such as "value / 10"').optional().describe('Computes the value from what was received'),
+  value: text('an expression such as "value / 10"').optional().describe('Computes the value from the received one'),
   required: z.boolean().default(false).describe('true: a delivery without it is refused with 422'),
   on: text().optional().describe('The text that means true; of a trigger: the only one that fires'),
   off: text().optional().describe('The text that means false'),
-  label: text().optional().describe('Its name for people'),
-  unit: text().optional().describe('Its unit'),
-  min: z.number().optional().describe('The smallest value'),
-  max: z.number().optional().describe('The largest value'),
-  step: z.number().positive().optional().describe('The smallest difference of two values'),
+  label: text().optional().describe('The display name'),
+  unit: text().optional().describe('The unit'),
+  min: z.number().optional().describe('The minimum value'),
+  max: z.number().optional().describe('The maximum value'),
+  step: z.number().positive().optional().describe('The increment'),
   choices: z.record(z.string(), scalar).optional().describe('All values, by the word in the body'),
   description: text().optional().describe('What it is'),
 });
@@ -119,7 +119,7 @@ const targetSchema = z.strictObject({
       abort: true,
     })
     .refine((url) => new URL(url).username === '' && new URL(url).password === '', {
-      error: 'expected an address without user and password (use headers), got them in it',
+      error: 'expected an address without credentials: use headers',
     })
     .describe('The address of the target'),
   method: z

@@ -231,7 +231,7 @@ test('of several addresses one that refuses is tried again, until all of them re
   statuses.a = 401;
   script.pass(1000);
   await breaks();
-  t.deepEqual(script.hub.state, { name: 'closed', reason: 'the hub refuses these credentials' });
+  t.deepEqual(script.hub.state, { name: 'closed', reason: 'the hub refused these credentials' });
 });
 
 test('a later success clears the refusal of an address', async (t) => {
@@ -262,7 +262,7 @@ test('times follow the clock of the machine, also after sleep or a clock change'
   t.is(lamp.staleSince, 4_997_000);
   aheadMs = 2_000_000;
   script.socket.ends();
-  t.deepEqual(script.hub.state, { name: 'waiting', retryAt: 2_000_250, reason: 'the link broke (1006)' });
+  t.deepEqual(script.hub.state, { name: 'waiting', retryAt: 2_000_250, reason: 'the connection was lost (1006)' });
   script.pass(250);
   t.is(script.sockets.length, 2, 'pauses do not depend on it');
 });

@@ -81,7 +81,7 @@ test('a folder that is not empty, and a file that is not a backup, change nothin
     t.throwsAsync(restore(join(folder, file), join(folder, target), 'patchbay', quiet), { message });
   await refuse('a.tar', 'full', /full: expected an empty folder, got one that contains x$/);
   await refuse('a.tar', 'a.tar', /expected an empty folder, got a file$/);
-  await refuse('a.tar', 'new', /a\.tar: expected more bytes, got the end of the file: the backup is incomplete$/);
+  await refuse('a.tar', 'new', /a\.tar: expected more data, got the end of the file: the backup is incomplete$/);
   await refuse('none.tar', 'new', /none\.tar: expected an archive, got none$/);
   for (const odd of oddFiles.filter(({ kind }) => !kind.startsWith('a huge') && !kind.includes('without a size'))) {
     await odd.make(join(folder, 'odd.tar'), t);

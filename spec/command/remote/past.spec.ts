@@ -63,7 +63,7 @@ test('the commands print values, events and their authors; a NUL truncates no te
   t.regex(buckets.lines.at(-1)!, /\(1 to 2\.5\), 2 changes$/);
   t.like(JSON.parse((await was('desk/level', { json: true })).lines.join('\n')), { values: [1, 2.5] });
   await t.throwsAsync(was('desk/level', { json: true, csv: true }), {
-    message: '--csv, --json: expected one of them, got both',
+    message: '--csv, --json: expected only one of these options, got both',
   });
   await t.throwsAsync(was('desk/levle'), { message: /unknown parameter "desk\/levle", did you mean "desk\/level"\?/ });
 
@@ -71,7 +71,7 @@ test('the commands print values, events and their authors; a NUL truncates no te
     'TIME  desk/lamp = true (was false), set by rule "red light" (flow.json5)',
     'TIME    desk/mic = true, set by client spec',
   ]);
-  t.deepEqual((await happened('desk/lamp', { limit: '1' })).reported, ['… earlier events are left out by --limit 1']);
+  t.deepEqual((await happened('desk/lamp', { limit: '1' })).reported, ['… earlier events omitted (--limit 1)']);
   t.like(JSON.parse((await happened('desk/go', { json: true })).lines.at(-1)!), { value: 1, writer: writer });
 
   t.true((await texts()).includes(nul));

@@ -57,7 +57,7 @@ test('an operator tries a change in shadow, sees its effect, and applies it', as
     'T    desk/mic = true (was false), set by client spec',
   ]);
   await explain('desk/ding', options, console);
-  t.deepEqual(printed()[0], 'desk/ding: its state is unknown');
+  t.deepEqual(printed()[0], 'desk/ding: the state is unknown');
   await reload(options, console);
   t.deepEqual(printed(), ['rules changed: lamp']);
   await shadow({ ...options, json: true }, console);

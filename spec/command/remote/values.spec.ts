@@ -151,7 +151,7 @@ test.serial('the nearest address is suggested, from those that the user may see'
   }).then((hub) => ({ url: `http://127.0.0.1:${hub.port}` }));
   await t.throwsAsync(
     call((console) => get('DESK/Lamp', { ...options(url), token: 'YQ==' }, console)),
-    { message: 'DESK/Lamp: there is no parameter with this address, did you mean "desk/lamp"?' },
+    { message: 'DESK/Lamp: no parameter has this address, did you mean "desk/lamp"?' },
   );
   for (const [token, hint] of [
     ['YQ==', ', did you mean "desk/lamp"?'],
@@ -160,18 +160,14 @@ test.serial('the nearest address is suggested, from those that the user may see'
     for (const command of [get, explain, watch])
       await t.throwsAsync(
         call((console) => command('desk/lmap', { ...options(url), token }, console, async () => 'SIGINT')),
-        { message: `desk/lmap: there is no parameter with this address${hint}` },
+        { message: `desk/lmap: no parameter has this address${hint}` },
       );
 });
 
 type Command = (options: RemoteOptions, console: PacedConsole) => Promise<number>;
 
 const refusals: [what: string, command: Command, message: string][] = [
-  [
-    'get desk/nothing',
-    (...rest) => get('desk/nothing', ...rest),
-    'desk/nothing: there is no parameter with this address',
-  ],
+  ['get desk/nothing', (...rest) => get('desk/nothing', ...rest), 'desk/nothing: no parameter has this address'],
   ['get desk/unknown', (...rest) => get('desk/unknown', ...rest), 'desk/unknown: the state is unknown'],
   [
     'get --json desk/unknown',
@@ -191,7 +187,7 @@ const refusals: [what: string, command: Command, message: string][] = [
   [
     'watch desk/nothing',
     (...rest) => watch('desk/nothing', ...rest, () => new Promise(() => {})),
-    'desk/nothing: there is no parameter with this address',
+    'desk/nothing: no parameter has this address',
   ],
 ];
 for (const [what, command, message] of refusals)

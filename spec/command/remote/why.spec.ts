@@ -137,7 +137,7 @@ test('trace prints each run in a line', async (t) => {
 test('unknown names, unknown states and bad queries are answered as by other endpoints', async (t) => {
   const { port } = await startTestHub(t, desk);
   const cases: [path: string, status: number, text: RegExp][] = [
-    ['explain/desk/lampe', 404, /^desk\/lampe: there is no parameter with this address\n$/],
+    ['explain/desk/lampe', 404, /^desk\/lampe: no parameter has this address\n$/],
     ['explain/desk/never', 503, /^desk\/never: the state is unknown\n$/],
     ['explain/desk/go', 503, /^desk\/go: the state is unknown\n$/],
     ['explain/%ff', 400, /percent-encoded/],

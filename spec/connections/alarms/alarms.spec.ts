@@ -193,7 +193,7 @@ const mistakes: [alarms: object, mistake: RegExp][] = [
   [{ all: { when: 'desk/a' } }, /alarms\.all: expected a name other than "all": all\/… is reserved for the totals/],
   [
     { a: { when: 'desk/a' }, 'a/active': { when: 'desk/a' }, 'a/b': { when: 'desk/a' } },
-    /alarms\["a\/active"\]: expected a name other than "a\/active": it is a parameter of the alarm "a"$/,
+    /alarms\["a\/active"\]: expected a name other than "a\/active", which is a parameter of the alarm "a"$/,
   ],
   [{ 'a//b': { when: 'desk/a' } }, /alarms\["a\/\/b"\]: /],
   [{ a: { when: 'alarm/a' } }, /alarms\.a\.when: expected no cycle, got/],

@@ -93,10 +93,10 @@ test('what can never be read is a mistake: an empty message, and a refusal that 
 }`,
     ),
     [
-      'it.json5:5:89: parameters.level.ask.fail[1]: expected characters, because the hub drops empty messages',
-      'it.json5:5:44: parameters.level.ask.until: expected characters, because the hub drops empty messages',
+      'it.json5:5:89: parameters.level.ask.fail[1]: expected at least one character, because the hub drops empty messages',
+      'it.json5:5:44: parameters.level.ask.until: expected at least one character, because the hub drops empty messages',
       'it.json5:5:128: parameters.level.write.fail: expected reply as well: without it the hub does not wait for an answer',
-      'it.json5:6:67: parameters.lamp.write.reply: expected characters, because the hub drops empty messages',
+      'it.json5:6:67: parameters.lamp.write.reply: expected at least one character, because the hub drops empty messages',
     ],
   );
 });
@@ -114,12 +114,12 @@ test('mistakes in a table of lengths and in prompts have their places', async (t
 }`,
     ),
     [
-      'it.json5:4:24: frame.lengthBy.at: expected 0, because of running, got 1',
-      'it.json5:4:81: frame.lengthBy.lengths.10: expected bytes of 80 and more, because of running, got "10"',
+      'it.json5:4:24: frame.lengthBy.at: expected 0 with running, got 1',
+      'it.json5:4:81: frame.lengthBy.lengths.10: expected bytes from 80 upwards with running, got "10"',
       'it.json5:4:42: frame.lengthBy.lengths.8x: expected a byte or a range in hexadecimal digits, such as 90 or 80..8F, got "8x"',
       'it.json5:4:51: frame.lengthBy.lengths["90..80"]: expected the lower byte of the range first, got "90..80": write 80..90',
       'it.json5:4:64: frame.lengthBy.lengths.F0: expected a length, or the byte that ends the frame in hexadecimal digits, got "FX" (string)',
-      'it.json5:4:74: frame.lengthBy.lengths.C0: expected a length of more than at, 1, got 1',
+      'it.json5:4:74: frame.lengthBy.lengths.C0: expected a length greater than at (1), got 1',
     ],
   );
   t.deepEqual(await mistakesOf(t, `{ about: 'It', format: 'hex', frame: { bytes: 3, prompt: 'OK>' }, ${level} }`), [

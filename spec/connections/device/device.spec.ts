@@ -156,7 +156,7 @@ test('all writes of a turn are sent in one frame, the newest of each parameter',
 test('a write that the device refuses is no longer wanted, and the state stays', async (t) => {
   const hub = await startRouter(t, await startVideohub(t));
   hub.write('router/out/1', 99, writer);
-  await hub.logged(/^out\/1 was not set: the device says: NAK$/);
+  await hub.logged(/^out\/1 was not set: the device reported: NAK$/);
   t.is(hub.find('router/out/1')!.value, 1);
   t.is(hub.find('router/out/1')!.wanted, undefined);
 });
@@ -285,7 +285,9 @@ test('the link to a device that sends much, and nothing that is expected, ends b
   const hub = await startTestHub(t, {
     connections: { it: { type: 'device', tcp: `127.0.0.1:${peer.port}`, protocol: 'lwrp' } },
   });
-  await hub.logged(/^connection "it" is degraded: .*: the device sends only unexpected messages, more than 16 KiB$/);
+  await hub.logged(
+    /^connection "it" is degraded: .*: the device has sent only unexpected messages, more than 16 KiB of them$/,
+  );
   t.pass();
 });
 
@@ -485,7 +487,7 @@ test('a write waits for the confirmation of the device: 200, 504 without one, 50
   t.is((await update('router/out/1', 7, '5s')).status, 200, 'an equal value is confirmed as well');
   const refused = await update('router/out/1', 99, '5s');
   t.is(refused.status, 504);
-  t.regex(refused.text, /router\/out\/1: the device says: NAK/);
+  t.regex(refused.text, /router\/out\/1: the device reported: NAK/);
   t.is((await update('router/in/1/label', 'x', '100ms')).status, 504, 'this peer refuses it');
   t.is((await update('router/out/1', 7, '5x')).status, 400);
   await peer.stop();

@@ -191,7 +191,7 @@ test('a status can be a value, a refusal and a reason to try again; any other on
   await eventually(() => valueAt(hub, 'there') === true);
   status = 500;
   hub.write('it/lock', 'a', writer);
-  await hub.logged(/^it\/lock was not set|^lock was not set: the device says: |^lock was not set/);
+  await hub.logged(/^it\/lock was not set|^lock was not set: the device reported: |^lock was not set/);
   t.is(device.requests.filter((request) => request === 'POST /lock').length, 2);
   t.is(valueAt(hub, 'there'), true);
   t.false(isStale(hub, 'there'));
@@ -242,7 +242,7 @@ test('a greeting fetches a token, which is renewed when the device refuses it, a
   t.regex(shown, /POST \/login/);
   t.notRegex(shown, /first-token|second-token|pass word|pass%20word/);
   const wrong = await startHub(t, description, { http: device.url, secrets: { password: 'another' } });
-  await wrong.logged(/^connection "it" is degraded: .*: the device answers POST \/login with 401 Unauthorized$/);
+  await wrong.logged(/^connection "it" is degraded: .*: the device answered POST \/login with 401 Unauthorized$/);
 });
 
 for (const [name, algorithm] of [
@@ -491,7 +491,7 @@ test('a busy device is left alone for as long as it wants', async (t) => {
   t.true(times[1]! - times[0]! > 900, `${times[1]! - times[0]!} ms`);
   [busy, retryAfter] = [1, '30'];
   hub.write('it/lamp', true, writer);
-  await hub.logged(/lamp was not set: the device answers 503 Service Unavailable, and wants no request for 30 s$/);
+  await hub.logged(/lamp was not set: the device answered 503 Service Unavailable, and accepts no requests for 30 s$/);
   t.is(times.length, 3);
   t.is(statusOf(hub, 'it').state, 'running');
 });

@@ -131,7 +131,7 @@ test('a request whose answer is not the expected one is refused after the timeou
   await pass(0);
   for (const line of ['a: x', 'OK']) take(line);
   await pass(1000);
-  t.deepEqual(told, ['STATUS: expected another answer to STATUS']);
+  t.deepEqual(told, ['STATUS: expected a matching answer to STATUS']);
   t.is(sent.length, 1);
 });
 
@@ -144,7 +144,7 @@ test('a busy device is asked again after a pause, and refused in the end', async
   await pass(500);
   t.is(sent.length, 2);
   take('BUSY');
-  t.deepEqual(told, ['ON: the device says: BUSY']);
+  t.deepEqual(told, ['ON: the device reported: BUSY']);
 });
 
 test('a link that breaks refuses all waiting requests, and sends none of them later', async (t) => {

@@ -168,7 +168,7 @@ test('a light of the default schema, and one of templates', (t) => {
     stat_tpl: "{{ value.split(',')[0] }}",
     bri_tpl: '{{ value_json.b }}',
   });
-  t.regex(templated.refused[0]!, /state: it reads a part of something other than value_json/);
+  t.regex(templated.refused[0]!, /state: it reads a part of a value other than value_json/);
   t.deepEqual(templated.write(`${id}/brightness`, 9), ['node/it/command', 'on,9']);
 });
 
@@ -328,7 +328,7 @@ test('updates, sirens, humidifiers, water heaters, vacuums and others have what 
   t.is(esphome('vacuum', topics).read(`${id}/state`, { state: 'docked' }), 'docked');
   t.deepEqual(esphome('notify', { cmd_t: 'n' }).write(id, 'hello'), ['n', 'hello']);
   t.is(esphome('device_tracker', { stat_t: 'n', pl_home: 'here' }).read(id, 'here'), 'home');
-  t.deepEqual(esphome('camera', { t: 'n' }).refused, ['a camera has no value for a parameter']);
+  t.deepEqual(esphome('camera', { t: 'n' }).refused, ['a camera has no value that a parameter could hold']);
   t.deepEqual(esphome('sensor', {}).refused, ['the sensor has no topic']);
   t.regex(esphome('alarm_control_panel', topics).refused[0]!, /may need a code/);
 });

@@ -97,7 +97,7 @@ test('a peer that is no broker, or sends what no broker may, is away', async (t)
     ],
     [
       Buffer.from([...accepted, ...ofQos2]),
-      /degraded: 127\.0\.0\.1:\d+: the broker sent a message with QoS 2, which was not subscribed$/,
+      /degraded: 127\.0\.0\.1:\d+: the broker sent a message with QoS 2, to which the hub never subscribes$/,
     ],
     // what follows a DISCONNECT comes to a client that has ended
     [
@@ -135,7 +135,7 @@ test('a broker that asks for a certificate gets that of the hub, and a hub witho
   await eventually(() => statusOf(hub, 'home').state === 'running', 'the connection to run');
   const without = await startHub(t, { url, tls: { caFile: join(folder, 'broker.crt') } });
   await without.logged(
-    /^connection "home" is degraded: 127\.0\.0\.1:\d+: the broker asks for the certificate of a client: set tls\.certFile and tls\.keyFile$/,
+    /^connection "home" is degraded: 127\.0\.0\.1:\d+: the broker requires a client certificate: set tls\.certFile and tls\.keyFile$/,
   );
   const stranger = await startHub(t, { url, tls: tls('stranger') });
   await stranger.logged(

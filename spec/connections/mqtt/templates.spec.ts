@@ -102,7 +102,7 @@ test('a command template has the value, with its type, and the names of its kind
 });
 
 for (const [template, reason] of [
-  ["{{ ''.__class__.__mro__[1].__subclasses__() }}", /it reads a part of something other than value_json/],
+  ["{{ ''.__class__.__mro__[1].__subclasses__() }}", /it reads a part of a value other than value_json/],
   ['{{ value_json.__class__ }}', /it reads __class__/],
   ['{{ value_json["__proto__"].x }}', /it reads __proto__/],
   ['{% for x in range(10**9) %}{% endfor %}', /it has \{% for %\}/],
@@ -110,13 +110,13 @@ for (const [template, reason] of [
   ['{{ now() }}', /it uses now/],
   ['{{ self }}', /it uses self/],
   ['{{ cycler.__init__.__globals__.os.popen("id").read() }}', /it uses cycler/],
-  ["{{ value | regex_findall('(a+)+$') }}", /it has the filter regex_findall/],
+  ["{{ value | regex_findall('(a+)+$') }}", /it uses the unsupported filter regex_findall/],
   ['{% include "x" %}', /it has \{% include %\}/],
   ["{% if value == '1' %}{% set a = 'x' %}{% endif %}{{ a }}", /it sets a name inside of an \{% if %\}/],
   [`{{ ${'('.repeat(100)}value${')'.repeat(100)} }}`, /it is nested deeper than 20 levels/],
-  [`{{ ${'value + '.repeat(300)}value }}`, /it has an expression of more than 400 words/],
+  [`{{ ${'value + '.repeat(300)}value }}`, /it contains an expression of more than 400 words/],
   [`{{ value }}${' '.repeat(5000)}`, /it is longer than 4000 characters/],
-  ['{{ }}', /it has an expression that ends early/],
+  ['{{ }}', /it contains an incomplete expression/],
 ] as const)
   test(`${template.slice(0, 60)} is refused with the reason`, (t) => {
     t.throws(() => compileTemplate(template), { instanceOf: TemplateError, message: reason });

@@ -210,7 +210,7 @@ test('the check warns of lists that name nothing, and of writers that nobody has
   const found = [...(hints?.() ?? [])].map((one) => String(one).replace(/^.*?: (?=connections)/, ''));
   t.deepEqual(found, [
     'connections.it.tree.read[0]: no parameter matches "dsk/**"',
-    'connections.it.tree.write: anybody who reaches the port can write these; set allowFrom',
+    'connections.it.tree.write: anyone who can reach the port can write these parameters; set allowFrom',
   ]);
 });
 

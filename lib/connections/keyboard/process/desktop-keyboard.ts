@@ -71,7 +71,7 @@ function whyNotIn(layout: Layout, names: readonly string[], side: Side): string 
 /** Returns a function that always throws: the optional package is missing. */
 function missing(library: string): (error: unknown) => never {
   return (error) => {
-    throw new Error(`the optional package ${library} is not installed or does not load: ${messageOf(error)}`);
+    throw new Error(`the optional package ${library} is not installed or cannot be loaded: ${messageOf(error)}`);
   };
 }
 

@@ -80,7 +80,7 @@ export class RemoteWrites {
       if (answer.results.length !== parameters.length) throw new Error('the answer belongs to another request');
       return answer.results.map((result, index) => resultOf(result, parameters[index]!));
     } catch {
-      return refusals(parameters, `not confirmed by hub "${remote.hub}"; it may have taken effect`);
+      return refusals(parameters, `not confirmed by hub "${remote.hub}"; the write may have taken effect`);
     } finally {
       this.#waiting--;
       this.#waitingLength -= request.length;

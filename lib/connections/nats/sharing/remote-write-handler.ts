@@ -179,7 +179,7 @@ export class RemoteWriteHandler {
 
 /** Returns the answer to a request for which it is no longer known whether it was written. */
 function answerUnknown(request: WriteRequest, why: string): WriteAnswer {
-  return refuse(request, `not confirmed, ${why}; it may have taken effect`);
+  return refuse(request, `not confirmed, ${why}; the write may have taken effect`);
 }
 
 function refuse({ items }: WriteRequest, why: string): WriteAnswer {

@@ -76,7 +76,7 @@ export class DashboardChecker {
     const late = setTimeout(fail, longestMs, `got one that takes longer than ${longestMs / 1000} s`);
     worker.once('message', (answer: Answer) => resolve(readAnswer(answer)));
     worker.once('error', (error) => fail(`got ${messageOf(error)}`));
-    worker.once('exit', () => fail('got one that ends the checking thread'));
+    worker.once('exit', () => fail('got one that crashes the checking thread'));
     worker.postMessage(question);
     return promise.finally(() => {
       clearTimeout(late);

@@ -114,7 +114,7 @@ export class Dashboards {
     if (!names.includes(name)) {
       const nearest = nearestName(name, names);
       const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`;
-      throw new HubError('not-found', `${name}: there is no such dashboard${hint}`);
+      throw new HubError('not-found', `${name}: no such dashboard${hint}`);
     }
     const { stats, bytes } = yield* readDashboardFile(this.#folder!, fileOf(name), known);
     return { stamp: isSettled(stats) ? stampOf(stats) : undefined, bytes };
@@ -177,7 +177,7 @@ function* readDashboardFile(folder: string, file: string, known: string | undefi
     const { message, bytes, cause } = asFileError(error);
     if (bytes !== undefined)
       throw new HubError('bad-dashboard', `${shown}: expected at most ${maxDashboardBytes} bytes, got ${bytes}`);
-    throw new HubError('not-found', `${shown}: there is no such dashboard, got ${message}`, { cause });
+    throw new HubError('not-found', `${shown}: no such dashboard, got ${message}`, { cause });
   }
 }
 

@@ -14,7 +14,7 @@ const shape = z.object({
   which: z
     .enum(['present', 'all'], { error: 'one of present, all' })
     .default('present')
-    .describe('present: those that are raised or wait for an acknowledgement, and shelved ones'),
+    .describe('present: raised, unacknowledged and shelved alarms'),
 });
 
 export const endpoints = [

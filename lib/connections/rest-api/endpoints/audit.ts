@@ -16,7 +16,7 @@ const shortText = z.string().refine((text) => text.length <= maxLength, {
 const before = z
   .int({ error: 'the number of an entry' })
   .optional()
-  .describe('Only entries before this number: `next` of an answer');
+  .describe('Only entries before this number: `next` of an earlier answer');
 
 /** Optional query parameters. An empty one counts as missing. */
 const sought = {
@@ -36,7 +36,7 @@ export const endpoints = [
     need: 'manage',
     id: 'readAudit',
     tag: 'past',
-    summary: 'The audit: changes from outside and actions of operators, newest first',
+    summary: 'The audit trail: external changes and operator actions, newest first',
     query: shape,
     answer: auditPage,
     read: readAuditQuestion,

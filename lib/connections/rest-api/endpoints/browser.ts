@@ -61,7 +61,7 @@ export const endpoints: Endpoint[] = [
     summary: 'A file of the console',
     names: { file: 'Path of the file' },
     answers: fileAnswers,
-    errors: { 400: badPath, 404: 'There is no such file', 416: 'The range lies outside of the file' },
+    errors: { 400: badPath, 404: 'File not found', 416: 'The range lies outside the file' },
     serve(context) {
       if (!context.settings.console) return replyNotFound;
       const locate = (path: string) => findFile(context.consoleFolder, path, path.slice(consolePath.length - 1), '');
@@ -77,7 +77,7 @@ export const endpoints: Endpoint[] = [
     id: 'readClient',
     summary: 'The client library for browsers, a module',
     answers: fileAnswers,
-    errors: { 404: 'The client library has not been built', 416: 'The range lies outside of the file' },
+    errors: { 404: 'The client library has not been built', 416: 'The range lies outside the file' },
     serve: (context) =>
       filesOf(context, (service, response, request) => replyFile(response, request, service, locateClientScript)),
   },
@@ -93,7 +93,7 @@ export function documentRoutes(context: Context): Route[] {
       { path: '/*', get: { need: 'entry', handler: replyNotFound } },
     ];
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
-    log.warn({}, `documentRoot: expected a folder, there is none at ${root}`);
+    log.warn({}, `documentRoot: expected a folder at ${root}, got none`);
   const hidden = new PrivateFileCheck(() => hub.persistence.installation());
   const handler = filesOf(
     context,
@@ -113,7 +113,7 @@ function filesOf(context: Context, serve: ServeFile, folder = context.consoleFol
 }
 
 export function replyNotFound(_: HttpResponse, request: HttpRequest): void {
-  throw new HubError('not-found', `${request.getUrl()}: there is no such page`);
+  throw new HubError('not-found', `${request.getUrl()}: no such page`);
 }
 
 function redirectToHub(response: HttpResponse): void {

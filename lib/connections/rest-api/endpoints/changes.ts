@@ -19,7 +19,7 @@ const maxEarlier = 2000;
 
 const shape = z.object({
   seconds: countUpTo(maxSeconds).default(60).describe('Length of the period up to now'),
-  limit: countUpTo(maxChanges).default(usualChanges).describe('Largest number of changes'),
+  limit: countUpTo(maxChanges).default(usualChanges).describe('Maximum number of changes'),
 });
 
 // Meters are left out: they change all the time and would hide everything else.
@@ -29,7 +29,7 @@ export const endpoints = [
     need: 'entry',
     id: 'listChanges',
     tag: 'causes',
-    summary: 'The parameters but meters whose values have changed last, newest first, with the author of each change',
+    summary: 'The most recently changed parameters except meters, newest first, with the author of each change',
     query: shape,
     answer: recentChanges,
     errors: { 400: 'The period or the limit is not valid' },

@@ -23,7 +23,7 @@ export const endpoints = [
     need: 'manage',
     id: 'listClients',
     tag: 'operation',
-    summary: `The WebSocket clients of this connection, slow ones first, at most ${maxListedClients}`,
+    summary: `The WebSocket clients of this connection, slowest first, at most ${maxListedClients}`,
     answer: clientList,
     read: ({ sockets }) => clientsOf(sockets.clients()),
   }),
@@ -37,7 +37,7 @@ export const endpoints = [
     body: clientControl,
     answer: z.strictObject({}),
     answered: 'The socket is closed',
-    errors: { 404: 'There is no such client' },
+    errors: { 404: 'Client not found' },
     act({ sockets, log }, _, { by, rest }) {
       for (const { id, session } of sockets.clients()) {
         if (String(id) !== rest) continue;
@@ -45,7 +45,7 @@ export const endpoints = [
         session.end(closeCodes.disconnected, 'disconnected by an operator');
         return {};
       }
-      throw new HubError('not-found', `there is no client ${describe(rest)}; it may have left`);
+      throw new HubError('not-found', `no client has the ID ${describe(rest)}; it may have disconnected`);
     },
   }),
 ];

@@ -34,9 +34,9 @@ export const endpoints = [
     tag: 'operation',
     summary: `The last ${keptFrames.toLocaleString('en')} frames that a connection to a device sent and received`,
     names: { id: 'Connection ID' },
-    query: z.object({ after: count.default(0).describe('Only frames after this one') }),
+    query: z.object({ after: count.default(0).describe('Only frames after this number') }),
     answer: wireFrames,
-    errors: { 400: 'The query is not valid', 404: 'There is no such connection' },
+    errors: { 400: 'The query is not valid', 404: 'Connection not found' },
     read: ({ hub }, { query }, rest) => {
       const after = new URLSearchParams(query).get('after') ?? '0';
       if (!/^\d{1,15}$/.test(after))
@@ -51,7 +51,7 @@ export const endpoints = [
     need: 'manage',
     id: 'controlConnection',
     tag: 'operation',
-    summary: 'Starts, stops or restarts a connection; a reload that changes its settings undoes that',
+    summary: 'Starts, stops or restarts a connection; a reload that changes its settings overrides this',
     names: { id: 'Connection ID' },
     isTraced: true,
     body: connectionControl,
@@ -59,8 +59,8 @@ export const endpoints = [
     answered: 'The new state of the connection',
     errors: {
       400: 'until is not a time in the future',
-      404: 'There is no such connection',
-      409: 'The connection is already in that state, or is the one that receives this request',
+      404: 'Connection not found',
+      409: 'The connection is already in that state, or this request arrives through it',
     },
     act({ id, hub }, { action, until, reason }, { by, rest }) {
       const target = decodePath(rest);

@@ -37,7 +37,7 @@ export const endpoints = [
     answer: named('Dashboard', z.custom<Dashboard>().meta({ type: 'object' })),
     errors: {
       400: badPath,
-      404: 'There is no such dashboard',
+      404: 'Dashboard not found',
       500: 'The file has errors; the answer lists each with line and column',
     },
     read: ({ dashboards }, { principal }, rest) => dashboards.read(decodePath(rest), principal),

@@ -32,8 +32,8 @@ import { describeShadow } from './flow-files.ts';
 
 const errors = {
   400: 'A name, a path or an edit is not valid',
-  403: 'The user may not edit this file, or may not read, write or manage what the edit names; the message has the place',
-  404: 'There is no such file or revision',
+  403: 'The user may not edit this file, or may not read, write or manage what the edit names; the message gives the location',
+  404: 'File or revision not found',
   409: 'The file has changed meanwhile in the same place: the problem has both texts in conflicts; or the change cannot run',
 };
 
@@ -76,11 +76,11 @@ export const endpoints = [
     need: 'edit',
     id: 'edit',
     tag: 'editing',
-    summary: 'Checks a change set of flow files or of dashboards, runs it in shadow, or saves it whole or not at all',
+    summary: 'Checks a change set of flow files or dashboards, runs it in shadow, or saves it atomically',
     isTraced: true,
     body: editRequest,
     answer: editAnswer,
-    answered: 'Errors, differences, what restarts, the results of tests, and the revision of a save',
+    answered: 'Errors, differences, restarts, test results, and the revision if saved',
     errors,
     async act({ hub, id }, { file, base, ops, files, mode, comment = '', rehearse }, { by, principal }) {
       const isSingle = file !== undefined && base !== undefined && ops !== undefined;
@@ -115,7 +115,8 @@ export const endpoints = [
     need: 'edit',
     id: 'openSheet',
     tag: 'editing',
-    summary: 'Shows others who has a rule of the same file open; forgotten 90 seconds after the last request',
+    summary:
+      'Shows other editors of the same file that the user has a rule open; expires 90 seconds after the last request',
     body: openedSheet,
     answer: otherSheets,
     answered: 'The rules of the file that others have open',
@@ -133,10 +134,10 @@ export const endpoints = [
     summary: 'Keeps a change of a REST API or of users, which is otherwise reverted after 30 seconds',
     body: confirmRequest,
     answer: confirmed,
-    answered: 'The change stays',
+    answered: 'The change is kept',
     errors: {
-      403: 'Another user made the change, or over another REST API',
-      404: 'No such change waits for its confirmation',
+      403: 'The change was made by another user, or over another REST API',
+      404: 'No such change is waiting for confirmation',
     },
     act({ hub, id }, { revision }, { principal }) {
       editingOf(hub).confirm(revision, rightsOf(principal, id));
@@ -149,7 +150,7 @@ export const endpoints = [
     id: 'listRevisions',
     tag: 'editing',
     summary: 'The last saved change sets, the newest first',
-    query: z.object({ file: text.optional().describe('Only those of a file') }),
+    query: z.object({ file: text.optional().describe('Only the change sets of this file') }),
     answer: revisionList,
     errors: { 400: 'The query is not valid' },
     read({ hub, id }, { principal, query }) {
@@ -164,7 +165,7 @@ export const endpoints = [
     need: 'edit',
     id: 'revertRevision',
     tag: 'editing',
-    summary: 'Takes a change set back; later changes stay. It restores text, not values',
+    summary: 'Reverts a change set and keeps later changes. Restores text, not values',
     names: { revision: 'Number of the revision' },
     isTraced: true,
     body: revertRequest,
@@ -191,7 +192,7 @@ export const endpoints = [
     need: 'edit',
     id: 'fillRecipe',
     tag: 'editing',
-    summary: 'The text of a new flow file from a recipe, for POST /hub/edit; it changes nothing',
+    summary: 'The text of a new flow file from a recipe, for POST /hub/edit; changes nothing',
     names: { recipe: 'Name of the recipe, such as tally/two-microphones' },
     body: recipeRequest,
     answer: filledRecipe,

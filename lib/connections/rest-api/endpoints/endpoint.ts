@@ -140,7 +140,7 @@ export function page<Data>({ answer, read, ...about }: JsonPage<Data>): Endpoint
 export function fresh(content: AnswerInfo['content'] & object, description = 'The current state'): Endpoint['answers'] {
   return {
     200: { description, headers: ['ETag'], content },
-    304: { description: 'The state has not changed: If-None-Match names it' },
+    304: { description: 'The state still matches If-None-Match' },
   };
 }
 

@@ -26,11 +26,11 @@ export const endpoints = [
     need: 'entry',
     id: 'evaluate',
     tag: 'editing',
-    summary: 'The type and the present value of an expression; it changes nothing',
+    summary: 'The type and the current value of an expression; changes nothing',
     body: evaluation,
     answer: evaluated,
     answered: 'The value, or the reason why it has none',
-    errors: { 400: 'The expression has an error, or takes too long', 404: 'There is no such parameter' },
+    errors: { 400: 'The expression has an error, or takes too long', 404: 'Parameter not found' },
     act: (_, { expression, from }, { principal }) => evaluate(expression, from, principal.view),
   }),
   page({
@@ -38,10 +38,10 @@ export const endpoints = [
     need: 'entry',
     id: 'listUsages',
     tag: 'editing',
-    summary: 'What names a parameter: rules, connections, dashboards and tests',
+    summary: 'The rules, connections, dashboards and tests that use a parameter',
     query: z.object({ address: text.describe('Address of the parameter') }),
     answer: usages,
-    errors: { 400: 'The address is missing', 404: 'There is no such parameter' },
+    errors: { 400: 'The address is missing', 404: 'Parameter not found' },
     read: (context, { query, principal }) => usagesOf(context, query, principal),
   }),
 ];
@@ -126,7 +126,7 @@ function withinLimit<Result>(work: () => Result): Result | undefined {
 function find(address: string, view: View): Parameter {
   const parameter = view.find(address);
   if (parameter !== undefined) return parameter;
-  throw new HubError('unknown-parameter', `${address.slice(0, 300)}: there is no parameter with this address`);
+  throw new HubError('unknown-parameter', `${address.slice(0, 300)}: no parameter has this address`);
 }
 
 /** Returns the uses of a parameter. A principal without `manage` sees the rules, connections and tests in files that it may edit. */

@@ -24,7 +24,7 @@ const shape = z.object({
     .string()
     .regex(/^[0-9]{1,16}-[0-9]{1,16}$/, { error: 'the next of an earlier answer' })
     .optional()
-    .describe('Only older events: `next` of an answer'),
+    .describe('Only older events: `next` of an earlier answer'),
 });
 
 export const endpoints = [

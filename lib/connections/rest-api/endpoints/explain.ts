@@ -21,7 +21,7 @@ export const endpoints = [
     summary: 'Why a parameter has its value: its last change and the chain of causes',
     names: { address: 'Address of the parameter' },
     answer: explanation,
-    errors: { 400: badPath, 404: 'There is no such parameter', 503: 'It has not changed yet' },
+    errors: { 400: badPath, 404: 'Parameter not found', 503: 'The parameter has not changed yet' },
     read: ({ hub }, { principal }, rest) => explainParameter(hub, principal.view, decodePath(rest)),
   }),
 ];
@@ -35,7 +35,7 @@ function explainParameter(hub: Pick<HubPort, 'wouldBe' | 'persistence'>, view: V
   if (parameter === undefined) {
     const nearest = nearestAddress(address, view);
     const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`;
-    throw new HubError('unknown-parameter', `${address}: there is no parameter with this address${hint}`);
+    throw new HubError('unknown-parameter', `${address}: no parameter has this address${hint}`);
   }
   const { lastChange } = parameter;
   const wouldBe = hub.wouldBe(address);

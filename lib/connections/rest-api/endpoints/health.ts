@@ -79,7 +79,7 @@ export function isReady({ hub, isStopping }: ReadyContext, { rights }: Principal
   const failed = hub.connections().filter(({ state }) => state === 'failed');
   if (failed.length === 0) return { status: 'ready' };
   if (rights?.has('manage') === false)
-    throw new HubError('unavailable', `expected all connections to run, ${failed.length} of them failed`);
+    throw new HubError('unavailable', `expected all connections to run, but ${failed.length} failed`);
   const reasons = failed.map(({ id, reason }) => `connection "${id}" has failed: ${reason}`);
   throw new HubError('unavailable', `expected all connections to run, ${reasons.join('; ')}`);
 }

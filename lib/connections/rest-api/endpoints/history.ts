@@ -13,7 +13,7 @@ import { askedOf, type PastContext, type PastRequest, pastPage, rangeShape, read
 
 const course = z.object({
   ...rangeShape('-1h'),
-  points: countUpTo(maxPoints).default(usualPoints).describe('Approximate largest number of points'),
+  points: countUpTo(maxPoints).default(usualPoints).describe('Approximate maximum number of points'),
   format: z
     .enum(['json', 'csv'], { error: 'json or csv' })
     .optional()
@@ -22,7 +22,7 @@ const course = z.object({
 const listed = course.extend({
   address: texts.optional().describe('Only these parameters'),
   filter: texts.optional().describe('Only parameters whose address matches one of these RE2 patterns'),
-  after: text.optional().describe('Only parameters behind this address: the last one of an answer that had more'),
+  after: text.optional().describe('Only parameters after this address: the last address of an incomplete answer'),
 });
 
 export const endpoints = [

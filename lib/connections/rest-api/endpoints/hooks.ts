@@ -27,8 +27,7 @@ export const endpoints: Endpoint[] = [
     need: 'own',
     id: 'receiveWebhook',
     tag: 'parameters',
-    summary:
-      'Delivers to a webhook that a flow file declares; the sender proves who it is by the secret of the webhook',
+    summary: 'Delivers to a webhook that a flow file declares; the sender authenticates with the secret of the webhook',
     names: { name: 'The name of the webhook' },
     body: {
       'application/json': z.unknown(),
@@ -37,12 +36,12 @@ export const endpoints: Endpoint[] = [
     },
     answers: { 204: { description: 'The delivery was accepted, now or earlier' } },
     errors: {
-      401: 'There is no such webhook, the secret or the signature is wrong, or the delivery is too old',
-      404: 'The path is not that of a webhook',
-      413: 'The body is longer than the webhook takes',
-      415: 'The webhook does not take bodies of this type',
-      422: 'The body is malformed, or lacks a value, or has one that does not convert',
-      429: 'There are too many deliveries, or too many wrong ones from this address',
+      401: 'The webhook does not exist, the secret or the signature is wrong, or the delivery is too old',
+      404: 'The path does not belong to a webhook',
+      413: 'The body is longer than the webhook accepts',
+      415: 'The webhook does not accept bodies of this type',
+      422: 'The body is malformed, lacks a value, or contains a value that cannot be converted',
+      429: 'Too many deliveries, or too many invalid deliveries from this address',
       503: 'The hub is a standby, or another hub took over before it could confirm the delivery',
     },
     serve: (context) => (response, request) => {
@@ -51,7 +50,7 @@ export const endpoints: Endpoint[] = [
         throw new HubError('not-found', `expected /hub/hooks/<name>, got ${request.getUrl()}`);
       const { hub, queue, log } = context;
       if (hub.leadership.term === undefined)
-        throw new HubError('unavailable', 'this hub is not the active one, so it takes no deliveries');
+        throw new HubError('unavailable', 'this hub is not active and accepts no deliveries');
       const address = remoteAddressOf(response);
       const exchange = keepResponse(response);
       const asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));

@@ -13,11 +13,11 @@ export const endpoints = [
     tag: 'operation',
     summary: 'The domain of the hub: its hubs, the parameters of each, lag, lease and link',
     answer: domain,
-    errors: { 404: 'The hub is in no domain' },
+    errors: { 404: 'The hub does not belong to a domain' },
     read({ hub: { mirroring } }) {
       const status = mirroring.domain?.();
       if (status === undefined)
-        throw new HubError('not-found', 'this hub is in no domain: it has no connection of type nats');
+        throw new HubError('not-found', 'this hub does not belong to a domain: it has no connection of type nats');
       const { lease, link, hubs, ...others } = status;
       return {
         ...others,

@@ -13,7 +13,7 @@ const shape = z.object({
     .int({ error: 'the number of an entry' })
     .min(0)
     .default(0)
-    .describe('Only entries after this number: `next` of an answer'),
+    .describe('Only entries after this number: `next` of an earlier answer'),
   level: z
     .enum(logLevels, { error: `one of ${logLevels.join(', ')}` })
     .default('debug')

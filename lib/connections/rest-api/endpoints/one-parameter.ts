@@ -32,7 +32,7 @@ export const endpoints: Endpoint[] = [
     },
     errors: {
       400: badPath,
-      404: 'There is no such parameter',
+      404: 'Parameter not found',
       503: 'The state is unknown, or the parameter is a trigger',
     },
     serve: ({ readValue }) => readValue,
@@ -121,8 +121,7 @@ export class ParameterReader {
 function find(url: string, { view }: Principal, paths: Map<string, KnownPath>): KnownPath {
   const address = decodePath(url.slice(start.length));
   const parameter = view.find(address);
-  if (parameter === undefined)
-    throw new HubError('unknown-parameter', `${address}: there is no parameter with this address`);
+  if (parameter === undefined) throw new HubError('unknown-parameter', `${address}: no parameter has this address`);
   const path = { parameter, value: undefined, asText: undefined, asJson: undefined };
   if (paths.size < maxKnownPaths) paths.set(url, path);
   return path;

@@ -51,7 +51,7 @@ function openApiOf(version: string, endpoints: readonly Endpoint[], securitySche
       version,
       description:
         'The parameters of a hub, and its operation. Write an address, <Connection ID>/<Parameter ID>, into a path as it is, ' +
-        'with each part between slashes percent-encoded. An endpoint that answers with an ETag answers 304 to it while nothing has changed.',
+        'with each part between slashes percent-encoded. Endpoints that send an ETag answer 304 to If-None-Match while nothing has changed.',
     },
     servers: [{ url: '/' }],
     security: [...Object.keys(securitySchemes).map((name) => ({ [name]: [] })), ...(needsNone ? [{}] : [])],

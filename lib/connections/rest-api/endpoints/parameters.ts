@@ -16,7 +16,7 @@ import { type Context, page } from './endpoint.ts';
 const shape = z.object({
   address: texts.optional().describe('Only these parameters; unknown addresses are ignored'),
   filter: texts.default([]).describe('Only parameters whose address matches one of these RE2 patterns'),
-  limit: countUpTo(maxParameters).optional().describe('Largest number of parameters'),
+  limit: countUpTo(maxParameters).optional().describe('Maximum number of parameters'),
 });
 
 export const endpoints = [

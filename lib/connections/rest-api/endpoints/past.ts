@@ -68,10 +68,10 @@ export function pastPage({ answer, isTable, read, ...about }: PastPage): Endpoin
 /** The query parameters of a time range. */
 export const rangeShape = (defaultFrom: string) => ({
   from: text.default(defaultFrom).describe('ISO 8601, milliseconds since 1970, or a time before now: -1h, -7d, -1y'),
-  to: text.default('now').describe('Same forms as from'),
+  to: text.default('now').describe('In the same formats as from'),
 });
 
-export const entryLimit = countUpTo(maxEntries).default(usualEntries).describe('Largest number of entries');
+export const entryLimit = countUpTo(maxEntries).default(usualEntries).describe('Maximum number of entries');
 
 export function servePast(context: PastContext, read: ReadQuestion, start: string): Handler {
   return (response, request, principal) => {

@@ -25,7 +25,7 @@ export const endpoints: Endpoint[] = [
     getWrites: true, // GET changes nothing, but a page of another site must not start a recording
     id: 'record',
     tag: 'operation',
-    summary: 'Events from outside, line by line, until the client disconnects',
+    summary: 'External events, line by line, until the client disconnects',
     answers: { 200: { description: 'A recording', content: { 'application/octet-stream': text } } },
     errors: { 409: 'Four clients are already recording' },
     serve({ hub, log, settings }) {

@@ -20,7 +20,7 @@ export const endpoints = [
     need: 'manage',
     id: 'listRules',
     tag: 'operation',
-    summary: 'The state of each rule, top to bottom',
+    summary: 'The state of each rule, from top to bottom',
     query: ruleQuery,
     answer: ruleList,
     read({ hub }, { query }) {
@@ -33,7 +33,7 @@ export const endpoints = [
     need: 'manage',
     id: 'listWays',
     tag: 'operation',
-    summary: 'What goes through connections: their parameters that depend on inputs, or on a write to another one',
+    summary: 'Dependencies within connections: parameters that depend on inputs, or on a write to another parameter',
     answer: wayList,
     read: ({ hub }) => ({ structure: hub.structure, ways: [...hub.ways()] }),
   }),
@@ -43,14 +43,14 @@ export const endpoints = [
     id: 'switchRule',
     tag: 'operation',
     summary:
-      'Switches a rule on or off, until the next switch or until a reload changes its text; with until, also over that',
+      'Switches a rule on or off, until the next switch or until a reload changes its text; with until, the switch outlasts reloads',
     isTraced: true,
     body: ruleSwitch,
     answer: ruleStatus,
     answered: 'The new state of the rule',
     errors: {
       400: 'until is not a time in the future',
-      404: 'There is no such rule',
+      404: 'Rule not found',
       409: 'Several rules have this name; add the file',
     },
     act: ({ hub }, { rule, file, enabled, until, reason }, { by }) =>
@@ -61,7 +61,7 @@ export const endpoints = [
     need: 'manage',
     id: 'listOverrides',
     tag: 'operation',
-    summary: 'The rules and connections that somebody has switched against their flow files',
+    summary: 'The overrides: rules and connections that an operator has switched contrary to their flow files',
     answer: overrideList,
     read: ({ hub }) => ({
       overrides: hub.overrides().map(({ since, until, ...override }) => ({
@@ -79,7 +79,7 @@ export const endpoints = [
     summary: 'The last 50 runs of the rules with a name',
     query: z.object({ rule: text.describe('Name of the rule') }),
     answer: ruleTraces,
-    errors: { 400: 'The name is missing, or there are several', 404: 'There is no such rule' },
+    errors: { 400: 'The name is missing, or given more than once', 404: 'Rule not found' },
     read: ({ hub }, { query }) =>
       hub.runsOf(onlyRule(query)).map(({ runs, ...trace }) => ({
         ...trace,
@@ -92,7 +92,7 @@ export const endpoints = [
 export function termOf(until: string | null | undefined, reason = ''): SwitchTerm | undefined {
   if (until === undefined) {
     if (reason === '') return undefined;
-    throw new HubError('bad-request', 'until: expected a time, or null for good, next to a reason');
+    throw new HubError('bad-request', 'until: expected a time, or null for no end, together with a reason');
   }
   const time = until === null ? null : readIsoTime(until);
   if (time === undefined || (time !== null && time <= Date.now()))

@@ -74,7 +74,7 @@ export const endpoints: Endpoint[] = [
     summary: 'The script and the style of the sign-in page',
     names: { file: 'Name of the file' },
     answers: pageText('text/javascript', 'text/css'),
-    errors: { 404: 'There is no such file' },
+    errors: { 404: 'File not found' },
     serve: () => (response, request) => serveFile(response, request.getUrl()),
   },
   action({
@@ -134,7 +134,7 @@ async function signIn(
 function serveFile(response: HttpResponse, url: string): void {
   if (url === `${path}/page.js`) reply(response, 'text/javascript; charset=utf-8', script);
   else if (url === `${path}/page.css`) reply(response, 'text/css; charset=utf-8', style);
-  else throw new HubError('not-found', `${url}: there is no such page`);
+  else throw new HubError('not-found', `${url}: no such page`);
 }
 
 function reply(response: HttpResponse, type: string, body: string): void {

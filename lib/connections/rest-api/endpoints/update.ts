@@ -42,7 +42,7 @@ const answers = {
 };
 const errors = {
   400: 'The parameter or value is missing, or the value cannot be converted',
-  404: 'There is no such parameter',
+  404: 'Parameter not found',
   409: 'There is no space for the value, for example for another snapshot',
   503: 'The hub that owns the parameter did not answer in time, or the device is unreachable',
   504: 'The device did not confirm the value within the time of confirm',

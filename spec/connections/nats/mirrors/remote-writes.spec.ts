@@ -30,7 +30,7 @@ test('a write waits for an owner that returns in time, and is refused later', as
   west.sharer.detach();
   write(6);
   await time.run(7100);
-  t.deepEqual(results, [5, 'west/lamp: not confirmed by hub "west"; it may have taken effect']);
+  t.deepEqual(results, [5, 'west/lamp: not confirmed by hub "west"; the write may have taken effect']);
   t.is(west.graph.find('west/lamp')!.value, 5);
   west.stop();
   east.stop();
@@ -74,7 +74,7 @@ test('a request to a hub that joins again meanwhile is not executed twice', asyn
   await time.run(2300);
   network.faults = { ...network.faults, lost: 0 };
   await time.run(5000);
-  t.is(await written, 'west/bell: not confirmed, its hub has rejoined the domain; it may have taken effect');
+  t.is(await written, 'west/bell: not confirmed, its hub has rejoined the domain; the write may have taken effect');
   t.is(fires, 1);
   const again = write('bell');
   await time.run(6000);
@@ -160,7 +160,7 @@ test('a write that nobody waits for any more is not executed, and the next reque
   west.graph.changes$.subscribe(() => changes++);
   west.graph.write('west/lamp', 7, west.owner);
   await time.run(8000);
-  t.is(await written, 'west/lamp: not confirmed by hub "west"; it may have taken effect');
+  t.is(await written, 'west/lamp: not confirmed by hub "west"; the write may have taken effect');
   t.is(west.graph.find('west/lamp')!.value, 7);
   t.is(changes, 1);
   const again = write('lamp');

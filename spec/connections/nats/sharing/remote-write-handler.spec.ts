@@ -63,7 +63,7 @@ test('unconfirmed writes are refused, also when they are repeated, and repeated 
   await after(0);
   ask(2, 6);
   await after(0);
-  const message = 'west/lamp: not confirmed, its hub may no longer run the connection; it may have taken effect';
+  const message = 'west/lamp: not confirmed, its hub may no longer run the connection; the write may have taken effect';
   t.deepEqual(answers, Array(2).fill({ code: 'unavailable', message }));
   west.stop();
 });
@@ -94,7 +94,7 @@ test('a request whose answer is forgotten is not executed again', (t) => {
   t.deepEqual(ask(0, [bell]), [
     {
       code: 'unavailable',
-      message: 'west/bell: not confirmed, its hub no longer knows the answer; it may have taken effect',
+      message: 'west/bell: not confirmed, its hub no longer knows the answer; the write may have taken effect',
     },
   ]);
   t.is(fires, 1);

@@ -5,7 +5,7 @@ import { ask } from '../../../support/http.ts';
 import { api, startTestHub } from '../../../support/hub.ts';
 
 const desk = { type: 'dummy', parameters: ['lamp,B', 'level,F', 'secret-lamp,B'] };
-const sentence = (address: string) => `${address}: there is no parameter with this address`;
+const sentence = (address: string) => `${address}: no parameter has this address`;
 
 test('an address without a parameter is answered 404 with the nearest one, first of its connection', async (t) => {
   const rack = { type: 'dummy', parameters: ['lamp,B', 'lmp,B'] };

@@ -20,7 +20,7 @@ test('a supervisor needs no credentials; only managers see failed connections', 
       return JSON.parse(text).detail as string;
     };
     t.is((await ask(t, hub.port, 'GET /hub/health/live')).text, '{"status":"live"}\n');
-    t.is(await readiness({}), 'expected all connections to run, 1 of them failed');
+    t.is(await readiness({}), 'expected all connections to run, but 1 failed');
     t.regex(await readiness({ authorization }), /connection "xml" has failed: ./);
     t.is((await ask(t, hub.port, 'GET /hub/health')).status, 401);
   }

@@ -71,7 +71,7 @@ test('S-12: each REST API connection has its own Document Root, or none', async 
     [
       [200, 'one'],
       [200, 'two'],
-      [404, '/a.txt: there is no such page\n'],
+      [404, '/a.txt: no such page\n'],
     ],
   );
 });
@@ -170,13 +170,13 @@ test('D-16: a pipe or a socket in the root is not a file, and blocks nobody', as
 test('a Document Root that is a file is named in the log, like a missing one', async (t) => {
   const root = join(await createFolder(t, { file: '' }), 'file');
   const hub = await startTestHub(t, { connections: { api: { ...api, documentRoot: root } } });
-  t.like(hub.lines, { 0: { level: 'warn', message: `documentRoot: expected a folder, there is none at ${root}` } });
+  t.like(hub.lines, { 0: { level: 'warn', message: `documentRoot: expected a folder at $, got none{root}` } });
   t.is((await ask(t, hub.port, 'GET /')).status, 404);
 });
 
 test('S-12: a Document Root may be a link, and may be created later; the log reports that it is missing', async (t) => {
   const hub = await startSite(t, {});
-  t.like(hub.lines, { 0: { level: 'warn', message: `documentRoot: expected a folder, there is none at ${hub.root}` } });
+  t.like(hub.lines, { 0: { level: 'warn', message: `documentRoot: expected a folder at $, got none{hub.root}` } });
   t.is((await ask(t, hub.port, 'GET /a.txt')).status, 404);
   t.is((await ask(t, hub.port, 'GET /')).status, 404);
   await mkdir(join(hub.outside, 'site'));

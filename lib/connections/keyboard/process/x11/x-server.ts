@@ -128,7 +128,7 @@ export class XServer {
     if (isAnswer) this.#questions.shift();
     if (message[0] === kind.error) {
       const name = `Bad${errorNames[message[1]!] ?? ` ${message[1]}`}`;
-      const error = new Error(`the X server refuses a request: ${name}, opcode ${message[10]}.${message[8]}`);
+      const error = new Error(`the X server refused a request: ${name}, opcode ${message[10]}.${message[8]}`);
       if (isAnswer) question.reject(error);
       else this.#close(error);
     } else if (isAnswer) question.resolve(message);

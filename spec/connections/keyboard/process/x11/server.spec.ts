@@ -73,7 +73,7 @@ test.serial('a server that wants a cookie gets the one that the file of authorit
 test.serial('a failed request is reported, and the connection continues if the request was awaited', async (t) => {
   const server = await XServer.open((await startXServer(t)).display);
   const getGeometryOfNothing = () => Buffer.from([14, 0, 0, 0, 0xff, 0xff, 0xff, 0x1f]);
-  const message = 'the X server refuses a request: BadDrawable, opcode 14.0';
+  const message = 'the X server refused a request: BadDrawable, opcode 14.0';
   await t.throwsAsync(server.ask(getGeometryOfNothing()), { message });
   t.is((await server.ask(getInputFocus()))[0], 1);
   server.send(getGeometryOfNothing());
