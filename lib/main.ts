@@ -33,9 +33,9 @@ program
   .argument('[paths...]', 'flow files and folders', [defaultFolder])
   .option('--log-level <level>', 'minimum log level: debug, info, warn, error', 'info')
   .option('--log-format <format>', 'pretty (for terminals) or json', process.stdout.isTTY ? 'pretty' : 'json')
-  .option('--no-watch', 'reload flow files only at SIGHUP, not when they are saved')
+  .option('--no-watch', 'reload flow files only on SIGHUP, not when they are saved')
   .option('--safe', 'start connections but no rules')
-  .option('--no-warm-up', 'do not warm up: the first changes take longer')
+  .option('--no-warm-up', 'do not warm up; the first changes will take longer')
   .action((paths: string[], options: RunSettings, { args }: Command) => {
     const [, program = '', typed] = process.argv;
     const [first] = args;

@@ -58,7 +58,7 @@ export function lossSetting(peer: string) {
   return z
     .union([z.enum(['stale', 'unknown']), z.strictObject({ hold })], { error: '"stale", "unknown" or { hold: "5s" }' })
     .default('stale')
-    .describe(`The values while ${peer} is offline: stale, unknown, or stale for a time and then unknown`);
+    .describe(`How values appear while ${peer} is offline: stale, unknown, or stale for a time and then unknown`);
 }
 
 /** A setting that is the local address to listen on; the default, empty, means all interfaces. */

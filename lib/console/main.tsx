@@ -97,9 +97,7 @@ function Header(props: { readonly leave: () => void; readonly showHelp: () => vo
         <button
           type="button"
           class="main"
-          title={
-            sound.isBlocked() ? 'The browser permits sound after a click' : 'Silence the alarms until the next one'
-          }
+          title={sound.isBlocked() ? 'Click to allow sound in the browser' : 'Silence alarms until the next one'}
           onClick={() => sound.silence()}
         >
           Silence
@@ -176,7 +174,7 @@ function LinkBanner() {
   });
   const progress = () => {
     const state = linkState();
-    if (state.name === 'closed') return `The link is closed: ${state.reason}.`;
+    if (state.name === 'closed') return `The connection is closed: ${state.reason}.`;
     if (state.name !== 'waiting') return 'Connecting …';
     return `Retry in ${Math.max(0, Math.ceil((state.retryAt - now()) / 1000))} s.`;
   };

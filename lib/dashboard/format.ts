@@ -98,7 +98,7 @@ const zone = z
   .string({ error: 'a time zone such as "Europe/Berlin"' })
   .refine(isZone, { error: ({ input }) => `expected a time zone such as "Europe/Berlin", got ${describe(input)}` })
   .optional()
-  .describe('Time zone such as "Europe/Berlin"; default: that of the screen');
+  .describe('Time zone such as "Europe/Berlin"; default: the time zone of the screen');
 
 /** Settings of every widget. */
 const place = {
@@ -125,13 +125,13 @@ const guarding = {
     .describe('Question that the operator confirms before each write'),
   hold: secondsWithin(0.3, 10)
     .optional()
-    .describe('Seconds for which the operator has to keep the button pressed before it writes'),
+    .describe('Seconds for which the operator must hold the button before it writes'),
   pin: z
     .string({ error: '4 to 8 digits as text' })
     .regex(/^\d{4,8}$/, { error: '4 to 8 digits as text' })
     .optional()
     .describe(
-      'Digits to enter before each write. They keep visitors from using the panel; they do not protect the parameter: everybody who can open the dashboard can read them',
+      'Digits to enter before each write. They keep visitors from using the panel; they do not protect the parameter: anyone who can open the dashboard can read them',
     ),
 };
 const choices = record(z.string(), anyValue, { error: 'an object of values by name' })
@@ -144,7 +144,7 @@ const formatting = {
     .min(0, { error: 'integer 0..6' })
     .max(6, { error: 'integer 0..6' })
     .optional()
-    .describe('Decimals of a number; default: as many as it has, at most three'),
+    .describe('Decimals of a number; default: as many as needed, at most three'),
 };
 const range = {
   min: number.optional().describe('The value at the lower end; default: the minimum of the parameter, or 0'),
@@ -157,13 +157,13 @@ const zones = z
   .describe('Tone of a number at or above a value: [{ from: 0.8, tone: "warning" }]');
 
 const inner = {
-  columns: line().optional().describe('Columns of the inner grid; default: its own width'),
-  rows: line().optional().describe('Rows of the inner grid; default: its own height'),
+  columns: line().optional().describe('Columns of the inner grid; default: the width of the widget'),
+  rows: line().optional().describe('Rows of the inner grid; default: the height of the widget'),
 };
 const law = z
   .enum(['linear', 'db'], { error: 'linear or db' })
   .default('linear')
-  .describe('db: the value is in decibels, and the distances are those of a mixing desk');
+  .describe('db: the value is in decibels, on a scale like that of a mixing desk');
 
 /** What the palette of the studio knows about a type; without it, the palette offers the type for every parameter. */
 interface Palette {
@@ -220,7 +220,9 @@ export const widgetSchemas = {
       .default('toggle')
       .describe('toggle: the opposite; momentary: true while held; set: `value`; fire: a trigger'),
     value: anyValue.optional().describe('With mode set: the value to write'),
-    lamp: address.optional().describe('Address that lights it; default: the one it writes, unless that is a trigger'),
+    lamp: address
+      .optional()
+      .describe('Address that lights the button; default: the address it writes, unless that is a trigger'),
     tone: tone.default('info').describe('Colour while it is lit'),
     ...guarding,
   }),
@@ -262,14 +264,18 @@ export const widgetSchemas = {
     ...formatting,
   }),
   select: z.strictObject({
-    type: kind('select', 'One of several values, from a list', { suits: ['S', 'I'], isSecondary: true }),
+    type: kind('select', 'A list to choose one of several values', { suits: ['S', 'I'], isSecondary: true }),
     ...place,
     address: target,
     choices,
     ...guarding,
   }),
   radio: z.strictObject({
-    type: kind('radio', 'One of several values, as buttons', { suits: ['S', 'I'], isSecondary: true, size: [2, 1] }),
+    type: kind('radio', 'Buttons to choose one of several values', {
+      suits: ['S', 'I'],
+      isSecondary: true,
+      size: [2, 1],
+    }),
     ...place,
     address: target,
     choices,
@@ -277,11 +283,11 @@ export const widgetSchemas = {
     ...guarding,
   }),
   number: z.strictObject({
-    type: kind('number', 'A number to type', { suits: ['F', 'I'], isSecondary: true }),
+    type: kind('number', 'A field to type a number', { suits: ['F', 'I'], isSecondary: true }),
     ...place,
     address: target,
-    min: number.optional().describe('The least value; default: the minimum of the parameter, or none'),
-    max: number.optional().describe('The greatest value; default: the maximum of the parameter, or none'),
+    min: number.optional().describe('The minimum value; default: the minimum of the parameter, or none'),
+    max: number.optional().describe('The maximum value; default: the maximum of the parameter, or none'),
     step: number
       .positive({ error: 'a number above 0' })
       .optional()
@@ -290,7 +296,7 @@ export const widgetSchemas = {
     ...guarding,
   }),
   text: z.strictObject({
-    type: kind('text', 'A text to type', { suits: ['S'], isSecondary: true, size: [2, 1] }),
+    type: kind('text', 'A field to type text', { suits: ['S'], isSecondary: true, size: [2, 1] }),
     ...place,
     address: target,
     lines: line(10).default(1).describe('Lines of the field'),
@@ -299,7 +305,7 @@ export const widgetSchemas = {
       .min(1, { error: 'integer 1..10000' })
       .max(10_000, { error: 'integer 1..10000' })
       .default(1000)
-      .describe('The greatest number of characters'),
+      .describe('The maximum number of characters'),
     ...guarding,
   }),
   gauge: z.strictObject({
@@ -314,8 +320,8 @@ export const widgetSchemas = {
     type: kind('clock', 'The time of day'),
     ...place,
     zone,
-    seconds: flag.default(true).describe('Whether it shows seconds'),
-    date: flag.default(false).describe('Whether it shows the date'),
+    seconds: flag.default(true).describe('Whether to show seconds'),
+    date: flag.default(false).describe('Whether to show the date'),
   }),
   countdown: z.strictObject({
     type: kind('countdown', 'The time until a time of day, or a duration that runs down', { suits: ['F', 'I'] }),
@@ -329,7 +335,7 @@ export const widgetSchemas = {
         error: ({ input }) => `expected a time that exists, got ${describe(input)}`,
       })
       .optional()
-      .describe('The time to which it counts: "18:00" of each day in `zone`, or "2026-12-31T18:00:00+01:00"'),
+      .describe('The time to count down to: "18:00" of each day in `zone`, or "2026-12-31T18:00:00+01:00"'),
     address: address
       .optional()
       .describe(
@@ -353,10 +359,10 @@ export const widgetSchemas = {
     ...guarding,
   }),
   link: z.strictObject({
-    type: kind('link', 'Leads to another dashboard'),
+    type: kind('link', 'A link to another dashboard'),
     ...place,
     to: text().min(1, { error: 'the name of a dashboard' }).optional().describe('The name of the dashboard to open'),
-    back: flag.default(false).describe('Instead of `to`: returns to the dashboard from which the operator came'),
+    back: flag.default(false).describe('Instead of `to`: returns to the previous dashboard'),
     tone: tone.default('neutral'),
   }),
   image: z.strictObject({
@@ -368,18 +374,18 @@ export const widgetSchemas = {
     fit: z
       .enum(['contain', 'cover'], { error: 'contain or cover' })
       .default('contain')
-      .describe('contain: all of it is visible; cover: it fills its place'),
-    refresh: secondsWithin(1, 3600).optional().describe('Loads the picture again after so many seconds'),
+      .describe('contain: shows the whole picture; cover: fills the widget and crops the picture'),
+    refresh: secondsWithin(1, 3600).optional().describe('Interval in seconds at which the picture is reloaded'),
   }),
   icon: z.strictObject({
     type: kind('icon', 'An icon whose colour follows a value', { suits: ['B', 'F', 'I'] }),
     ...place,
     icon: z.enum(iconNames, { error: iconNames.join(', ') }).describe('Name of the icon'),
-    address: address.optional().describe('The parameter that sets its tone'),
+    address: address.optional().describe('The parameter that sets the tone'),
     tones: record(z.string(), tone, { error: 'an object of tones by value' })
       .default({})
       .describe('Tone by value: { true: "danger" }; default: `tone` at the values at which a lamp is lit'),
-    tone: tone.default('info').describe('Its tone without an address, or while a lamp would be lit'),
+    tone: tone.default('info').describe('The tone without an address, or while a lamp would be lit'),
     zones,
   }),
   events: z.strictObject({
@@ -389,7 +395,7 @@ export const widgetSchemas = {
       .array(address, { error: 'a list of addresses' })
       .min(1, { error: 'at least one address' })
       .max(maxEventAddresses, { error: `at most ${maxEventAddresses} addresses` }),
-    last: line(maxEvents).default(10).describe('How many of the newest changes it lists'),
+    last: line(maxEvents).default(10).describe('The number of changes to list, newest first'),
   }),
   matrix: z.strictObject({
     type: kind('matrix', 'Many small lamps', { suits: ['B'], size: [2, 2] }),
@@ -417,7 +423,7 @@ export const widgetSchemas = {
     widgets: z.array(z.unknown(), { error: 'a list of widgets' }).describe('Widgets of any type but group and tabs'),
   }),
   tabs: z.strictObject({
-    type: kind('tabs', 'Pages of widgets, of which one is shown at a time', { size: [2, 2] }),
+    type: kind('tabs', 'Pages of widgets, shown one at a time', { size: [2, 2] }),
     ...place,
     tabs: z
       .array(
@@ -430,7 +436,7 @@ export const widgetSchemas = {
       )
       .min(1, { error: 'at least one tab' })
       .max(maxTabs, { error: `at most ${maxTabs} tabs` })
-      .describe('Pages of widgets, of which one is shown at a time'),
+      .describe('Pages of widgets, shown one at a time'),
   }),
 };
 
@@ -441,12 +447,12 @@ const layout = z.strictObject(
       .array(id, { error: 'a list of names' })
       .max(maxWidgets)
       .default([])
-      .describe('The `id`s of the first widgets, in their order; the others follow as in the file'),
+      .describe('The `id`s of the first widgets, in order; the others follow as in the file'),
     hide: z
       .array(id, { error: 'a list of names' })
       .max(maxWidgets)
       .default([])
-      .describe('The `id`s of widgets left out'),
+      .describe('The `id`s of widgets to leave out'),
   },
   { error: '{ columns, order, hide }' },
 );
@@ -459,7 +465,7 @@ export const dashboardSchema = z.strictObject({
   theme: z
     .enum(['auto', 'light', 'dark'], { error: 'auto, light or dark' })
     .default('auto')
-    .describe('auto: the colours that the user of the screen chose'),
+    .describe('auto: the colour scheme of the screen'),
   logo: picture.optional().describe('The path of a picture for the bar, as `src` of an image'),
   layouts: z
     .strictObject(

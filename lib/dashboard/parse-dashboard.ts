@@ -126,7 +126,7 @@ function createCheck(mistakes: MistakeList, file: CheckedFile, { whyUnknown, why
     if (widget === undefined) return undefined;
     for (const message of mistakesIn(widget)) mistakes.add(file, [...path, message.key], message.text);
     if (widget.id !== undefined && ids.has(widget.id))
-      mistakes.add(file, [...path, 'id'], `expected a name of one widget, got ${describe(widget.id)} again`);
+      mistakes.add(file, [...path, 'id'], `expected a name of only one widget, got ${describe(widget.id)} twice`);
     if (widget.id !== undefined) ids.add(widget.id);
     const why = whyNoDashboard?.(String(widget.to));
     if (type === 'link' && widget.to !== undefined && why !== undefined) mistakes.add(file, [...path, 'to'], why);

@@ -75,7 +75,7 @@ export class HttpAuth {
     if (found === undefined) {
       const schemes = [...(header ?? '').matchAll(/(?:^|,\s*)([A-Za-z]+)(?=\s+\w+=|$|,)/g)].map(([, name]) => name);
       return {
-        fault: `expected a challenge of Digest with MD5 or SHA-256, got ${schemes.join(', ') || 'none'}: check auth`,
+        fault: `expected a Digest challenge with MD5 or SHA-256, got ${schemes.join(', ') || 'none'}: check auth`,
       };
     }
     if (nonce !== undefined && nonce === this.#challenge?.nonce && !found.isStale)

@@ -503,8 +503,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const head = this.#head;
     this.#controller = undefined;
     this.#release();
-    if (this.#reader !== undefined || head === undefined)
-      this.#link.fail(this, 'the device has ended the stream of events');
+    if (this.#reader !== undefined || head === undefined) this.#link.fail(this, 'the device ended the event stream');
     else this.#link.answered(this, head, this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks));
   }
 
@@ -519,7 +518,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
       return this.#head === undefined
         ? 'the device closed the connection without an answer'
-        : 'the device cut the answer off';
+        : 'the device closed the connection before the end of the answer';
     if (code === 'UND_ERR_HEADERS_OVERFLOW') return `the head of the answer is longer than ${maxHeadBytes} bytes`;
     if (code.startsWith('HPE_')) return `the answer is not HTTP: ${message}`;
     return message === '' ? code || error.name : connectReason(error);

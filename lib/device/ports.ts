@@ -194,7 +194,7 @@ export class UdpPort implements PacketTransport {
 
   #received(packet: Buffer, address: string, port: number): void {
     if (!this.#isAllowed(address)) {
-      this.#options.refuse(packet, 'expected a packet of a sender that may send');
+      this.#options.refuse(packet, 'expected a packet from an allowed sender');
       return;
     }
     const name = `${address}:${port}`;
@@ -311,7 +311,10 @@ export class TcpPort implements PacketTransport {
     socket.on('error', () => socket.destroy());
     if (guard?.(remoteAddress) === false || this.#clients.size >= maxClients) {
       const isFull = this.#clients.size >= maxClients;
-      refuse(new Uint8Array(), isFull ? `expected at most ${maxClients} clients` : 'expected a client that may send');
+      refuse(
+        new Uint8Array(),
+        isFull ? `expected at most ${maxClients} clients` : 'expected a client from an allowed address',
+      );
       socket.destroy();
       return;
     }

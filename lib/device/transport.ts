@@ -134,8 +134,8 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   ],
   [/self-signed certificate/, 'its certificate is self-signed; set tls.caFile or tls.fingerprint'],
   [/certificate has expired/, 'its certificate has expired'],
-  [/ENOTFOUND|EAI_AGAIN/, 'no host with this name is known'],
-  [/wrong version number|packet length too long/, 'it does not speak TLS at this port'],
+  [/ENOTFOUND|EAI_AGAIN/, 'unknown host name'],
+  [/wrong version number|packet length too long/, 'this port does not accept TLS'],
 ];
 
 /** Returns why a connection failed, as a sentence that says what to do. */
@@ -403,7 +403,7 @@ class Listening implements Transport {
     this.#waiting?.destroy();
     this.#waiting = socket;
     socket.on('error', () => socket.destroy());
-    this.#close('the device dialled in again');
+    this.#close('the device has dialled in again');
   }
 
   #close(reason: string): void {

@@ -33,7 +33,7 @@ export class DroppedWrite {
 /** The error of a write beyond the limit of hops. The hub that drops the write reports the loop as well, so no caller has to. */
 export class LoopError extends HubError {
   constructor(address: string) {
-    super('conflict', `${address}: expected at most ${maxHops} hops, the rules that led to this write form a loop`);
+    super('conflict', `${address}: expected at most ${maxHops} hops: the rules that led to this write form a loop`);
   }
 }
 

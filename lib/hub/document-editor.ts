@@ -119,7 +119,7 @@ export class DocumentEditor {
     const { name, path } = found;
     await expectAllowedFile(found, rights);
     const read = await readPatiently(path);
-    if (read === undefined) throw new HubError('not-found', `${name}: there is no such file`);
+    if (read === undefined) throw new HubError('not-found', `${name}: no such file`);
     this.#known.remember(read);
     const reason = await whyReadOnly(path);
     const about = { file: name, etag: read.etag, canEdit: reason === '', reason, text: read.text, made: [] };
@@ -197,7 +197,7 @@ export class DocumentEditor {
       expectJson5(first.text);
       return { found, before: undefined, text: patch(first.text, others), isMerged: false };
     }
-    if (now === undefined) throw new HubError('not-found', `${name}: the file is gone`);
+    if (now === undefined) throw new HubError('not-found', `${name}: the file no longer exists`);
     const old = now.etag === base ? now.text : this.#known.get(base);
     const conflict = { file: name, etag: now.etag, theirs: now.text };
     if (old === undefined) throw new EditConflictError([conflict]);
@@ -228,7 +228,7 @@ export class DocumentEditor {
           return await this.#try(request, await make(), by, rights);
         } catch (error) {
           if (!(error instanceof ChangedMeanwhile)) throw error;
-          if (tries === maxTries) throw new HubError('conflict', 'cannot save: others save the same file all the time');
+          if (tries === maxTries) throw new HubError('conflict', 'cannot save: others keep saving the same file');
         }
     });
   }
@@ -255,7 +255,13 @@ export class DocumentEditor {
       for (const { address, path, line, column } of after.addresses)
         if (rights.mayRead(address) && !this.#parts.isKnown(address) && warnings.length < maxWarnings)
           warnings.push(
-            formatMistake({ file: name, path, line, column, message: `there is no parameter "${address}" now` }),
+            formatMistake({
+              file: name,
+              path,
+              line,
+              column,
+              message: `no parameter "${address}" exists at the moment`,
+            }),
           );
     }
     const answer: EditAnswer = {
@@ -327,7 +333,7 @@ async function expectAllowedFile(found: FoundDocument, rights: EditRights): Prom
   expectMayEdit(found, found.name, rights);
   const stats = await lstat(found.path).catch(() => undefined);
   if (stats !== undefined && !stats.isFile())
-    throw new HubError('bad-request', `${found.name}: expected a regular file, no link and no folder`);
+    throw new HubError('bad-request', `${found.name}: expected a regular file, not a link or a folder`);
 }
 
 async function isFolderAt(path: string): Promise<boolean> {

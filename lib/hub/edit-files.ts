@@ -82,7 +82,7 @@ export async function findFile(
 async function expectNoLinks(path: string, root: string, refuse: (expected: string) => HubError): Promise<void> {
   for (let at = path; at !== root; at = dirname(at)) {
     const found = await lstat(at).catch(() => undefined);
-    if (found?.isSymbolicLink()) throw refuse('a file without links on its way');
+    if (found?.isSymbolicLink()) throw refuse('a path without symbolic links');
     if (at === path && found !== undefined && !found.isFile()) throw refuse('a regular file');
   }
 }
@@ -327,7 +327,7 @@ export function ownFile(path: string, log: (message: string) => void): OwnFile {
         writeFileSync(`${path}.part`, JSON.stringify(kept), { mode: 0o600 });
         renameSync(`${path}.part`, path);
       } catch (error) {
-        log(`cannot write ${path}, so its content ends with the hub: ${messageOf(error)}`);
+        log(`cannot write ${path}, so its content is lost when the hub stops: ${messageOf(error)}`);
       }
     },
   };

@@ -118,7 +118,7 @@ export function expectPlanAllowed(before: Plan, after: Plan, rights: EditRights)
         refuse(file, `connections.${id}: expected an address that you may read, got "${address}"`);
     for (const { id: parameter, access } of parameters)
       if (!rights.mayRead(`${id}/${parameter}`) || (access !== 'read-only' && !rights.mayWrite(`${id}/${parameter}`)))
-        refuse(file, `connections.${id}: expected a connection of which you may read and write all parameters`);
+        refuse(file, `connections.${id}: expected a connection with only parameters that you may read and write`);
   }
 }
 
@@ -165,9 +165,13 @@ class Check {
       const path = ['connections', id];
       for (const settings of [old[id], now[id]].filter((one) => one !== undefined))
         if (!isHarmless(this.#changed.typeOf(isJsonObject(settings) ? settings.type : undefined)))
-          this.#refuse(file, path, 'expected a user with all rights, since this connection reaches outside of the hub');
+          this.#refuse(file, path, 'expected a user with all rights, because this connection acts outside the hub');
       if (hasReference(now[id]))
-        this.#refuse(file, path, 'expected a user with all rights, since it reads the environment or another file');
+        this.#refuse(
+          file,
+          path,
+          'expected a user with all rights, because this setting reads the environment or another file',
+        );
       this.#mayReadAll(file, now[id], path);
       for (const { address, access } of this.#changed.parameters())
         if (address.startsWith(`${id}/`)) this.#owns(file, path, address, access);
@@ -178,7 +182,7 @@ class Check {
   #owns(file: FlowFile, path: SettingPath, address: string, access: Parameter['access']): void {
     const { mayRead, mayWrite } = this.#rights;
     if (!mayRead(address) || (access !== 'read-only' && !mayWrite(address)))
-      this.#refuse(file, path, 'expected a connection of which you may read and write all parameters');
+      this.#refuse(file, path, 'expected a connection with only parameters that you may read and write');
   }
 
   #describes(file: FlowFile, before: unknown, after: unknown): void {

@@ -164,7 +164,7 @@ export class Editor implements Editing {
     if (document !== undefined) return this.#documents.source(document, rights);
     const found = await this.#findAllowed(file, false, rights);
     const read = await readPatiently(found.path);
-    if (read === undefined) throw new HubError('not-found', `${found.name}: the file is gone`);
+    if (read === undefined) throw new HubError('not-found', `${found.name}: the file no longer exists`);
     this.#known.remember(read);
     const reason = await whyReadOnly(found.path);
     const about = { file: found.name, etag: read.etag, canEdit: reason === '', reason };
@@ -230,8 +230,8 @@ export class Editor implements Editing {
   ): Promise<EditAnswer> {
     const kept = this.#parts.revisions.find(revision);
     if (kept === undefined || !kept.files.every(({ names }) => rights.mayEdit(names)))
-      throw new HubError('not-found', `revision ${revision}: expected a kept revision of files that you may edit`);
-    const request = { files: [], mode, comment: comment === '' ? `takes revision ${revision} back` : comment };
+      throw new HubError('not-found', `revision ${revision}: expected a stored revision of files that you may edit`);
+    const request = { files: [], mode, comment: comment === '' ? `reverts revision ${revision}` : comment };
     const documents = await Promise.all(kept.files.map(({ names }) => this.#documents.find(names[0]!)));
     if (documents.every((one) => one !== undefined))
       return this.#documents.revert(kept, documents, { mode, comment: request.comment }, by, rights);
@@ -263,7 +263,7 @@ export class Editor implements Editing {
 
   confirm(revision: number, rights: EditRights): void {
     if (this.#probation?.revision !== revision)
-      throw new HubError('not-found', `revision ${revision}: expected a change on probation, there is none`);
+      throw new HubError('not-found', `revision ${revision}: expected a change on probation, got none`);
     const { user, via } = this.#probation.rights;
     if (user !== rights.user)
       throw new HubError('forbidden', `revision ${revision}: expected a confirmation by the user who made the change`);
@@ -288,7 +288,7 @@ export class Editor implements Editing {
           return await this.#try(request, await make(), by, rights);
         } catch (error) {
           if (!(error instanceof ChangedMeanwhile)) throw error;
-          if (tries === maxTries) throw new HubError('conflict', 'cannot save: others save the same file all the time');
+          if (tries === maxTries) throw new HubError('conflict', 'cannot save: others keep saving the same file');
         }
     });
   }
@@ -409,7 +409,7 @@ export class Editor implements Editing {
       else await this.#parts.reload(by, comment);
     } catch (error) {
       await undo();
-      throw new HubError('conflict', `not saved, since it cannot run: ${messageOf(error)}`);
+      throw new HubError('conflict', `not saved, because the change cannot run: ${messageOf(error)}`);
     }
     for (const { text } of changed) if (text !== undefined) this.#known.remember({ text, etag: etagOf(text) });
     const revision = this.#parts.revisions.add({
@@ -432,7 +432,7 @@ export class Editor implements Editing {
       } catch {
         await undo(); // the log contains the reason
         this.#endProbation();
-        log(`a change by ${by.name} cannot run: the files are as before`);
+        log(`a change by ${by.name} cannot run: the previous files were restored`);
       }
     };
     setTimeout(() => void exclusively(run).catch((error) => log(messageOf(error))), answerMs);
@@ -451,7 +451,7 @@ export class Editor implements Editing {
         );
       });
       log(
-        `revision ${revision} by ${by.name} was not confirmed within ${this.#probationMs / 1000} s: the files are as before`,
+        `revision ${revision} by ${by.name} was not confirmed within ${this.#probationMs / 1000} s: the previous files were restored`,
       );
     } catch (error) {
       const why = error instanceof ChangedMeanwhile ? 'a file has changed meanwhile' : messageOf(error);
@@ -480,7 +480,7 @@ export class Editor implements Editing {
       expectJson5(text);
       return { found, before: undefined, text, isMerged: false };
     }
-    if (now === undefined) throw new HubError('not-found', `${found.name}: the file is gone`);
+    if (now === undefined) throw new HubError('not-found', `${found.name}: the file no longer exists`);
     const old = now.etag === base ? now.text : this.#known.get(base);
     if (old === undefined) throw new EditConflictError([{ file: found.name, etag: now.etag, theirs: shown(now.text) }]);
     const { text } = editJson5(old, ops as readonly EditOp[], (path) => (isRulePath(path) ? ruleOrder : []));
@@ -515,7 +515,7 @@ export class Editor implements Editing {
         return {
           file: '',
           path: '',
-          message: 'another file has an error, so nothing can be saved: ask who may see it',
+          message: 'another file has an error, so nothing can be saved: ask somebody who may see that file',
         };
       const message = error.message
         .replace(/, did you mean "([^"]*)"\??/, (hint, address: string) =>
@@ -656,10 +656,10 @@ function notesOf({ connections, rules }: Reload, plan: Plan): string[] {
     ...connections.changed.map((id) =>
       lost.get(id) === undefined ? `${id} restarts` : `${id} restarts: ${lost.get(id)}`,
     ),
-    ...connections.removed.map((id) => `${id} ends, and its parameters are gone`),
+    ...connections.removed.map((id) => `${id} is removed, with its parameters`),
     ...rules.changed
       .filter((name) => (steps.get(name) ?? 0) > 0)
-      .map((name) => `rule "${name}" starts afresh: what its steps hold is dropped`),
+      .map((name) => `rule "${name}" restarts: its steps drop the values that they hold`),
   ];
 }
 

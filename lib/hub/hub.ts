@@ -174,7 +174,7 @@ export class Hub implements HubPort {
     const log = Journal.of(options.log);
     const { isFolder, restored } = await recoverSaves(paths);
     for (const path of restored)
-      log.warn({ path }, `${path}: a save was interrupted or not confirmed: the file is as before`);
+      log.warn({ path }, `${path}: a save was interrupted or not confirmed: the previous file was restored`);
     const watcher = options.watch ? await watchFlowFiles(paths, log) : undefined;
     let report = (fault: FlowFault) => logFault(log, fault);
     const loader = new FlowLoader(paths, types ?? loadConnectionTypes, {
@@ -337,7 +337,10 @@ export class Hub implements HubPort {
 
   switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin, term?: SwitchTerm): RuleStatus {
     if (this.#isInShadowAlone(name))
-      throw new HubError('conflict', `rule: expected a live rule, "${name}" runs in shadow, as its flow file says`);
+      throw new HubError(
+        'conflict',
+        `rule: expected a live rule, but "${name}" runs in shadow according to its flow file`,
+      );
     const status = this.#engine.switchRule(name, file, isEnabled, by, term);
     this.#shadow.followSwitches();
     return status;
@@ -523,7 +526,7 @@ function logFault(log: Log, { flow, message }: FlowFault): void {
 
 /** Logs that a flow is skipped because it stopped the hub before. */
 function logLeftOut(log: Log, flow: string, reason: string): void {
-  const sentence = `flow ${flow} is skipped, its connections run without its rules: ${reason}`;
+  const sentence = `flow ${flow} is skipped; its connections run without its rules: ${reason}`;
   log.error({ file: flow }, `${sentence}. Change and save it to try again`);
 }
 

@@ -70,8 +70,9 @@ function isKnown(address: string, { sources }: RehearsalParts, firsts: ReadonlyM
 }
 
 function whyNothing({ sources, rule }: RehearsalParts): string {
-  if (sources.length === 0) return 'Nothing is recorded of its sources yet: only a store with a history records them.';
-  return `No run of "${rule.name}" is recorded since it started.`;
+  if (sources.length === 0)
+    return 'No history of its sources has been recorded yet: this requires a store with a history.';
+  return `No run of "${rule.name}" has been recorded since it started.`;
 }
 
 /** Returns the events, oldest first. What a step emits later counts as a run of its own, by the same change. */
@@ -109,11 +110,11 @@ function play(twin: Twin, clock: VirtualClock, events: readonly RehearsedEvent[]
   try {
     for (const { address, value, time } of events) {
       clock.advanceTo(time - start, isOver);
-      if (isOver()) return 'The rule runs too often to play all of it.';
+      if (isOver()) return 'The rule runs too often to replay every run.';
       twin.receive([{ address, value, origin: outside }]);
     }
     clock.advanceTo(Math.max(0, now - start), isOver);
-    return isOver() ? 'The rule runs too often to play all of it.' : '';
+    return isOver() ? 'The rule runs too often to replay every run.' : '';
   } catch (error) {
     return messageOf(error);
   }

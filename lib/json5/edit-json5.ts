@@ -401,7 +401,7 @@ function change(data: unknown, path: Path, kind: 'set' | 'insert' | 'remove', va
   if (!isJsonObject(data) || typeof part !== 'string') throw nothingAt(path.slice(0, at + 1));
   const has = Object.hasOwn(data, part);
   if (isLast && kind === 'insert' && has)
-    throw new HubError('bad-request', `${formatPath(path)}: expected a new key, but it exists: use set`);
+    throw new HubError('bad-request', `${formatPath(path)}: expected a new key, but this one exists: use set`);
   if (!has && (!isLast || kind === 'remove')) throw nothingAt(path.slice(0, at + 1));
   if (isLast && kind === 'remove') return Object.fromEntries(Object.entries(data).filter(([key]) => key !== part));
   return Object.fromEntries([
@@ -436,7 +436,7 @@ function parseOrFail(text: string, path: string): unknown {
 }
 
 function nothingAt(path: Path): HubError {
-  return new HubError('bad-request', `${formatPath(path)}: expected an item of the file, there is none at this path`);
+  return new HubError('bad-request', `${formatPath(path)}: expected an item of the file, got none at this path`);
 }
 
 function cannotEdit(path: string): HubError {

@@ -88,7 +88,7 @@ export function listen(app: uws.TemplatedApp, host: string, port: number): Liste
     const place = host === '' ? `port ${port}` : `${host} port ${port}`;
     throw new HubError(
       'cannot-start',
-      `port: expected a free port, ${place} is in use or not of this machine: set another port, or stop the program that uses it`,
+      `port: expected a free port, ${place} is in use, or does not belong to this machine: set another port, or stop the program that uses it`,
     );
   }
   const socket: uws.us_listen_socket = listening;
@@ -139,7 +139,7 @@ export function whyNoLibrary({ nodeVersion, platform, arch, glibc, reason }: Mac
   if (!platforms.includes(place))
     return `uWebSockets.js has no binary for ${place}: use one of ${platforms.join(', ')}`;
   if (platform === 'linux' && glibc === undefined)
-    return 'uWebSockets.js needs Linux with glibc, and here is another C library, such as musl of Alpine: use Debian, Ubuntu, Fedora …';
+    return 'uWebSockets.js needs Linux with glibc, but this system has another C library, such as musl on Alpine: use Debian, Ubuntu, Fedora …';
   if (!majors.includes(major)) return `uWebSockets.js has no binary for ${node}: use Node.js 22, as ${withNode22} does`;
   if (platform === 'linux' && major > 22 && isOlder(glibc!))
     return `uWebSockets.js for ${node} needs glibc ${neededGlibc.join('.')}, and this machine has ${glibc}: use Node.js 22, as ${withNode22} does`;

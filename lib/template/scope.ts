@@ -67,7 +67,7 @@ export function unknownVariable(name: string, known: readonly string[]): string 
   const nearest = nearestName(name, known);
   if (nearest !== undefined) return `unknown variable "${name}", did you mean "${nearest}"?`;
   return known.length === 0
-    ? `unknown variable "${name}", there are no variables here`
+    ? `unknown variable "${name}"; no variables are defined here`
     : `unknown variable "${name}", the variables are ${known.slice(0, 20).join(', ')}`;
 }
 

@@ -120,10 +120,7 @@ export class TestRun {
     this.#advanceTo(this.clock.now());
     for (const { connectionId, bytes, place } of devices.receive) {
       if (!this.#devices.get(connectionId)!.receive(bytes))
-        this.#fail(
-          '',
-          `${connectionId}: expected an open link, the hub has none to the device at this time (${place()})`,
-        );
+        this.#fail('', `${connectionId}: expected an open link to the device, got none at this time (${place()})`);
       this.#advanceTo(this.clock.now());
     }
     this.#expectOfDevices(devices);

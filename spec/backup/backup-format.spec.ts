@@ -85,13 +85,13 @@ const changes: readonly (readonly [what: string, change: (archive: Buffer) => Bu
     /expected a tar header, got other data$/,
   ],
   ['a file that is missing', (archive) => archive.subarray(512 + 2048), /^a: this file is missing from the backup$/],
-  ['a file twice', (archive) => Buffer.concat([archive.subarray(0, 2560), archive]), /expected each file once/],
+  ['a file twice', (archive) => Buffer.concat([archive.subarray(0, 2560), archive]), /files, each once/],
   [
     'a file more',
     (archive) => Buffer.concat([encodeHeader({ path: 'c', size: 0 }, 0), archive]),
     /expected 2 files, got 3$/,
   ],
-  ['no archive', () => Buffer.from('<!doctype html>'.repeat(100)), /expected the header of a file/],
+  ['no archive', () => Buffer.from('<!doctype html>'.repeat(100)), /expected a tar header/],
   ['a link', (archive) => Buffer.concat([linkOf(archive), archive]), /expected a file, got an entry of type "2"$/],
   ...['/etc/passwd', '../x', 'a/../../x', 'C:/x', 'a\\..\\x', './a', 'a//b'].map(
     (path) =>
@@ -124,11 +124,11 @@ const manifests: readonly (readonly [text: string, message: RegExp])[] = [
   ['{"format":2}', /^patchbay-backup\.json: expected format 1, got 2 \(number\)$/],
   [
     JSON.stringify({ format: 1, ...head, files: [null] }),
-    /^patchbay-backup\.json: files\.0: expected a value in the form that hubs write/,
+    /^patchbay-backup\.json: files\.0: expected a value as a hub writes it/,
   ],
   [
     JSON.stringify({ format: 1, ...head, run: [5], files: [] }),
-    /^patchbay-backup\.json: run\.0: expected a value in the form that hubs write/,
+    /^patchbay-backup\.json: run\.0: expected a value as a hub writes it/,
   ],
 ];
 

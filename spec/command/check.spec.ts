@@ -121,14 +121,14 @@ const settings: [what: string, connections: object | string, expected: string[]]
       i: { type: 'rest-api', port: 0 },
     },
     [
-      'connections.b: expected exclusive use of port 18000, "a" uses it too',
-      'connections.d: expected exclusive use of port 18001, "c" uses it too',
+      'connections.b: expected exclusive use of port 18000, but "a" also uses it',
+      'connections.d: expected exclusive use of port 18001, but "c" also uses it',
     ],
   ],
   [
     'a Connection ID twice in one file',
     `{ connections: { desk: { type: 'dummy' }, desk: { type: 'timer' } } }`,
-    ['connections.desk: expected "desk" once, got it more than once'],
+    ['connections.desk: expected "desk" once, got several'],
   ],
   [
     'no connection at all in the settings',
@@ -212,7 +212,7 @@ test('check alone warns of valid but probably unintended settings, each in a lin
     `users.ann.read[1]: ${noneSuch} "dekc/**" (string)`,
     `users.ann.write[1]: ${noneSuch} "*/z" (string)`,
     `users.idle.token.file: ${forAll}`,
-    'users.idle: expected one of the rights read, write, dashboards, edit, manage and metrics, this user has none',
+    'users.idle: expected one of the rights read, write, dashboards, edit, manage and metrics; this user has none',
   ]);
   t.deepEqual((await loadFlows([folder])).warnings, [], 'a hub that starts says nothing of it');
 });

@@ -51,7 +51,7 @@ for (const [what, prepare] of calls)
     const [command, path] = await prepare(t);
     const { code, stdout, stderr } = await runIn(folder, command, path);
     t.deepEqual([code, stdout], [1, '']);
-    t.regex(stderr, /^There is no folder flows here, and no path to flow files was given\.\n/);
+    t.regex(stderr, /^No flow files were given, and this folder contains no folder named flows\.\n/);
     const [, demo] = /^The demo: +(.+)$/m.exec(stderr)!;
     const [, call, flow] = /^(.*) run (\S+)$/.exec(demo!)!;
     t.regex((await runIn(folder, `${call} --version`, path)).stdout, /^\d+\.\d+\.\d+\n$/);
@@ -110,7 +110,10 @@ test('init creates files for another place, as in the README for the image', asy
   const { connections } = json5.parse(flow);
   const [volume] = /^VOLUME (.+)$/m.exec(readReadme('Dockerfile'))!.slice(1);
   t.like(connections, { store: { folder: volume }, api: { bindIp: '' } });
-  t.regex(await readFile(join(folder, 'studio/README.md'), 'utf8'), /^- \/var\/lib\/patchbay has the stored values/m);
+  t.regex(
+    await readFile(join(folder, 'studio/README.md'), 'utf8'),
+    /^- \/var\/lib\/patchbay contains the stored values/m,
+  );
   t.true(readme.includes(`:${volume} patchbay`) && readme.includes('"$PWD"/studio/flows:/etc/patchbay/flows:ro'));
   t.is((await inProcess((console) => check([join(folder, 'studio/flows')], console))).status, 0);
 });

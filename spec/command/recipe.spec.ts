@@ -203,7 +203,7 @@ test('a recipe uses the folders of a container or a unit', async (t) => {
   }
   t.regex(
     await reasonOf(t, join(folder, first), 'timers/lamp-stays-on', place),
-    /^--data: the recipe has no such setting/,
+    /^--data: this setting is not part of the recipe/,
   );
 });
 

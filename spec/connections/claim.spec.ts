@@ -49,6 +49,6 @@ test('a hub may have TCP port 9000 and UDP port 9000, but neither of them twice'
   const b = { type: 'receiver', port: 9000, bindIp: '127.0.0.1' };
   const bad = { connections: { ...good.connections, b, other: { ...api, bindIp: '' } } };
   const error = await t.throwsAsync(loadFlows([await createFolder(t, { 'flow.json5': bad })], types));
-  t.regex(error!.message, /connections\.b: expected exclusive use of UDP port 9000, "a" uses it too/);
-  t.regex(error!.message, /connections\.other: expected exclusive use of port 9000, "api" uses it too/);
+  t.regex(error!.message, /connections\.b: expected exclusive use of UDP port 9000, but "a" also uses it/);
+  t.regex(error!.message, /connections\.other: expected exclusive use of port 9000, but "api" also uses it/);
 });

@@ -79,7 +79,10 @@ test.serial('the events of the lamp last night, and their authors: four clicks',
   const causes = await page.locator('.cause').allInnerTexts();
   t.is(causes.length, 2);
   t.regex(causes[0]!, /studio-1\/lamp = (true|false).*by rule red light/s);
-  t.regex(causes[1]!, /studio-1\/mic = (true|false).*by client api 10\.0\.0\.66.*This came from outside\./s);
+  t.regex(
+    causes[1]!,
+    /studio-1\/mic = (true|false).*by client api 10\.0\.0\.66.*This change came from outside the hub\./s,
+  );
   await expectAccessible(t, page);
   await page.goBack();
   await waitUntil(page, async () => (await events.count()) > 2);

@@ -121,7 +121,7 @@ test.serial(
 
 test.serial('an address without a parameter is reported', async (t) => {
   const { page } = await openAt('#/parameters?address=desk/lamb');
-  await page.getByRole('alert').getByText('There is no parameter desk/lamb.').waitFor();
+  await page.getByRole('alert').getByText('Unknown parameter desk/lamb.').waitFor();
   t.pass();
 });
 

@@ -60,13 +60,13 @@ test.serial('an alarm is acknowledged and shelved by keys, and screen readers he
   await rows.nth(1).waitFor();
   t.deepEqual(await rows.locator('strong').allTextContents(), ['Silence on air', 'Rack 3 is hot']);
   const status = page.locator('.for-readers');
-  await status.getByText('2 unacknowledged alarms; the most urgent one: Silence on air').waitFor();
+  await status.getByText('2 unacknowledged alarms; most urgent: Silence on air').waitFor();
 
   await page.getByRole('button', { name: 'Acknowledge: Silence on air' }).focus();
   await page.keyboard.press('Enter');
   await waitUntil(page, () => hub.find('alarm/silence/state')?.value === 'acknowledged');
   await rows.first().getByText('Rack 3 is hot').waitFor();
-  await status.getByText('1 unacknowledged alarm; the most urgent one: Rack 3 is hot').waitFor();
+  await status.getByText('1 unacknowledged alarm; most urgent: Rack 3 is hot').waitFor();
 
   await page.getByRole('button', { name: 'Shelve for an hour: Rack 3 is hot' }).click();
   await waitUntil(page, () => hub.find('alarm/hot/shelved')?.value === true);
@@ -79,7 +79,7 @@ test.serial('an alarm is acknowledged and shelved by keys, and screen readers he
 
   hub.write('desk/silent', false, writer);
   await page.locator('[data-alarm="alarm/silence"]').waitFor({ state: 'detached' });
-  await page.getByLabel('also normal ones').check();
+  await page.getByLabel('show normal alarms').check();
   await page.locator('[data-alarm="alarm/silence"]').getByText('normal').waitFor();
   await page.getByRole('searchbox').fill('rack');
   await page.locator('[data-alarm="alarm/silence"]').waitFor({ state: 'detached' });

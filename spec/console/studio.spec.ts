@@ -165,12 +165,12 @@ test.serial('an error is at its field, others are merged or shown, and leaving a
   await writeFile(file, (await read('old.json5')).replace("'Gate'", "'Theirs'"));
   await spot(page, 'widgets[0]').click();
   await page.getByLabel('label', { exact: true }).fill('Mine');
-  await page.getByText('Somebody else has changed the same place').waitFor();
+  await page.getByText('Somebody else has changed the same part').waitFor();
   await page.evaluate("location.hash = '#/log'");
   await page.getByRole('button', { name: 'Cancel' }).click();
   t.true(page.url().endsWith('#/studio?name=old'));
   await page.getByRole('button', { name: /Save mine instead/ }).click();
-  await page.getByText('Somebody else has changed the same place').waitFor({ state: 'detached' });
+  await page.getByText('Somebody else has changed the same part').waitFor({ state: 'detached' });
   await save(page);
   t.true((await read('old.json5')).includes("'Mine'"));
   await spot(page, 'widgets[0]').click();

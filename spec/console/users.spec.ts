@@ -132,7 +132,7 @@ for (const [user, expected, whyNot] of offered)
       found.push(...(await page.evaluate<string[]>(`[...document.querySelectorAll('${controls}')].map(${nameOf})`)));
       said.push(...(await page.locator('.save small, .widget .word').allTextContents()));
       if (hash.startsWith('#/parameters'))
-        t.is(await page.getByText('Read-only: you may not set it.').count(), user === 'ann' ? 1 : 0);
+        t.is(await page.getByText('Read-only: you are not allowed to set it.').count(), user === 'ann' ? 1 : 0);
     }
     t.deepEqual(found, expected);
     t.deepEqual(said, whyNot);

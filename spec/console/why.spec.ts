@@ -41,7 +41,7 @@ test.serial('the chain of causes leads from the lamp to the client that rang, an
     /desk\/lamp = false was true\s+by rule lamp off/,
     /clock\/timer\/1\/trigger fired\s+by connection clock/,
     /clock\/timer\/1\/start = .*\s+by rule bell starts/,
-    /desk\/bell fired\s+by client spec.* This came from outside\./,
+    /desk\/bell fired\s+by client spec.* This change came from outside the hub\./,
   ].entries())
     t.regex(texts[index]!, pattern);
   t.regex((await page.locator('.after').allInnerTexts()).join(), /^↑ immediately,↑ \d{3} ms later,↑ immediately$/);

@@ -214,7 +214,7 @@ test(
     layouts: { phone: { columns: 2, order: ['micc'] } },
     widgets: ['mic', 'mic'].map((id) => ({ type: 'label', label: 'Mic', id })),
   },
-  'widgets[1].id: expected a name of one widget, got "mic" (string) again',
+  'widgets[1].id: expected a name of only one widget, got "mic" (string) twice',
   'layouts.phone.order[0]: unknown id of a widget "micc", did you mean "mic"?',
 );
 
@@ -276,7 +276,7 @@ test('mistakes are reported with line and column, all at once, also duplicate ke
 }`;
   const error = t.throws(() => parseDashboard('desk.json5', text), { instanceOf: HubError });
   t.deepEqual(error.message.split('\n'), [
-    'desk.json5:2:18: title: expected "title" once, got it more than once',
+    'desk.json5:2:18: title: expected "title" once, got several',
     'desk.json5:6:7: widgets[1].mni: unknown setting "mni", did you mean "min"?',
   ]);
 });

@@ -15,7 +15,7 @@ const demo = readFileSync(resolve(import.meta.dirname, '../../flows/demo.json5')
 
 const soon = <T>(stream$: Observable<T>) => firstValueFrom(stream$.pipe(timeout(deadlineMs)));
 
-test('all seven types run together and ${counted(writes, 'external write')}', async (t) => {
+test('all seven types run together and are driven from outside', async (t) => {
   const x = await startXServer(t);
   const hub = await startHubProcess(t, demo.replace('port: 17011', "port: 0, bindIp: '127.0.0.1'"), {
     display: x.display,

@@ -71,7 +71,7 @@ test('after the deadline nothing is written: neither by late work, nor by a new 
   let asked = 0;
   const mayAct = () => {
     asked++;
-    if (isOver && leadership.term !== undefined) void leadership.end('its time is over');
+    if (isOver && leadership.term !== undefined) void leadership.end('its time has expired');
     return !isOver;
   };
   leadership.begin({ number: 1, continues: true, mayAct });
@@ -81,7 +81,7 @@ test('after the deadline nothing is written: neither by late work, nor by a new 
   isOver = true;
   hub.write('desk/in', 2, writer);
   t.is(hub.find('desk/out')!.value, 1, 'the rule had ended before the turn');
-  t.like(statusOf(hub, 'desk'), { state: 'disabled', reason: 'its time is over' });
+  t.like(statusOf(hub, 'desk'), { state: 'disabled', reason: 'its time has expired' });
   time.flush();
   t.is(hub.find('desk/late')!.value, undefined, 'what a rule had delayed is gone');
 

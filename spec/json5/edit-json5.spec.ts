@@ -125,7 +125,7 @@ for (const [op, message] of [
   [{ path: 'rules[7].map', set: '1' }, /rules\[7\]: expected an item of the file, there is none/],
   [{ path: 'rules[3]', remove: true }, /rules\[3\]: expected an item/],
   [{ path: 'rules[9]', insert: 1 }, /rules\[9\]: expected an item/],
-  [{ path: 'rules', insert: [] }, /rules: expected a new key, but it exists: use set/],
+  [{ path: 'rules', insert: [] }, /rules: expected a new key, but this one exists: use set/],
   [{ path: 'rules[', set: 1 }, /path: expected a path such as rules\[3\]\.map, got "rules\["/],
   [{ path: 'rules', move: 'rules[0]' }, /does not fit|expected an item/],
   [{ path: 'rules[0]', text: '{ from: ' }, /rules\[0\]: expected/],

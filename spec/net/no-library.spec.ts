@@ -40,7 +40,7 @@ const rows: [what: string, machine: Partial<Machine>, sentence: RegExp][] = [
   [
     'musl',
     { glibc: undefined },
-    /^uWebSockets\.js needs Linux with glibc, and here is another C library, such as musl of Alpine/,
+    /^uWebSockets\.js needs Linux with glibc, but this system has another C library, such as musl on Alpine/,
   ],
   [
     'a Node.js without a binary',

@@ -93,7 +93,7 @@ function holdClaims(type: AnyConnectionType, { settings, claiming }: ContractCas
       () => '',
       ({ message }) => message,
     );
-    t.is(mistakes.match(/expected exclusive use of .*, "one" uses it too/g)?.length ?? 0, claims.length, mistakes);
+    t.is(mistakes.match(/expected exclusive use of .*, but "one" also uses it/g)?.length ?? 0, claims.length, mistakes);
   });
 }
 

@@ -141,7 +141,7 @@ const failing: Record<string, [steps: object[], mark: RegExp]> = {
   ],
   'a message while the link is down': [
     [{ receive: prelude }, { link: 'down', receive: 'ACK', stale: true }],
-    /router: expected an open link, the hub has none to the device at this time \(/,
+    /router: expected an open link to the device, got none at this time \(/,
   ],
   'and the messages are in the timeline': [
     [{ receive: prelude, expect: { 'router/out/0': 6 } }],

@@ -17,7 +17,7 @@ export const settingsSchema = z.strictObject({
     .string()
     .max(60, { error: 'at most 60 characters' })
     .default('')
-    .describe('Name of the installation, which the console shows; empty: its host'),
+    .describe('Name of the installation, shown in the console; empty: the host name'),
   documentRoot: z.string().default('').describe('Folder whose files the hub serves below /; empty: none'),
   username: z.string().default('').describe('User name for HTTP Basic authentication; empty: none'),
   password: z.string().default('').describe('Password for HTTP Basic authentication'),
@@ -34,7 +34,7 @@ export const settingsSchema = z.strictObject({
     .array(z.string().superRefine(checkRegex))
     .default([])
     .describe(
-      'Regular expressions, searched in the address; a change needs one match; without filters all changes pass',
+      'Regular expressions to find in the address; a change must match one of them; without filters, all changes pass',
     ),
   allowedHosts: z
     .array(
@@ -62,7 +62,7 @@ export const settingsSchema = z.strictObject({
     )
     .default([])
     .describe(
-      'Addresses and networks of proxies. The hub takes the address of a client, and whether it speaks HTTPS, from their headers X-Forwarded-For, X-Forwarded-Proto and Forwarded',
+      'Addresses and networks of trusted proxies. Their headers X-Forwarded-For, X-Forwarded-Proto and Forwarded give the address of the client, and whether the client uses HTTPS',
     ),
   getUpdates: z.boolean().default(true).describe('false: no updates by GET, only by POST and WebSocket'),
   maxClients: integerSetting(1, 1_000_000)
@@ -71,7 +71,7 @@ export const settingsSchema = z.strictObject({
   stallTimeout: durationSetting(1000, 86_400_000)
     .default(limits.stallMs.default)
     .describe(
-      `How long a patchbay.v1 client may read nothing before the hub closes its socket with code ${closeCodes.stalled}`,
+      `How long a patchbay.v1 client may go without reading before the hub closes its socket with code ${closeCodes.stalled}`,
     ),
   limits: limitSettings,
   console: z.boolean().default(true).describe('false: no console; /hub/ lists all requests instead'),
@@ -82,7 +82,7 @@ export const settingsSchema = z.strictObject({
       keyFile: z.string().describe('Private key, PEM, without a passphrase'),
       hsts: integerSetting(0, 63_072_000, 's')
         .default(2_592_000)
-        .describe('How long browsers use only HTTPS for every port of this host (s); 0: they forget it'),
+        .describe('How long browsers must use HTTPS for every port of this host (s); 0: no longer'),
     })
     .optional()
     .describe('Serves HTTPS and WSS with this certificate'),

@@ -117,18 +117,20 @@ const entrySetting = z
       days: text(day, daysPattern, readDays).optional().describe('Days of the week'),
       dates: datesSetting.optional().describe('Dates, in addition to `days`. Without either, every day'),
       except: datesSetting.default([]).describe('Dates on which the entry does not open or fire'),
-      from: clockSetting.optional().describe('When it opens; default: 00:00'),
-      to: clockSetting.optional().describe('When it closes, on the next day if that is not later; default: 24:00'),
+      from: clockSetting.optional().describe('The opening time; default: 00:00'),
+      to: clockSetting
+        .optional()
+        .describe('The closing time, on the next day if it is not later than from; default: 24:00'),
       at: z
         .union([timesSetting, z.array(timesSetting).min(1).max(maxItems)], { error: `${times}, or a list of them` })
         .transform((input) => [...new Set([input].flat(2))].sort((a, b) => a - b))
         .optional()
-        .describe('When it fires: the entry is a trigger'),
+        .describe('The times at which the entry fires as a trigger'),
     },
     { error: "an entry such as { days: 'mon-fri', from: '06:00', to: '22:00' }" },
   )
   .refine(({ at, from, to }) => at === undefined || (from === undefined && to === undefined), {
-    error: 'expected `at`, which fires, or `from` and `to`, which open and close; got both',
+    error: 'expected either `at`, or `from` and `to`; got both',
   })
   .meta({ not: { required: ['at'], anyOf: [{ required: ['from'] }, { required: ['to'] }] } });
 

@@ -39,7 +39,7 @@ export class HourlyCopy {
   async make(now: () => number): Promise<Copied> {
     const copied = await this.#copy();
     this.#worker = undefined;
-    this.#trouble = copied.state === 'copied' ? undefined : `there is no copy of the last hour: ${copied.reason}`;
+    this.#trouble = copied.state === 'copied' ? undefined : `the hourly copy failed: ${copied.reason}`;
     this.#dueAt = now() + (copied.state === 'copied' ? copyEveryMs : againMs);
     return copied;
   }

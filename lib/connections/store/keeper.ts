@@ -338,7 +338,7 @@ class LeftOutCount {
   add(leftOut: LeftOut | undefined): void {
     if (leftOut === undefined) return;
     this.count += leftOut.count;
-    this.text ??= `${this.#what} that the database refuses are left out, the first one was ${leftOut.first}`;
+    this.text ??= `skipped ${this.#what} that the database refuses, the first ${leftOut.first}`;
   }
 }
 

@@ -24,7 +24,7 @@ const selectionSettings = {
 const auditSetting = z
   .strictObject({ ...selectionSettings, keep: longDuration('90d').describe('How long entries are kept') })
   .prefault({})
-  .describe('The parameters whose changes from outside are recorded, with their origins; default: all, for 90 days');
+  .describe('The parameters whose external changes are recorded, with their origins; default: all, for 90 days');
 
 // The settings of the history.
 
@@ -104,11 +104,11 @@ export const settingsSchema = z.strictObject({
   shared: z
     .boolean()
     .default(false)
-    .describe('true: both hubs of a pair share this folder; the hub that runs connections has it open'),
+    .describe('true: both hubs of a pair share this folder; only the active hub opens it'),
   values: z
     .strictObject(selectionSettings)
     .prefault({})
-    .describe('The values that are restored after a restart of the hub; default: all that can be'),
+    .describe('The values that are restored after a restart of the hub; default: all that can be restored'),
   audit: auditSetting,
   history: historySetting,
   snapshots: snapshotSettings,

@@ -77,7 +77,7 @@ function compileExpressionOutput({ expression, type }: ExpressionOutput, names: 
       else if (other !== undefined)
         mistakes.push({
           path,
-          message: `expected an unambiguous name: ${identifier} is "${name}" and also "${other}"`,
+          message: `expected an unambiguous name: ${identifier} stands for "${name}" and "${other}"`,
         });
       else if (isLanguageName(identifier))
         mistakes.push({ path, message: `expected a name other than ${identifier}, which is a reserved word` });

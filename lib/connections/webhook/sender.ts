@@ -109,7 +109,7 @@ export class WebhookSender {
     const said = shownText(beginning.slice(0, shownAnswer));
     const answer = `${status} ${shownText(statusText)}`.trim();
     if (status >= 300 && status < 400) {
-      const reason = `answered ${answer}; redirects are not followed, set url to where the target is`;
+      const reason = `answered ${answer}; redirects are not followed: set url to the final address`;
       return { is: 'refused', reason };
     }
     const reason = `answered ${answer}${said === '' ? '' : `: ${said}`}`;

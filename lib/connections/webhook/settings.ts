@@ -45,18 +45,20 @@ const valueSchema = z.strictObject({
   path: text('a path such as "sensor.level" or "items.0.id"')
     .max(1024)
     .optional()
-    .describe("Where the value is in JSON, or the name of a field of a form; '' is the whole body; default: its name"),
+    .describe(
+      "The path of the value in JSON, or the name of a form field; '' is the whole body; default: the name of the value",
+    ),
   value: text('an expression such as "value / 10"').optional().describe('Computes the value from the received one'),
-  required: z.boolean().default(false).describe('true: a delivery without it is refused with 422'),
-  on: text().optional().describe('The text that means true; of a trigger: the only one that fires'),
+  required: z.boolean().default(false).describe('true: a delivery without this value is refused with 422'),
+  on: text().optional().describe('The text that means true; for a trigger, the only text that fires it'),
   off: text().optional().describe('The text that means false'),
   label: text().optional().describe('The display name'),
   unit: text().optional().describe('The unit'),
   min: z.number().optional().describe('The minimum value'),
   max: z.number().optional().describe('The maximum value'),
   step: z.number().positive().optional().describe('The increment'),
-  choices: z.record(z.string(), scalar).optional().describe('All values, by the word in the body'),
-  description: text().optional().describe('What it is'),
+  choices: z.record(z.string(), scalar).optional().describe('All values, by the word in the body: { off: 0, on: 1 }'),
+  description: text().optional().describe('A description in one sentence'),
 });
 
 export type ValueSettings = z.output<typeof valueSchema>;
@@ -73,27 +75,27 @@ const hookSchema = z.strictObject({
     .describe('How far the time of a delivery may be from the time of this hub'),
   token: secretSetting('a token')
     .optional()
-    .describe('A token that the sender sends in place of a signature; as { env } or { file }'),
+    .describe('A token that the sender sends instead of a signature; as { env } or { file }'),
   where: z
     .union(
       [
-        z.strictObject({ header: headerNameSetting().describe('The header with nothing but the token') }),
-        z.strictObject({ query: headerNameSetting().describe('The name in the query of the URL') }),
+        z.strictObject({ header: headerNameSetting().describe('The header that contains only the token') }),
+        z.strictObject({ query: headerNameSetting().describe('The name of the query parameter') }),
       ],
       { error: "{ header: 'X-Token' } or { query: 'token' }" },
     )
     .optional()
-    .describe('Where the token is; default: Authorization: Bearer <token>'),
+    .describe('Where the sender puts the token; default: Authorization: Bearer <token>'),
   id: headerNameSetting()
     .optional()
     .describe(
-      'The header with the ID of the delivery, by which repetitions are recognized; default: that of `signature`',
+      'The header with the ID of the delivery, which identifies repetitions; default: the header of `signature`',
     ),
-  idPath: text('a path such as "id"').max(1024).optional().describe('Where in a JSON body the ID of the delivery is'),
+  idPath: text('a path such as "id"').max(1024).optional().describe('The path of the delivery ID in a JSON body'),
   maxBytes: integerSetting(1, maxHookBytes, 'bytes').default(maxHookBytes).describe('The longest body'),
   perSecond: integerSetting(1, 10_000, 'per second')
     .default(10)
-    .describe('How many deliveries are taken in a second; more are answered 429'),
+    .describe('The maximum number of deliveries per second; more are refused with 429'),
   values: record(
     z.string().superRefine((id, context) => {
       const message = parameterIdMistake(id);
@@ -104,7 +106,7 @@ const hookSchema = z.strictObject({
     .refine((values) => Object.keys(values).length <= maxValues, { error: `expected at most ${maxValues} values` })
     .default({})
     .describe('The parameters that a delivery sets, by name: the parameter is <hook>/<name>'),
-  description: text().optional().describe('What sends it'),
+  description: text().optional().describe('A description of the sender'),
 });
 
 export type HookSettings = z.output<typeof hookSchema>;
@@ -129,12 +131,12 @@ const targetSchema = z.strictObject({
   type: z
     .enum(valueTypes, { error: 'S, B, I, F or T' })
     .default('T')
-    .describe('The value type of the parameter that sends it; its value is {value} in the body'),
+    .describe('The value type of the parameter that sends the webhook; its value is {value} in the body'),
   body: z
     .unknown()
     .optional()
     .describe(
-      'Text, or JSON whose texts may have {value}, {time}, the names of inputs and expressions, {= value * 2}; default: type, timestamp and data',
+      'Text, or JSON whose texts may contain {value}, {time}, the names of inputs and expressions, {= value * 2}; default: type, timestamp and data',
     ),
   contentType: text('a media type')
     .regex(/^[\x21-\x7e][\x20-\x7e]{0,254}$/, { error: "a media type such as 'application/json'" })
@@ -148,9 +150,9 @@ const targetSchema = z.strictObject({
   )
     .default({})
     .describe('Further headers; secrets as { env } or { file }'),
-  secret: secretSetting('a secret').optional().describe('The secret of its signature; as { env } or { file }'),
+  secret: secretSetting('a secret').optional().describe('The secret of the signature; as { env } or { file }'),
   signature: signatureSetting().default('standard').describe('How the hub signs, as in `in`'),
-  description: text().optional().describe('What receives it'),
+  description: text().optional().describe('A description of the receiver'),
 });
 
 export type TargetSettings = z.output<typeof targetSchema>;
@@ -170,7 +172,7 @@ export const settingsSchema = z.strictObject({
     .default(3_600_000)
     .describe('How long the hub tries to deliver a message'),
   tls: trustSetting(
-    'How https:// is verified; default: as browsers do',
+    'How the certificate of https:// is verified; default: as browsers do',
     'SHA-256 fingerprint of the only certificate to trust',
   ),
   simulate: z.boolean().default(false).describe('true: nothing is sent, and every message counts as delivered'),
@@ -234,7 +236,10 @@ function hookMistakes(name: string, hook: HookSettings): SettingMistake[] {
   const found: SettingMistake[] = [];
   const scheme = schemeOf(signature);
   if (secret === undefined && token === undefined)
-    found.push({ path, message: 'expected a secret or a token, because anybody could call the webhook, got neither' });
+    found.push({
+      path,
+      message: 'expected a secret or a token, because anyone could call the webhook without one, got neither',
+    });
   if (secret !== undefined && token !== undefined)
     found.push({ path, message: 'expected either secret or token, got both' });
   if (where !== undefined && token === undefined)
@@ -279,7 +284,7 @@ export function hintsOf(settings: WebhookSettings): readonly SettingHint[] {
     if (other !== undefined)
       hints.push({
         path: ['in', name],
-        message: `a delivery to ${other} can be sent to it as well: they have the same secret`,
+        message: `a delivery to ${other} is valid here as well, because both have the same secret`,
       });
   }
   for (const [name, { secret, token, signature, id, idPath, where }] of Object.entries(settings.in)) {
@@ -288,7 +293,7 @@ export function hintsOf(settings: WebhookSettings): readonly SettingHint[] {
     if (secret !== undefined && !isTimed(scheme) && scheme.isUnique !== true && !hasId && scheme.id === undefined)
       hints.push({
         path: ['in', name, 'signature'],
-        message: 'a delivery that somebody has recorded can be sent again: the signature has neither a time nor an ID',
+        message: 'a recorded delivery can be sent again, because the signature covers neither a time nor an ID',
       });
     if (token !== undefined && where !== undefined && 'query' in where)
       hints.push({

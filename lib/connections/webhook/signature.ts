@@ -24,7 +24,7 @@ const customScheme = z
     encoding: z
       .enum(['hex', 'base64'], { error: "'hex' or 'base64'" })
       .default('hex')
-      .describe('How the signature is written'),
+      .describe('The encoding of the signature'),
     prefix: z
       .string({ error: 'text' })
       .max(64)
@@ -37,7 +37,7 @@ const customScheme = z
       .refine((text) => text.split('{body}').length === 2, {
         error: ({ input }) => `expected text with {body} in it once, got ${JSON.stringify(input)}`,
       })
-      .describe('What is signed: text with {body}, and {timestamp} and {id} if the sender has them'),
+      .describe('The signed text, with {body}, and with {timestamp} and {id} if the sender includes them'),
     timestamp: headerName.optional().describe('The header with the time of the delivery, in seconds since 1970'),
     id: headerName.optional().describe('The header with the ID of the delivery'),
   })
@@ -56,7 +56,7 @@ const customScheme = z
       context.addIssue({
         code: 'custom',
         path: ['content'],
-        message: 'expected {timestamp} in it, because a timestamp that is not signed proves nothing',
+        message: 'expected {timestamp}, because an unsigned timestamp proves nothing',
       });
   });
 

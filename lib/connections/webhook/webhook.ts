@@ -60,7 +60,7 @@ function secretsOf(settings: WebhookSettings): string[] {
 
 function parametersOf(settings: WebhookSettings): ParameterDeclaration[] {
   const received = Object.entries(settings.in).flatMap(([name, { values, description }]): ParameterDeclaration[] => [
-    { id: name, type: 'T', access: 'read-only', about: { description: description ?? 'A delivery has come' } },
+    { id: name, type: 'T', access: 'read-only', about: { description: description ?? 'A delivery has arrived' } },
     ...Object.entries(values).map(([id, value]) => ({
       id: `${name}/${id}`,
       type: value.type,

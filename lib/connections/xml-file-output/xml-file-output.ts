@@ -121,7 +121,7 @@ function inboxOf({ inbox }: ConnectionContext<XmlSettings>, name: string): Obser
   try {
     return inbox(name);
   } catch (error) {
-    const message = `the template has $${name}, which is new since the flow file was loaded: reload the flow file`;
+    const message = `the template contains $${name}, which was added after the flow file was loaded: reload the flow file`;
     throw new HubError('cannot-start', message, { cause: error });
   }
 }

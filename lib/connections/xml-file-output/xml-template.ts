@@ -213,8 +213,8 @@ class TemplateParser {
     const entity = text.slice(text.lastIndexOf('&', position - 1), position);
     return this.#fail(
       this.#doctype?.entities.has(entity.slice(1, -1))
-        ? `entity ${entity} is declared, but not every reader reads declarations: a template has only ${known}`
-        : `entity ${entity} is not known; XML knows only ${known}`,
+        ? `entity ${entity} is declared, but some XML readers ignore declarations: use only ${known}`
+        : `unknown entity ${entity}; XML defines only ${known}`,
     );
   }
 

@@ -74,7 +74,7 @@ export default function Alarms() {
               setParams({ all: checked ? 'true' : undefined, ...(!checked && { state: undefined }) })
             }
           />{' '}
-          also normal ones
+          show normal alarms
         </label>
         <label title="This page beeps while an alarm waits for an acknowledgement">
           <input
@@ -118,7 +118,7 @@ export default function Alarms() {
 }
 
 function whyNone({ count }: AlarmList, listed: number): string {
-  if (count === 0) return 'This hub has no alarms that you may see. A connection of type alarms raises them.';
+  if (count === 0) return 'No alarms are visible to you. A connection of type alarms raises alarms.';
   return listed > 0 ? 'No alarm matches.' : `No alarm is present. ${counted(count, 'alarm')} can be raised.`;
 }
 
@@ -202,11 +202,11 @@ function Row(props: {
 }
 
 const meanings: Readonly<Record<Alarm['state'], string>> = {
-  unacknowledged: 'Active, and nobody has acknowledged it',
-  returned: 'No longer active, but nobody has acknowledged it',
-  acknowledged: 'Active, and somebody has acknowledged it',
+  unacknowledged: 'Active and unacknowledged',
+  returned: 'No longer active, but unacknowledged',
+  acknowledged: 'Active and acknowledged',
   normal: 'Not active',
-  unknown: 'The value of its parameter is unknown',
+  unknown: 'The value of the parameter is unknown',
 };
 
 /** The least time between two announcements, so that a flood of alarms does not keep a screen reader talking. */
@@ -220,7 +220,7 @@ function Announcement(props: { readonly alarms: readonly Alarm[] }) {
   const current = createMemo(() => {
     const waiting = props.alarms.filter((one) => ['unacknowledged', 'returned'].includes(shownState(one)));
     if (waiting.length === 0) return 'No unacknowledged alarms';
-    return `${counted(waiting.length, 'unacknowledged alarm')}; the most urgent one: ${waiting[0]!.text}`;
+    return `${counted(waiting.length, 'unacknowledged alarm')}; most urgent: ${waiting[0]!.text}`;
   });
   createEffect(() => {
     const wanted = current();

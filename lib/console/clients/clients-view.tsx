@@ -37,7 +37,7 @@ export default function Clients() {
   const confirm = (client: ClientStatus) =>
     ask({
       title: `Disconnect ${clientName(client)}?`,
-      text: 'Its socket closes. A page or program that connects again comes back; to keep it out, revoke its device or change its credentials.',
+      text: 'The page or program may connect again; to keep it out, revoke its device or change its credentials.',
       verb: 'Disconnect',
       act: () => run(() => postJson(`/hub/clients/${client.id}`, { action: 'disconnect' } satisfies ClientControl)),
     });

@@ -92,7 +92,7 @@ function Row(props: {
       <td class="wide">
         <strong>{id}</strong> <span class="muted">{props.connection.description}</span>
         <Show when={props.connection.device?.simulated}>
-          <div class="reason">simulated: it runs without the device</div>
+          <div class="reason">simulated: runs without the device</div>
         </Show>
         <Show when={props.connection.reason}>
           <div class="reason" classList={{ error: props.connection.state === 'failed' }}>
@@ -124,7 +124,7 @@ function Row(props: {
             type="button"
             aria-label={`Wire of ${id}`}
             aria-pressed={route().params.wire === id}
-            title="The frames that it sends and receives"
+            title="Frames sent and received"
             onClick={() => setParams({ wire: route().params.wire === id ? undefined : id })}
           >
             Wire
@@ -180,7 +180,7 @@ function Controls(props: {
   const confirm = (action: 'stop' | 'restart') =>
     props.ask({
       title: action === 'stop' ? `Stop ${id}?` : `Restart ${id}?`,
-      text: `This disconnects its devices and clients ${action === 'stop' ? 'until it is started again' : 'for a moment'}.`,
+      text: `This disconnects its devices and clients ${action === 'stop' ? 'until it is started again' : 'briefly'}.`,
       verb: action === 'stop' ? 'Stop' : 'Restart',
       act: () => act(action),
     });

@@ -63,7 +63,7 @@ export function Panel(props: { readonly name: string; readonly dashboard: Dashbo
           <button
             type="button"
             onClick={() => setParams({ bare: '1' })}
-            title="Hide this bar; the URL of the page keeps it hidden"
+            title="Hide this bar; the page URL keeps it hidden"
           >
             Hide bar
           </button>

@@ -122,7 +122,7 @@ function Shown(props: PlaceProps & { readonly failure: string }) {
           </Show>
         </Suspense>
         <Show when={wanted() !== undefined}>
-          <small class="wanted" title="The device has not confirmed it yet">
+          <small class="wanted" title="Not confirmed by the device yet">
             → {showValue(wanted())}
           </small>
         </Show>

@@ -23,7 +23,7 @@ export function LastRuns(props: {
   return (
     <section class="runs" aria-label="Last runs">
       <h3>Last runs</h3>
-      <Show when={props.rehearsal} fallback={<p class="muted">They appear as soon as the rule has no errors.</p>}>
+      <Show when={props.rehearsal} fallback={<p class="muted">Runs appear as soon as the rule has no errors.</p>}>
         {(known) => (
           <>
             <Show when={known().reason}>
@@ -78,7 +78,7 @@ export function LastRuns(props: {
             </Show>
             <Show when={known().assumed.length > 0 && runs().length > 0}>
               <p class="muted">
-                The past values of {known().assumed.join(', ')} are not known: the present ones took their place.
+                The past values of {known().assumed.join(', ')} are unknown; current values are used instead.
               </p>
             </Show>
             <button type="button" onClick={() => props.again()}>

@@ -34,7 +34,7 @@ export function useProbation(): Probation {
   const count = () => {
     const leftMs = (open()?.untilMs ?? 0) - performance.now();
     setSecondsLeft(Math.max(0, Math.ceil(leftMs / 1000)));
-    if (leftMs <= 0) end('Nobody kept the change, so the hub has reverted it.');
+    if (leftMs <= 0) end('The change was not confirmed, so the hub has reverted it.');
   };
   return {
     begin({ revision, probation }) {
@@ -56,7 +56,7 @@ export function useProbation(): Probation {
       if (kept === undefined) return;
       try {
         await postJson('/hub/edit/confirm', { revision: kept.revision });
-        end('The change stays.');
+        end('The change is kept.');
       } catch (error) {
         if (error instanceof Refusal && error.code === 'not-found') end('The hub has reverted the change.');
         else setNote(`Not kept yet: ${messageOf(error)}.`);
@@ -70,7 +70,7 @@ export function ProbationNote(props: { readonly probation: Probation }) {
   return (
     <div class="whole probation">
       <Show when={isOpen()}>
-        <p>The change affects who can reach the hub. You have reached it with the new settings if you can keep it.</p>
+        <p>The change affects access to the hub. If this button works, you can reach the hub with the new settings.</p>
         <button type="button" class="main" aria-label="Keep this change" onClick={() => void keep()}>
           Keep this change: <span aria-hidden="true">{secondsLeft()} s</span>
         </button>

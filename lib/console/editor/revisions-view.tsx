@@ -98,7 +98,7 @@ function Saved(props: { readonly revision: Revision; refresh(): void }) {
       >
         {(answer) => (
           <>
-            <h3>The undo changes this text. Values stay; a snapshot restores them.</h3>
+            <h3>Undo changes this text, but no values; snapshots restore values.</h3>
             <Findings answer={answer()} />
             <p class="fields">
               <button

@@ -172,7 +172,7 @@ export const timeSteps: Readonly<Record<string, string>> = {
   debounceTime: 'wait until nothing has changed for',
   throttleTime: 'at most once every',
   auditTime: 'the newest value every',
-  count: 'how many within',
+  count: 'count within',
   repeat: 'repeat every',
   average: 'mean over',
   ramp: 'fade over',

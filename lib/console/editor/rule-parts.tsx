@@ -186,14 +186,14 @@ export function WhenPart(props: PartProps) {
           fallback={
             <Show when={ends().length > 1 || props.rule.map !== undefined}>
               <button type="button" onClick={() => props.change(withNames(props.rule))}>
-                {ends().length > 1 ? 'Give them names, to compare them' : 'Give it a name'}
+                {ends().length > 1 ? 'Name them to compare them' : 'Add a name'}
               </button>
             </Show>
           }
         >
           <button
             type="button"
-            title="Expressions then read the one that changed, as value"
+            title="Expressions then read the changed source as value"
             onClick={() => props.change(withoutNames(props.rule))}
           >
             Without names
@@ -441,7 +441,7 @@ function ConditionRow(
   return (
     <div class="fields">
       <Choice
-        label={`Row ${props.number}: what is compared`}
+        label={`Row ${props.number}: compared value`}
         value={isOther() ? '/' : props.row.operand}
         choose={(operand) => props.set({ ...props.row, operand: operand === '/' ? 'desk/lamp' : operand })}
       >
@@ -457,7 +457,7 @@ function ConditionRow(
         />
       </Show>
       <Choice
-        label={`Row ${props.number}: how`}
+        label={`Row ${props.number}: comparison`}
         value={props.row.comparison}
         choose={(next) => choose(next as Comparison)}
       >

@@ -271,7 +271,7 @@ function Sheet(props: SheetProps) {
         </div>
         <p class="keys">
           <small>
-            <kbd>F6</kbd> goes to the next part, Shift and F6 to the one before.
+            <kbd>F6</kbd> moves to the next part, Shift+F6 to the previous one.
           </small>
         </p>
         <More rule={rule()} change={change} />
@@ -356,14 +356,14 @@ function Made(props: {
   return (
     <div class="made whole">
       <p>
-        One of {props.names.length} made by <code>{props.by}</code>: {props.names.slice(0, 8).join(', ')}
+        One of {props.names.length} rules made by <code>{props.by}</code>: {props.names.slice(0, 8).join(', ')}
         {props.names.length > 8 ? ' …' : ''}.{' '}
         <Show when={!props.canSeparate}>
           <strong>A change here changes all of them.</strong>
         </Show>
       </p>
       <Show when={props.canSeparate}>
-        <div class="segments" role="group" aria-label="What a change is for">
+        <div class="segments" role="group" aria-label="Scope of changes">
           <button type="button" aria-pressed={!props.isSeparate} onClick={() => props.together()}>
             Change all
           </button>
@@ -535,7 +535,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
     typingError(): string {
       if (typed() === undefined) return '';
       return readJson5(typed()!) === undefined
-        ? failure() || answer()?.errors[0]?.message || 'This is not JSON5 yet.'
+        ? failure() || answer()?.errors[0]?.message || 'This is not valid JSON5 yet.'
         : '';
     },
     remove() {

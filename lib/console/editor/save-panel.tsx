@@ -50,8 +50,8 @@ export function SavePanel(props: SaveProps) {
         setInShadow(false);
         props.setNote(
           answer.files.some(({ isMerged }) => isMerged)
-            ? 'Saved, together with what others have changed.'
-            : 'Saved: it runs.',
+            ? 'Saved and merged with changes by others.'
+            : 'Saved and running.',
         );
         setComment('');
         if (location.hash === hash) props.saved(answer); // whoever has left meanwhile is not led back
@@ -87,7 +87,7 @@ export function SavePanel(props: SaveProps) {
             </button>
           </Show>
           <button type="button" class="main" disabled={!isReady()} onClick={() => run('save')}>
-            Take over
+            Apply
           </button>
           <button type="button" onClick={() => props.discard()}>
             Discard
@@ -211,13 +211,13 @@ function InShadow(props: { leave(): void }) {
       <p aria-live="polite">
         <Show
           when={(data()?.count ?? 0) > 0}
-          fallback="Nothing has been different so far. Use the studio, or set a source, and watch."
+          fallback="No differences so far. Use the studio or set a source, and watch."
         >
           {counted(data()!.count, 'difference')} so far.
         </Show>
       </p>
       <For each={data()?.notInShadow}>
-        {(id) => <p class="warning">{id} does not run in shadow: it reaches outside of the hub.</p>}
+        {(id) => <p class="warning">{id} does not run in shadow: it acts outside the hub.</p>}
       </For>
       <ul>
         <For each={data()?.deviations.toReversed().slice(0, 20)}>
@@ -246,8 +246,8 @@ export function Conflicting(props: {
 }) {
   return (
     <section class="conflict" role="alert" aria-label="Changed by somebody else">
-      <h3>Somebody else has changed the same place</h3>
-      <p>{props.conflict.file} was saved meanwhile. Compare both texts, then choose.</p>
+      <h3>Somebody else has changed the same part</h3>
+      <p>{props.conflict.file} has been saved in the meantime. Compare both texts, then choose.</p>
       <div class="both">
         <figure>
           <figcaption>Yours</figcaption>
@@ -264,7 +264,7 @@ export function Conflicting(props: {
       </div>
       <p class="fields">
         <button type="button" onClick={() => props.rebase()}>
-          {props.verb ?? 'Put my change onto theirs'}
+          {props.verb ?? 'Apply my change to theirs'}
         </button>
         <button type="button" onClick={() => props.discard()}>
           Keep theirs
@@ -292,7 +292,7 @@ export function CommentField(props: { readonly comment: string; take(comment: st
       <input
         type="text"
         maxLength={1000}
-        placeholder="why; kept with the revision and in the audit"
+        placeholder="reason; kept with the revision and in the audit"
         value={props.comment}
         onInput={(event) => props.take(event.currentTarget.value)}
       />

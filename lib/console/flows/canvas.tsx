@@ -71,16 +71,16 @@ export default function Canvas(props: CanvasProps) {
         frame = element;
         moves = createPanZoom(element, showAll);
       }}
-      aria-label="Graph of rules. Arrow keys move, plus and minus zoom, 0 shows all. The list has the same content."
+      aria-label="Graph of rules. Arrow keys move, plus and minus zoom, 0 shows all. The list shows the same content."
       role="application"
       tabIndex={0}
     >
       <Plane {...props} moves={() => moves} frame={() => frame} showAll={showAll} show={show} />
       <div class="zoom">
-        <button type="button" aria-label="Larger" onClick={() => moves.zoom(1.25)}>
+        <button type="button" aria-label="Zoom in" onClick={() => moves.zoom(1.25)}>
           +
         </button>
-        <button type="button" aria-label="Smaller" onClick={() => moves.zoom(0.8)}>
+        <button type="button" aria-label="Zoom out" onClick={() => moves.zoom(0.8)}>
           −
         </button>
         <button type="button" aria-label="Show all" onClick={() => showAll()}>

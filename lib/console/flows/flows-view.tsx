@@ -62,7 +62,7 @@ export default function Flows() {
       <div class="flows">
         <Switch>
           <Match when={installation.isLoaded() && shown.matching().length === 0}>
-            <p class="note">{searched() ? 'No rule matches.' : 'There are no rules.'}</p>
+            <p class="note">{searched() ? 'No rule matches.' : 'No rules.'}</p>
           </Match>
           <Match when={isList()}>
             <div class="scroll">

@@ -116,7 +116,7 @@ function Runs(props: { readonly rule: RuleStatus }) {
         </GuardedFor>
       </ol>
       <Show when={trace()?.isAlwaysRecorded === false}>
-        <small>This rule only copies: its runs are recorded only while somebody is watching it.</small>
+        <small>This rule only copies values; its runs are recorded only while somebody watches it.</small>
       </Show>
     </section>
   );

@@ -34,7 +34,7 @@ export default function HistoryView() {
       <Show
         when={address()}
         keyed
-        fallback={<p class="note">Enter the address of a parameter to see what happened to it and who did it.</p>}
+        fallback={<p class="note">Enter the address of a parameter to see its changes and their origins.</p>}
       >
         {(known) => <Past address={known} />}
       </Show>

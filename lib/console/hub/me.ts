@@ -36,8 +36,8 @@ const mayWrite = createRoot(() => {
 
 /** Returns why the user cannot set a parameter; empty if allowed. Denied parameters are not visible at all. */
 export function whyReadOnly(address: string, access?: Access): string {
-  if (access === 'read-only') return 'Read-only: only the hub sets it.';
-  return mayWrite()(address) ? '' : 'Read-only: you may not set it.';
+  if (access === 'read-only') return 'Read-only: set only by the hub.';
+  return mayWrite()(address) ? '' : 'Read-only: you are not allowed to set it.';
 }
 
 /** Returns the access that the user has to a parameter. */

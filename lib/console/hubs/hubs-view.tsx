@@ -19,7 +19,7 @@ const leases = {
   held: 'held by this hub',
   fenced: 'could not be renewed',
   taken: 'held by another hub',
-  unknown: 'unknown so far',
+  unknown: 'not known yet',
 };
 
 const words = { this: 'this hub', fresh: 'fresh', stale: 'stale', unknown: 'no contact yet' } as const;

@@ -19,7 +19,7 @@ export default function OverridesView() {
       <Fault text={overrides.error()} />
       <div class="scroll sheet">
         <ul class="overrides">
-          <For each={overrides.list()} fallback={<li class="muted">Everything runs as the flow files say.</li>}>
+          <For each={overrides.list()} fallback={<li class="muted">Everything runs as defined in the flow files.</li>}>
             {(one) => <Overridden override={one} />}
           </For>
         </ul>

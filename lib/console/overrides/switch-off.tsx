@@ -91,12 +91,12 @@ export function SwitchOff(props: SwitchOffProps) {
               type="text"
               class="wide"
               maxLength={200}
-              placeholder="why; others see it"
+              placeholder="visible to others"
               value={reason()}
               onInput={(event) => setReason(event.currentTarget.value)}
             />
           </label>
-          <small>It stays off when files are saved, and when the hub restarts.</small>
+          <small>It stays off when files are saved or the hub restarts.</small>
           <Show when={failure()}>
             <p role="alert" class="error">
               {failure()}

@@ -69,7 +69,7 @@ export function Detail(props: {
       </Show>
       <Show when={find(props.address)?.wanted() !== undefined}>
         <p class="muted" role="status">
-          → {textOf(find(props.address)?.wanted(), about()?.unit)}: the device has not confirmed it yet
+          → {textOf(find(props.address)?.wanted(), about()?.unit)}: not confirmed by the device yet
         </p>
       </Show>
       <Show when={about()}>{(known) => <Metadata about={known()} />}</Show>
@@ -206,7 +206,7 @@ function StaleNote(props: { readonly since: number; readonly hub: ParameterInfo[
       </strong>{' '}
       {props.hub === undefined
         ? 'the device is offline'
-        : `no contact with hub ${props.hub}, which owns it, or the device is offline`}
+        : `no contact with its hub ${props.hub}, or the device is offline`}
       . The value may be outdated and cannot be set here.
     </p>
   );

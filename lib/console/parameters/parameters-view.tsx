@@ -42,7 +42,7 @@ export default function Parameters() {
         />
         <Show when={catalogue() && opened() && openedIndex() < 0}>
           <p role="alert" class="note error">
-            There is no parameter {opened()}.
+            Unknown parameter {opened()}.
           </p>
         </Show>
         <Pinned onOpen={(address) => setParams({ address })} />

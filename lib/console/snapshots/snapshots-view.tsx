@@ -30,7 +30,7 @@ export default function SnapshotsView() {
       <div class="scroll snapshots" tabIndex={-1}>
         <Show when={data()?.selections.length === 0}>
           <p class="note">
-            There are no selections. Define them in the setting <code>snapshots</code> of the store:{' '}
+            No selections yet. Define them in the setting <code>snapshots</code> of the store:{' '}
             <code>
               snapshots: {'{'} 'studio-1': {'{'} include: ['desk/**'] {'}'} {'}'}
             </code>
@@ -123,7 +123,7 @@ function questionOf(verb: Verb, wanted: string, selection: string) {
       return { title: `Recall ${wanted}?`, text, verb: 'Recall' };
     }
     case 'forget':
-      return { title: `Forget ${wanted}?`, text: 'It can no longer be recalled.', verb: 'Forget' };
+      return { title: `Forget ${wanted}?`, text: 'This deletes the saved values.', verb: 'Forget' };
   }
 }
 

@@ -150,7 +150,7 @@ function ofConnection({ id, state, reason, since, device }: ConnectionStatus): T
   const link = linkTo('connections', { search: id });
   if (state === 'running') {
     const stale = device?.staleSince;
-    return { id, state: 'stale', what: id, link, reason: 'its device does not answer', since: stale };
+    return { id, state: 'stale', what: id, link, reason: 'the device does not answer', since: stale };
   }
   return { id, state: state === 'disabled' ? 'stopped' : state, what: id, link, reason, since };
 }
@@ -178,7 +178,7 @@ function Changes() {
     <Section title="Latest changes" view="audit" link="Audit">
       <StoreFault fault={fault()} what="Changes are not recorded" />
       <Show when={data() && entries().length === 0}>
-        <p class="muted">Nobody has changed anything yet.</p>
+        <p class="muted">No changes yet.</p>
       </Show>
       <ul class="changes">
         <GuardedFor each={entries()} as="li">

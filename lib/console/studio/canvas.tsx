@@ -233,7 +233,7 @@ function Spot(props: CanvasProps & { readonly item: Item }) {
         )}
       </Show>
       <Show when={props.item.made > 1}>
-        <small class="made-by" title="each makes it: a change changes all of them">
+        <small class="made-by" title="made by each: a change applies to all copies">
           × {props.item.made}
         </small>
       </Show>

@@ -144,7 +144,7 @@ export function createDraft(first: SourceFile) {
     },
     /** Why the typed text is no JSON5; empty if it is, or was not typed. */
     typingError: () =>
-      typed() !== undefined && readJson5(typed()!) === undefined ? failure() || 'This is not JSON5 yet.' : '',
+      typed() !== undefined && readJson5(typed()!) === undefined ? failure() || 'This is not valid JSON5 yet.' : '',
     canUndo: () => steps().length > 0,
     canRedo: () => undone().length > 0,
     undo() {
@@ -177,7 +177,7 @@ export function createDraft(first: SourceFile) {
           savedEtag = found.files[0]!.etag;
           const isMerged = found.files[0]!.isMerged;
           restart(await readSource(source().file));
-          setNote(isMerged ? 'Saved, together with what others have changed.' : 'Saved.');
+          setNote(isMerged ? 'Saved and merged with changes by others.' : 'Saved.');
           isSaved = true;
         } else setFailure('Not saved: see the errors.');
       } catch (error) {

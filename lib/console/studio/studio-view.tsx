@@ -97,7 +97,7 @@ function NewPanel(props: { readonly folder: NonNullable<SourceList['dashboards']
           />
         </label>
         <p class="muted">
-          <Show when={!isTaken()} fallback={<span class="error">There is a panel of this name already.</span>}>
+          <Show when={!isTaken()} fallback={<span class="error">A panel with this name already exists.</span>}>
             <Show when={nameOf(title())}>
               File <code>{`${props.folder.folder}/${nameOf(title())}.json5`}</code>
             </Show>
@@ -181,7 +181,7 @@ function Studio(props: { readonly source: SourceFile; readonly name: string; rea
   const leave = (act: () => void) =>
     ask({
       title: 'Leave without saving?',
-      text: `The changes of ${props.name} are not saved. They are dropped if you leave.`,
+      text: `Your changes to ${props.name} are not saved and will be lost.`,
       verb: 'Drop the changes',
       act,
     });
@@ -214,7 +214,7 @@ function Studio(props: { readonly source: SourceFile; readonly name: string; rea
         remove={() =>
           ask({
             title: `Delete ${props.name}?`,
-            text: 'Everybody loses this panel. Revisions bring it back.',
+            text: 'This removes the panel for everybody. Revisions can restore it.',
             verb: 'Delete the panel',
             act: () => void draft.remove(''),
           })
@@ -232,7 +232,7 @@ function Studio(props: { readonly source: SourceFile; readonly name: string; rea
         <p role="status" class="note warning">
           Somebody else has saved this panel.{' '}
           <button type="button" onClick={() => void draft.takeTheirs()}>
-            {draft.isChanged() ? 'Put my changes onto theirs' : 'Show it'}
+            {draft.isChanged() ? 'Apply my changes to theirs' : 'Show it'}
           </button>
         </p>
       </Show>
@@ -363,7 +363,7 @@ function Settings(props: {
         </p>
         <Show when={(single()?.made ?? 0) > 0}>
           <p class="warning">
-            <code>each</code> makes {single()!.made} of it: a change changes all of them. Move it in the text.
+            <code>each</code> makes {single()!.made} copies: a change applies to all. Move the widget in the text.
           </p>
         </Show>
         <Show when={path()} keyed>

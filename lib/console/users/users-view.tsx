@@ -39,8 +39,8 @@ export default function Users() {
       <div class="scroll" tabIndex={-1}>
         <Show when={data()?.users.length === 0}>
           <p class="note">
-            This hub is open: everybody may do everything. To restrict access, define users and their rights in the
-            setting <code>users</code> of the REST API connection.
+            This hub is open: anyone may do anything. To restrict access, define users and their rights in the setting{' '}
+            <code>users</code> of the REST API connection.
           </p>
         </Show>
         <Show when={users().length > 0}>

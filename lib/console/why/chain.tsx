@@ -65,7 +65,7 @@ export function Chain(props: {
                   </Show>
                   <Show when={isOutside(index) && !isRestored(change())}>
                     {' '}
-                    <strong>This came from outside.</strong>
+                    <strong>This change came from outside the hub.</strong>
                   </Show>
                 </span>
               </div>

@@ -90,7 +90,7 @@ async function parseFlowFile(
     const file: FlowFile = { ...named, data, positionOf };
     for (const { path, message, position } of duplicates) mistakes.add(file, path, message, position);
     if (isTemplate(named.name) && text.includes('${')) {
-      mistakes.add(file, [], 'expected a flow file, got a template: load a file that has instances of it');
+      mistakes.add(file, [], 'expected a flow file, got a template: load a file that creates instances of it');
       return [];
     }
     const files = (await expandFlowFile(file, text, mistakes, read)).map((one) => withPartsOf(before, one));

@@ -74,7 +74,7 @@ async function watchPaths(paths: readonly string[], notify: () => void, log: Log
     if (name !== null) notifyOf(resolve((details as { watchedPath: string }).watchedPath, name));
   });
   watcher.on('error', (error) =>
-    log.warn({}, `watching flow files failed, a save may need a manual reload: ${messageOf(error)}`),
+    log.warn({}, `watching flow files failed; a save may need a manual reload: ${messageOf(error)}`),
   );
   await new Promise<void>((resolve) => watcher.once('ready', resolve));
   return watcher;

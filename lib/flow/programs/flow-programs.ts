@@ -147,7 +147,7 @@ function addMistake(mistakes: MistakeList, name: string, path: string, error: Tr
   else mistakes.addFile(name, place === undefined ? message : `${message} (${formatPlace(place)})`);
 }
 
-const inSecret = 'there is an error here; its message is hidden, since this place may hold a secret';
+const inSecret = 'an error occurred here; its message is hidden because it may contain a secret';
 
 /** Whether a message quotes words from lines that may contain a secret. */
 function quotesSecret(message: string, path: string, { line, column }: Place): boolean {

@@ -190,7 +190,7 @@ export interface FailedImport {
 export function describeFailedImport(error: unknown, specifier: string): string {
   const { code, url } = error as { code?: unknown; url?: unknown };
   if (code !== 'ERR_MODULE_NOT_FOUND') return describeThrown(error).replace(/ imported from .*$/, '');
-  if (typeof url !== 'string' || !url.startsWith('file:')) return `there is no package "${specifier}" here`;
+  if (typeof url !== 'string' || !url.startsWith('file:')) return `no package "${specifier}" is installed here`;
   const nearest = nearestFile(specifier, url);
   return `there is no file "${specifier}"${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`;
 }

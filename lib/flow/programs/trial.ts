@@ -196,12 +196,12 @@ export class Trial {
     if (waits && !this.#isGreedy) {
       const waitsAt = await this.#askWhere();
       const place = waitsAt && placeOfAwait(waitsAt, nameOf);
-      return new TrialError(`${inTime}, it still waits for an await at its top level`, place);
+      return new TrialError(`${inTime}: a top-level await is still pending`, place);
     }
     const stack = await stackOfThread(this.#worker.threadId, this.#ending.signal).catch(() => '');
     const fault = this.#isGreedy
       ? `cannot be loaded: expected a file that takes at most ${memoryMb} MB of memory, it takes more`
-      : `${inTime}, it still runs, as in an endless loop`;
+      : `${inTime}: the file is still running, as in an endless loop`;
     return new TrialError(fault, placeIn(stack ?? '', nameOf));
   }
 

@@ -129,7 +129,7 @@ export class ManualSwitches {
       const kept = this.#present.get(id);
       if (end > now || kept === undefined) continue;
       this.#forget(id);
-      this.#report(kept, 'its time is over');
+      this.#report(kept, 'its time has expired');
       this.onEnd(kept);
     }
     this.#wait();

@@ -83,7 +83,7 @@ function follow(graph: Graph, [what, name]: DeviceEvent): void {
   if (node === undefined || node.type === 'T') return;
   const state = node as StateNode;
   if (what === 'unset') graph.turn(() => graph.forget(state));
-  else graph.settle(state, new HubError('not-confirmed', `${name}: the device has refused it`));
+  else graph.settle(state, new HubError('not-confirmed', `${name}: the device refused the write`));
 }
 
 function receive(graph: Graph, { address, value, origin, cause }: OutsideWrite, log: Journal): void {
@@ -92,7 +92,7 @@ function receive(graph: Graph, { address, value, origin, cause }: OutsideWrite, 
   try {
     graph.writeTo(node, value, writerOf(node, origin), cause);
   } catch (error) {
-    log.warn({ parameter: address }, `${address} rejected a write from outside: ${messageOf(error)}`);
+    log.warn({ parameter: address }, `${address} rejected an external write: ${messageOf(error)}`);
   }
 }
 

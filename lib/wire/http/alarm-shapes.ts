@@ -5,14 +5,16 @@ import { address, count, flag, named, type Shape, text, time } from './shape.ts'
 
 /** `{"address":"alarm/silence","text":"Silence on air","priority":1,"state":"unacknowledged","since":"2026-…","shelved":false}`. */
 const alarm = z.strictObject({
-  address: address.describe('Its parameter, `<Connection ID>/<alarm>`; those of its state and actions are below it'),
-  text: text.describe('Its text; its name if it has none'),
+  address: address.describe(
+    'The parameter of the alarm, `<Connection ID>/<alarm>`; the parameters of its state and actions are below this address',
+  ),
+  text: text.describe('The text of the alarm; default: its name'),
   /** 1 is the most urgent. */
   priority: count.describe('Omitted if the user may not read it').optional(),
   state: z.enum(['unacknowledged', 'returned', 'acknowledged', 'normal', 'unknown']),
-  since: time.describe('The time from which it is present; omitted: it is not').optional(),
+  since: time.describe('When the alarm became present; omitted if it is not present').optional(),
   shelved: flag,
-  shelvedUntil: time.describe('Omitted: it is not shelved, or the user may not read it').optional(),
+  shelvedUntil: time.describe('Omitted if the alarm is not shelved, or the user may not read it').optional(),
 });
 export type Alarm = Shape<typeof alarm>;
 

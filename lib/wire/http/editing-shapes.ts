@@ -27,7 +27,7 @@ export const maxRecorded = 100;
 const editableFile = {
   file: text,
   canEdit: flag,
-  reason: text.describe('Why it cannot be edited; empty if it can'),
+  reason: text.describe('Why the file cannot be edited; empty if it can'),
 };
 
 /** `GET /hub/sources` answers with `{"files":[{"file":"flows/studio.json5","canEdit":true,"reason":""}],"dashboards":{…}}`. */
@@ -37,13 +37,13 @@ export const sourceList = named(
     files: z.array(z.strictObject(editableFile)).describe('Flow files and templates'),
     dashboards: z
       .strictObject({
-        folder: text.describe('How the names of dashboards begin'),
+        folder: text.describe('The prefix of dashboard names'),
         canEdit: flag.describe('Whether dashboards can be added'),
         reason: text,
         files: z.array(z.strictObject(editableFile)),
       })
       .optional()
-      .describe('Those of this REST API; omitted: it has none that can be edited'),
+      .describe('The dashboards of this REST API; omitted if none can be edited'),
   }),
 );
 export type SourceList = Shape<typeof sourceList>;
@@ -54,7 +54,7 @@ export const source = named(
   z.strictObject({
     ...editableFile,
     etag: text.describe('The base of an edit'),
-    text: text.describe('With *** in place of secrets'),
+    text: text.describe('With *** instead of secrets'),
     tree: z
       .custom<object>()
       .meta({ type: 'object' })
@@ -64,7 +64,7 @@ export const source = named(
       .optional(),
     made: z
       .array(z.strictObject({ path: text, by: z.enum(['each', 'instances']), names: texts }))
-      .describe('The rules and connections that a template made of an item'),
+      .describe('The rules and connections that a template created from an item'),
   }),
 );
 export type SourceAnswer = Shape<typeof source>;
@@ -108,10 +108,10 @@ export const editRequest = named(
       .max(maxEditedFiles, { error: `at most ${maxEditedFiles} files` })
       .optional(),
     mode,
-    comment: comment.describe('Why; the audit and the revisions keep it'),
+    comment: comment.describe('The reason, kept in the audit and the revisions'),
     rehearse: z
       .strictObject({
-        rule: z.string({ error: 'the name of a rule' }).max(1000).describe('Its present name; empty: it is new'),
+        rule: z.string({ error: 'the name of a rule' }).max(1000).describe('The current name; empty for a new rule'),
         recorded: z
           .array(
             z.strictObject({
@@ -123,10 +123,10 @@ export const editRequest = named(
           )
           .max(maxRecorded, { error: `at most ${maxRecorded} events` })
           .optional()
-          .describe('Recorded changes of sources that the present rule does not have'),
+          .describe('Recorded changes of sources that the current rule does not have'),
       })
       .optional()
-      .describe('With check: what the edited rule would have written at the last runs of the present one'),
+      .describe('With check: what the edited rule would have written in the last runs of the current rule'),
   }),
 );
 
@@ -158,7 +158,7 @@ export const editAnswer = named(
     tests: z.strictObject({
       passed: count,
       failed: z.array(z.strictObject({ name: text, place: text, timeline: text })),
-      left: count.describe('How many did not run, because they took too long'),
+      left: count.describe('The number of tests that did not run, because they took too long'),
     }),
     rehearsal: z
       .strictObject({
@@ -171,15 +171,17 @@ export const editAnswer = named(
             would: rehearsed.optional(),
           }),
         ),
-        assumed: z.array(address).describe('Their past values are unknown: the present ones took their place'),
-        reason: text.describe('Why there are no runs, or not all; empty: there are'),
+        assumed: z
+          .array(address)
+          .describe('Parameters whose past values are unknown; their current values are used instead'),
+        reason: text.describe('Why runs are missing; empty if none are'),
       })
       .optional(),
     shadow: shadowReport.optional(),
     revision: count.optional(),
     probation: z
       .strictObject({ until: time })
-      .describe('The change is reverted then, unless its author confirms it with POST /hub/edit/confirm')
+      .describe('When the change is reverted, unless its author confirms it with POST /hub/edit/confirm')
       .optional(),
   }),
 );
@@ -256,12 +258,12 @@ export const recipeList = named(
     recipes: z.array(
       z.strictObject({
         name: text,
-        about: texts.describe('What it does'),
+        about: texts.describe('The purpose'),
         variables: z.array(
           z.strictObject({
             name: text,
             about: text,
-            usual: text.describe('The value that it has in the cookbook'),
+            usual: text.describe('The value in the cookbook'),
             isAddress: z.exactOptional(yes),
             type: z.exactOptional(valueType),
           }),
@@ -305,9 +307,9 @@ export const evaluation = named(
 export const evaluated = named(
   'Evaluated',
   z.strictObject({
-    value: valueOrNull.describe('null: it has no value now'),
+    value: valueOrNull.describe('null: no value at the moment'),
     type: valueType.optional(),
-    reason: text.describe('Why it has no value; empty if it has one'),
+    reason: text.describe('Why the expression has no value; empty if it has one'),
   }),
 );
 export type Evaluated = Shape<typeof evaluated>;
@@ -325,10 +327,10 @@ export const usages = named(
         z.strictObject({
           id: text,
           type: text,
-          as: texts.describe('The names of its inputs; history, snapshot <name>'),
+          as: texts.describe('The names of the inputs; history, snapshot <name>'),
         }),
       )
-      .describe('Connections that read it, such as alarms and logic, and stores with a history of it'),
+      .describe('Connections that read the parameter, such as alarms and logic, and stores that record its history'),
     dashboards: texts,
     tests: z.array(z.strictObject({ name: text, file: text, place: text })),
   }),

@@ -37,7 +37,7 @@ const connectionHealth = z.strictObject({
 export const connectionStatus = named(
   'Connection',
   connectionHealth.extend({
-    enabled: flag.describe('Whether its settings enable it'),
+    enabled: flag.describe('Whether the connection is enabled in its settings'),
     parameters: count,
     /** The flow file that declares it. */
     file: text,
@@ -53,9 +53,9 @@ export const connectionStatus = named(
       .optional(),
     device: z
       .strictObject({
-        staleSince: time.describe('When the device went offline; left out: it is online').optional(),
+        staleSince: time.describe('When the device went offline; omitted while it is online').optional(),
         pending: count.describe('How many writes the device has not confirmed yet'),
-        simulated: yes.describe('It runs without the device').optional(),
+        simulated: yes.describe('true: the connection runs without the device').optional(),
       })
       .describe('Only for a connection to a device')
       .optional(),
@@ -82,7 +82,7 @@ export const wireFrames = named(
       number: count.describe('Counts the frames of the connection, from 1'),
       time,
       direction: z.enum(['in', 'out']),
-      fault: z.exactOptional(text.describe('Why it was refused')),
+      fault: z.exactOptional(text.describe('Why the frame was refused')),
       text: z.string().describe('Control characters are escaped'),
       hex: text.describe('Omitted if it contains a secret').optional(),
       length: count.describe('In bytes'),
@@ -95,7 +95,7 @@ const actionExpected = connectionActions.map((action) => `"${action}"`).join(', 
 const term = {
   until: z
     .union([z.string(), z.null()], { error: 'a time such as "2026-11-29T22:00:00Z", or null for good' })
-    .describe('It lasts until then, null: for good, also over saves, reloads and restarts')
+    .describe('When the switch ends; null: never. Either way, it outlasts saves, reloads and restarts')
     .optional(),
   reason: z.string({ error: 'text' }).max(300, { error: 'at most 300 characters' }).optional(),
 };
@@ -113,14 +113,14 @@ export const ruleStatus = named(
   z.strictObject({
     name: text,
     file: text,
-    place: text.describe('Its source location: file, line and column'),
-    folder: texts.describe('Its folders, outermost first'),
+    place: text.describe('The source location: file, line and column'),
+    folder: texts.describe('The folders, outermost first'),
     enabled: flag,
     from: addresses,
     to: addresses,
-    when: z.exactOptional(text.describe('Its condition')),
-    map: z.exactOptional(text.describe('Its expression')),
-    pipe: z.exactOptional(z.array(z.unknown()).describe('Its steps, as written')),
+    when: z.exactOptional(text.describe('The condition')),
+    map: z.exactOptional(text.describe('The expression')),
+    pipe: z.exactOptional(z.array(z.unknown()).describe('The steps, as written')),
     names: z.exactOptional(z.record(text, address).describe('The names of `from`, each with its address')),
     split: z.exactOptional(z.record(address, text).describe('The destinations, each with its expression')),
     state: z.enum(['running', 'limited', 'failing', 'waiting', 'disabled']),
@@ -171,7 +171,7 @@ export const overrideList = named(
         by: text,
         reason: text,
         since: time,
-        isLasting: flag.describe('Whether it lasts over saves, reloads and restarts'),
+        isLasting: flag.describe('Whether the switch outlasts saves, reloads and restarts'),
         until: time.describe('Omitted: for good, or until a restart').optional(),
       }),
     ),
@@ -233,7 +233,7 @@ export type ReloadRequest = Shape<typeof reloadRequest>;
 /** One side of a deviation. */
 const deviationSide = z.strictObject({
   /** Omitted: unknown. */
-  value: value.describe('For a trigger the number of its fires').optional(),
+  value: value.describe('For a trigger, the number of times it fired').optional(),
   origin: origin.optional(),
 });
 export type DeviationSide = Shape<typeof deviationSide>;
@@ -257,9 +257,7 @@ export const shadowReport = named(
     kind: z.enum(['rules', 'reload', 'none']),
     rules: texts.describe('The rules that run in shadow and not live'),
     left: texts.describe('The rules that run live and would not run after the reload'),
-    notInShadow: texts.describe(
-      'Connections that the reload would change but that have effects outside of the process',
-    ),
+    notInShadow: texts.describe('Connections that the reload would change but that have effects outside the process'),
     parameters: z.array(z.strictObject({ address, count, differs: flag })),
     count: count.describe('The number of deviations so far'),
     deviations: z.array(deviation).describe(`The newest ${keptDeviations.toLocaleString('en')}, oldest first`),
@@ -300,7 +298,7 @@ export const logPage = named(
      * Without a store, a hub begins a new count at each start, with another name. With a store, the count continues, and clients miss no
      * entry.
      */
-    count: text.describe('Identifies the numbering: another text means that the numbers have restarted'),
+    count: text.describe('Identifies the numbering: a different text means that the numbers have restarted'),
   }),
 );
 export type LogPage = Shape<typeof logPage>;
@@ -311,7 +309,7 @@ export const health = named(
   z.strictObject({
     /** degraded: the log or one of the connections has a problem. */
     status: z.enum(['ok', 'degraded']),
-    title: text.describe('The name of the installation; empty: it has none'),
+    title: text.describe('The name of the installation; empty if it has none'),
     version: text,
     /** Identifies this run of the hub. Revisions are valid only within their epoch. */
     epoch: text,
@@ -371,7 +369,7 @@ export type ClientProtocol = z.output<typeof clientProtocol>;
 const clientStatus = z.strictObject({
   id: count,
   user: text.describe('Empty for a client without a user'),
-  name: text.describe('The name that it gives itself with `?name=…`').optional(),
+  name: text.describe('The name that the client gives itself with `?name=…`').optional(),
   browser: text.describe('`Firefox on Linux`; omitted for other programs').optional(),
   /** Its IP address. */
   address: text,
@@ -414,18 +412,20 @@ const mirror = z.strictObject({
   refused: count.describe('Number of ignored messages in its name: invalid, not its own, or too many'),
   machine: text
     .describe(
-      'The machine that it runs on; for a pair, the machine of the active hub; omitted until it has reported in this term',
+      'The machine of the hub; for a pair, the machine of the active hub; omitted until the hub has reported in this term',
     )
     .optional(),
-  staleSince: time.describe('The time at which it became silent').optional(),
+  staleSince: time.describe('The time at which the hub became silent').optional(),
 });
 
 /** `{"hub":"west","state":"fresh","connections":["desk"],"parameters":12,"mirror":{…}}`. */
 const domainHub = z.strictObject({
   hub: text,
   state: z.enum(['this', 'fresh', 'stale', 'unknown']),
-  connections: texts.describe('Its Connection IDs'),
-  parameters: count.describe('Number of its parameters that this hub shows; for this hub, of those that it shares'),
+  connections: texts.describe('The Connection IDs of the hub'),
+  parameters: count.describe(
+    'Number of parameters of the hub that this hub shows; for this hub, the number that it shares',
+  ),
   mirror: mirror.optional(),
 });
 export type DomainHub = Shape<typeof domainHub>;
@@ -443,7 +443,7 @@ export const domain = named(
     role: z.enum(['alone', 'main', 'standby']),
     lease: z.strictObject({
       state: z.enum(['held', 'fenced', 'taken', 'unknown']),
-      holder: text.describe('The machine of the hub that holds it, or held it last'),
+      holder: text.describe('The machine of the hub that holds the lease, or held it last'),
       term: count,
       since: time,
     }),

@@ -46,10 +46,10 @@ const parameterInfo = named(
     revision: count.optional(),
     time: time.optional(),
     origin: origin.optional(),
-    hub: text.describe('The hub that owns it; omitted for this hub').optional(),
+    hub: text.describe('The hub that owns the parameter; omitted for this hub').optional(),
     staleSince: time.describe('The time at which that hub became silent, or the device went offline').optional(),
     wanted: value.describe('The pending value: written, but not confirmed by the device yet').optional(),
-    about: about.describe('Metadata, if there is any').optional(),
+    about: about.describe('Metadata, if any').optional(),
   }),
 );
 export type ParameterInfo = Shape<typeof parameterInfo>;
@@ -127,7 +127,7 @@ export const explanation = named(
     /** Omitted if those rules have not written it. */
     would: causes.describe('The value that the rules in shadow would have set').optional(),
     /** Omitted if its device is online, or it has none. */
-    staleSince: time.describe('Since when the device is offline, so the value may be outdated').optional(),
+    staleSince: time.describe('Since when the device has been offline; the value may be outdated').optional(),
     /** Omitted if the value is kept, or there is no store. */
     isNotKept: yes.describe('The value is not stored: its writer uses most of the space').optional(),
   }),

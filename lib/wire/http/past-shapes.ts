@@ -44,7 +44,7 @@ export const history = named(
     /** Omitted if there are no buckets. Buckets begin at multiples of it; the first and the last may extend beyond the range. */
     stepMs: count.describe('The length of a bucket').optional(),
     /** When each value began or each trigger fired. The first may lie before `from`: its value still applied at `from`. */
-    times: z.array(timeMs).describe('For buckets their start; the first may lie before `from`'),
+    times: z.array(timeMs).describe('For buckets, the start of the bucket; the first may lie before `from`'),
     /** For raw values, intervals and texts. */
     values: z.array(valueOrNull).describe('The value from that time on; null: unknown').optional(),
     /** For buckets; null: no value was known. */
@@ -55,7 +55,7 @@ export const history = named(
     counts: z.array(count).optional(),
     /** Oldest first. Within a gap, the value is unknown. */
     gaps: z.array(historyGap).describe('The periods without a recording'),
-    more: yes.describe('The answer has only the newest texts').optional(),
+    more: yes.describe('true: the answer contains only the newest texts').optional(),
   }),
 );
 export type History = Shape<typeof history>;
@@ -140,9 +140,7 @@ const snapshotSelection = z.strictObject({
   name: text,
   /** Newest first. */
   saved: z.array(savedSnapshot),
-  matches: text
-    .describe('The snapshot that was last saved or recalled, while a recall of it would write nothing')
-    .optional(),
+  matches: text.describe('The last saved or recalled snapshot, as long as recalling it would write nothing').optional(),
 });
 export type SnapshotSelection = Shape<typeof snapshotSelection>;
 

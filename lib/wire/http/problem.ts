@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type ErrorCode, errorCatalogue } from '../../model/error.ts';
 import { count, named, type Shape, text } from './shape.ts';
 
-/** RFC 9457: `{"type":"about:blank","title":"Not found","status":404,"detail":"none: there is no such dashboard","code":"not-found"}`. */
+/** RFC 9457: `{"type":"about:blank","title":"Not found","status":404,"detail":"none: no such dashboard","code":"not-found"}`. */
 export const problem = named(
   'Problem',
   z.strictObject({
@@ -19,14 +19,14 @@ export const problem = named(
       .array(
         z.strictObject({
           file: text,
-          etag: text.describe('That of theirs'),
+          etag: text.describe('The etag of the saved text'),
           base: z.exactOptional(text),
           yours: z.exactOptional(text),
           theirs: text,
         }),
       )
       .describe(
-        'Only for an edit that overlaps with another one: both texts of each file, and the one that both began with',
+        'Only for an edit that overlaps with another one: both texts of each file, and the text from which both started',
       )
       .optional(),
   }),

@@ -37,7 +37,7 @@ export const origin: z.ZodType<Origin> = z.strictObject({
   kind: z.enum(originKinds),
   name: text,
   file: z.exactOptional(text),
-  hub: z.exactOptional(text.describe('The hub where it wrote; omitted for this hub')),
+  hub: z.exactOptional(text.describe('The hub on which the writer wrote; omitted for this hub')),
   reportedBy: z.exactOptional(
     text.describe('The hub that reported this, unverified; omitted if this hub knows it itself'),
   ),

@@ -163,7 +163,7 @@ for (const [status, name] of [
     t.is(script.hub.state.name, name);
     script.pass(300);
     t.is(script.sockets.length, name === 'closed' ? 1 : 2);
-    if (name === 'closed') await t.throwsAsync(live, { message: /is closed: the hub refuses/ });
+    if (name === 'closed') await t.throwsAsync(live, { message: /is closed: the hub refused/ });
   });
 
 test('a server with another protocol is tried again', (t) => {
@@ -189,7 +189,7 @@ test('close() ends timers, sockets, listeners and streams', async (t) => {
   t.false(script.isListening);
   script.pass(60_000);
   t.is(script.sockets.length, 1);
-  await t.throwsAsync(script.hub.set('desk/lamp', true), { message: /the link to the hub is closed/ });
+  await t.throwsAsync(script.hub.set('desk/lamp', true), { message: /the connection to the hub is closed/ });
 });
 
 test('of several addresses the next one is tried after each break, and after each attempt', (t) => {

@@ -45,8 +45,8 @@ test('an operator tries a change in shadow, sees its effect, and applies it', as
     'in shadow since T: lamp, ding',
     'T  desk/lamp = true by rule "lamp" (flow.json5), would be false by rule "lamp" (flow.json5)',
     'T  desk/ding fired not, would have fired once by rule "ding" (flow.json5)',
-    'desk/lamp: 1 deviation, it differs now',
-    'desk/ding: 1 deviation, it is the same now',
+    'desk/lamp: 1 deviation, different now',
+    'desk/ding: 1 deviation, the same now',
   ]);
   await explain('desk/lamp', options, console);
   t.deepEqual(printed(), [

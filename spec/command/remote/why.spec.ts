@@ -156,7 +156,7 @@ test('unknown names, unknown states and bad queries are answered as by other end
   t.is(problem.headers.get('content-type'), 'application/problem+json');
   t.like(await problem.json(), { status: 404, code: 'not-found' });
   t.is((await fetch(`http://127.0.0.1:${port}/hub/explain/desk/a`, { method: 'POST' })).status, 405);
-  await t.throwsAsync(print(explain, 'desk/lampe', port), { message: /there is no parameter/ });
+  await t.throwsAsync(print(explain, 'desk/lampe', port), { message: /no parameter has this address/ });
 });
 
 test('both require the credentials', async (t) => {

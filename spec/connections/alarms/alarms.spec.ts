@@ -208,7 +208,7 @@ for (const [alarms, mistake] of mistakes)
     t.regex(reported[0]!, mistake);
   });
 
-test('a shelved alarm is left out of the totals until its time is over, and keeps its own state', async (t) => {
+test('a shelved alarm is left out of the totals until its time has expired, and keeps its own state', async (t) => {
   const flow = await start({ a: { when: 'desk/a', priority: 1, text: 'A' }, b: { when: 'desk/b', priority: 2 } });
   const totals = (active: number, unacknowledged: number, shelved: number, text: string) =>
     flow.expect({

@@ -44,7 +44,7 @@ test('a device dials in; when it dials in again its new link counts', async (t) 
   dial();
   await eventually(() => statusOf(hub, 'it').state === 'running', 'the device to be there');
   dial(); // it was switched off and on: its first link never ends
-  await hub.logged(/^connection "it" is degraded: .* the device dialled in again$/);
+  await hub.logged(/^connection "it" is degraded: .* the device has dialled in again$/);
   await hub.logged(/^connection "it" is running$/, 2);
   t.is(hub.find('it/heading')!.value, 123.456);
 });

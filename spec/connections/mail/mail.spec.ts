@@ -95,7 +95,7 @@ test('a wrong password, certificate, name, port or server is a sentence, before 
       { url: localhost, tls: { fingerprint: other }, ...signedIn },
       /^localhost:\d+: expected the certificate .*, got .*$/,
     ],
-    [{ url: 'smtps://nowhere.invalid' }, /^nowhere\.invalid:465: no host with this name is known$/],
+    [{ url: 'smtps://nowhere.invalid' }, /^nowhere\.invalid:465: unknown host name$/],
     [{ url: 'smtp://127.0.0.1:9' }, /^127\.0\.0\.1:9: connect ECONNREFUSED 127\.0\.0\.1:9$/],
     [{ url: `smtps://localhost:${exim.port}`, tls, ...signedIn }, /^localhost:\d+: .+/],
   ];

@@ -213,6 +213,6 @@ test('errors of the settings have their places', async (t) => {
   );
   t.regex(await one({ set: 'a', send: '{valu}' }), /parameters\.it\.send: unknown name "valu"/);
   t.regex(await one({ topic: 'a/{rom}' }), /parameters\.it\.topic: unknown variable "rom"/);
-  t.regex(await mistakes({ url: 'mqtt://user:word@host', parameters }), /expected a broker without user and password/);
+  t.regex(await mistakes({ url: 'mqtt://user:word@host', parameters }), /expected an address without credentials/);
   t.notRegex(await mistakes({ url: 'mqtt://user:word@host', parameters }), /word@/);
 });

@@ -79,7 +79,7 @@ test('over TLS with a certificate of its own, by password or nkey', async (t) =>
     ],
     [
       { tls: { ...tls, keyFile: pathOf('ca.key') }, credentials },
-      /: tls\.keyFile: expected the key of the certificate/,
+      /: tls\.keyFile: expected the private key of the certificate/,
     ],
     [{ tls: { caFile: tls.caFile }, credentials }, /^degraded .+certificate/],
   ]);

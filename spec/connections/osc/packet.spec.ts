@@ -149,9 +149,9 @@ test('each bound holds: bytes, arguments, messages, nesting', (t) => {
   let nested: Buffer = Buffer.from('/a\0\0');
   for (let depth = 0; depth < maxNesting; depth++) nested = encodeBundle(0, [nested]);
   t.false(typeof decodePacket(nested) === 'string');
-  t.regex(refused(encodeBundle(0, [nested])), /at most 16 bundles/);
+  t.regex(refused(encodeBundle(0, [nested])), /at most 16 levels of nested bundles/);
   const arrays = '['.repeat(maxNesting + 1) + ']'.repeat(maxNesting + 1);
-  t.regex(refused(encodeMessage('/a', arrays, [])), /at most 16 arrays/);
+  t.regex(refused(encodeMessage('/a', arrays, [])), /at most 16 levels of nested arrays/);
   t.regex(refused(encodeMessage(`/${'a'.repeat(1030)}`, '', [])), /at most 1024 bytes/);
 });
 

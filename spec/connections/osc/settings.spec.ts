@@ -189,9 +189,9 @@ for (const [settings, mistake] of [
   ],
   [
     "listen: 1, parameters: { a: { address: '/a', arg: 1, access: 'read-write' } }",
-    /expected access read-only together with arg/,
+    /expected access read-only with arg/,
   ],
-  ["listen: 1, parameters: { a: { address: '/a', ask: true } }", /expected ask only of a parameter that has a value/],
+  ["listen: 1, parameters: { a: { address: '/a', ask: true } }", /expected ask only on a readable parameter/],
   ["listen: 1, parameters: { a: { address: '/a', args: [{ r: 'red' }] } }", /expected bytes in hex|expected a colour/],
 ] as const)
   test(`the settings ${settings} are refused`, async (t) => {
@@ -249,9 +249,9 @@ for (const [pattern, yes, no] of [
 for (const [pattern, reason] of [
   ['/[a', /\] after a \[/],
   ['/a]', /\[ before a \]/],
-  ['/{a', /\{ and a \}/],
-  ['/a}', /\{ and a \}/],
-  ['/{a,{b}}', /\{ and a \}/],
+  ['/{a', /matching braces/],
+  ['/a}', /matching braces/],
+  ['/{a,{b}}', /matching braces/],
   ['/a//', /no \/ at the end/],
   [`/${'{a,b}'.repeat(7)}`, new RegExp(`at most ${maxAlternatives} alternatives`)],
 ] as const)

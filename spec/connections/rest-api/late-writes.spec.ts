@@ -25,7 +25,7 @@ async function startLate(t: ExecutionContext): Promise<HubUnderTest> {
   let isOver = false;
   const mayAct = () => {
     if (isOver && hub.leadership.term !== undefined) {
-      void hub.leadership.end('its time is over');
+      void hub.leadership.end('its time has expired');
       vacancy.begin(0);
     }
     return !isOver;

@@ -53,7 +53,7 @@ test('a damaged database is reported, and the previous copy stays', async (t) =>
   t.is(copy.trouble, undefined);
   await writeFile(files.path, randomBytes(10_000));
   t.like(await copy.make(now), { state: 'damaged' });
-  t.regex(copy.trouble!, /^there is no copy of the last hour: ./);
+  t.regex(copy.trouble!, /^the hourly copy failed: ./);
   t.notThrows(() => ValuesDatabase.check(files.copy, false));
 });
 

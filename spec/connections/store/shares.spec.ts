@@ -42,7 +42,9 @@ test('one client that writes more long texts than there is room for takes it fro
   await ben!.set('desk/level', 0.5);
   for (const id of many) await anna!.set(`texts/${id}`, long);
   for (const [address, value] of Object.entries(ofBen)) await ben!.set(address, value);
-  await hub.logged(/^values of api anna \S+ are not stored: it uses most of the space that maxSize leaves for values$/);
+  await hub.logged(
+    /^values of api anna \S+ are not stored: this writer uses most of the space that maxSize leaves for values$/,
+  );
   await eventually(() => isKept(hub));
   t.regex(
     statusOf(hub, 'store').reason,

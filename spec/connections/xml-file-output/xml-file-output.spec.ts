@@ -162,7 +162,7 @@ test('a template file with placeholders that the load has not read fails its con
   scheduler.flush();
   t.like(statusOf(hub, 'onair'), {
     state: 'failed',
-    reason: 'the template has $Lamp, which is new since the flow file was loaded: reload the flow file',
+    reason: 'the template contains $Lamp, which was added after the flow file was loaded: reload the flow file',
   });
 });
 
@@ -203,7 +203,7 @@ test('mistakes at load', async (t) => {
     'connections.none: expected exactly one of template and templateFile',
     'connections.empty.filename: expected the path of a file, got "" (string)',
     'connections.empty.template: expected an XML document with placeholders $Name, got 3 (number)',
-    `connections.second: expected exclusive use of file ${join(folder, 'out.xml')}, "first" uses it too`,
+    `connections.second: expected exclusive use of file ${join(folder, 'out.xml')}, but "first" also uses it`,
     'rules[0].to: unknown parameter "second/Tilte", did you mean "second/Title"?',
   ])
     t.true(text.includes(mistake), `${mistake}\n\nin\n${text}`);

@@ -173,7 +173,7 @@ test.serial('a write waits for the answer to a question, a held button, a PIN', 
   await button(page, 'Digits').click();
   for (const digit of '1111') await button(page, digit).click();
   await button(page, 'Set').click();
-  await page.getByText('This PIN is wrong.').waitFor();
+  await page.getByText('Wrong PIN.').waitFor();
   t.is(hub.find('desk/lamp')!.value, false);
   await page.getByLabel('PIN').fill('2580');
   await page.getByLabel('PIN').press('Enter');

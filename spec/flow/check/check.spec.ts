@@ -92,7 +92,7 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
   [
     'two connections on one port',
     { connections: { a: { type: 'rest-api', port: 1 }, b: { type: 'rest-api', port: 1 } } },
-    /connections\.b: expected exclusive use of port 1, "a" uses it too/,
+    /connections\.b: expected exclusive use of port 1, but "a" also uses it/,
   ],
   [
     'all interfaces and one interface on one port',
@@ -102,7 +102,7 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
   [
     'a connection that is twice in a file',
     '{ connections: { a: { type: "dummy" }, a: { type: "dummy" } } }',
-    /flow\.json5:1:40: connections\.a: expected "a" once, got it more than once/,
+    /flow\.json5:1:40: connections\.a: expected "a" once, got several/,
   ],
   [
     'D-11: an invalid Dummy type',

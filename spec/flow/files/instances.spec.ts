@@ -133,7 +133,7 @@ test('a template that is named as a flow file is reported once', async (t) => {
   const { message } = (await t.throwsAsync(loadFlows([join(folder, '_studio.json5')])))!;
   t.regex(
     message,
-    /^\S+_studio\.json5:1:1: expected a flow file, got a template: load a file that has instances of it$/,
+    /^\S+_studio\.json5:1:1: expected a flow file, got a template: load a file that creates instances of it$/,
   );
 });
 

@@ -161,7 +161,7 @@ test('memory is limited: of many deviations the newest are kept', async (t) => {
 test('a rule in shadow cannot be switched by hand', async (t) => {
   const { hub } = await start(t, [{ ...lamp, shadow: true }]);
   t.throws(() => hub.switchRule('lamp', undefined, false, writer), {
-    message: 'rule: expected a live rule, "lamp" runs in shadow, as its flow file says',
+    message: 'rule: expected a live rule, but "lamp" runs in shadow according to its flow file',
   });
   t.throws(() => hub.switchRule('lamb', undefined, false, writer), { message: /unknown rule "lamb"/ });
 });

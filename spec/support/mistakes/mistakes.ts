@@ -41,7 +41,7 @@ export const mistakes = [
       'expected a connection without a parameter _status/connected, which statusParameter adds',
       'cannot',
     ],
-    ['a connection twice', "¦desk: { type: 'dummy' },", 'expected "desk" once, got it more than once', 'cannot'],
+    ['a connection twice', "¦desk: { type: 'dummy' },", 'expected "desk" once, got several', 'cannot'],
     [
       'a misspelt setting of a connection',
       "x: { type: 'timer', ¦timer: [5] },",
@@ -75,7 +75,7 @@ export const mistakes = [
     [
       'two connections on one port',
       "x: { type: 'rest-api', port: 8090 },\n    ¦y: { type: 'rest-api', port: 8090 },",
-      'expected exclusive use of port 8090, "x" uses it too',
+      'expected exclusive use of port 8090, but "x" also uses it',
       'cannot',
     ],
     ['a timer in text', "x: { type: 'timer', timers: [¦'5 s'] },", ['timers[0]: expected', '(ms)']],

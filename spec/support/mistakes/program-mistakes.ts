@@ -119,7 +119,7 @@ export const programMistakes: readonly Made[] = [
   row(
     'a package to import that is not there',
     flow('return [];', "import ¦'nix-of-that';"),
-    'there is no package "nix-of-that" here',
+    'no package "nix-of-that" is installed here',
   ),
   row(
     'a folder to import',
@@ -129,7 +129,7 @@ export const programMistakes: readonly Made[] = [
   row(
     'an await that never settles',
     flow('return [];', 'const lamp = await Promise.resolve(1);\n¦await new Promise(() => {});'),
-    'expected a file that loads within 2 s, it still waits for an await at its top level',
+    'expected a file that loads within 2 s: a top-level await is still pending',
   ),
   row('a mistake in the syntax', flow('return [').replace('\n  },', '\n¦  },'), 'cannot be loaded: '),
   row(

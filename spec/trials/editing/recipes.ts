@@ -78,7 +78,7 @@ async function make({ hand, read }: Desk, name: string, recipe: Recipe): Promise
     await page.getByLabel('Difference of the text').getByText(`${variable}: 'house/${usual}'`).first().waitFor();
   }
   await hand.see('No errors');
-  await hand.press('Take over');
+  await hand.press('Apply');
   await page.getByRole('heading', { level: 1, name: 'Flows' }).waitFor();
   const { variables } = JSON5.parse<Recipe>(await read(`${own}.json5`));
   for (const [variable, usual] of Object.entries(recipe.variables)) {

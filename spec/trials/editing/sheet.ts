@@ -31,7 +31,7 @@ export async function takeOver(hand: Hand): Promise<void> {
   } catch (error) {
     throw new Error((await page.getByRole('alert').allTextContents()).join(' '), { cause: error });
   }
-  await hand.press('Take over');
+  await hand.press('Apply');
   await hand.see(/^Saved/);
   await page.getByRole('heading', { level: 1, name: 'Rule', exact: true }).waitFor();
 }
@@ -50,7 +50,7 @@ export async function enterRule(hand: Hand, rule: Rule): Promise<void> {
   await enterTargets(hand, rule);
   await enterMore(hand, rule);
   if (!isOneNamed) return;
-  await hand.press('Give it a name');
+  await hand.press('Add a name');
   await enterNames(hand, [only!]);
 }
 

@@ -11,7 +11,7 @@ export type Input = HttpInput | SocketInput;
 export type Ports = Readonly<Record<'open' | 'locked', number>>;
 
 const deadlineMs = 20_000;
-const internalError = 'the request failed; the log of the hub has the reason';
+const internalError = 'the request failed; see the log of the hub for the reason';
 const lastPing = 'the last';
 /** Clients come from many addresses, so that no limit per address takes them all for one. */
 const addresses = platform() === 'linux' ? 200 : 0;

@@ -170,7 +170,7 @@ export class Misbehaviour {
     await this.#hub.ended();
     this.#load.close();
     await this.#start();
-    await this.#hub.said(/^flow flow\.ts is skipped, its connections run without its rules: /);
+    await this.#hub.said(/^flow flow\.ts is skipped; its connections run without its rules: /);
     await after(readMs);
     return { reported, heard: Number.NaN, longestGapMs: Number.NaN, nextMs: await this.#saveNext() };
   }

@@ -34,7 +34,7 @@ export async function readTlsFiles(files: Files, resolvePath: ResolvePath): Prom
   check('caFile: expected certificates', { ca });
   check('certFile: expected a certificate', { cert });
   check('keyFile: expected a private key without a passphrase', { key });
-  check('keyFile: expected the key of the certificate', { cert, key });
+  check('keyFile: expected the private key of the certificate', { cert, key });
   return { ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
 }
 

@@ -25,10 +25,10 @@ export const endpoints = [
     need: 'entry',
     id: 'compareSnapshot',
     tag: 'past',
-    summary: 'A snapshot, every value next to the current one',
+    summary: 'A snapshot, with each value next to the current one',
     names: { selection: 'Name of the selection', name: 'Name of the snapshot' },
     answer: snapshot,
-    errors: { 400: badPath, 404: 'There is no such snapshot, or the hub has no store' },
+    errors: { 400: badPath, 404: 'Snapshot not found, or the hub has no store' },
     read: ({ hub }, { principal }, rest) => compareSnapshot(hub, rest, principal),
   }),
 ];

@@ -43,11 +43,11 @@ const answers = {
 const errors = {
   400: 'The parameter or value is missing, or the value cannot be converted',
   404: 'Parameter not found',
-  409: 'There is no space for the value, for example for another snapshot',
+  409: 'No space is left for the value, for example for another snapshot',
   503: 'The hub that owns the parameter did not answer in time, or the device is unreachable',
   504: 'The device did not confirm the value within the time of confirm',
 };
-const confirmQuery = text.optional().describe('Wait up to this time for the device to confirm the value: 2s, 500ms');
+const confirmQuery = text.optional().describe('How long to wait for the device to confirm the value: 2s, 500ms');
 const about = {
   path: '/update',
   need: 'entry',
@@ -258,7 +258,7 @@ function readForm(text: string, where: string): UncheckedUpdate {
     const equals = pair.indexOf('=');
     const name = decodeForm(equals < 0 ? pair : pair.slice(0, equals), where);
     if (name !== 'parameter' && name !== 'value') continue;
-    if (found.has(name)) throw new HubError('bad-request', `${where}: expected ${name} once, got it more than once`);
+    if (found.has(name)) throw new HubError('bad-request', `${where}: expected ${name} once, got several`);
     found.set(name, equals < 0 ? '' : decodeForm(pair.slice(equals + 1), where));
   }
   return checkUpdate({ parameter: found.get('parameter'), value: found.get('value') }, where);

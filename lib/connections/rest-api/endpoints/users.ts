@@ -28,11 +28,11 @@ export const endpoints = [
     need: 'manage',
     id: 'actOnUsers',
     tag: 'users',
-    summary: 'Creates a one-time link that signs a kiosk in, or revokes a device or such links',
+    summary: 'Creates a one-time link that signs a kiosk in, or revokes a device or unopened links',
     body: userAction,
     answer: userActed,
     answered: 'The devices, the unopened links, and the new link',
-    errors: { 404: 'There is no such user, dashboard, device or link', 409: 'Too many links are unopened' },
+    errors: { 404: 'User, dashboard, device or link not found', 409: 'Too many unopened links' },
     act: (context, body, asked) => (body.action === 'invite' ? invite : revoke)(context, body, asked),
   }),
 ];

@@ -47,7 +47,7 @@ function checkCertificate(files: CertificateFiles, { certificate: text, key }: C
   const kind = kindOf(privateKey);
   if (kind !== undefined) throw wrong(inKey, keysWanted, kind);
   if (!certificate.checkPrivateKey(privateKey))
-    throw wrong(inKey, `the key of the certificate in ${files.certFile}`, 'the key of another certificate');
+    throw wrong(inKey, `the private key of the certificate in ${files.certFile}`, 'the key of another certificate');
   return {
     names: certificate.subjectAltName ?? certificate.subject.replaceAll('\n', ', '),
     validFrom: Date.parse(certificate.validFrom),

@@ -66,7 +66,7 @@ type Answer =
   | { readonly kind: 'long'; readonly file: StaticFile; readonly part: Part; readonly descriptor: number };
 
 export function noSuchFile(path: string): HubError {
-  return new HubError('not-found', `${path}: there is no such file`);
+  return new HubError('not-found', `${path}: no such file`);
 }
 
 /** The disk with the files, and the queue and share to which the work is charged. */
@@ -132,7 +132,8 @@ function* findAnswer(
       const bytes = yield* readBytes(descriptor, content, part.start);
       return { kind: 'short', file, part, content: content.subarray(0, bytes) };
     }
-    if (!takeFile()) throw new LimitError('files', 'too-many-clients', 'too many long files are being sent, try again');
+    if (!takeFile())
+      throw new LimitError('files', 'too-many-clients', 'too many long files are being sent; try again later');
     staysOpen = true;
     return { kind: 'long', file, part, descriptor };
   } finally {
@@ -159,7 +160,7 @@ function reply(exchange: Exchange, answer: Answer, asJson: boolean, service: Fil
 }
 
 function replyUnsatisfiable(response: HttpResponse, { bytes }: StaticFile, asJson: boolean): void {
-  const error = new HubError('range-not-satisfiable', `Range: expected a part of the ${bytes} bytes`);
+  const error = new HubError('range-not-satisfiable', `Range: expected a range within the ${bytes} bytes`);
   replyError(response, error, asJson, [['Content-Range', `bytes */${bytes}`]]);
 }
 

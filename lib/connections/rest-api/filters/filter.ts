@@ -86,7 +86,7 @@ function toFilter(pattern: string, regex: Regex): Filter {
 }
 
 function tooManySteps(name: string, maxSteps: number, steps: number): LimitError {
-  const expected = `expected regular expressions of at most ${maxSteps} steps together`;
+  const expected = `expected regular expressions of at most ${maxSteps} steps in total`;
   return new LimitError(
     'patternSteps',
     'bad-request',

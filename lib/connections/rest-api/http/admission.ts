@@ -191,7 +191,7 @@ function ambiguityOf(request: HttpRequest, act: Act): string | undefined {
   if (codings > 1) return `Transfer-Encoding: expected one header, got ${codings}`;
   if (lengths === 1 && !digits.test(last)) return `Content-Length: expected a number of bytes, got "${last}"`;
   if (codings === 1 && last.toLowerCase() !== 'chunked') return `Transfer-Encoding: expected chunked, got "${last}"`;
-  if (codings === 1 && trailers > 0) return 'Trailer: expected none, since the hub does not support trailers';
+  if (codings === 1 && trailers > 0) return 'Trailer: expected none, because the hub does not support trailers';
   if (codings === 1 && act === 'write by GET') return 'Transfer-Encoding: expected a GET without a body';
   return undefined;
 }

@@ -41,7 +41,7 @@ function inputOf(shape: z.core.$ZodType, texts: readonly string[]): unknown {
 }
 
 /** The error of a write that may or may not have taken effect, because another hub may have taken over in the meantime. */
-export const unconfirmed = 'not confirmed, another hub may run it by now; it may have taken effect';
+export const unconfirmed = 'not confirmed, another hub may run the connection by now; the write may have taken effect';
 
 // Every error passes through here before it is sent to a client. Clients see their own errors; of faults in the hub, they only see that
 // there was one.
@@ -52,7 +52,7 @@ export const unconfirmed = 'not confirmed, another hub may run it by now; it may
 export function asHubError(error: unknown, log: Log): HubError {
   if (error instanceof HubError) return error;
   log.error({ err: error }, `a request failed: ${messageOf(error)}`, 'request');
-  return new HubError('internal', 'the request failed; the log of the hub has the reason', { cause: error });
+  return new HubError('internal', 'the request failed; see the log of the hub for the reason', { cause: error });
 }
 
 // A list header may span several lines (RFC 9110 section 5.3). The library returns only the first.

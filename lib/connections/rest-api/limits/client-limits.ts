@@ -140,7 +140,7 @@ export const limits = {
     unit: 'per second',
     setting: [1, 10_000],
     about: `wrong credentials from one IPv4 address or IPv6 /64, and for one user, after the first ${wrongInARow}`,
-    answer: '429 with `Retry-After` instead of 401; right credentials are still accepted',
+    answer: '429 with `Retry-After` instead of 401; correct credentials are still accepted',
     isFatal: true,
   },
   passwords: {
@@ -148,7 +148,7 @@ export const limits = {
     unit: 'passwords',
     setting: 'fixed',
     about:
-      'passwords of all REST API connections that wait to be compared; beyond that, the hub refuses a password from the client that was wrong most often; it also refuses one that has waited for 10 s',
+      'passwords of all REST API connections that wait to be compared; beyond that, the hub refuses a password from the client that was wrong most often; it also refuses passwords that have waited for 10 s',
     answer: '503 with `Retry-After`, after a second',
     isFatal: true,
   },
@@ -157,7 +157,7 @@ export const limits = {
     unit: 'browsers',
     setting: 'fixed',
     about: 'browsers in which one user is signed in',
-    answer: 'the browser that has been idle for longest is signed out',
+    answer: 'the browser that has been idle the longest is signed out',
     isFatal: false,
   },
   kiosks: {
@@ -383,7 +383,7 @@ export const limits = {
     default: 1024,
     unit: 'queries',
     setting: 'fixed',
-    about: `history and audit queries of one user${orAddress}, that wait or whose answers are unread`,
+    about: `history and audit queries of one user${orAddress}that are waiting or whose answers are unread`,
     answer: '503 with `Retry-After`',
     isFatal: false,
   },

@@ -152,7 +152,7 @@ function addMessages(families: Families, registry: Registry, { hooks, outboxes }
   });
   new Counter({
     name: 'patchbay_messages_total',
-    help: 'Webhooks and mails of a connection: delivered, failed, or dropped because too many waited.',
+    help: 'Webhooks and mails of a connection: delivered, failed, or dropped because too many were waiting.',
     labelNames: ['id', 'result'],
     registers: [registry],
     collect() {
@@ -165,7 +165,7 @@ function addMessages(families: Families, registry: Registry, { hooks, outboxes }
   });
   new Gauge({
     name: 'patchbay_messages_pending',
-    help: 'Webhooks and mails of a connection that wait.',
+    help: 'Waiting webhooks and mails of a connection.',
     labelNames: ['id'],
     registers: [registry],
     collect() {
@@ -184,11 +184,11 @@ function addClients(families: Families, { sockets, hits }: MetricsContext): void
   const delay =
     'Time from the first change of a round of the event loop until its frames reach the sockets; sampled from one round in 16.';
   families.histogram('patchbay_fanout_delay_seconds', delay, () => rounds.durations);
-  const conflated = 'Changes replaced by a newer value for clients with delivery all that were behind.';
+  const conflated = 'Changes that newer values replaced because a client with delivery all was behind.';
   families.counter('patchbay_conflated_total', conflated, () => lost.values);
-  const fires = 'Fires of triggers that clients missed because they were behind or disconnected for it.';
+  const fires = 'Trigger fires that clients missed because they were behind, or were disconnected for being behind.';
   families.counter('patchbay_fires_lost_total', fires, () => lost.fires);
-  const limits = 'Times that clients exceeded a limit.';
+  const limits = 'Number of times that clients exceeded a limit.';
   families.counters('patchbay_limit_hits_total', limits, 'limit', () => Object.entries(hits.counts));
 }
 
@@ -229,15 +229,15 @@ function addDomain(families: Families, { mirroring }: HubPort): void {
   );
   const stale = '1 while a hub is silent.';
   mirrors.gauges('patchbay_mirror_stale', stale, ({ staleSince }) => Number(staleSince !== undefined));
-  const lag = 'Time since this hub had received everything that another hub had sent.';
+  const lag = 'Time since this hub last had everything that another hub had sent.';
   mirrors.gauges('patchbay_mirror_lag_seconds', lag, ({ lagMs }) => lagMs / 1000);
   const shown = 'Mirrored parameters of a hub.';
   mirrors.gauges('patchbay_mirror_parameters', shown, ({ parameters }) => parameters);
-  const refused = 'Refused messages in the name of a hub.';
+  const refused = 'Refused messages that claimed to come from a hub.';
   mirrors.counters('patchbay_mirror_refused_total', refused, (mirror) => mirror.refused);
   const gaps = 'Gaps in the messages from a hub.';
   mirrors.counters('patchbay_mirror_gaps_total', gaps, (mirror) => mirror.gaps);
-  const lost = 'Fires of triggers of a hub that never arrived.';
+  const lost = 'Trigger fires of a hub that never arrived.';
   mirrors.counters('patchbay_mirror_fires_lost_total', lost, ({ lostFires }) => lostFires);
 }
 

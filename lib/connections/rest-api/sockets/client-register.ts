@@ -74,19 +74,15 @@ export class ClientRegister {
       throw new LimitError(
         'clients',
         'too-many-clients',
-        `expected at most ${maxClients} WebSocket clients, all places are taken`,
+        `expected at most ${maxClients} WebSocket clients: all slots are taken`,
       );
     if (name === '' && this.#networks.of(remoteAddress) >= limits.clientsPerAddress) {
       const clients = `${limits.clientsPerAddress} WebSocket clients of ${shownAddress(networkOf(remoteAddress))}`;
-      throw new LimitError(
-        'clientsPerAddress',
-        'too-many-clients',
-        `expected at most ${clients}, all places are taken`,
-      );
+      throw new LimitError('clientsPerAddress', 'too-many-clients', `expected at most ${clients}: all slots are taken`);
     }
     if (name !== '' && (this.#users.get(name) ?? 0) >= limits.clientsPerUser) {
       const clients = `${limits.clientsPerUser} WebSocket clients of user ${name}`;
-      throw new LimitError('clientsPerUser', 'too-many-clients', `expected at most ${clients}, all places are taken`);
+      throw new LimitError('clientsPerUser', 'too-many-clients', `expected at most ${clients}: all slots are taken`);
     }
     this.#opening++;
     this.#count(remoteAddress, name, 1);

@@ -85,7 +85,7 @@ function tokenMistakes(token: string, users: AccountSettings['users']): SettingM
     if (user.token === undefined) return [];
     const owner = owners.get(user.token);
     if (owner === undefined) owners.set(user.token, `"${name}"`);
-    const message = `expected a unique token, this one also belongs to ${owner}`;
+    const message = `expected a unique token; this one also belongs to ${owner}`;
     return owner === undefined ? [] : [{ path: ['users', name, 'token'], message }];
   });
 }
@@ -111,7 +111,7 @@ export function rightHints(
   ];
 }
 
-const noRight = 'expected one of the rights read, write, dashboards, edit, manage and metrics, this user has none';
+const noRight = 'expected one of the rights read, write, dashboards, edit, manage and metrics; this user has none';
 
 function mayDoAnything({ read, write, dashboards, edit, manage, metrics }: AccountSettings['users'][string]): boolean {
   return read.length + write.length + dashboards.length + edit.length > 0 || manage || metrics;

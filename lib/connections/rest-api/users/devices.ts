@@ -163,7 +163,7 @@ export class Devices {
     if (known === undefined && links.length === 0)
       throw new HubError(
         'not-found',
-        `device: there is none with the ID ${describe(device)}, nor an unopened link for this name`,
+        `device: no device has the ID ${describe(device)}, and no unopened link has this name`,
       );
     if (known !== undefined) this.#end(known);
     return [

@@ -56,7 +56,7 @@ const userSettings = z
     context.addIssue({
       code: 'custom',
       path: ['manage'],
-      message: `expected read: ["**"] and no deny next to it, since rules, log and audit show all parameters, got ${got}`,
+      message: `expected read: ["**"] and no deny, because rules, log and audit show all parameters, got ${got}`,
     });
   });
 

@@ -126,7 +126,7 @@ export class BoundedView implements View {
     if (!this.#rights.mayRead(address)) return undefined;
     throw new HubError(
       'forbidden',
-      `${address}: expected a parameter that you may write, this one is read-only for you`,
+      `${address}: expected a parameter that you may write; this one is read-only for you`,
     );
   }
 

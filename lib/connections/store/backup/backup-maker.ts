@@ -31,7 +31,7 @@ export class BackupMaker {
   /** Makes a backup of the current moment. Errors: `conflict` during another backup; `unavailable` with the reason. */
   async begin(): Promise<Backup> {
     if (this.#making !== undefined)
-      throw new HubError('conflict', 'expected one backup at a time, another one is in progress');
+      throw new HubError('conflict', 'expected one backup at a time; another one is in progress');
     const { hub, folder, setting } = this.#options;
     const work = join(folder, backupWork);
     const thread = new StoreThread<BackupQuestion, BackupAnswer>('backup-thread', 'makes a backup');

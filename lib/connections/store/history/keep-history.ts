@@ -16,7 +16,7 @@ import { Recorder } from './recorder.ts';
 const handOverMs = 1000;
 /** The pause between steps of a catch-up. */
 const catchUpMs = 20;
-const tooFast = 'changes came faster than they could be written';
+const tooFast = 'changes arrived faster than they could be written';
 
 interface HistoryOptions extends KeeperOptions {
   readonly writer: HistoryWriter;
@@ -64,7 +64,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
   }
 
   protected reasons() {
-    return [this.#recorder.queue.isLosing ? 'changes are lost until there is space again' : undefined];
+    return [this.#recorder.queue.isLosing ? 'changes are lost until space is available again' : undefined];
   }
 
   protected async open(): Promise<void> {

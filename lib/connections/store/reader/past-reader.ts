@@ -97,7 +97,7 @@ export class PastReader implements PastArchive {
     if (this.#queue.size >= maxQuestions)
       return Promise.reject(unavailable(`expected at most ${maxQuestions} waiting queries: try again later`));
     const { promise, resolve, reject } = Promise.withResolvers<ReadyAnswer>();
-    const drop = () => reject(unavailable('nobody waits for the answer any more'));
+    const drop = () => reject(unavailable('nobody is waiting for the answer any more'));
     this.#queue.add({ question, asker, weight: weightOf(question), isWanted, drop, resolve, reject });
     if (!this.#isBusy) void this.#work();
     return promise;

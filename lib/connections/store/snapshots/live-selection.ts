@@ -206,7 +206,7 @@ export class LiveSelection {
   /** Checks that the snapshots are available. Errors: `conflict` until the store has read them from the disk. */
   #expectReady(parameterId: string): void {
     if (!this.#options.shelf.isReady)
-      throw new HubError('conflict', `${this.#where(parameterId)}: expected a running store, the store is starting`);
+      throw new HubError('conflict', `${this.#where(parameterId)}: expected a running store; the store is starting`);
   }
 
   #noRoom(expected: string, got: string): HubError {
@@ -215,7 +215,7 @@ export class LiveSelection {
 
   #unknown(name: string): string {
     const known = this.#options.shelf.of(this.name).map((snapshot) => snapshot.name);
-    if (known.length === 0) return `unknown snapshot ${describe(name)}, no snapshot was saved yet`;
+    if (known.length === 0) return `unknown snapshot ${describe(name)}; no snapshot has been saved yet`;
     return unknownName('snapshot', name.slice(0, maxNameLength), known);
   }
 
@@ -427,7 +427,7 @@ function recollect({ contents, parameters }: Kept, listed: Iterable<Parameter>, 
     }
   }
   for (const address of saved.keys())
-    leftOut.push(`${address} (${hub.find(address) ? 'it is no longer selected' : 'there is no such parameter'})`);
+    leftOut.push(`${address} (${hub.find(address) ? 'no longer selected' : 'no such parameter'})`);
   return { expected, leftOut };
 }
 

@@ -276,10 +276,10 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     for (const [writer, values] of this.#shares?.refused() ?? []) {
       if (this.#reportedRefused.has(writer)) continue;
       this.#reportedRefused.add(writer);
-      const text = `values of ${writer} are not stored: it uses most of the space that maxSize leaves for values`;
+      const text = `values of ${writer} are not stored: this writer uses most of the space that maxSize leaves for values`;
       log.warn({ writer, values }, text, `not kept ${writer}`);
       const after = `${counted(values, 'value')} not stored`;
-      const cause = 'it uses most of the space that maxSize leaves for values';
+      const cause = 'this writer uses most of the space that maxSize leaves for values';
       hub.persistence.note({ kind: 'lost', user: writer, address: '', after, cause });
     }
   }

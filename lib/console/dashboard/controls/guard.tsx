@@ -84,8 +84,8 @@ function Question(props: {
     if (props.pin === undefined || typed() === props.pin) return props.act();
     setTyped('');
     tries += 1;
-    if (tries % freeTries !== 0) return setMistake('This PIN is wrong.');
-    setMistake(`This PIN is wrong. Wait ${waitMs / 1000} seconds.`);
+    if (tries % freeTries !== 0) return setMistake('Wrong PIN.');
+    setMistake(`Wrong PIN. Wait ${waitMs / 1000} seconds.`);
     setWaiting(true);
     return waiting.start(waitMs, () => {
       setWaiting(false);
@@ -180,7 +180,10 @@ export function HoldButton(props: HoldButtonProps) {
     },
     release: delay.stop,
   });
-  const guard = createGuard({ confirm: 'This button has to be held. Set it now?' }, { title: props.label ?? 'Set' });
+  const guard = createGuard(
+    { confirm: 'This button must be held. Set the value now?' },
+    { title: props.label ?? 'Set' },
+  );
   const click = () => {
     if (seconds === undefined) return props.type === 'submit' ? undefined : props.act();
     if (!isByHand) guard.run(props.act);

@@ -96,7 +96,7 @@ export function TimePlot(props: TimePlotProps) {
       class="time-plot"
       style={{ height: `${props.height}px` }}
       role="application"
-      aria-label={`Plot of ${props.address}. Arrow keys move, plus and minus zoom, 0 resets. The list of events has the same content.`}
+      aria-label={`Plot of ${props.address}. Arrow keys move, plus and minus zoom, 0 resets. The list of events shows the same content.`}
       tabIndex={0}
       onDblClick={() => props.reset()}
     />

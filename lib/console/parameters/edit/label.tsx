@@ -97,7 +97,7 @@ async function sourceOf(address: string): Promise<SourceFile> {
   }
   if (declaring !== undefined) return declaring;
   throw new Error(
-    `no flow file that you may edit declares the connection ${connectionId}: set describe in the file or template that makes it`,
+    `no flow file that you may edit declares the connection ${connectionId}: set describe where it is declared`,
   );
 }
 

@@ -233,7 +233,7 @@ class ClaimCheck {
   add({ location, id, type, settings, folder }: FoundConnection): void {
     for (const claim of type.claims?.(settings, resolver(folder)) ?? []) {
       const other = this.#taken.find((taken) => claimsClash(claim, taken.claim));
-      if (other) location.add(`expected exclusive use of ${claim.name}, "${other.id}" uses it too`);
+      if (other) location.add(`expected exclusive use of ${claim.name}, but "${other.id}" also uses it`);
       this.#taken.push({ claim, id });
     }
   }

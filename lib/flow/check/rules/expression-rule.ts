@@ -40,7 +40,7 @@ export function checkExpressionRule(
   const map = checkExpression(location.at('map'), rule.map, typesAt);
   const isAsItCame = rule.map === undefined && rule.pipe.length === 0;
   if ('named' in from && rule.map === undefined && !(splits && isAsItCame))
-    location.at('map').add('expected an expression over the names of from, got nothing');
+    location.at('map').add('expected an expression that uses the names in from, got nothing');
   const mapped = rule.map === undefined ? variables.value : map?.type;
   const pipe = checkPipe(location.at('pipe'), rule.pipe, mapped, typesAt);
   const result = pipe.length === 0 ? mapped : pipe.at(-1)!.type;
@@ -125,7 +125,7 @@ function checkSource(
   const fromLocation = location.at('from');
   if (typeof from !== 'string' && !Array.isArray(from))
     return { from: { named: from, requiresAll: require !== 'any' }, variables: checkNames(fromLocation, from, find) };
-  if (require !== undefined) location.at('require').add('expected only with named sources, from: { a: …, b: … }');
+  if (require !== undefined) location.at('require').add('allowed only with named sources, from: { a: …, b: … }');
   const { addresses, declarations } = checkAddresses(fromLocation, from, find);
   const types = new Set(declarations.map((declaration) => declaration?.type));
   const type = types.size === 1 ? declarations[0]?.type : undefined;

@@ -64,7 +64,7 @@ export const testSchema = z.strictObject({
   start: start.optional().describe('Time of day at the start. Default: 2024-01-01T00:00Z, a Monday'),
   given: values('an object of values by address')
     .default({})
-    .describe('Values set before anything runs. They start no rule'),
+    .describe('Values set before anything runs; they start no rules'),
   steps: z.array(testStepSchema, { error: 'a list of steps' }).min(1, { error: 'at least one step' }),
 });
 

@@ -125,7 +125,7 @@ export class RunningConnections {
     if (isStopped !== (action === 'start'))
       throw new HubError(
         'conflict',
-        `${action}: expected a connection that is ${isStopped ? 'not ' : ''}disabled, "${id}" is ${state}`,
+        `${action}: expected a connection that is ${isStopped ? 'not ' : ''}disabled, but "${id}" is ${state}`,
       );
     const isOn = action !== 'stop';
     const switched =
@@ -399,7 +399,10 @@ export class RunningConnections {
     for (const { plan: other, supervisor } of this.#running.values()) {
       const clash = supervisor.status.state === 'disabled' ? undefined : clashOf(plan, other);
       if (clash !== undefined)
-        throw new HubError('conflict', `start: expected exclusive use of ${clash.name}, "${other.id}" uses it too`);
+        throw new HubError(
+          'conflict',
+          `start: expected exclusive use of ${clash.name}, but "${other.id}" also uses it`,
+        );
     }
   }
 

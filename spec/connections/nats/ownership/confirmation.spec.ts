@@ -91,7 +91,7 @@ test('writes acknowledged by the holder of a pair exist after a takeover; an iso
   };
   await eventually(isWritten, 'the text is acknowledged');
   t.is(standby.find('desk/copy/19')!.value, text, 'a turn that is too long for a message has come as well');
-  const refusal = 'not confirmed, another hub may run it by now; the write may have taken effect';
+  const refusal = 'not confirmed, another hub may run the connection by now; the write may have taken effect';
   let acknowledged = 0;
   let isCut = false;
   /** Writes until it is refused, as it is cut off and not as the machine is busy; returns the last value that was acknowledged. */

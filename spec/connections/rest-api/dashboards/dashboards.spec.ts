@@ -54,7 +54,7 @@ test('an unknown name is answered with the nearest dashboard that the user may o
     });
     return [answer.status, JSON.parse(answer.text).detail];
   };
-  const none = 'there is no such dashboard';
+  const none = 'no such dashboard';
   t.deepEqual(await askAs('root', 'studoi'), [404, `studoi: ${none}, did you mean "studio"?`]);
   t.deepEqual(await askAs('ann', 'studoi'), [404, `studoi: ${none}`]);
   t.deepEqual(await askAs('ann', 'studio'), [404, `studio: ${none}`]);

@@ -423,7 +423,9 @@ test('a change of access that cuts its author off takes itself back when the tim
     await eventually(async () => (await editors.get('/hub/sources')).status === 200, 'the author is back');
     t.is(await editors.text('entry.json5'), before);
     t.true(
-      editors.hub.lines.some(({ message }) => /was not confirmed within 1.5 s: the files are as before/.test(message)),
+      editors.hub.lines.some(({ message }) =>
+        /was not confirmed within 1.5 s: the previous files were restored/.test(message),
+      ),
     );
   }
 });

@@ -77,7 +77,7 @@ test('HTTPS: new clients get a renewed certificate, existing connections stay', 
 
   await hub.link('crt', 'two');
   await hub.logged(
-    /^connection "api" is degraded: tls\.keyFile: .*: expected the key of the certificate in .*, got the key of another certificate; the previous certificate remains in use$/,
+    /^connection "api" is degraded: tls\.keyFile: .*: expected the private key of the certificate in .*, got the key of another certificate; the previous certificate remains in use$/,
   );
   t.is(statusOf(hub, 'api').state, 'degraded');
   t.deepEqual(await shown(t, hub), ['one', 'one', 'one']);

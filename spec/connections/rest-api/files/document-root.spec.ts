@@ -151,7 +151,7 @@ test('D-16: dotfiles and files outside of the root are never served, also by sym
   for (const path of escapes) {
     const { status, text } = await ask(t, hub.port, `GET ${path}`);
     t.is(status, 404, path);
-    t.is(text, `${path}: there is no such file\n`);
+    t.is(text, `${path}: no such file\n`);
   }
   t.is((await ask(t, hub.port, 'GET /link-to-open')).text, 'open');
   expectQuietLog(t, hub);
@@ -170,13 +170,13 @@ test('D-16: a pipe or a socket in the root is not a file, and blocks nobody', as
 test('a Document Root that is a file is named in the log, like a missing one', async (t) => {
   const root = join(await createFolder(t, { file: '' }), 'file');
   const hub = await startTestHub(t, { connections: { api: { ...api, documentRoot: root } } });
-  t.like(hub.lines, { 0: { level: 'warn', message: `documentRoot: expected a folder at $, got none{root}` } });
+  t.like(hub.lines, { 0: { level: 'warn', message: `documentRoot: expected a folder at ${root}, got none` } });
   t.is((await ask(t, hub.port, 'GET /')).status, 404);
 });
 
 test('S-12: a Document Root may be a link, and may be created later; the log reports that it is missing', async (t) => {
   const hub = await startSite(t, {});
-  t.like(hub.lines, { 0: { level: 'warn', message: `documentRoot: expected a folder at $, got none{hub.root}` } });
+  t.like(hub.lines, { 0: { level: 'warn', message: `documentRoot: expected a folder at ${hub.root}, got none` } });
   t.is((await ask(t, hub.port, 'GET /a.txt')).status, 404);
   t.is((await ask(t, hub.port, 'GET /')).status, 404);
   await mkdir(join(hub.outside, 'site'));

@@ -36,7 +36,7 @@ test('D-13: a fault in a handler is answered 500, logged, and ends neither conne
   );
   const wire = await openWire(t, hub.port);
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
-  const sentence = 'the request failed; the log of the hub has the reason';
+  const sentence = 'the request failed; see the log of the hub for the reason';
   wire.send(request('GET /update?parameter=bad/p&value=1'));
   wire.send(request('POST /update', { headers: form, body: 'parameter=bad/p&value=1' }));
   wire.send(request('GET /update?parameter=bad/p&value=1', { headers: { accept: 'application/json' } }));

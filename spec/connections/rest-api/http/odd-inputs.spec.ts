@@ -8,7 +8,7 @@ import { opcodes, openRawClient } from '../../../support/sockets/socket.ts';
 import { oddOrigins } from '../../../trials/fuzz/http-input.ts';
 
 const desk = { type: 'dummy', parameters: ['lamp,B', 'text', 'count,I'] };
-const internal = 'the request failed; the log of the hub has the reason';
+const internal = 'the request failed; see the log of the hub for the reason';
 
 /** JSON that is nested as deep as a message can be. */
 const depth = 30_000;

@@ -37,7 +37,7 @@ test.serial('unfinished bodies of one address use at most half of heldBodies, an
   );
   const { answer } = refused[0]!;
   t.is(answer.headers['retry-after'], '1');
-  t.is(answer.text, 'body: expected fewer request bodies at a time, too many are incomplete or waiting\n');
+  t.is(answer.text, 'body: expected fewer request bodies at a time: too many are incomplete or waiting\n');
   const rest = all.filter((wire) => !refused.some((one) => one.wire === wire));
   for (const wire of rest) wire.send(bytes.subarray(-1));
   t.deepEqual(new Set((await Promise.all(replies)).map((one) => one.answer.status)), new Set([200, 503]));

@@ -167,7 +167,7 @@ test('D-15: WebSocket clients above maxClients are refused with 503, until one l
     const { status, headers, text } = await wire.answer();
     t.is(status, 503);
     t.is(headers.connection, 'close');
-    t.is(text, 'expected at most 3 WebSocket clients, all places are taken\n');
+    t.is(text, 'expected at most 3 WebSocket clients: all slots are taken\n');
     await wire.closed(); // thousands of such connections would else wait until they are idle for too long
   }
   clients[0]!.close();

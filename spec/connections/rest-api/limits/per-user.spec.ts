@@ -32,7 +32,7 @@ test('a user has at most clientsPerUser sockets, until one leaves; others are ad
   const refused = await ask(t, hub.port, 'GET /ws', { headers: { ...handshake(), ...ann } });
   t.deepEqual(
     [refused.status, refused.text],
-    [503, 'expected at most 2 WebSocket clients of user ann, all places are taken\n'],
+    [503, 'expected at most 2 WebSocket clients of user ann: all slots are taken\n'],
   );
   for (let count = 0; count < 2; count++) await openClient(t, hub.port, '', bob);
   first.close();

@@ -10,7 +10,7 @@ env.PATCHBAY_SPEC_TOKEN = 'token-of-somebody';
 
 const name = 'expected a name that no user has, got "root"';
 const name64 = 'expected a name of 1 to 64 letters, digits and . _ @ -';
-const token = (whose: string) => `expected a unique token, this one also belongs to ${whose}`;
+const token = (whose: string) => `expected a unique token; this one also belongs to ${whose}`;
 const rows: [settings: string, mistakes: string[]][] = [
   [`username: 'root', users: { root: { read: ['**'] } }`, [`1:43: connections.api.username: ${name}`]],
   [`username: 'Root', users: { root: { token: 'a' }, bob: { token: 'A' } }, token: 'YQ=='`, []],

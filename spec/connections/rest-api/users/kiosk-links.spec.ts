@@ -80,10 +80,7 @@ test('all links of a name are revoked; others, and a kiosk with that name, stay'
   t.is((await list()).devices.length, 2);
   const again = await post({ action: 'revoke', device: 'Reception' });
   t.is(again.status, 404);
-  t.regex(
-    again.text,
-    /device: there is none with the ID \\"Reception\\" \(string\), nor an unopened link for this name/,
-  );
+  t.regex(again.text, /device: no device has the ID \\"Reception\\" \(string\), and no unopened link has this name/);
   await hub.logged(/revoked, link to kiosk "Reception" of door/);
 });
 

@@ -230,7 +230,7 @@ test('two connections cannot keep their devices in the same file', async (t) => 
   const error = await t.throwsAsync(
     startTestHub(t, { connections: { one, two: { ...one, deviceFile: './devices.json' }, desk } }),
   );
-  t.regex(error.message, /connections\.two: expected exclusive use of file .*devices\.json, "one" uses it too/);
+  t.regex(error.message, /connections\.two: expected exclusive use of file .*devices\.json, but "one" also uses it/);
 });
 
 const mistakes: [user: object, mistake: RegExp][] = [

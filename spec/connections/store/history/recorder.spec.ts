@@ -41,10 +41,10 @@ test('changes above the limit of waiting ones are lost: a gap shows it, and late
   const full = recorder.take(Date.now());
   t.is(full.changes.columns.length, maxWaitingChanges / columnRows);
   const { buffers } = history.take(full.changes);
-  recorder.goOn(Date.now(), 'changes came faster than they could be written');
+  recorder.goOn(Date.now(), 'changes arrived faster than they could be written');
   t.true(recorder.queue.isLosing, 'as long as the thread has all columns there is no room');
   recorder.queue.giveBack(buffers);
-  recorder.goOn(Date.now(), 'changes came faster than they could be written');
+  recorder.goOn(Date.now(), 'changes arrived faster than they could be written');
   recorder.catchUp();
   t.false(recorder.queue.isLosing);
   graph.write('desk/c', 2, client);
@@ -52,7 +52,7 @@ test('changes above the limit of waiting ones are lost: a gap shows it, and late
   recorder.end();
 
   t.like(history.read('SELECT lost, reason, end >= start AS isInOrder FROM gap'), [
-    { lost: 3, reason: 'changes came faster than they could be written', isInOrder: 1 },
+    { lost: 3, reason: 'changes arrived faster than they could be written', isInOrder: 1 },
   ]);
   t.is(history.read('SELECT * FROM change').length, maxWaitingChanges + 3);
   t.deepEqual(

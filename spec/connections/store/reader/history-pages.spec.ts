@@ -171,7 +171,7 @@ test('a conditional request uses the ETag of an answer, and HEAD returns its len
 test('invalid queries are refused with a sentence', async (t) => {
   const { refused } = await start(t, 'refused');
   const nearest =
-    'unknown parameter "refused/levle", did you mean "refused/level"?: neither the hub nor its history has it';
+    'unknown parameter "refused/levle", did you mean "refused/level"?: neither the hub nor its history contains it';
   t.deepEqual(await refused('/hub/history/refused/levle'), [404, 'unknown-parameter', nearest, undefined]);
   t.deepEqual(await refused('/hub/events/refused/levle'), [404, 'unknown-parameter', nearest, undefined]);
   for (const [query, sentence] of [

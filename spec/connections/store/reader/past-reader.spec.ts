@@ -79,7 +79,7 @@ test('clients take turns, and abandoned queries are refused', async (t) => {
   const wanted = [asked('ann 1'), asked('ann 2'), asked('ann 3'), asked('bob 1'), asked('bob 2')];
   const unwanted = t.throwsAsync(
     asked('ann 4', () => false),
-    { message: 'nobody waits for the answer any more' },
+    { message: 'nobody is waiting for the answer any more' },
   );
   wanted.push(asked('ann 5'));
   await Promise.all(wanted);

@@ -162,7 +162,7 @@ const refused: readonly (readonly [
 test('a snapshot that cannot be saved or recalled is refused, with a sentence', async (t) => {
   const { hub, at, set, list } = await startDesk('refused');
   const none = t.throws(() => hub.write(at.recall, 'evening', writer), { instanceOf: HubError });
-  t.regex(none!.message, /unknown snapshot "evening" \(string\), no snapshot was saved yet$/);
+  t.regex(none!.message, /unknown snapshot "evening" \(string\); no snapshot has been saved yet$/);
   hub.write(at.save, 'evening', writer);
   for (const [title, act, name, code, message] of refused)
     t.throws(() => hub.write(at[act], name, writer), { instanceOf: HubError, code, message }, title);

@@ -120,7 +120,10 @@ test('an action that the state does not allow is refused, and changes nothing', 
     message: 'stop: expected a connection that is not disabled, "other" is disabled',
   });
   t.like(refuse('other', 'restart'), { code: 'conflict' });
-  t.regex(refuse('other', 'start').message, /^start: expected exclusive use of file .*out\.xml, "one" uses it too$/);
+  t.regex(
+    refuse('other', 'start').message,
+    /^start: expected exclusive use of file .*out\.xml, but "one" also uses it$/,
+  );
   t.is(statusOf(hub, 'clock').state, 'running');
   t.is(statusOf(hub, 'other').state, 'disabled');
   hub.control('one', 'stop', ann);

@@ -47,7 +47,7 @@ export function isNotModified(wanted: Preconditions, { etag, modified }: Pick<Fi
   if (wanted.ifMatch !== '') {
     if (!namesTag(wanted.ifMatch, etag)) throw failed('If-Match', etag, wanted.ifMatch);
   } else if (at !== undefined && at > (readHttpDate(wanted.ifUnmodifiedSince) ?? at))
-    throw failed('If-Unmodified-Since', `a time from ${modified!.toUTCString()} on`, wanted.ifUnmodifiedSince);
+    throw failed('If-Unmodified-Since', `a time no earlier than ${modified!.toUTCString()}`, wanted.ifUnmodifiedSince);
   if (wanted.ifNoneMatch !== '') return namesTag(wanted.ifNoneMatch, etag, true);
   const since = readHttpDate(wanted.ifModifiedSince);
   return at !== undefined && since !== undefined && at <= since;

@@ -117,7 +117,7 @@ export function hasRoomForBody(share: string, bytes: number): boolean {
 
 /** Returns the error for a client whose body does not fit. */
 export function noRoomForBody(): LimitError {
-  const message = 'body: expected fewer request bodies at a time, too many are incomplete or waiting';
+  const message = 'body: expected fewer request bodies at a time: too many are incomplete or waiting';
   return new LimitError('heldBodies', 'unavailable', message);
 }
 

@@ -240,10 +240,10 @@ export function createOwnerCheck(settings: Settings) {
     if (hasCredentials) return;
     const isPassedOn = isBehindProxy || proxyHeaders.some((header) => request.getHeader(header) !== '');
     if (isLoopback(address) && !isPassedOn) return;
-    const expected = 'expected a hub with credentials, or a program on its machine without a proxy';
+    const expected = 'expected a hub with credentials, or a program on the machine of the hub, without a proxy';
     throw new HubError(
       'forbidden',
-      `${request.getUrl()}: ${expected}, got ${shownAddress(address)}; users, username or token set credentials`,
+      `${request.getUrl()}: ${expected}, got ${shownAddress(address)}; set credentials with users, username or token`,
     );
   };
 }

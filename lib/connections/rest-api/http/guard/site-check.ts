@@ -35,7 +35,7 @@ export class SiteCheck {
   checkHost(request: HttpRequest): string {
     const host = request.getHeader(hostHeader);
     if (this.#isOwnHost(host)) return host;
-    throw new HubError('foreign-host', `Host: expected a name of this hub, got "${host}"; allowedHosts adds names`);
+    throw new HubError('foreign-host', `Host: expected a name of this hub, got "${host}"; add names with allowedHosts`);
   }
 
   /** Checks the page that sent a request, if any; `scheme` is the scheme by which the client reaches the hub. Errors: `foreign-origin`. */
@@ -44,7 +44,7 @@ export class SiteCheck {
     if (origin === '') {
       if (act !== 'read') checkPage(request, host, scheme, act);
     } else if (!isAtHost(origin, host, scheme) && !this.#isAllowed(origin))
-      throw foreign(`Origin: expected a page of this hub, got "${origin}"; allowedOrigins adds origins`);
+      throw foreign(`Origin: expected a page of this hub, got "${origin}"; add origins with allowedOrigins`);
   }
 
   /** Checks that a request with a cookie names its page, which was checked before. Errors: `foreign-origin`. */

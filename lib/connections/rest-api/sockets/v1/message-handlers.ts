@@ -312,7 +312,7 @@ function subscribe(
 function handleUnsub({ groups, shares }: HandlerContext, client: Client, message: Message): undefined {
   const { unsub } = parse(unsubSchema, message);
   if (!client.subscriptions.some(({ id }) => id === unsub))
-    throw new HubError('bad-request', `unsub: there is no subscription ${unsub}`);
+    throw new HubError('bad-request', `unsub: unknown subscription ${unsub}`);
   if (!client.hasLeft) {
     const others = client.subscriptions.filter(({ id }) => id !== unsub);
     shares.change(client.share, costOf(client.subscriptions), costOf(others));

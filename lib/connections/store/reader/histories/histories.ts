@@ -27,7 +27,7 @@ export function unknownParameter(database: PastDatabase, address: string, sees: 
   const known = [...database.addresses()].filter(sees);
   return new HubError(
     'unknown-parameter',
-    `${unknownName('parameter', address, known)}: neither the hub nor its history has it`,
+    `${unknownName('parameter', address, known)}: neither the hub nor its history contains it`,
   );
 }
 

@@ -53,7 +53,7 @@ for (const [host, isOurs] of hosts)
     const hub = await startDesk(t, { allowedHosts });
     const answer = await ask(t, hub.port, read, { headers: { host } });
     t.is(answer.status, isOurs ? 200 : 403);
-    if (!isOurs) t.is(answer.text, `Host: expected a name of this hub, got "${host}"; allowedHosts adds names\n`);
+    if (!isOurs) t.is(answer.text, `Host: expected a name of this hub, got "${host}"; add names with allowedHosts\n`);
     for (const line of ['GET /', 'GET /hub/health', 'HEAD /parameters/desk/lamp', 'POST /ws'])
       t.is((await ask(t, hub.port, line, { headers: { host } })).status === 403, !isOurs, line);
     t.is(await upgrade(t, hub.port, { host }), isOurs ? 101 : 403);
@@ -163,7 +163,7 @@ for (const [origin, isLetIn] of origins)
     const answer = await ask(t, hub.port, write, { headers });
     t.is(answer.status, isLetIn ? 200 : 403);
     if (!isLetIn)
-      t.is(answer.text, `Origin: expected a page of this hub, got "${origin}"; allowedOrigins adds origins\n`);
+      t.is(answer.text, `Origin: expected a page of this hub, got "${origin}"; add origins with allowedOrigins\n`);
     t.is(hub.find('desk/lamp')?.value, !isLetIn);
     const body = 'parameter=desk/lamp&value=1';
     const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' };

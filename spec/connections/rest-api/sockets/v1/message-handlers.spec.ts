@@ -125,7 +125,7 @@ const wrong: [what: string, message: unknown, error: RegExp, sub?: number | unde
   ['since without rev', { sub: 3, since: { epoch: 'x' } }, /^since\.rev: expected revision, got /, 3],
   ['since that is a number', { sub: 3, since: 1 }, /^since: expected {"epoch":…,"rev":…}, got 1 \(number\)$/, 3],
   ['sub with more', { sub: 3, inlcude: [] }, /^expected no key "inlcude"/, 3],
-  ['unsub of none', { unsub: 7 }, /^unsub: there is no subscription 7/],
+  ['unsub of none', { unsub: 7 }, /^unsub: unknown subscription 7/],
   ['ping of text', { ping: 'x' }, /^ping: expected number, got "x"/],
   ['a long message', `{"sub":3,"include":["${'a'.repeat(65_536)}"]}`, /^expected at most 65536 bytes, got /, 3],
   ['set of no list, with ack', { set: 1, ack: 5 }, /^set: expected a list, got 1/, undefined, 5],
