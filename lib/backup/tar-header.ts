@@ -2,7 +2,7 @@
 // "ustar Interchange Format"). Every tar program reads it.
 
 export const blockBytes = 512;
-/** The length of the end mark of an archive. */
+/** The length of the end-of-archive marker, in bytes. */
 export const endBytes = 2 * blockBytes;
 
 const maxUstarPath = 100;

@@ -19,7 +19,7 @@ export interface HubSettings extends Partial<LinkTimes> {
   readonly delivery?: Delivery;
 }
 
-/** The number of changes or fires of a parameter that were not sent because this client did not read. */
+/** The number of changes or fires of a parameter that were not sent because this client read too slowly. */
 export interface Loss {
   readonly address: string;
   readonly count: number;
@@ -189,8 +189,8 @@ export interface ConnectOptions extends HubSettings, Credentials {
 
 /**
  * Connects to `ws://studio.local:17011/ws`, `http://studio.local:17011`, or by default to the hub that served the page. Given several
- * addresses, of hubs that show the same parameters, it tries the next one after each failed attempt or broken link. Returns immediately:
- * the library opens the link, and reopens it after each break. Errors: a `TypeError` for an invalid URL.
+ * addresses, of hubs that show the same parameters, tries the next one after each failed attempt or lost link. Returns immediately: the
+ * library opens the link, and reopens it after each break. Errors: a `TypeError` for an invalid URL.
  */
 export function connect(url?: string | URL | readonly (string | URL)[], options: ConnectOptions = {}): Hub {
   const { token, username, password, WebSocket, ...settings } = options;

@@ -58,7 +58,7 @@ function collect(value: string, before: readonly string[] = []): readonly string
 const examples = join(import.meta.dirname, '../../flows/init');
 const dashboard = 'dashboards/studio.json5';
 
-/** The settings of the flow file that depend on where it runs. */
+/** The settings of the flow file that depend on where the hub runs. */
 export interface Place {
   /** The folder of the store, relative to the flow file. */
   readonly data?: string;

@@ -114,7 +114,7 @@ interface ConnectionTypeBasics<Settings> {
   readonly durations?: readonly string[];
 }
 
-/** A device that a test plays. */
+/** A device that a test simulates. */
 export interface PlayedDevice<Settings> {
   /** Returns how tests write its messages; pure. Errors: `cannot-start` for a description with errors. */
   messages(settings: Settings, resolvePath: ResolvePath): PlayedMessages;
@@ -143,7 +143,7 @@ export interface ServedFolder {
   readonly path: string;
 }
 
-/** The addresses of one connection or of all; undefined: they may be addresses of another hub, not all of which are known. */
+/** The addresses of one connection or of all; undefined: the addresses may belong to another hub, whose addresses are not all known. */
 export type DeclaredAddresses = (connectionId?: string) => Iterable<string> | undefined;
 
 /** The parameters of other hubs, as far as they are known when flow files are checked. */

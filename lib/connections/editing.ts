@@ -60,7 +60,7 @@ export interface RehearsedResult {
   readonly error?: string;
 }
 
-/** A run of the live rule, and that of the edited rule on the same event. Omitted: it did not, or would not, run. */
+/** A run of the live rule, and the run of the edited rule on the same event. A run is omitted if the rule did not, or would not, run. */
 export interface RehearsedRun {
   readonly time: number;
   readonly source?: string;
@@ -78,7 +78,7 @@ export interface Rehearsal {
   readonly reason: string;
 }
 
-/** A file, and whether it may be edited, or the reason why not. */
+/** A file, and whether it may be edited; if not, the reason. */
 export interface EditableFile {
   readonly file: string;
   readonly canEdit: boolean;

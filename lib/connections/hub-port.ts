@@ -47,7 +47,7 @@ export interface Parameters {
    * `write` and `writeTo` send such writes as well, but do not report the result.
    */
   writeRemote(remote: Remote, writes: readonly RemoteWrite[], origin: Origin): Promise<readonly (Value | Error)[]>;
-  /** Combines all writes of `work` into one turn. Errors: those of `work`. */
+  /** Combines all writes of `work` into one turn. Errors: any error of `work`. */
   turn(work: () => void): void;
 }
 
@@ -149,7 +149,7 @@ export interface MessageTotals {
   readonly pending: number;
 }
 
-/** The times of a schedule, for those who look at it. */
+/** The times of a schedule, for display. */
 export interface Agenda {
   readonly zone: string;
   /** Describes the week, from Monday, that is `week` weeks after the one of `nowMs`, milliseconds since 1970. */

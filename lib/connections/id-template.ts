@@ -51,7 +51,7 @@ function valuesOf(text: string): readonly string[] | undefined {
   return Array.from({ length: count }, (_, index) => String(first + index));
 }
 
-/** Returns the values of the variables of a Parameter ID, for each Parameter ID that it stands for. */
+/** Returns the values of the variables for each Parameter ID that a template stands for. */
 export function* combinationsOf(template: Template): Generator<ReadonlyMap<string, string>> {
   const variables = template.filter((part): part is Variable => typeof part !== 'string');
   const count = variables.reduce((product, { values }) => product * values.length, 1);
@@ -66,7 +66,7 @@ export function* combinationsOf(template: Template): Generator<ReadonlyMap<strin
   }
 }
 
-/** Returns the text with these values of its variables. */
+/** Returns the text with its variables replaced by these values. */
 export function filled(template: Template, values: ReadonlyMap<string, string>): string {
   return template
     .map((part) => (typeof part === 'string' ? part : (values.get(part.name) ?? '').padStart(part.digits, '0')))

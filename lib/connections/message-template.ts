@@ -11,7 +11,7 @@ import { toText, type Value, type ValueType } from '../model/value.ts';
 import type { ConnectionContext, InputTypes } from './connection.ts';
 import type { SettingMistake } from './setting.ts';
 
-/** How many writes in one turn may send messages. */
+/** The maximum number of writes in one turn that send messages. */
 export const maxWritesAtOnce = 1000;
 
 /** The setting `inputs` of types with templates. */

@@ -82,7 +82,9 @@ export interface LeadershipTerm {
   readonly confirm?: () => Promise<boolean>;
 }
 
-/** The reasons why single connections do not run, by ID; read immediately, and at each start of a connection. Gateways are not affected. */
+/**
+ * The reasons why individual connections do not run, by ID; read immediately, and at each start of a connection. Gateways are not affected.
+ */
 export type HeldBack = Pick<ReadonlyMap<string, string>, 'get'>;
 
 export interface Leadership {

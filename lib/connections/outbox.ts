@@ -13,7 +13,7 @@ import type { ValueType } from '../model/value.ts';
 import type { ConnectionContext, ConnectionEvent, WrittenMessage } from './connection.ts';
 import type { MessageTotals } from './hub-port.ts';
 
-/** How many messages, and how many bytes, may wait for a target. */
+/** The maximum number of messages, and of bytes, that wait for a target. */
 export const maxQueued = 1000;
 export const maxQueuedBytes = 1_048_576;
 /** The longest pause that a target may request (`Retry-After`). */
@@ -42,7 +42,7 @@ export type Outcome =
 /** Begins an attempt and calls `done` once, with its outcome; returns a function that cancels it without a call of `done`. */
 export type Send = (message: Message, done: (outcome: Outcome) => void) => () => void;
 
-/** An attempt with a limit of time. */
+/** An attempt with a time limit. */
 export interface BoundedAttempt {
   readonly scheduler: SchedulerLike;
   readonly limitMs: number;
@@ -52,7 +52,7 @@ export interface BoundedAttempt {
   begin(end: (outcome: Outcome) => void, hasEnded: () => boolean): () => void;
 }
 
-/** Begins an attempt and calls `done` once, at the limit at the latest; returns a function that cancels it without a call of `done`. */
+/** Begins an attempt and calls `done` once, no later than the time limit; returns a function that cancels it without a call of `done`. */
 export function attempt(
   { scheduler, limitMs, late, begin }: BoundedAttempt,
   done: (outcome: Outcome) => void,

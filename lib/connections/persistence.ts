@@ -61,8 +61,8 @@ export interface AuditEvent {
 }
 
 /**
- * The work in progress of one connection. A connection of a type that is external has it only in a hub with a store; that of any other type
- * also passes it to its copy in shadow.
+ * The work in progress of one connection. A connection of an external type has one only in a hub with a store; a connection of any other
+ * type also passes it to its copy in shadow.
  */
 export interface Memory {
   /** Whether a store keeps it now: otherwise, an item has to be reported only once. */

@@ -28,7 +28,7 @@ export function portSetting(about: string) {
 
 const networkExpected = 'an IP address, or a network such as "10.0.0.0/24"';
 
-/** A setting that lists who may send, by addresses and networks; default: none. */
+/** A setting that lists the addresses and networks that may send; default: none. */
 export function networksSetting(about: string) {
   return z
     .array(
@@ -63,7 +63,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\./.test(host);
 }
 
-/** Returns a function that checks whether a sender may send, by its IP address; undefined: everybody may. */
+/** Returns a function that checks whether a sender may send, by its IP address; undefined: every sender may. */
 export function createGuard(networks: readonly string[]): ((address: string) => boolean) | undefined {
   if (networks.length === 0) return undefined;
   const list = new BlockList();

@@ -19,7 +19,7 @@ export const registry = {
   'xml-file-output': () => import('./xml-file-output/xml-file-output.ts').then(({ xmlFileOutput }) => xmlFileOutput),
 };
 
-/** For types that do work on each change, by name: a type that does the same work without threads and files, for the warm-up. */
+/** Substitutes for types that do work on each change, by name: they do the same work without threads and files, for the warm-up. */
 export const rehearsals = {
   store: () => import('./store/store.ts').then(({ storeRehearsal }) => storeRehearsal),
 };

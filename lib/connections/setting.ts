@@ -19,7 +19,7 @@ export const commonSettings = {
 
 const maxCertificateBytes = 1_048_576;
 
-/** Reads a file that the setting tls names, such as `caFile`; undefined: it names none. Errors: `cannot-start`. */
+/** Reads a file that the setting `tls` names, such as `caFile`; undefined if it names none. Errors: `cannot-start`. */
 export function readTlsFile(key: string, path: string | undefined, resolvePath: ResolvePath): Buffer | undefined {
   if (path === undefined) return undefined;
   try {
@@ -39,7 +39,7 @@ export function integerSetting(least: number, most: number, unit = ''): z.ZodNum
     .max(most, { error: expected });
 }
 
-/** A setting that is a time in milliseconds, or text: `'1m30s'`. */
+/** A setting that is a time in milliseconds, or as text: `'1m30s'`. */
 export function durationSetting(least: number, most = longestDurationMs) {
   const expected = `integer ${least}..${most} (ms) or a duration such as "1m30s"`;
   const number = z.number().meta({ type: 'integer', minimum: least, maximum: most });

@@ -506,7 +506,7 @@ export type Tab = Page<SingleWidget | Group> & { readonly label: string };
 export type Tabs = WidgetOf<'tabs'> & { readonly tabs: readonly Tab[] };
 export type Widget = SingleWidget | Group | Tabs;
 
-/** The places of the widgets on a smaller screen, in the order of the file; null: it is left out. */
+/** The places of the widgets on a smaller screen, in the order of the file; null: the widget is omitted. */
 export interface Layout {
   readonly columns: number;
   readonly rows: number;

@@ -3,7 +3,7 @@
 
 import type { Value } from '../model/value.ts';
 
-/** What an expression asks about a parameter, as the functions `param`, `known`, `fresh` and `wanted` do. */
+/** The functions with which an expression asks about a parameter: `param`, `known`, `fresh` and `wanted`. */
 export const lookUps = ['param', 'known', 'fresh', 'wanted'] as const;
 export type LookUp = (typeof lookUps)[number];
 
@@ -16,7 +16,7 @@ export type Formula =
   | { readonly ask: LookUp; readonly address: string }
   | { readonly operator: string; readonly of: readonly Formula[] };
 
-/** Returns the value for a question; undefined: it is unknown. */
+/** Returns the value for a question; undefined if it is unknown. */
 export type Answer = (ask: LookUp, address: string) => Value | undefined;
 
 /** Returns the addresses that a formula reads. */

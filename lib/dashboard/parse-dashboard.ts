@@ -37,7 +37,7 @@ export function parseDashboard(file: string, text: string, names: Names = {}): D
   return dashboard;
 }
 
-/** The errors of a dashboard, and the addresses in those of its widgets that have none. */
+/** The errors of a dashboard, and the addresses in its widgets without errors. */
 export interface DashboardFindings {
   readonly mistakes: readonly Mistake[];
   readonly addresses: readonly NamedAddress[];

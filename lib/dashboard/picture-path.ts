@@ -3,7 +3,7 @@
 
 const builtIn = ['update', 'parameters', 'ws', 'hub'];
 
-/** Returns why a path cannot be that of a picture; undefined if it can. */
+/** Returns why a path cannot lead to a picture; undefined if it can. */
 export function whyNoPicture(path: string): string | undefined {
   const expected = 'expected a path such as "/pictures/logo.svg" on this hub';
   if (!/^\/(?![/\\])[^\\?#\s]{0,500}$/u.test(path)) return `${expected}, without host, spaces, "?" and "#"`;

@@ -45,7 +45,7 @@ export type Framing =
 /** The length of a frame in bytes, or the byte that ends it. */
 export type LengthRule = number | { readonly end: number };
 
-/** A frame: part of the bytes of one read, with which it shares memory, because a Buffer for each frame takes time. */
+/** A frame: a part of the bytes of one read. It shares their memory, because creating a Buffer for each frame takes time. */
 export class Frame {
   readonly bytes: Buffer;
   readonly from: number;
@@ -71,7 +71,7 @@ const decodedBytes = 8192;
 
 /**
  * Decodes the frames of a list from one place to another. Frames of one read are decoded together if they are ASCII, and their texts then
- * share its memory: whoever keeps a part of one copies it by `ownText`.
+ * share its memory: a caller that keeps a part of a text copies it by `ownText`.
  */
 export function textsOf(frames: readonly Frame[], from: number, end: number, encoding: BufferEncoding): string[] {
   const some = frames.slice(from, end);

@@ -31,7 +31,7 @@ const algorithms = [
   { name: 'MD5', hash: 'md5' },
 ] as const;
 
-/** What the hub does after a refusal: send the request again, or report the fault. */
+/** The action after a refusal: send the request again, or report the fault. */
 export type Answered = { readonly again: true } | { readonly fault: string };
 
 export class HttpAuth {

@@ -72,7 +72,7 @@ export function writeAnswer({ status, statusText, headers }: HttpHead, body: str
   return body === '' ? text : `${text}\n\n${body}`;
 }
 
-/** Converts Retry-After, in seconds or as a date (RFC 9110 10.2.3), to milliseconds; undefined: it is neither. */
+/** Converts Retry-After, in seconds or as a date (RFC 9110 10.2.3), to milliseconds; undefined for any other text. */
 export function retryAfterMs(written: string | undefined, nowMs: number): number | undefined {
   if (written === undefined) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(written)) return Number(written) * 1000;
@@ -105,7 +105,7 @@ export class HttpMessage extends Message {
   }
 }
 
-/** Reads the messages that a test plays: `HTTP 404 Not Found`, events as on the wire, or the body of an answer with the status 200. */
+/** Reads the messages that a test simulates: `HTTP 404 Not Found`, events as on the wire, or the body of an answer with the status 200. */
 export function readPlayed(text: string, format: TreeFormat): readonly HttpMessage[] {
   const first = /^HTTP(?:\/\d(?:\.\d)?)? (\d{3}) ?([^\n]*)(?:\n|$)/.exec(text);
   if (first !== null) {
@@ -278,7 +278,7 @@ export class RequestPattern implements Matcher {
   }
 
   /**
-   * Returns the text of a request. Errors: those of `Pattern.format`, and `out-of-range` for a value that would change the path or a
+   * Returns the text of a request. Errors: any error of `Pattern.format`, and `out-of-range` for a value that would change the path or a
    * header.
    */
   format(values: Values): string {

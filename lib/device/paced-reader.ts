@@ -1,10 +1,10 @@
 // What links over TCP receive, in small parts: a read may have thousands of messages, and all others of the hub would wait for them. The
 // links of a connection share one bound, no matter how many clients it has, and take turns.
 
-/** How many received bytes of all links are handled in one round of the event loop, and how many of one link in its turn. */
+/** The number of received bytes of all links that are handled in one round of the event loop, and of one link in its turn. */
 export const readPerRoundBytes = 4096;
 const readPerTurnBytes = 1024;
-/** How many received bytes of a link wait; then it is paused. */
+/** The number of waiting bytes at which a link is paused. */
 export const maxUnreadBytes = 131_072;
 
 export interface PacedReaderEvents {

@@ -9,7 +9,7 @@ import { type Converter, converterNames, createConverter } from './converters.ts
 /** Values by name. */
 export type Values = ReadonlyMap<string, Value>;
 
-/** Compiles an expression of a description. Errors: those of `compileExpression`. */
+/** Compiles an expression of a description. Errors: any error of `compileExpression`. */
 export type CompileExpression = (text: string) => (values: Values) => Value;
 
 /** A part of a pattern. */

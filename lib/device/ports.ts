@@ -30,7 +30,7 @@ export interface PacketTransport extends Transport {
   sendToOthers?(packet: Uint8Array, but: Sender): void;
 }
 
-/** Reports refused bytes: they are not a packet, or their sender may not send. */
+/** Reports refused bytes, which are not a packet or come from a sender that may not send. */
 export type Refuse = (bytes: Uint8Array, reason: string) => void;
 
 type Guard = ((address: string) => boolean) | undefined;

@@ -45,11 +45,10 @@ const compiled = new KeptResults<CompiledExpression>(keptExpressions);
 const environments = new KeptResults<Environment>(keptEnvironments);
 
 /**
- * Compiles an expression over the named variables; an undefined type is unknown. With `typeOf` it may look up other
- * parameters: `param('desk/level')`. Equal expressions over the same variables are compiled once, even if they look up
- * different parameters of the same types. Errors: an `ExpressionMistake` for bad syntax, unknown names, operations that do not
- * fit the types, and a result that is not a value (a list, null). With `expects`, also for a result of another type: I and F both mean a
- * number, T a boolean.
+ * Compiles an expression that uses the named variables; an undefined type is unknown. With `typeOf` it may look up other parameters:
+ * `param('desk/level')`. Equal expressions with the same variables are compiled once, even if they look up different parameters of the same
+ * types. Errors: an `ExpressionMistake` for bad syntax, unknown names, operations that do not fit the types, and a result that is not a
+ * value (a list, null). With `expects`, also for a result of another type: I and F both mean a number, T a boolean.
  */
 export function compileExpression(
   written: string,
@@ -257,7 +256,7 @@ export function freeNames(text: string): string[] {
   return namesIn(treeOf(parse(language, readSource(text).text, [])));
 }
 
-/** Returns the tree of an expression as it is written, unchecked. Errors: `ExpressionMistake` for bad syntax. */
+/** Returns the unchecked tree of an expression as written. Errors: `ExpressionMistake` for bad syntax. */
 export function treeOfExpression(written: string): { readonly tree: Part; offsetOf(place: number): number } {
   const { text, offsetOf } = readSource(written);
   return { tree: treeOf(parse(language, text, [])), offsetOf };

@@ -28,7 +28,7 @@ const leastPieceBytes = 64 * 1024;
 const waitless = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 /** The flags for opening an unknown file for reading. */
 export const readFlags = constants.O_RDONLY | waitless;
-/** The same flags for a path that must not be a symbolic link. */
+/** Like `readFlags`, for a path that must not be a symbolic link. */
 export const readFlagsWithoutLinks = readFlags | (constants.O_NOFOLLOW ?? 0);
 
 /**

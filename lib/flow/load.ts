@@ -18,7 +18,7 @@ type ConnectionTypes = ReadonlyMap<string, AnyConnectionType>;
 /** Returns the types with these names; all types if one of the names is unknown. */
 type LoadTypes = (names: ReadonlySet<unknown>) => Promise<ConnectionTypes>;
 
-/** The result of flow files if they had other texts. */
+/** The result of loading flow files with other texts. */
 export interface Tried {
   readonly plan: Plan;
   readonly mistakes: readonly Mistake[];

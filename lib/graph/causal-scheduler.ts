@@ -6,7 +6,7 @@ import type { Graph } from './graph.ts';
 
 /**
  * Creates a scheduler on the clock of another one. Its work runs on behalf of the change that was delivered when it was scheduled, and does
- * not run if `mayAct` returns false by then.
+ * not run if `mayAct` then returns false.
  */
 export function createCausalScheduler(graph: Graph, scheduler: SchedulerLike, mayAct = () => true): SchedulerLike {
   return {

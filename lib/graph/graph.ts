@@ -110,7 +110,7 @@ export class Graph extends ParameterTable {
     return this.#meant.get(change) ?? change.value;
   }
 
-  /** Runs work on behalf of a change of an earlier turn. Errors: those of `work`. */
+  /** Runs work on behalf of a change of an earlier turn. Errors: any error of `work`. */
   onBehalfOf(cause: Change | undefined, work: () => void): void {
     const before = this.#earlier;
     this.#earlier = cause;
@@ -385,7 +385,7 @@ export class Graph extends ParameterTable {
     } catch {} // the default value remains
   }
 
-  /** Combines all writes in `work` into one turn; within a turn, it only runs the work. Errors: those of `work`. */
+  /** Combines all writes in `work` into one turn; within a turn, it only runs the work. Errors: any error of `work`. */
   turn(work: () => void): void {
     if (this.#isInTurn) {
       work();

@@ -10,7 +10,7 @@ import { makeFolder } from '../files/make-folder.ts';
 import { isSkipped } from '../flow/files/find.ts';
 import { HubError, messageOf } from '../model/error.ts';
 
-/** A larger file cannot be edited over HTTP, because reading its text would block the hub noticeably. */
+/** The maximum size of a file that can be edited over HTTP: reading a larger text would noticeably block the hub. */
 export const maxEditedBytes = 1024 * 1024;
 
 /** A file found by a name in a request. */
@@ -87,7 +87,7 @@ async function expectNoLinks(path: string, root: string, refuse: (expected: stri
   }
 }
 
-/** Reads a text; undefined: there is no file. Errors: `conflict` if it is too large, or not text. */
+/** Reads a text; undefined if the file does not exist. Errors: `conflict` if it is too large, or not text. */
 export async function readText(path: string): Promise<FileText | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return undefined;
@@ -103,7 +103,7 @@ export async function readText(path: string): Promise<FileText | undefined> {
   return { text, etag: etagOf(bytes) };
 }
 
-/** Returns the reason why a file cannot be written; empty: it can. */
+/** Returns the reason why a file cannot be written; empty if it can. */
 export async function whyReadOnly(path: string): Promise<string> {
   try {
     await access(dirname(path), constants.W_OK);

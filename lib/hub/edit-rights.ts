@@ -43,8 +43,8 @@ export function expectMayEdit({ names }: FoundFile, file: string, rights: EditRi
 }
 
 /**
- * Checks the addresses in an edited document. Whoever adds or changes a widget must be allowed to read its addresses, and to write those
- * that the widget writes: otherwise others would press a button that its author could not press. Errors: `forbidden` with the location.
+ * Checks the addresses in an edited document. A user who adds or changes a widget must be allowed to read its addresses, and to write those
+ * that the widget writes: otherwise others would press a button that its author may not press. Errors: `forbidden` with the location.
  */
 export function expectAddressesAllowed(
   file: string,

@@ -10,7 +10,7 @@ import { parseJson5, readJson5 } from '../json5/read-json5.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import { type FileText, readText } from './edit-files.ts';
 
-/** How often a save is retried while others save the same file. */
+/** The number of times that a save is retried while others save the same file. */
 export const maxTries = 5;
 /** How many characters of displayed texts are kept, because a later edit may be based on them. */
 const maxKnownLength = 16 * 1024 * 1024;
@@ -36,7 +36,7 @@ export class KnownTexts {
   }
 }
 
-/** Reads a text. Some editors move a file away before they write it again: for a moment there is none. */
+/** Reads a text. Some editors move a file away before they write it again: for a moment, the file does not exist. */
 export async function readPatiently(path: string): Promise<FileText | undefined> {
   for (let tries = 1; tries < maxTries; tries++) {
     const read = await readText(path);

@@ -58,7 +58,7 @@ import { editedRule, rehearse, sourcesOf } from './rehearsal.ts';
 import type { Revisions } from './revisions.ts';
 import { type Separation, separateInstance } from './separate-instance.ts';
 
-/** Runs the tests of some flow files of a plan; `part`: what of them may be shown, omitted: everything. */
+/** Runs the tests of some flow files of a plan; `part`: the part of them that may be shown; omitted: everything. */
 export type RunTests = (plan: Plan, files: ReadonlySet<string>, part?: ShownPart) => Promise<TestResults>;
 
 export interface EditOptions {
@@ -89,7 +89,7 @@ export interface EditorParts extends EditOptions {
   readonly log: (message: string) => void;
 }
 
-/** How many edits a request may contain. */
+/** The maximum number of edits in a request. */
 export const maxOps = 1000;
 const usualProbationMs = 30_000;
 

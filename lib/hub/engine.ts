@@ -245,14 +245,14 @@ class HubLeadership implements Leadership {
     return this.#term !== undefined || this.#isDoneElsewhere;
   }
 
-  /** Starts the first gateways. One of them may hold everything else back. Errors: those of `startGateways`. */
+  /** Starts the first gateways. One of them may hold everything else back. Errors: any error of `startGateways`. */
   start(plan: Plan, startGateways: () => void): void {
     const reason = reasonToHold(plan);
     if (reason !== undefined) void this.end(reason);
     startGateways();
   }
 
-  /** Swaps the gateways. One of them may hold everything else back. Errors: those of `swapGateways`. */
+  /** Swaps the gateways. One of them may hold everything else back. Errors: any error of `swapGateways`. */
   swap(plan: Plan, swapGateways: () => void): void {
     const reason = reasonToHold(plan);
     const wasAlways = this.#term === always;

@@ -12,7 +12,7 @@ import type { HubLog } from './journal.ts';
 import { runningOn, trimmed } from './shadow/shadow-run.ts';
 import { runTwin, type Twin } from './twin/run-twin.ts';
 
-/** How many runs an answer has. */
+/** The number of runs in an answer. */
 export const rehearsedRuns = 20;
 /** How long a rehearsal may block the hub, as far as its events go: a rule may repeat itself every 10 ms. */
 const limitMs = 200;
@@ -35,7 +35,7 @@ interface RehearsalParts {
   readonly now: number;
 }
 
-/** Returns the last runs of the live rule, newest first, each beside that of the edited rule. Errors: none. */
+/** Returns the last runs of the live rule, newest first, each next to the run of the edited rule. Errors: none. */
 export function rehearse(parts: RehearsalParts): Rehearsal {
   const events = eventsOf(parts);
   const [first] = events;
@@ -150,7 +150,7 @@ const entries = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 /** The answer has the faults of the rule. */
 const silent: HubLog = { ...entries, child: () => entries };
 
-/** Returns the rule of a plan that an edit made of the rule with a name; empty: the rule that it has added. */
+/** Returns the edited version of the rule with a name in a plan; for an empty name, the rule that the edit has added. */
 export function editedRule(before: Plan, after: Plan, files: ReadonlySet<string>, name: string): RulePlan | undefined {
   const same = after.rules.filter((rule) => rule.name === name);
   const found = same.find(({ file }) => files.has(file)) ?? same[0];

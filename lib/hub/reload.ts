@@ -64,7 +64,7 @@ export class Reloader {
     this.#watcher?.changes$.subscribe({ next: () => void follow().catch(() => {}) }); // `#load` has logged the error
   }
 
-  /** Reloads after all earlier requests. Errors: those of the loader and of `apply`, which are logged. */
+  /** Reloads after all earlier requests. Errors: any error of the loader and of `apply`, which are logged. */
   reload(by?: Origin): Promise<Reload> {
     this.#isInShadow = false;
     return this.#after(() => this.#load((plan) => this.#apply(plan, by), by));

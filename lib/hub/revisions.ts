@@ -4,7 +4,7 @@
 import { isJsonObject } from '../model/json-object.ts';
 import type { OwnFile } from './edit-files.ts';
 
-/** How many change sets are kept, and how many characters of text in total; the newest one is always kept. */
+/** The number of change sets that are kept, and of characters of text in total; the newest change set is always kept. */
 export const keptRevisions = 200;
 const keptLength = 8 * 1024 * 1024;
 

@@ -20,7 +20,7 @@ import { formatPath, type Path, parsePath } from './positions.ts';
 import { parseJson5 } from './read-json5.ts';
 import { type Style, styleOf, write, writeKey } from './write-json5.ts';
 
-/** One edit. `path` is the place of an inserted or moved item afterwards; `text` is JSON5 as typed. */
+/** One edit. `path` is the resulting place of an inserted or moved item; `text` is JSON5 as typed. */
 export type EditOp = { readonly path: string } & (
   | { readonly set: unknown }
   | { readonly insert: unknown }

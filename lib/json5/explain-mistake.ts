@@ -26,7 +26,7 @@ const values: ReadonlyMap<string, string> = new Map([
   ['undefined', 'null'],
 ]);
 
-/** Returns the first error of the text; undefined: it has no error that is known here. */
+/** Returns the first error of the text; undefined if no known error is found. */
 export function explainJson5(text: string): Explained | undefined {
   const explanation = new Explanation(text);
   try {

@@ -68,14 +68,14 @@ function keyName(part: string): string {
   return part[0] === '"' || part[0] === "'" ? part.slice(1, -1) : part;
 }
 
-/** Returns the node at a path; undefined: there is none. */
+/** Returns the node at a path; undefined if it does not exist. */
 export function nodeAt(root: Json5Node, path: Path): Json5Node | undefined {
   let node: Json5Node | undefined = root;
   for (const part of path) node = node === undefined ? undefined : childOf(node, part);
   return node;
 }
 
-/** Returns the child with a key or at an index; undefined: there is none. */
+/** Returns the child with a key or at an index; undefined if it does not exist. */
 export function childOf({ kind, children }: Json5Node, part: string | number): Json5Node | undefined {
   if (typeof part === 'number') return kind === 'list' ? children[part] : undefined;
   return kind === 'object' ? children.find(({ key }) => key?.name === part) : undefined;
@@ -88,7 +88,7 @@ export function dataOf(text: string, { kind, start, end, children }: Json5Node):
   return Object.fromEntries(children.map((child) => [child.key!.name, dataOf(text, child)]));
 }
 
-/** A child of an object or a list with everything that belongs to it: comments directly above, comma, comments behind it. */
+/** A child of an object or a list with everything that belongs to it: comments directly above, the comma, and comments after it. */
 export interface Slot {
   readonly node: Json5Node;
   /** The offset of the first comment directly above, or of the key, or of the value. */

@@ -84,7 +84,7 @@ function pathOf(traces: readonly ReadonlyMap<number, number>[], length: number, 
 /** How many unchanged lines a difference shows around changed ones. */
 const context = 3;
 
-/** Returns the difference of two texts in the unified format of diff, without its two lines of names; empty: they are equal. */
+/** Returns the difference of two texts in the unified format of diff, without the two lines with names; empty if the texts are equal. */
 export function differenceOf(before: string, after: string): string {
   const [one, other] = [linesOf(before), linesOf(after)];
   const groups: Hunk[][] = [];

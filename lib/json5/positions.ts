@@ -26,7 +26,7 @@ export function formatPath(path: Path): string {
 
 const pathPart = /(?:^|\.)([^.[\]"\s]+)|\[(\d{1,9})\]|\[("(?:[^"\\]|\\.)*")\]/y;
 
-/** Reads a path as `formatPath` writes it; undefined: it is none. */
+/** Reads a path in the form written by `formatPath`; undefined for any other text. */
 export function parsePath(text: string): Path | undefined {
   const path: (string | number)[] = [];
   pathPart.lastIndex = 0;
@@ -219,7 +219,7 @@ export function findPosition(
   return offset === undefined ? undefined : known.positionAt(offset);
 }
 
-/** Returns the position of a character within the text at a path; undefined: there is no text at the path. */
+/** Returns the position of a character within the text at a path; undefined if the path does not lead to text. */
 export function findInText(
   text: string,
   target: Path,

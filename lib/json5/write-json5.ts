@@ -33,7 +33,9 @@ interface WriteOptions {
 /** A longer line becomes several. */
 const maxWidth = 120;
 
-/** Determines the style of a text by its most frequent forms. Where it has none, the style of the examples in this repository applies. */
+/**
+ * Determines the style of a text by its most frequent forms. A text without such forms gets the style of the examples in this repository.
+ */
 export function styleOf(text: string, root: Json5Node): Style {
   const count = {
     single: 0,

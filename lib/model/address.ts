@@ -54,7 +54,7 @@ export function formatAddress(connectionId: string, parameterId: string): string
   return `${connectionId}/${parameterId}`;
 }
 
-/** An address as a part of a URL path: its segments are percent-encoded, its slashes are not. `desk/a b` → `desk/a%20b`. */
+/** Returns an address as part of a URL path: its segments are percent-encoded, its slashes are not. `desk/a b` → `desk/a%20b`. */
 export function pathOf(address: string): string {
   return address.split('/').map(encodeURIComponent).join('/');
 }

@@ -1,7 +1,7 @@
 // The error class of the hub, and the catalogue of all errors in input from outside.
 // A message is one sentence: where, what was expected, the value received and its type.
 
-/** Every error code with its title. A code never changes its meaning, and there are no others. */
+/** Every error code with its title. The meaning of a code never changes, and no other codes exist. */
 export const errorCatalogue = {
   'bad-address': 'Malformed address',
   'bad-dashboard': 'Error in a dashboard',

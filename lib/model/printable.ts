@@ -20,12 +20,12 @@ export function printable(text: string): string {
   return text.replace(obeyed, (character) => short.get(character) ?? escapeOf(character));
 }
 
-/** Does the same for text of several lines, and keeps line breaks and tabs. */
+/** Like `printable`, for text of several lines; keeps line breaks and tabs. */
 export function printableLines(text: string): string {
   return text.replace(obeyedWithinLines, (character) => short.get(character) ?? escapeOf(character));
 }
 
-/** Escapes JSON in the same way, without changing its meaning. */
+/** Escapes JSON like `printable`, without changing its meaning. */
 export function printableJson(json: string): string {
   return json.replace(obeyedWithinLines, escapeOf);
 }

@@ -8,7 +8,7 @@ const leastLength = 4;
 /** The replacement of a secret. */
 export const hidden = '***';
 
-/** Returns the text with `***` in place of each secret, whether plain or in JSON notation. */
+/** Returns the text with `***` instead of each secret, whether plain or in JSON notation. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let result = text;
   for (const secret of secrets.filter(({ length }) => length >= leastLength).sort((a, b) => b.length - a.length))
@@ -67,7 +67,7 @@ export function hasSecretKeys(path: readonly (string | number)[]): boolean {
   return path.at(-1) === 'credentials' || path.at(-2) === 'users';
 }
 
-/** Describes the value at a path of a flow file, with `***` in place of everything that may be a secret. */
+/** Describes the value at a path of a flow file, with `***` instead of everything that may be a secret. */
 export function describeSetting(value: unknown, path: readonly (string | number)[] = []): string {
   const isConnection = path.length === 2 && path[0] === 'connections' && typeof value === 'string';
   return isConnection || mayHoldSecret(path) ? hidden : withoutUserInfo(describe(withoutSecretSettings(value, path)));
@@ -76,7 +76,7 @@ export function describeSetting(value: unknown, path: readonly (string | number)
 /** The maximum depth to which values are shown. */
 const mostDepth = 8;
 
-/** Returns the same value with `***` in place of everything that may be a secret; long lists are cut. */
+/** Returns the same value with `***` instead of everything that may be a secret; long lists are cut. */
 export function withoutSecretSettings(value: unknown, path: readonly (string | number)[] = []): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (path.length > mostDepth) return hidden;

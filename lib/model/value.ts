@@ -67,7 +67,7 @@ export function readNumber(text: string): number | undefined {
   return numberText.test(trimmed) ? Number(trimmed) : undefined;
 }
 
-/** Returns a hint for a number with a comma, to append to an error; undefined: the input is not one. */
+/** Returns a hint for a number with a comma, to append to an error; undefined for any other input. */
 export function decimalCommaHint(input: unknown): string | undefined {
   if (typeof input !== 'string' || input.length > 60) return undefined;
   const text = input.trim();

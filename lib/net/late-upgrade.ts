@@ -17,7 +17,7 @@ interface Spare {
 let holders = 0;
 let spare: Spare | undefined;
 
-/** Prepares late handshakes; returns a function that ends this and resolves when everything is closed. */
+/** Prepares late handshakes. Returns a function that stops this, and resolves when everything is closed. */
 export function holdLateUpgrades(): () => Promise<void> {
   spare ??= closesLateUpgrades() ? openSpare() : undefined;
   holders++;

@@ -13,8 +13,8 @@ export async function peersOf(port: number): Promise<Map<string, number>> {
 }
 
 /**
- * Counts them in system tables: connections that are established, or closed only by the peer, once this process has accepted them. Until
- * then, they have no inode.
+ * Counts connections in system tables: connections that are established, or closed only by the peer, once this process has accepted them.
+ * Until then, they have no inode.
  */
 export function peersIn(tables: string, port: number): Map<string, number> {
   const local = port.toString(16).toUpperCase().padStart(4, '0');
@@ -39,7 +39,7 @@ function addressOf(hex: string): string {
 // How many files and sockets this process may open, and how many it has open; only Linux reports these numbers. A process at this limit
 // cannot accept a client, and the system wakes its listener continuously.
 
-/** Returns how many it may open (`ulimit -n`); infinite if the system does not report it. */
+/** Returns how many descriptors the process may open (`ulimit -n`); infinite if the system does not report it. */
 export function descriptorLimit(): number {
   try {
     const soft = /^Max open files +(\d+) /m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
@@ -49,7 +49,7 @@ export function descriptorLimit(): number {
   }
 }
 
-/** Returns how many it has open; 0 if the system does not report it. */
+/** Returns how many descriptors the process has open; 0 if the system does not report it. */
 export function openDescriptors(): number {
   try {
     return readdirSync('/proc/self/fd').length;

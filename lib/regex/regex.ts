@@ -15,7 +15,7 @@ export interface Regex {
   test(text: string): boolean;
 }
 
-/** The reason why a pattern is refused. `steps`: its size, if it is too large. `isLacking`: it uses a feature that RE2 lacks. */
+/** The reason why a pattern is refused. `steps`: its size, if it is too large. `isLacking`: the pattern uses a feature that RE2 lacks. */
 export class RegexMistake extends Error {
   readonly steps: number | undefined;
   readonly isLacking: boolean;

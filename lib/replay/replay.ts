@@ -44,7 +44,7 @@ interface Side {
 }
 
 /**
- * Replays a recording on the current flows and on the changed flows, and keeps the newest `most` deviations. Errors: those of the
+ * Replays a recording on the current flows and on the changed flows, and keeps the newest `most` deviations. Errors: any error of the
  * recording; the results so far are then lost.
  */
 export async function replay(
@@ -114,7 +114,7 @@ export function startSide(
   return { clock, twin, own };
 }
 
-/** Lets time pass until a turn and makes its outside writes. */
+/** Lets time pass until a turn, and makes its external writes. */
 export function replayTurn({ twin, clock, own }: Side, { t, w, d = [] }: RecordedTurn): void {
   clock.advanceTo(t);
   if (d.length > 0) twin.follow(d);
@@ -175,7 +175,7 @@ interface ReadRecording {
   readonly turns: AsyncIterable<RecordedTurn>;
 }
 
-/** Opens a recording. Errors: `bad-request` with the damaged or missing line; those of the file. */
+/** Opens a recording. Errors: `bad-request` with the damaged or missing line; any error of the file. */
 export async function openRecording(path: string): Promise<ReadRecording> {
   const lines = readLines(path);
   const start = (await lines.next()).value?.line;

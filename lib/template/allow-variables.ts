@@ -22,7 +22,7 @@ const reference = {
   additionalProperties: false,
 };
 
-/** Allows variables in place of text, a number, true or false, and in keys; with `references`, also `{ env }` in place of text. */
+/** Allows variables instead of text, a number, true or false, and in keys; with `references`, also `{ env }` instead of text. */
 export function allowVariables(schema: Schema, references = false): Schema {
   const { type } = schema;
   if (schema.const !== undefined) return schema;

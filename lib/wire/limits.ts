@@ -14,7 +14,7 @@ export const maxSubscriptions = 32;
 export const maxPatterns = 2048;
 export const mostPatterns = 16_384;
 
-/** How many of them may be regular expressions. */
+/** The maximum number of regular expressions among them. */
 export const maxRegexes = 16;
 
 /** Characters of one pattern. */

@@ -17,7 +17,7 @@ export interface Endpoint {
   readonly authorization: string;
 }
 
-/** Returns the socket of a hub; `base` is the address of the page, if there is one. Errors: a `TypeError` for an invalid URL. */
+/** Returns the socket of a hub; `base` is the address of the page, if any. Errors: a `TypeError` for an invalid URL. */
 export function findEndpoint(url: string | URL | undefined, credentials: Credentials, base?: string): Endpoint {
   if (url === undefined && base === undefined)
     throw new TypeError('url: expected the address of a hub, such as ws://localhost:17011/ws, got nothing');

@@ -43,12 +43,12 @@ interface Page extends Partial<Pick<EventTarget, 'addEventListener' | 'removeEve
 
 const page = globalThis as unknown as Page;
 
-/** Returns the address of the page that runs this; undefined outside a page. */
+/** Returns the address of the page in which this code runs; undefined outside a page. */
 export function pageAddress(): string | undefined {
   return page.location?.href;
 }
 
-/** Creates the platform that runs this. Errors: a `TypeError` if there is no WebSocket and none is given. */
+/** Creates the platform on which this code runs. Errors: a `TypeError` if there is no WebSocket and none is given. */
 export function createPlatform(given?: SocketClass): Platform {
   const socketClass = given ?? page.WebSocket;
   if (socketClass === undefined)

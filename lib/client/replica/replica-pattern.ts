@@ -15,7 +15,7 @@ export function encodePattern(pattern: AddressPattern): Pattern {
   return { regex: flags ? `(?${flags})${pattern.source}` : pattern.source };
 }
 
-/** Matches addresses that any of `include` and none of `exclude` matches. */
+/** Matches the addresses that match at least one pattern in `include` and none in `exclude`. */
 export function createMatcher(include: readonly AddressPattern[], exclude: readonly AddressPattern[]): Matcher {
   const [isIncluded, isExcluded] = [include, exclude].map(anyOf) as [Matcher, Matcher];
   return (address) => isIncluded(address) && !isExcluded(address);

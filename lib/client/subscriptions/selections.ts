@@ -11,7 +11,7 @@ import type { Subscription, Subscriptions } from './subscriptions.ts';
 /** The maximum number of different selections with subscribers. */
 const maxSelections = 16;
 
-/** Selects addresses that any of `include` (default: all) and none of `exclude` matches. */
+/** Selects the addresses that match at least one pattern in `include` (default: all) and none in `exclude`. */
 export interface SelectionRequest {
   readonly include?: readonly AddressPattern[];
   readonly exclude?: readonly AddressPattern[];

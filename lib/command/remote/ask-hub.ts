@@ -87,7 +87,7 @@ function sentenceOf(text: string): string {
   }
 }
 
-/** Returns the header with the credentials; none without credentials. */
+/** Returns the header with the credentials; no header if there are none. */
 export function credentials({ username, password, token }: RemoteOptions): Record<string, string> {
   if (token !== '') return { authorization: `Bearer ${token}` };
   if (username === '' && password === '') return {};

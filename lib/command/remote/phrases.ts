@@ -15,7 +15,7 @@ export function show(value: Value | null | undefined): string {
 
 /**
  * Returns `set by rule "lamp off" (demo.json5)`, `set by client api 10.0.0.3` or `restored by store`; for an origin that another hub
- * reports, `set by client "api alice" on hub "west", as it reports`.
+ * reports, `set by client "api alice" on hub "west", according to that hub`.
  */
 export function describeWriter({ kind, name, file, hub, reportedBy }: Origin): string {
   const verb = kind === 'restored' ? 'restored by' : `set by ${kind}`;

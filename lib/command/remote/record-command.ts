@@ -34,7 +34,8 @@ interface RecordOptions extends RemoteOptions {
 }
 
 /**
- * Records until it is stopped, the time limit is reached or the file is full. Errors: those of the hub and the file, and a lost connection.
+ * Records until it is stopped, the time limit is reached or the file is full. Errors: any error of the hub or the file, and a lost
+ * connection.
  */
 export async function record(
   file: string,
@@ -87,7 +88,7 @@ interface ReplayOptions {
   readonly most?: number;
 }
 
-/** Prints the deviations of changed flows from the current ones on a recording. Errors: those in flow files, and a damaged line. */
+/** Prints the deviations of changed flows from the current ones on a recording. Errors: any error in the flow files, and a damaged line. */
 export async function replay(
   file: string,
   paths: readonly string[],

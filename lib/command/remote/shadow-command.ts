@@ -18,7 +18,7 @@ export function register(cli: Cli): void {
     .action((options: RemoteOptions & { json?: boolean }) => finish(shadow(options, console)));
 }
 
-/** Reloads the flow files of the hub, and prints the changes, or the rules in shadow. Errors: those in the files. */
+/** Reloads the flow files of the hub, and prints the changes, or the rules in shadow. Errors: any error in the files. */
 export async function reload(options: RemoteOptions & { shadow?: boolean }, console: Console): Promise<number> {
   const { shadow: isShadow = false } = options;
   const headers = { 'content-type': 'application/json' };

@@ -44,7 +44,7 @@ export function register(cli: Cli): void {
     .action((connectionId: string, options: WireOptions) => finish(wire(connectionId, options, console, untilStopped)));
 }
 
-/** Prints the value, and as an error message that it is stale. Errors: the message of the hub, or no hub at the URL. */
+/** Prints the value. A stale value is also reported as an error message. Errors: the message of the hub, or no hub at the URL. */
 export async function get(
   address: string,
   options: RemoteOptions & { json?: boolean },

@@ -52,7 +52,7 @@ const runTests: HubOptions['runTests'] & {} = async (...asked) => {
   return runTestsOf(...asked);
 };
 
-/** Runs until stopped; exit status 0. Errors: those of `startHub`, and `bad-request` for an unknown level or format. */
+/** Runs until stopped; exit status 0. Errors: any error of `startHub`, and `bad-request` for an unknown level or format. */
 export async function run(paths: readonly string[], options: RunOptions): Promise<number> {
   const { logLevel, watch, safe = false, supervisor, createGuard, onReloadSignal, untilStopped, onExit } = options;
   if (!levels.includes(logLevel))
@@ -138,7 +138,7 @@ const quickHeapBytes = 48 * 1024 * 1024;
 /** V8 checks every 8 s whether to save memory, and works in small steps; this time covers two checks. */
 const savingMs = 20_000;
 
-/** Makes V8 save memory for a while each time this thread has stopped being busy. */
+/** Makes V8 save memory for a while whenever this thread becomes idle. */
 export function returnMemoryWhenCalm(): void {
   let before = performance.eventLoopUtilization();
   let savingUntil = 0;

@@ -196,7 +196,7 @@ export class AlarmBoard {
 /** 1 is the most urgent. */
 const lowestPriority = 9;
 const maxAlarms = 10_000;
-/** Nobody forgets an alarm for longer than a day. */
+/** The longest time for which an alarm can be shelved: one day, so that nobody forgets it for longer. */
 export const longestShelfMs = 86_400_000;
 /** The name of the totals of all alarms. */
 export const all = 'all';

@@ -40,7 +40,7 @@ export interface Compilation {
   readonly mistakes: readonly Mistake[];
 }
 
-/** Compiles the text of a description. Errors name the description `file`. */
+/** Compiles the text of a description. Errors refer to the description as `file`. */
 export function compileDescription(file: string, text: string, given: Given): Compilation {
   const mistakes = new MistakeList();
   const compiled = read(file, text, given, mistakes);
@@ -809,7 +809,7 @@ class Compiler {
     }
   }
 
-  /** Compiles an expression. Errors: those of `compileExpression`, and an unknown secret. */
+  /** Compiles an expression. Errors: any error of `compileExpression`, and an unknown secret. */
   #compute(text: string): Compute {
     const secrets = this.#found.secrets ?? [];
     for (const { 1: name, index } of text.matchAll(/\bsecret\.(\w+)/g))

@@ -10,10 +10,10 @@ import type { About, ParameterDeclaration } from '../../model/parameter.ts';
 import { convert, toText, type Value, type ValueType } from '../../model/value.ts';
 import type { DescribedParameter, Description, Each, TransportName } from './description.ts';
 
-/** How many parameters a description may declare, and how many a connection may discover. */
+/** The maximum number of parameters that a description may declare, or a connection may discover. */
 export const maxParameters = 20_000;
 
-/** Computes a value. Errors: those of expressions. */
+/** Computes a value. Errors: any error of expressions. */
 export type Compute = (values: Values) => Value;
 
 /** Reads a message, or an item of a group, into the parameters of a family. */
@@ -29,7 +29,7 @@ export interface Read {
   readonly plain: PlainRead | undefined;
 }
 
-/** A read whose values need not be computed, of parameters that the description declares. */
+/** A read of declared parameters whose values need no computation. */
 export interface PlainRead {
   readonly pattern: Pattern;
   readonly family: Family;
@@ -253,7 +253,7 @@ export interface Compiled {
   readonly secretNames: readonly string[];
 }
 
-/** Returns a value that does not keep the message in memory of which it is a part. */
+/** Returns a copy of a value that does not keep the whole message in memory. */
 export function ownValue(value: Value): Value {
   return typeof value === 'string' ? ownText(value) : value;
 }

@@ -169,7 +169,7 @@ export class Readings {
     this.#events.withdrawn(instance);
   }
 
-  /** Sets a parameter to a value that the device reports. Errors: those of `convert`. */
+  /** Sets a parameter to a value that the device reports. Errors: any error of `convert`. */
   take(instance: Instance, reported: Value | undefined, values?: ReadonlyMap<string, Value>): void {
     const { family } = instance;
     if (reported === undefined) return;

@@ -20,7 +20,7 @@ export type Outcome =
 export interface RequestOptions extends Answers {
   /** The name in messages for the operator. */
   readonly name: string;
-  /** Returns the messages when the request is sent. Errors: those of `Matcher.format`. */
+  /** Returns the messages when the request is sent. Errors: any error of `Matcher.format`. */
   readonly write: () => readonly string[];
   /** Values that the answer must contain, such as the number of an output. */
   readonly known: Values;
@@ -94,7 +94,7 @@ export interface RequestsOptions {
   soon?(work: () => void): void;
 }
 
-/** The events over HTTP, where the transport matches answers to requests, and none is late. */
+/** The events over HTTP. The transport matches answers to requests, so no answer is late. */
 export interface HttpOptions {
   /** Cancels a request. Its answer is ignored. */
   cancel(request: object): void;

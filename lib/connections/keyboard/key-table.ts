@@ -7,7 +7,10 @@ import { isKnownToX11 } from './process/x11/keysyms.ts';
 /** Whether a key is detected or pressed. */
 export type Side = 'input' | 'output';
 
-/** A key. A library that does not know it has no code for it: without X11, the key can then only be detected, or only be pressed. */
+/**
+ * A key. The code of a library is missing if that library does not know the key: without X11, such a key can only be detected, or only be
+ * pressed.
+ */
 export interface Key {
   readonly name: string;
   /** The codes that uiohook-napi reports: a numpad key has two, with and without NumLock. */
@@ -122,7 +125,7 @@ export const keys: readonly Key[] = [
 
 export const keyByName: ReadonlyMap<string, Key> = new Map(keys.map((row) => [row.name, row]));
 
-/** Returns the keys that a name stands for: `ctrl` → `lctrl`, `rctrl`; any other name itself. */
+/** Returns the keys that a name stands for: `ctrl` → `lctrl`, `rctrl`; any other name stands for itself. */
 export function physicalKeys(name: string): readonly string[] {
   return eitherSide.get(name) ?? [name];
 }

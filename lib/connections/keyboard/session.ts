@@ -302,7 +302,7 @@ async function endOf(child: ChildProcess): Promise<string> {
 // Presses that wait for the keyboard, made one at a time, first in, first out. Their number is bounded, and none is kept while no keyboard
 // is available.
 
-/** How many presses may wait; at about 20 ms each, this is 20 seconds of typing. */
+/** The maximum number of waiting presses: 20 seconds of typing, at about 20 ms each. */
 export const maxPendingPresses = 1000;
 
 const nothing: readonly number[] = [];

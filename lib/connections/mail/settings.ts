@@ -11,7 +11,7 @@ import { compileTemplate, inputsSetting, type Template, templateNames } from '..
 import { durationSetting, type SettingMistake, trustSetting } from '../setting.ts';
 
 const maxMessages = 1000;
-/** How many recipients a message may have. */
+/** The maximum number of recipients of a message. */
 export const maxRecipients = 100;
 
 const text = (error = 'text') => z.string({ error });

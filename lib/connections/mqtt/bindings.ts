@@ -24,8 +24,7 @@ export interface Availability {
 }
 
 /**
- * A device behind the broker, with the topics that report its availability. As long as none of them has a message, the device counts as
- * online.
+ * A device behind the broker, with the topics that report its availability. Until one of them has a message, the device counts as online.
  */
 export interface Device {
   readonly name: string;

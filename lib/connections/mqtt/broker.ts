@@ -14,7 +14,7 @@ import { maxTopicBytes, writePublish } from './publish-packet.ts';
 
 /** The maximum number of unsent bytes. Beyond that, the hub waits before it sends more payloads. */
 export const maxUnsentBytes = 262_144;
-/** The maximum number of trigger messages that wait to be sent. */
+/** The maximum number of waiting trigger messages. */
 export const maxFires = 1024;
 /** The maximum number of own payloads per topic that the hub recognizes when a broker without `noLocal` sends them back. */
 export const maxEchoes = 64;

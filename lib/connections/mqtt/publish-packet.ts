@@ -12,8 +12,8 @@ export interface Published {
 }
 
 /**
- * Returns a packet. `text` is the topic, a space and the payload, `topicBytes` the length of the topic in it. `property`: a user property,
- * its name and its value, for MQTT 5 only.
+ * Encodes a packet. `text` is the topic, a space and the payload; `topicBytes` is the length of the topic. `property`: a user property, its
+ * name and its value, for MQTT 5 only.
  */
 export function writePublish(
   text: Buffer,
@@ -64,7 +64,7 @@ function writeLength(into: Buffer, start: number, length: number): number {
   }
 }
 
-/** The length of the packet that begins at a place, its head included; undefined: the bytes end in its head; NaN: it has none. */
+/** Returns the length of the packet at a position, including its header; undefined if the header is incomplete; NaN if it is malformed. */
 export function packetLength(bytes: Uint8Array, start: number): number | undefined {
   let rest = 0;
   for (let place = 0; place < 4; place++) {
@@ -76,7 +76,10 @@ export function packetLength(bytes: Uint8Array, start: number): number | undefin
   return Number.NaN;
 }
 
-/** Reads the packet from `start` to `end`; undefined: it is another one, has properties, or is malformed: the client reads it. */
+/**
+ * Reads the packet from `start` to `end`; undefined: the packet is of another kind, has properties, or is malformed; the client reads it
+ * instead.
+ */
 export function readPublish(bytes: Buffer, start: number, end: number, version: 4 | 5): Published | undefined {
   if ((bytes[start]! & 0xfe) !== 0x30) return undefined;
   let at = start + 1;

@@ -14,7 +14,7 @@ const maxDepth = 20;
 /** The maximum number of compiled templates in the cache: many devices share the same ones. */
 const keptTemplates = 5000;
 
-/** The template is outside of the subset; the message says why. */
+/** The template is outside the supported subset; the message gives the reason. */
 export class TemplateError extends Error {}
 
 /** The values that a template can read. */
@@ -30,7 +30,7 @@ export interface Source {
 export interface Template {
   /** The compiled expression as text, for people. */
   readonly expression: string;
-  /** Returns the result; undefined: the message lacks a part that the template needs. Errors: those of expressions. */
+  /** Returns the result; undefined: the message lacks a part that the template needs. Errors: any error of expressions. */
   evaluate(source: Source): Value | undefined;
 }
 

@@ -1,7 +1,7 @@
 // The codec of OSC 1.0 and 1.1: packets, messages, bundles, and their form as text. A packet takes effect only after all of it was decoded,
 // and every part has a maximum size. Errors in packets are returned, because throwing them would make a flood expensive.
 
-/** The longest packet in bytes. It is that of UDP, and also applies to TCP. */
+/** The longest packet in bytes: the limit of UDP, which also applies to TCP. */
 export const maxPacketBytes = 65_507;
 /** The longest address, in bytes. */
 export const maxAddressBytes = 1024;

@@ -66,7 +66,7 @@ const questionsAtOnce = 50;
 const questionPauseMs = 10;
 /** The longest bundle over UDP in bytes. A longer one would be fragmented. */
 const maxBundleBytes = 1472;
-/** The maximum number of triggers that are sent in a turn. */
+/** The maximum number of triggers sent in a turn. */
 export const maxTriggersPerTurn = 1024;
 
 interface Wanted {

@@ -6,7 +6,7 @@ import { startThread } from './store-thread.ts';
 import type { DatabaseFiles } from './thread/database/files.ts';
 import type { Copied } from './thread/values/values-messages.ts';
 
-/** The interval of copies. The first copy is made sooner, and so is the next attempt after a failure. */
+/** The interval between copies. The first copy is made sooner, and so is the next attempt after a failure. */
 export const copyEveryMs = 3_600_000;
 const firstMs = 60_000;
 const againMs = 300_000;

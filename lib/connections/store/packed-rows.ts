@@ -73,7 +73,7 @@ const mostQuick = 99_999_999;
 const numberBytes = 32;
 const characterBytes = 3;
 
-/** Writes JSON as bytes. Texts would take several times as long, and leave garbage. */
+/** Writes JSON as bytes. Building text would take several times as long, and leave garbage. */
 export class JsonBytes {
   #bytes: Buffer<ArrayBuffer>;
   length = 0;

@@ -12,7 +12,7 @@ const options = {
   resourceLimits: { maxYoungGenerationSizeMb: 3 },
 } satisfies WorkerOptions;
 
-/** The data that a thread gets when it starts. */
+/** The data that a thread receives when it starts. */
 export interface ThreadData<Data = undefined> {
   /** The thread writes its kernel ID here; -1: there is none. */
   readonly number: Int32Array;
@@ -55,7 +55,7 @@ async function neverInterrupt(): Promise<void> {
   shell.unref();
 }
 
-/** A request and its answer are data that can be sent between threads. */
+/** A thread of a store. Requests and answers are data that can be sent between threads. */
 export class StoreThread<Request, Answer> {
   readonly #program: string;
   readonly #what: string;

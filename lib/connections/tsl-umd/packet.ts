@@ -64,7 +64,7 @@ const displayControlFlag = 0x8000;
 
 // Decoding.
 
-/** Decodes a packet of any version. Returns a sentence if it is none. */
+/** Decodes a packet of any version. Returns a sentence if the bytes are not a packet. */
 export function decodePacket(bytes: Buffer): Packet | string {
   if (bytes.length >= v5HeaderBytes && bytes.readUInt16LE() === bytes.length - 2) return decode5(bytes);
   if (bytes.length >= baseBytes && bytes[0]! >= 0x80) return decodeBase(bytes);
@@ -346,7 +346,7 @@ export function unwrapDatagram(bytes: Buffer): Buffer {
 
 // Packets as text.
 
-/** Returns a packet as text: `1 "CAM 1" lh=red brightness=3 ; 2 "CAM 2" brightness=3`. What is no packet is shown in hex. */
+/** Returns a packet as text: `1 "CAM 1" lh=red brightness=3 ; 2 "CAM 2" brightness=3`. Anything else is shown in hexadecimal digits. */
 export function showPacket(frame: Uint8Array): string {
   const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength);
   const packet = decodePacket(bytes);

@@ -27,7 +27,7 @@ export interface SenderEvents {
   wire(bytes: Uint8Array): void;
 }
 
-/** The unsent bytes of a destination above which nothing more is sent to it. */
+/** The number of unsent bytes above which nothing more is sent to a destination. */
 export const maxQueuedBytes = 65_536;
 /** How many displays are looked at for one packet. */
 const displaysPerPacket = 256;

@@ -210,7 +210,7 @@ export class Unit {
 // The outputs to be evaluated: a set of ranks that returns the lowest first. It has three levels of bits; each bit says whether any of 32 bits
 // in the next level is set. So the cost of adding and taking does not depend on the number of ranks.
 
-/** How many ranks a set can hold: 0 to 32,767. */
+/** The number of ranks that a set can hold: 0 to 32,767. */
 export const maxRanks = 32 ** 3;
 
 export class RankSet {

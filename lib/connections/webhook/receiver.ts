@@ -11,7 +11,7 @@ import type { Delivery, Hook } from '../hub-port.ts';
 import { aboutOf, type HookSettings, pathOf, type ValueSettings } from './settings.ts';
 import { isSameText, isTimed, schemeOf, verify } from './signature.ts';
 
-/** How many deliveries are remembered per webhook. */
+/** The number of deliveries that are remembered per webhook. */
 export const maxRemembered = 50_000;
 /** How many of them are stored together. */
 const keysPerRow = 250;

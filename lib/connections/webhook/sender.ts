@@ -9,7 +9,7 @@ import { connectReason, type TlsTarget } from '../../device/transport.ts';
 import { messageOf } from '../../model/error.ts';
 import { attempt, type Outcome } from '../outbox.ts';
 
-/** How many bytes of an answer are read. */
+/** The number of bytes of an answer that are read. */
 export const maxAnswerBytes = 65_536;
 /** How long an unused connection stays open, unless the target asks for less. */
 const maxIdleMs = 60_000;

@@ -214,7 +214,7 @@ export function mistakesOf(settings: WebhookSettings, inputTypes: InputTypes): r
   return found;
 }
 
-/** Returns the body of a target; undefined: it has none. */
+/** Returns the body of a target; undefined if it has none. */
 export function compileBody(
   name: string,
   { body, method, type }: TargetSettings,

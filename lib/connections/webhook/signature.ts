@@ -129,7 +129,7 @@ export function isTimed({ timestamp, isCombined }: Scheme): boolean {
   return timestamp !== undefined || isCombined === true;
 }
 
-/** Returns the error in a secret for a scheme; undefined: there is none. */
+/** Returns the error in a secret for a scheme; undefined if the secret is valid. */
 export function secretMistake({ secretPrefix }: Scheme, secret: string): string | undefined {
   if (secretPrefix === undefined || !secret.startsWith(secretPrefix)) return undefined;
   const rest = secret.slice(secretPrefix.length);

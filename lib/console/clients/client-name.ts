@@ -5,17 +5,17 @@ import { pageName, pageNamePrefix } from '../hub/page-name.ts';
 
 type Named = Pick<ClientStatus, 'user' | 'address' | 'name' | 'browser'>;
 
-/** Whether a client is the page that shows this. */
+/** Whether a client is the page in which this code runs. */
 export function isThisPage({ name }: Named): boolean {
   return name === pageName;
 }
 
-/** Returns `olivia`, `door-tablet`, `Firefox on Linux`, or else its host. */
+/** Returns the name of a client: `olivia`, `door-tablet`, `Firefox on Linux`, or else its host. */
 export function clientName({ user, address, name = '', browser = '' }: Named): string {
   return user || ownName(name) || browser || hostName(address);
 }
 
-/** Returns the other facts about it: `console, Firefox on Linux, localhost`. */
+/** Returns the other facts about a client: `console, Firefox on Linux, localhost`. */
 export function clientFacts(client: Named): string {
   const { address, name = '', browser = '' } = client;
   const isConsole = name.startsWith(pageNamePrefix);

@@ -10,7 +10,7 @@ const restMs = 700;
 const slopPx = 10;
 const controls = 'button, input, select, textarea, a, .cap';
 
-/** Returns the properties of the element of a widget; without an address, none. */
+/** Returns the properties of the element of a widget; none without an address. */
 export function useWhy(address: string | undefined, label: string | undefined) {
   if (address === undefined) return {};
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -5,7 +5,7 @@ import type { About, Value } from '../../client/index.ts';
 import type { SingleWidget, Tone, WidgetOf } from '../../dashboard/format.ts';
 import { fixedText, roundTo } from '../../model/digits.ts';
 
-/** A widget as it is drawn: settings that it leaves out are those of its parameter. */
+/** A widget as it is drawn: its parameter supplies the settings that it omits. */
 export type Drawn<Type extends SingleWidget['type']> = WidgetOf<Type> &
   (Type extends 'fader' | 'meter' | 'gauge'
     ? { readonly unit: string; readonly min: number; readonly max: number }
@@ -13,7 +13,7 @@ export type Drawn<Type extends SingleWidget['type']> = WidgetOf<Type> &
   (Type extends 'value' | 'plot' | 'number' ? { readonly unit: string } : unknown);
 export type DrawnWidget = { [Type in SingleWidget['type']]: Drawn<Type> }[SingleWidget['type']];
 
-/** Returns a widget with label, unit, range, step and choices of its parameter, where it has none of its own. */
+/** Returns a widget in which its parameter supplies the label, unit, range, step and choices that it omits. */
 export function drawnAs(widget: SingleWidget, about: About = {}): DrawnWidget {
   const { label, unit = '', choices = {} } = about;
   const named = { ...widget, label: widget.label ?? label };

@@ -15,7 +15,7 @@ import { FaderWidget } from './controls/fader.tsx';
 import { Label, Lamp, Meter, Reading } from './readings/readings.tsx';
 import { type DrawnWidget, drawnAs, showValue } from './showing.ts';
 
-/** Returns the addresses of all parameters that a widget shows, sets, or has in its expressions. */
+/** Returns the addresses of all parameters that a widget shows, sets, or uses in its expressions. */
 export function addressesOf(widget: Widget): string[] {
   return [...ownAddressesOf(widget), ...addressesOfFormula(widget.visible), ...addressesOfFormula(widget.toneBy)];
 }

@@ -24,7 +24,7 @@ export interface WidgetProps<Type extends SingleWidget['type']> {
   readonly tone?: () => Tone | undefined;
 }
 
-/** A value with its unit in one line, as large as fits. */
+/** A value with its unit on one line, in the largest size that fits. */
 export function Amount(props: {
   readonly value: Value | undefined;
   readonly digits: number | undefined;
@@ -39,7 +39,7 @@ export function Amount(props: {
   );
 }
 
-/** Shows that the parameter does not exist, with the nearest one, or why the last write failed. */
+/** Shows that the parameter does not exist, suggesting the nearest one, or why the last write failed. */
 export function WidgetFault(props: {
   readonly address: string;
   readonly parameter: LiveParameter;
@@ -101,7 +101,10 @@ export function useControl(props: Pick<WidgetProps<'select'>, 'values'>, address
 /** How long a trigger lights it. */
 const flashMs = 400;
 
-/** A trigger flashes each time it fires. Any other parameter lights it at the value `equals`, or at values that D-02 converts to true. */
+/**
+ * Returns whether a widget is lit. A trigger makes it flash at each fire; any other parameter lights it at the value `equals`, or at values
+ * that D-02 converts to true.
+ */
 export function createLit(parameter: LiveParameter, equals?: Value): () => boolean {
   const [hasFired, setFired] = createSignal(false);
   const flashing = useDelay();

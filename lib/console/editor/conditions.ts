@@ -6,7 +6,7 @@ export type Literal = string | number | boolean;
 export const comparisons = ['true', 'false', '==', '!=', '>', '>=', '<', '<=', 'between'] as const;
 export type Comparison = (typeof comparisons)[number];
 
-/** How people read a comparison. */
+/** The wording of each comparison, for users. */
 export const comparisonNames: Readonly<Record<Comparison, string>> = {
   true: 'is on (true)',
   false: 'is off (false)',

@@ -1,7 +1,7 @@
 // Reads typed JSON5 into data, so that the form follows the text. The hub checks the same text and reports errors with their place; here
 // text with an error is only not followed.
 
-/** Returns the data of a text; undefined: it is not JSON5. */
+/** Returns the data of a text; undefined if the text is not JSON5. */
 export function readJson5(text: string): unknown {
   try {
     const reader = new Reader(text);

@@ -19,7 +19,7 @@ const countEveryMs = 250;
 /** How long the hub waits. */
 const lastsMs = 30_000;
 
-/** Counts the time down in which a change must be kept, for the calling scope. */
+/** Counts down the time in which a change must be kept, for the calling scope. */
 export function useProbation(): Probation {
   const [open, setOpen] = createSignal<{ readonly revision: number; readonly untilMs: number }>();
   const [secondsLeft, setSecondsLeft] = createSignal(0);

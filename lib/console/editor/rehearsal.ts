@@ -25,14 +25,14 @@ const words: Readonly<Record<Result['outcome'], string>> = {
   failed: 'failed',
 };
 
-/** Returns what a run has written, or why nothing. */
+/** Returns what a run has written, or why it wrote nothing. */
 export function resultText(result: Result | undefined): string {
   if (result === undefined) return '–';
   if (result.outcome !== 'wrote') return words[result.outcome];
   return result.result === null || result.result === undefined ? 'infinite' : formatValue(result.result) || "''";
 }
 
-/** Returns the newest events of a history, oldest first; none if it has only means of longer periods. */
+/** Returns the newest events of a history, oldest first; none if the history contains only means of longer periods. */
 export function recordedOf(history: History | undefined): RecordedEvent[] {
   if (history === undefined) return [];
   const { address, kind, times, values } = history;

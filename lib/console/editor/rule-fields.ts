@@ -2,7 +2,7 @@
 
 import { nameFor, renameIn } from './conditions.ts';
 
-/** A rule as its file has it. */
+/** A rule as written in its file. */
 export interface Rule {
   readonly name?: string;
   readonly from?: string | readonly string[] | Readonly<Record<string, string>>;
@@ -15,13 +15,13 @@ export interface Rule {
 
 export type Step = Readonly<Record<string, unknown>>;
 
-/** A source; an empty name: `value`. */
+/** A source; an empty name means `value`. */
 export interface SourceEnd {
   readonly name: string;
   readonly address: string;
 }
 
-/** A destination; an empty expression: what the rule writes. */
+/** A destination; with an empty expression, it receives what the rule writes. */
 export interface TargetEnd {
   readonly address: string;
   readonly expression: string;
@@ -29,7 +29,7 @@ export interface TargetEnd {
 
 const order = ['name', 'each', 'enabled', 'from', 'require', 'hear', 'atStart', 'when', 'map', 'pipe', 'to', 'shadow'];
 
-/** Returns the rule with other settings; undefined removes one. */
+/** Returns the rule with changed settings; undefined removes a setting. */
 export function withSettings(rule: Rule, settings: Readonly<Record<string, unknown>>): Rule {
   const entries = Object.entries({ ...rule, ...settings }).filter(([, value]) => value !== undefined);
   const rank = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length);
@@ -56,7 +56,7 @@ export function withSources(rule: Rule, ends: readonly SourceEnd[]): Rule {
   return withSettings(rule, { from: addresses.length === 1 ? addresses[0] : addresses });
 }
 
-/** Adds a source. Sources get names, since most rules over several of them compare their values. */
+/** Adds a source. The sources get names, because most rules with several sources compare their values. */
 export function withFurtherSource(rule: Rule, address: string): Rule {
   const named = isNamed(rule) ? rule : withNames(rule);
   const ends = sourcesOf(named);
@@ -70,7 +70,7 @@ export function withFurtherSource(rule: Rule, address: string): Rule {
     : next;
 }
 
-/** Gives an address to the source at an index; a name that came from the former address follows. */
+/** Gives an address to the source at an index; a name derived from the former address changes with it. */
 export function withSourceAddress(rule: Rule, index: number, address: string): Rule {
   const ends = sourcesOf(rule);
   const end = ends[index]!;
@@ -84,7 +84,7 @@ export function withSourceAddress(rule: Rule, index: number, address: string): R
   return isOwnName ? withRenamed(next, end.name, name) : next;
 }
 
-/** Names the source at an index; a name that another one has gets a number, since each stands for one source. */
+/** Names the source at an index; a name that is already taken gets a number, because each name stands for one source. */
 export function withSourceName(rule: Rule, index: number, wanted: string): Rule {
   const ends = sourcesOf(rule);
   const others = ends.filter((_, at) => at !== index).map((end) => end.name);
@@ -105,7 +105,7 @@ function freeName(wanted: string, taken: readonly string[]): string {
   for (let number = 2; ; number++) if (!taken.includes(`${wanted}${number}`)) return `${wanted}${number}`;
 }
 
-/** Removes a source; the last one that stays is `value` again. */
+/** Removes a source; if only one remains, it is `value` again. */
 export function withoutSource(rule: Rule, index: number): Rule {
   const ends = sourcesOf(rule).filter((_, at) => at !== index);
   const [only] = ends;
@@ -114,7 +114,7 @@ export function withoutSource(rule: Rule, index: number): Rule {
   return next.map?.includes('||') || next.map === 'value' ? withSettings(next, { map: undefined }) : next;
 }
 
-/** Gives names to the sources of a rule; `value` in its expressions becomes the first one, and a rule without an expression gets one. */
+/** Gives names to the sources of a rule; `value` in its expressions becomes the first name, and a rule without an expression gets one. */
 export function withNames(rule: Rule): Rule {
   const names: string[] = [];
   for (const { address } of sourcesOf(rule)) names.push(nameFor(address, names));
@@ -124,7 +124,7 @@ export function withNames(rule: Rule): Rule {
   return needsMap ? withSettings(next, { map: names.join(' || ') }) : next;
 }
 
-/** Takes the names from the sources: expressions then read the one that changed, as `value`. */
+/** Removes the names of the sources: expressions then read the changed source as `value`. */
 export function withoutNames(rule: Rule): Rule {
   const ends = sourcesOf(rule);
   const addresses = ends.map(({ address }) => address);
@@ -156,7 +156,7 @@ export function isSplit({ to }: Rule): boolean {
   return typeof to === 'object' && !Array.isArray(to);
 }
 
-/** Replaces the destinations: expressions make an object of them. */
+/** Replaces the destinations; with expressions, they become an object. */
 export function withTargets(rule: Rule, ends: readonly TargetEnd[]): Rule {
   if (ends.some(({ expression }) => expression !== ''))
     return withSettings(rule, { to: Object.fromEntries(ends.map((end) => [end.address, end.expression || 'value'])) });
@@ -164,7 +164,7 @@ export function withTargets(rule: Rule, ends: readonly TargetEnd[]): Rule {
   return withSettings(rule, { to: addresses.length === 1 ? addresses[0] : addresses });
 }
 
-/** What a step waits for, in words; its setting is a duration. */
+/** The wording of the steps whose setting is a duration. */
 export const timeSteps: Readonly<Record<string, string>> = {
   offDelay: 'stay on for',
   onDelay: 'only once it has been on for',

@@ -41,7 +41,7 @@ import {
 } from './rule-fields.ts';
 import { TextField } from './template-field.tsx';
 
-/** What the parts share. */
+/** The properties that all parts share. */
 export interface PartProps {
   readonly rule: Rule;
   readonly values: LiveValues;

@@ -117,7 +117,7 @@ export function SavePanel(props: SaveProps) {
   );
 }
 
-/** What a check has found. Errors that stand at a field of the form are there, too. */
+/** The findings of a check, including the errors shown at fields of the form. */
 export function Findings(props: { readonly answer: EditResult }) {
   const restarts = () => {
     const { connections, rules } = props.answer.restarts;
@@ -237,7 +237,7 @@ function InShadow(props: { leave(): void }) {
   );
 }
 
-/** Both texts of a file that two people have changed in the same place. `verb`: what `rebase` does. */
+/** Both texts of a file that two people have changed in the same place. `verb` names the action of `rebase`. */
 export function Conflicting(props: {
   readonly conflict: Conflict;
   readonly verb?: string;

@@ -15,7 +15,7 @@ export interface FileEdit {
   readonly ops: readonly Op[];
 }
 
-/** The present name of the edited rule, empty for a new one, and recorded events of its other sources. */
+/** The current name of the edited rule, empty for a new one, and recorded events of its other sources. */
 export interface Rehearse {
   readonly rule: string;
   readonly recorded: readonly RecordedEvent[];
@@ -26,7 +26,7 @@ export type Mode = 'check' | 'shadow' | 'save';
 /** Tests may run for some seconds. */
 const editDeadlineMs = 60_000;
 
-/** Sends a change set. Errors: a `Refusal`, with `conflicts` if a file has changed meanwhile in the same place. */
+/** Sends a change set. Errors: a `Refusal`, with `conflicts` if a file has changed in the same place in the meantime. */
 export async function sendEdit(
   files: readonly FileEdit[] | SeparationAnswer['files'],
   mode: Mode,
@@ -74,7 +74,7 @@ export function nodeAt(tree: SourceNode | undefined, path: string): SourceNode |
   return next === undefined ? undefined : nodeAt(next, path);
 }
 
-/** Returns the rules of a file with those in folders, as written: what `each` repeats is there once. */
+/** Returns the rules of a file, including those in folders, as written: a rule repeated by `each` appears once. */
 export function rulesOf(tree: SourceNode | undefined): SourceNode[] {
   const list = tree?.children?.find(({ key }) => key === 'rules');
   return (list?.children ?? []).flatMap((node) =>
@@ -82,7 +82,7 @@ export function rulesOf(tree: SourceNode | undefined): SourceNode[] {
   );
 }
 
-/** Returns the edit that adds a rule at the end of a file, and the path that the rule has then. */
+/** Returns the edit that adds a rule at the end of a file, and the resulting path of the rule. */
 export function additionOf(
   { tree }: SourceFile,
   rule: unknown,

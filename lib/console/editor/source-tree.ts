@@ -18,7 +18,7 @@ export interface SourceNode {
   readonly children?: readonly SourceNode[];
 }
 
-/** A file as the hub answers with it. */
+/** A file in an answer of the hub. */
 export type SourceFile = Omit<SourceAnswer, 'tree'> & { readonly tree?: SourceNode };
 
 export type Op = { readonly path: string } & (
@@ -36,7 +36,7 @@ export function dataOf({ kind, value, children = [] }: SourceNode): unknown {
   return value;
 }
 
-/** Returns a text without the indentation that all of its lines but the first have in common, and that indentation. */
+/** Returns a text without the common indentation of all lines but the first, and that indentation. */
 export function withoutIndent(text: string): { readonly text: string; readonly indent: string } {
   const lines = text
     .split('\n')

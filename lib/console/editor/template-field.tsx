@@ -19,8 +19,8 @@ interface FieldProps {
 }
 
 /**
- * Shows a text with variables as pieces, and any other one with `plain`. It keeps its kind while it has the focus, so that nobody who
- * types or removes a variable loses the cursor.
+ * Shows a text with variables as pieces, and any other text with `plain`. The kind of field does not change while it has the focus, so that
+ * typing or removing a variable does not lose the cursor.
  */
 export function TextField(props: FieldProps & { readonly plain: JSX.Element }) {
   const [isFocused, setFocused] = createSignal(false);

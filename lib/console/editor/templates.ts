@@ -32,7 +32,7 @@ export function combinationsOf(each: unknown): Variables[] {
   return all;
 }
 
-/** Returns the variables of a rule; of those that `each` makes, of the one with the number `made`. */
+/** Returns the variables of a rule; `made` is its number among the rules that `each` creates. */
 export function variablesAt({ tree, file }: SourceFile, path: string, made = 0): Variables {
   const instance = file.replace(/^.*[\\/]/, '').replace(/\.\w+$/, '');
   let variables: Record<string, unknown> = { instance, ...(tree && (childData(tree, 'variables') as object)) };
@@ -46,7 +46,7 @@ export function variablesAt({ tree, file }: SourceFile, path: string, made = 0):
   return variables;
 }
 
-/** Replaces variables in a text; one that is only a variable becomes its value. */
+/** Replaces variables in a text; a text that is only a variable becomes its value. */
 export function expand(text: string, variables: Variables): unknown {
   const whole = /^\$\{([^}]+)\}$/.exec(text)?.[1];
   if (whole !== undefined) return valueNamed(whole, variables) ?? text;
@@ -63,7 +63,7 @@ function valueNamed(name: string, variables: Variables): unknown {
   return value;
 }
 
-/** The edit that makes rules separate, the path of the opened one afterwards, and its data. */
+/** The edit that separates rules, the resulting path of the opened rule, and its data. */
 export interface Separation {
   readonly ops: readonly Op[];
   readonly path: string;
@@ -71,8 +71,9 @@ export interface Separation {
 }
 
 /**
- * Returns the edit that writes what an `each` makes on its own, as text, so that comments and layout stay. With one name, only the value
- * `made` leaves the `each`; with several, the whole `each` goes. undefined: there is nothing to separate, or the place is not in a list.
+ * Returns the edit that writes the items of an `each` separately, as text, so that comments and layout are kept. With one variable, only the
+ * value `made` leaves the `each`; with several, the whole `each` is removed. Returns undefined if nothing can be separated, or the place is
+ * not in a list.
  */
 export function separate(source: SourceFile, path: string, made: number): Separation | undefined {
   const { tree } = source;

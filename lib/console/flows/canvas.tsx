@@ -234,7 +234,7 @@ export interface PanZoom {
   zoom(factor: number): void;
 }
 
-/** Makes an element the viewport of a plane, for the calling scope; `fit` shows the whole plane. */
+/** Turns an element into the viewport of a plane, for the calling scope; `fit` shows the whole plane. */
 export function createPanZoom(element: HTMLElement, fit: () => void): PanZoom {
   const [placement, place] = createSignal<Placement>({ x: 0, y: 0, scale: 1 });
   const pan = (dx: number, dy: number) => place(({ x, y, scale }) => ({ x: x + dx, y: y + dy, scale }));
@@ -263,7 +263,7 @@ export function createPanZoom(element: HTMLElement, fit: () => void): PanZoom {
 const fadeMs = 700;
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** Lights up a line. With reduced motion the line is thick for the same time. */
+/** Highlights a line. With reduced motion, the line is thick for the same time. */
 export function pulse(line: SVGPathElement): void {
   const length = line.getTotalLength();
   const lit = { stroke: 'var(--accent)', strokeWidth: '3px' };

@@ -23,7 +23,7 @@ export interface Graph {
   readonly edges: readonly GraphEdge[];
 }
 
-/** Builds the graph. Groups with the ids in `open` are open; any other is one box. */
+/** Builds the graph. Groups with the ids in `open` are open; every other group is one box. */
 export function buildGraph(
   roots: readonly RuleGroup[],
   open: ReadonlySet<string>,

@@ -41,7 +41,7 @@ function sizeOf(node: GraphNode): { readonly width: number; readonly height: num
   return node.kind === 'rule' && node.work !== '' ? { ...size, height: tallRule } : size;
 }
 
-/** Lays out a graph. The largest one that is drawn takes some ten milliseconds. */
+/** Lays out a graph. The largest graph that is drawn takes about ten milliseconds. */
 export function layOut(graph: Graph): Drawing {
   const places = new Map(graph.nodes.map((node) => [node.id, newPlace(sizeOf(node))]));
   const joins = graph.edges.map((edge) => ({ edge, from: places.get(edge.from)!, to: places.get(edge.to)! }));

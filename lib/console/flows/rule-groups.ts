@@ -44,7 +44,7 @@ export function rulesIn(group: RuleGroup): RuleStatus[] {
   return [...group.rules, ...group.groups.flatMap(rulesIn)];
 }
 
-/** Returns the ids of the groups that a rule is in, the outermost first. */
+/** Returns the ids of the groups that contain a rule, outermost first. */
 export function groupsOf({ file, folder }: RuleStatus): string[] {
   return [file, ...folder].map((_, depth) => JSON.stringify([file, ...folder.slice(0, depth)]));
 }

@@ -22,7 +22,7 @@ export function linkToNewRule(ends: { readonly from?: string; readonly to?: stri
 /** A rule changes only with a reload, so views that do not show its state ask rarely. */
 const rarelyMs = 10_000;
 
-/** Follows the rules for the calling scope, for views beside Flows; none for users who may not see them. */
+/** Follows the rules for the calling scope, for views other than Flows; none for users who may not see rules. */
 export function useRules(): () => RuleList {
   const { data } = usePolled<RuleList>(() => (mayManage() ? '/hub/rules' : undefined), 'none', rarelyMs);
   return () => data() ?? [];
@@ -35,7 +35,7 @@ export function namesAddress(rule: ShownRule, address: string): boolean {
   return texts.some((text) => text?.includes(`'${address}'`) || text?.includes(`"${address}"`));
 }
 
-/** Returns a step as one line: `debounceTime 2s`. */
+/** Returns a step on one line: `debounceTime 2s`. */
 export function stepText(step: unknown): string {
   if (typeof step !== 'object' || step === null) return String(step);
   return Object.entries(step)
@@ -52,7 +52,7 @@ export function plainText(setting: unknown): string {
     .join(', ')} }`;
 }
 
-/** Returns what a rule does between its sources and its destinations; empty: it copies. */
+/** Returns what a rule does between its sources and its destinations; empty if it only copies. */
 export function workText({ when, map, pipe, split }: ShownRule): string {
   return [
     ...(when === undefined ? [] : [`only if ${when}`]),
@@ -62,7 +62,7 @@ export function workText({ when, map, pipe, split }: ShownRule): string {
   ].join(' → ');
 }
 
-/** Shows a rule in one line: `desk/mic only if !value → true → delay 2s → desk/lamp`. */
+/** Shows a rule on one line: `desk/mic only if !value → true → delay 2s → desk/lamp`. */
 export function RuleSentence(props: { readonly rule: ShownRule }) {
   return (
     <span class="ends">

@@ -20,7 +20,7 @@ const refreshMs = 2000;
 type Events = Pages<HistoryEvent, EventList>;
 type ListedEvent = Held<HistoryEvent>['rows'][number];
 
-/** Follows the events of an address for the calling scope. If the timeframe follows the clock, new ones appear on top. */
+/** Follows the events of an address for the calling scope. If the timeframe follows the clock, new events appear on top. */
 export function useEvents(address: string, frame: Accessor<Timeframe>): Events {
   return usePages<HistoryEvent, EventList>({
     list: frame,

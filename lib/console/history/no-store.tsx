@@ -10,7 +10,7 @@ export function isWithoutStore(fault: unknown): boolean {
   return fault instanceof Refusal && fault.code === 'not-found';
 }
 
-/** Shows why there is no answer: `what` without a store, or else the error. Without a fault it shows nothing. */
+/** Shows why an answer is missing: `what` without a store, otherwise the error. Without a fault, it shows nothing. */
 export function StoreFault(props: { readonly fault: unknown; readonly what: string }) {
   return (
     <Show when={props.fault !== undefined}>

@@ -148,7 +148,7 @@ export interface AskedHistory {
   readonly fault: Accessor<unknown>;
 }
 
-/** Follows `wanted` for the calling scope; undefined: nothing. At most one request is under way, then one for the newest value. */
+/** Follows `wanted` for the calling scope; undefined: nothing. At most one request is in progress, followed by one for the newest value. */
 export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
   const [history, setHistory] = createSignal<History>();
   const [fault, setFault] = createSignal<unknown>();

@@ -16,10 +16,10 @@ const [known, setKnown] = createSignal<Me>();
 /** Whether the hub rejects the credentials of the browser. The browser would ask for a password with every further request. */
 let isRejected = false;
 
-/** The user of the console; undefined: the hub has not answered yet. */
+/** The user of the console; undefined until the hub has answered. */
 export const me = known;
 export const mayManage = () => me()?.manage ?? false;
-/** Whether the user may edit flow files, at least one. */
+/** Whether the user may edit at least one flow file. */
 export const mayEdit = () => (me()?.edit.length ?? 0) > 0;
 
 const mayWrite = createRoot(() => {

@@ -1,6 +1,6 @@
 // A paged list of the hub, newest first, as the console holds it.
 
-/** The maximum of held rows. Users see older ones by setting an end time. */
+/** The maximum number of rows on the page. Users see older ones by setting an end time. */
 export const maxHeld = 5000;
 
 export interface Held<Row> {
@@ -27,8 +27,8 @@ export function addOlder<Row>(held: Held<Row>, { rows, next }: Held<Row>, keyOf:
 }
 
 /**
- * Merges the newest page: new rows come on top, and known ones are updated. If more is new than a page holds, or the list becomes too
- * long, older rows have to be requested again.
+ * Merges the newest page: new rows come on top, and known ones are updated. If there are more new rows than a page holds, or the list
+ * becomes too long, older rows have to be requested again.
  */
 export function addNewer<Row>(held: Held<Row> | undefined, page: Held<Row>): Held<Row> {
   const oldest = page.rows.at(-1);

@@ -11,9 +11,9 @@ import { addNewer, addOlder, type Held, pageOf, since } from './pages.ts';
 const defaultIntervalMs = 1000;
 
 /**
- * Calls `ask` when the page becomes visible, when the link to the hub is back, `againMs` after each answer unless that is undefined, and
- * at each call of the returned function. One request is under way at a time: calls meanwhile lead to one more request afterwards. `ask`
- * never rejects; `isWanted` returns whether its answer is still needed.
+ * Calls `ask` when the page becomes visible, when the link to the hub is back, `againMs` after each answer unless that is undefined, and at
+ * each call of the returned function. One request is in progress at a time: calls in the meantime lead to one more request afterwards.
+ * `ask` never rejects; `isWanted` returns whether its answer is still needed.
  */
 export function usePolling(
   ask: (isWanted: () => boolean) => Promise<void>,

@@ -6,7 +6,7 @@ import type { LogEntry, LogPage } from '../../wire/http/operation.ts';
 /** An entry, or the line that marks a restart of a hub without a store. With a store the hub logs its restart. */
 export type LogLine = LogEntry | 'restarted';
 
-/** The held lines, at most as many as the hub keeps entries. */
+/** The lines on the page: at most as many as the hub keeps entries. */
 export interface Held {
   readonly lines: readonly LogLine[];
   /** The id of the sequence that numbers them; undefined: nothing was requested since a restart. */
@@ -49,7 +49,7 @@ export function isShown(line: LogLine, level: string, text: string): boolean {
   return isSevere && `${connection} ${rule} ${message}`.toLowerCase().includes(text);
 }
 
-/** Returns the lines that are the first of their day by `dayOf`. The very first line does not count if it is of `today`. */
+/** Returns the lines that are the first of their day by `dayOf`, except the very first line if its day is `today`. */
 export function beginsDay(
   lines: readonly LogLine[],
   dayOf: (time: string) => string,

@@ -26,7 +26,10 @@ export function navigate(view: string, params: Readonly<Record<string, string | 
   follow(); // without waiting for the event: a second input in a row would start from the former route
 }
 
-/** Changes parameters of the current view without a step in the history. Undefined removes one. Does nothing if that view was left. */
+/**
+ * Changes parameters of the current view without a new entry in the browser history. Undefined removes a parameter. Does nothing if the
+ * user has left the view.
+ */
 export function setParams(params: Readonly<Record<string, string | undefined>>): void {
   const { view } = current();
   follow(); // a link may have led elsewhere, whose event is still to come
@@ -40,7 +43,7 @@ export function setParams(params: Readonly<Record<string, string | undefined>>):
 type Hold = (next: Route, go: () => void) => boolean;
 let hold: Hold | undefined;
 
-/** Lets the calling scope keep its place, for example because something is not saved. */
+/** Lets the calling scope stay on the current view, for example because of unsaved changes. */
 export function holdRoute(holds: Hold): void {
   hold = holds;
   onCleanup(() => {

@@ -46,7 +46,7 @@ export function formatMoment(time: string | number): string {
   return isToday || !isTime(date) ? formatClock(time) : `${day.format(date)}, ${formatClock(time)}`;
 }
 
-/** Returns `14:03:07` for the day of `now`, `21 Nov, 14:03:07` for another one. */
+/** Returns `14:03:07` for the day of `now`, `21 Nov, 14:03:07` for another day. */
 export function formatSince(time: number, now: number): string {
   const date = new Date(time);
   if (!isTime(date)) return noTime;
@@ -98,7 +98,7 @@ export function beginningOf(text: string): string {
   return text.length > longestText ? `${text.slice(0, longestText)}…`.toWellFormed() : text;
 }
 
-/** Returns a value in one line: seven digits of a float, and the beginning of the text. */
+/** Returns a value on one line: a float with seven digits, and only the beginning of long text. */
 export function formatValue(value: Value | null | undefined): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return beginningOf(value);

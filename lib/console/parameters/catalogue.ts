@@ -12,7 +12,7 @@ import type { CatalogueMessage } from './catalogue.worker.ts';
 /** How soon the page notices parameters that a reload adds, removes or changes, if the user may see the connections. */
 const reloadSeenMs = 3000;
 
-/** Lists of equal length. */
+/** The parameters of the hub, as lists of equal length. */
 export interface Catalogue {
   readonly addresses: readonly string[];
   /** The addresses in lower case, for the search. */

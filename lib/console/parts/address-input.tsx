@@ -61,7 +61,7 @@ export function AddressInput(props: { readonly address: string; choose(address: 
   );
 }
 
-/** An address in a form. It offers addresses from the first key on; `choose` gets each that is complete. */
+/** An address in a form. It suggests addresses from the first key on; `choose` receives each complete address. */
 export function AddressField(props: {
   readonly label: string;
   readonly address: string;

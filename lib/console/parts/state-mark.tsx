@@ -34,7 +34,7 @@ function words(tone: Tone, ...states: readonly string[]): [state: string, tone: 
   return states.map((state) => [state, tone]);
 }
 
-/** Shows the state of a connection, rule, alarm or client, or the level of a log entry. Any other word is plain. */
+/** Shows the state of a connection, rule, alarm or client, or the level of a log entry. Any other word is shown as plain text. */
 export function StateMark(props: { readonly state: string; readonly count?: number }) {
   const tone = () => tones.get(props.state);
   return (

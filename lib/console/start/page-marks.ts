@@ -9,7 +9,7 @@ const icons = {
   alert: new URL('../icon-alert.svg', import.meta.url).href,
 };
 
-/** How many alarms wait for an acknowledgement, and how many connections have a problem. */
+/** The number of unacknowledged alarms, and of connections with a problem. */
 export const troubleCount = () => alarms.unacknowledged() + installation.troubled().length;
 
 /** Keeps the title and the icon up to date: `(2) Log · Studio 1`. */

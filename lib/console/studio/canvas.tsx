@@ -27,7 +27,7 @@ export interface Target {
   readonly isFree: boolean;
 }
 
-/** A drag under way: a widget on the grid, its corner, or something new. */
+/** A drag in progress: a widget on the grid, its corner, or something new. */
 export interface Drag {
   readonly kind: 'move' | 'resize' | 'new';
   readonly key: string;
@@ -42,7 +42,7 @@ const marginPx = 12;
 /** A pointer that moves this far drags; below that, it selects. */
 const dragDistance = 5;
 
-/** Follows the pointer from its press until its release. `move` is called once it drags, `end` with whether it did. */
+/** Follows the pointer from press to release. `move` is called while it drags, `end` with whether it has dragged. */
 export function followPointer(
   event: PointerEvent,
   move: (event: PointerEvent) => void,
@@ -84,7 +84,7 @@ interface CanvasProps {
   drop(drag: Drag, hasDragged: boolean): void;
 }
 
-/** The grid, in the size of a screen, as large as fits. */
+/** The grid in the proportions of a screen, as large as fits. */
 export function Canvas(props: CanvasProps) {
   let frame!: HTMLDivElement;
   const [space, setSpace] = createSignal<Pair>([1, 1]);
@@ -268,7 +268,7 @@ function Drawn(props: { readonly item: Item; readonly kind: ReturnType<Kinds['of
   );
 }
 
-/** Returns where a drag would put its widget; undefined: it is not over the grid. */
+/** Returns where a drag would put its widget; undefined if it is not over the grid. */
 export function targetAt(
   stage: Element,
   grid: Grid,

@@ -26,7 +26,7 @@ interface Step {
 
 export type Draft = ReturnType<typeof createDraft>;
 
-/** Creates the draft of a file, for the calling scope; `etag` is empty for a new one, whose text is that of `source`. */
+/** Creates the draft of a file, for the calling scope; `etag` is empty for a new file, which begins with the text of `source`. */
 export function createDraft(first: SourceFile) {
   const [source, setSource] = createSignal(first);
   const [steps, setSteps] = createSignal<readonly Step[]>([]);

@@ -27,7 +27,7 @@ const arrows: Readonly<Record<string, Pair>> = {
   ArrowDown: [0, 1],
 };
 
-/** Edits for the calling scope. */
+/** Returns the edits of a panel, for the calling scope. */
 export function useEdits(draft: Draft, kinds: Kinds) {
   const [selected, setSelected] = createSignal<ReadonlySet<string>>(new Set());
   const items = createMemo(() => allItems(draft.grid()));

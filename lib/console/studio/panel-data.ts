@@ -136,7 +136,7 @@ export function allItems({ items }: Grid): Item[] {
   return items.flatMap((item) => [item, ...(item.inner ? allItems(item.inner) : [])]);
 }
 
-/** Returns the grids of a panel: the outer one and those of groups. */
+/** Returns the grids of a panel: the outer grid and the grids of groups. */
 export function allGrids(grid: Grid): Grid[] {
   return [grid, ...grid.items.flatMap(({ inner }) => (inner ? allGrids(inner) : []))];
 }
@@ -155,7 +155,7 @@ export function isFree(grid: Grid, at: Pair, size: Pair, except: readonly string
   );
 }
 
-/** Returns the first free place; undefined: there is none. */
+/** Returns the first free place; undefined if the grid is full. */
 export function freePlace(grid: Grid, size: Pair): Pair | undefined {
   const highest = grid.isOpen ? maxLines : grid.rows;
   for (let row = 1; row <= highest; row++)
@@ -173,7 +173,7 @@ export function pinned(before: Grid, after: Grid): Op[] {
   });
 }
 
-/** Splits the path of an item into that of its list, and its index. */
+/** Splits the path of an item into the path of its list and its index. */
 export function splitPath(path: string): { readonly list: string; readonly index: number } {
   const [, list = '', index = '0'] = /^(.*)\[(\d+)\]$/.exec(path) ?? [];
   return { list, index: Number(index) };
@@ -181,7 +181,7 @@ export function splitPath(path: string): { readonly list: string; readonly index
 
 type Path = readonly (string | number)[];
 
-/** Reads a path such as `widgets[3].texts["a b"]`; undefined: it is none. */
+/** Reads a path such as `widgets[3].texts["a b"]`; undefined for any other text. */
 export function readPath(text: string): Path | undefined {
   const path: (string | number)[] = [];
   const part = /\.?([A-Za-z_$][\w$]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;

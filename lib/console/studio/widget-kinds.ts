@@ -126,7 +126,7 @@ export function addressesIn(kind: Kind, widget: Widget): string[] {
   return found;
 }
 
-/** Returns the kinds that suit a parameter, the most suitable one first: one that writes before one that shows. */
+/** Returns the kinds that suit a parameter, most suitable first: kinds that write before kinds that only show. */
 export function kindsFor({ all }: Kinds, { type }: Pick<ParameterInfo, 'type'>, mayWrite: boolean): Kind[] {
   const rank = (kind: Kind) => {
     const place = kind.suits?.indexOf(type) ?? all.length;
@@ -142,7 +142,7 @@ function writes(kind: Kind): boolean {
   return addressSetting(kind)?.setting.schema.format === 'written-address';
 }
 
-/** Returns a new widget of a kind, for a parameter if there is one. */
+/** Returns a new widget of a kind, for a parameter if one is given. */
 export function newWidget(kind: Kind, parameter?: Pick<ParameterInfo, 'parameter' | 'type'>): Widget {
   const widget: Record<string, unknown> = { type: kind.type };
   const slot = addressSetting(kind);
@@ -158,7 +158,7 @@ export function newWidget(kind: Kind, parameter?: Pick<ParameterInfo, 'parameter
   return { ...widget, ...(parameter && kind.presets[parameter.type]) };
 }
 
-/** A value with which a required setting begins. */
+/** The initial value of a required setting. */
 export function emptyValue(schema: Schema, name = ''): unknown {
   if (schema.default !== undefined) return schema.default;
   if (schema.enum !== undefined) return schema.enum[0];
@@ -173,7 +173,7 @@ function emptyObject({ properties = {}, required = [] }: Schema): object {
   return Object.fromEntries(required.map((name) => [name, emptyValue(plain(properties[name] ?? {}))]));
 }
 
-/** Returns a widget with the defaults of its settings, as panels draw it; undefined: something that it needs is missing. */
+/** Returns a widget with the defaults of its settings, as panels draw it; undefined if a required setting is missing. */
 export function completed(kind: Kind, widget: Widget): Widget | undefined {
   const whole: Record<string, unknown> = { ...widget };
   for (const { name, schema, isRequired } of kind.settings) {

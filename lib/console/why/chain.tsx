@@ -12,13 +12,13 @@ import { formatDate, formatMoment, formatSpan, formatValue } from '../page/units
 import { Guarded } from '../parts/guarded.tsx';
 import { Breakable } from '../parts/text.tsx';
 
-/** A change of the chain. */
+/** A change in the chain. */
 export interface Cause extends Omit<CausedChange, 'revision'> {
   /** The write did not change the value. */
   readonly isRepeated?: boolean;
 }
 
-/** `forgotten`: how many causes before the last one are no longer stored; undefined: unknown. */
+/** Shows a chain of causes. `forgotten`: how many causes before the last one are no longer stored; undefined: unknown. */
 export function Chain(props: {
   readonly causes: readonly Cause[];
   readonly forgotten: number | undefined;

@@ -35,7 +35,7 @@ const longestMs = 2 ** 63 / 1e6;
 export const pointInTime = 'patchbay.Timestamp';
 export const timeSpan = 'patchbay.Duration';
 
-/** Their operators. */
+/** The operators of points in time and durations. */
 export const timeOperators: readonly (readonly [signature: string, compute: (a: Timed, b: Timed) => unknown])[] = [
   [`${pointInTime} - ${pointInTime}: ${timeSpan}`, (a, b) => new TimeSpan(a.ms - b.ms)],
   [`${pointInTime} - ${timeSpan}: ${pointInTime}`, (a, b) => new PointInTime(a.ms - b.ms)],

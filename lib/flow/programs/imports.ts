@@ -134,7 +134,7 @@ const rxjsOf: Readonly<Record<string, string>> = {
 /** Whether the RxJS found at a URL has the hub's version, in any folder. */
 const isOurRxjs = new Map<string, boolean>();
 
-/** From now on, these files import each other in these versions, and the RxJS of the hub. */
+/** Makes these files import each other in these versions, and the RxJS of the hub, from now on. */
 export function importVersions(versions: ReadonlyMap<string, string>): void {
   for (const [path, version] of versions) present.set(path, version);
   if (isHooked) return;

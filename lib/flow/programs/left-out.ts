@@ -27,7 +27,7 @@ export function leaveOut({ path, files }: FlowCode, reason: string): void {
   writeNotes(folder, { ...readNotes(folder), [basename(path)]: note });
 }
 
-/** Returns the reason why a flow is left out; undefined: it is not. Removes a note about content that the flow no longer has. */
+/** Returns the reason why a flow is left out; undefined if it is not. Removes a note about content that the flow no longer has. */
 export function whyLeftOut({ path }: Pick<FlowCode, 'path'>): string | undefined {
   const folder = dirname(path);
   const { [basename(path)]: note, ...others } = readNotes(folder);

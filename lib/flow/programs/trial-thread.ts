@@ -18,7 +18,7 @@ const [hub, authoring] = ['index', 'authoring'].map(
 ) as [string, string];
 let isWhole = false;
 
-/** From now on, flows import only the small loaded part of the hub, which contains their usual imports. */
+/** Makes flows import only the small loaded part of the hub, which contains their usual imports, from now on. */
 export async function useLeanHub(): Promise<void> {
   await import(authoring);
   registerHooks({
@@ -37,13 +37,13 @@ export function wantsMore(error: unknown): boolean {
   return !isWhole && error instanceof SyntaxError && error.message.includes('does not provide an export named');
 }
 
-/** From now on, flows import the whole hub. */
+/** Makes flows import the whole hub from now on. */
 export async function useWholeHub(): Promise<void> {
   isWhole = true;
   await import(hub);
 }
 
-/** A flow to try, by the URL of its file; or `asksWhere`, to report where the flow on trial is waiting. */
+/** A flow to try, given by the URL of its file; or `asksWhere`, to report where the flow on trial is waiting. */
 export type TrialRequest = { readonly href: string } | { readonly asksWhere: true };
 
 /** An answer of the thread: the result of a flow, or whether the thread is ready. */

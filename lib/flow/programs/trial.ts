@@ -14,7 +14,7 @@ import { placeOfThrow } from './program-places.ts';
 import { type Frame, type Place, placeIn, stackOfThread } from './stack.ts';
 import type { TrialAnswer, TrialRequest } from './trial-thread.ts';
 
-/** How long the import of a flow, with its `rules(on)`, may take. */
+/** The time limit for the import of a flow, including its `rules(on)`. */
 export const importDeadlineMs = 2000;
 /** The limit on a machine so busy that this process has not used that much CPU time. */
 const starvedDeadlineMs = 10_000;

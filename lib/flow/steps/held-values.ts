@@ -5,7 +5,7 @@ import { type Account, textBytes } from '../../model/held-bytes.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
-/** The bytes that one step may hold. */
+/** The maximum number of bytes that one step holds. */
 export const maxStepBytes = 16 * 1024 * 1024;
 /** The message of a step that had to drop everything. */
 export const letGoMessage = 'the hub holds too much data, so the values that the step held were dropped';

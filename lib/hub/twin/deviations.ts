@@ -8,7 +8,7 @@ import type { Value, ValueType } from '../../model/value.ts';
 export type SideName = 'done' | 'would';
 
 export interface DeviationOptions {
-  /** How many of the newest deviations are kept. */
+  /** The number of deviations that are kept: the newest ones. */
   readonly most: number;
   /** The length of a moment, within which one side may be later than the other. */
   readonly momentMs: number;

@@ -35,7 +35,7 @@ export interface DeviceStatus {
   readonly isSimulated: boolean;
 }
 
-/** How many frames a connection has sent and received since it started, and how many bytes. */
+/** The number of frames, and of bytes, that a connection has sent and received since it started. */
 export interface WireTotals {
   readonly framesIn: number;
   readonly framesOut: number;

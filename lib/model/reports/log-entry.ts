@@ -26,7 +26,7 @@ export interface LogStatus {
   readonly lost: number;
 }
 
-/** How many entries are kept. */
+/** The number of entries that are kept. */
 export const keptEntries = 2000;
 
 /** Entries, oldest first. The next page begins after `next`. */

@@ -37,7 +37,7 @@ export interface LoadReport {
 
 // The state of the shadow, and its deviations from the live results: plain data, copied on request.
 
-/** How many of the newest deviations are kept. */
+/** The number of deviations that are kept: the newest ones. */
 export const keptDeviations = 1000;
 
 export interface ShadowReport {

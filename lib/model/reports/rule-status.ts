@@ -35,14 +35,14 @@ export interface RuleStatus {
   readonly shadow?: true;
 }
 
-/** How long the switch of a rule or a connection lasts, over saves, reloads and restarts. */
+/** How long the switch of a rule or connection lasts, across saves, reloads and restarts. */
 export interface SwitchTerm {
   /** In milliseconds since 1970; null: for good. */
   readonly until: number | null;
   readonly reason: string;
 }
 
-/** A rule or connection that an operator has switched against its flow file. */
+/** A rule or connection that an operator has switched contrary to its flow file. */
 export interface Override {
   readonly kind: 'rule' | 'connection';
   readonly name: string;

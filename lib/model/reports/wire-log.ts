@@ -2,7 +2,7 @@
 
 import type { WireTotals } from './connection-status.ts';
 
-/** How many frames are kept, how many bytes in total, and how many bytes per frame. */
+/** The number of frames that are kept, of bytes in total, and of bytes per frame. */
 export const keptFrames = 1000;
 const keptBytes = 65_536;
 const shownBytes = 4096;

@@ -5,7 +5,7 @@ const wholeShape = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:Z|[
 
 /**
  * Reads a date, with or without a time, seconds and a zone, as milliseconds since 1970: `2026-11-22`, `2026-11-22T03:00+01:00`. Without a
- * zone, the zone of this process applies. Returns undefined for other text, or if there is no such day or time.
+ * zone, the zone of this process applies. Returns undefined for other text, or if the day or time does not exist.
  */
 export function readIsoTime(text: string): number | undefined {
   const [, day, clock = '00:00', zone = ''] = shape.exec(text) ?? [];

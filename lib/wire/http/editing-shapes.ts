@@ -220,7 +220,7 @@ export const openedSheet = named(
     isOpen: z.boolean({ error: 'true or false' }),
   }),
 );
-/** It answers with `{"others":[{"user":"anna","rule":"lamp","since":"…"}]}`. */
+/** `POST /hub/edit/sheet` answers with `{"others":[{"user":"anna","rule":"lamp","since":"…"}]}`. */
 export const otherSheets = named(
   'OtherSheets',
   z.strictObject({ others: z.array(z.strictObject({ user: text, rule: text, since: time })) }),
@@ -282,7 +282,7 @@ export const recipeRequest = named(
     set: z.record(z.string().max(100), z.string({ error: 'text' }).max(1000)),
   }),
 );
-/** It answers with `{"file":"tally-1.json5","text":"…"}`: a new file for POST /hub/edit. */
+/** `POST /hub/recipes/<name>` answers with `{"file":"tally-1.json5","text":"…"}`: a new file for POST /hub/edit. */
 export const filledRecipe = named('FilledRecipe', z.strictObject({ file: text, text }));
 export type FilledRecipe = Shape<typeof filledRecipe>;
 

@@ -381,7 +381,7 @@ const clientStatus = z.strictObject({
 });
 export type ClientStatus = Shape<typeof clientStatus>;
 
-/** `GET /hub/clients` answers with `{"count":2,"clients":[{"id":1,"address":"127.0.0.1","protocol":"plain",…}]}`, slow ones first. */
+/** `GET /hub/clients` answers with `{"count":2,"clients":[{"id":1,"address":"127.0.0.1","protocol":"plain",…}]}`, slowest first. */
 export const clientList = named(
   'Clients',
   z.strictObject({

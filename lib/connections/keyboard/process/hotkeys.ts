@@ -84,8 +84,8 @@ export interface Presser {
 }
 
 /**
- * Presses the keys in order and releases them in reverse. Resolves when no key is down, with the reason if one of them could not be
- * pressed, or else with empty text. Rejects if a key could not be released.
+ * Presses the keys in order and releases them in reverse. Resolves when no key is down: with the reason if a key could not be pressed,
+ * otherwise with empty text. Rejects if a key could not be released.
  */
 export async function pressCombination(presser: Presser, codes: readonly number[]): Promise<string> {
   const down: number[] = [];

@@ -3,9 +3,7 @@
 import { z } from 'zod';
 import type { HubName } from '../link/subjects.ts';
 
-/**
- * The greatest possible term. No correct hub reaches it. A hub that writes it does not block others, because terms restart after it.
- */
+/** The highest possible term. No correct hub reaches it. A hub that writes it does not block others, because terms restart after it. */
 export const maxTerm = 2 ** 48;
 const term = z.int().positive().max(maxTerm);
 const id = z.string().max(200);

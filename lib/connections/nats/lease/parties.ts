@@ -13,7 +13,7 @@ export interface Holder {
   readonly parts?: number;
 }
 
-/** The greatest known term among all parts of a lease. */
+/** The highest known term among all parts of a lease. */
 export interface Terms {
   greatest: number;
 }
@@ -65,7 +65,7 @@ export function answerForLife(transport: Transport, name: HubName, id: string): 
   });
 }
 
-/** *there*: it answers; *gone*: nobody listens; *silent*: it is suspended, cut off, or too busy. */
+/** *there*: the hub answers; *gone*: nobody listens; *silent*: the hub is suspended, cut off, or too busy. */
 export type Life = 'there' | 'gone' | 'silent';
 
 /** Determines whether a run of a hub is still connected: servers report immediately when nobody listens. */

@@ -19,7 +19,7 @@ const roundMs = 5;
  * waiting.
  */
 const waitingMs = 2.5;
-/** How many bytes of one hub, and of all hubs together, may wait. A message takes some memory besides its bytes. */
+/** The maximum number of waiting bytes, per hub and for all hubs together. A message takes some memory besides its bytes. */
 export const maxWaitingBytes = 8 * 1024 * 1024;
 const maxWaitingBytesInAll = 32 * 1024 * 1024;
 const messageBytes = 256;
@@ -107,7 +107,7 @@ export class Intake {
     else waiting.jobs.push(job);
   }
 
-  /** Runs work for a hub in its turn, before its waiting messages, or immediately. Errors: those of the work. */
+  /** Runs work for a hub in its turn, before its waiting messages, or immediately. Errors: any error of the work. */
   async run<T>(hub: string, work: () => T): Promise<T> {
     let result: T;
     await this.goThrough(hub, {
@@ -119,7 +119,7 @@ export class Intake {
     return result!;
   }
 
-  /** Runs steps for a hub in its turn, before its waiting messages. Errors: those of the steps. */
+  /** Runs steps for a hub in its turn, before its waiting messages. Errors: any error of the steps. */
   goThrough(hub: string, steps: Steps): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const own: Steps = {

@@ -21,7 +21,7 @@ const retryMs = 200;
 /** How many change notifications per second make the hub read immediately; further ones wait for a pause. */
 const freeHurries = 20;
 const hurryPauseMs = 50;
-/** How long a hub waits for a list that cannot be read. */
+/** The maximum time that a hub waits for a list that cannot be read. */
 export const longestWaitMs = 2000;
 /** A hub whose lease has not been renewed for this long has lost its IDs; a standby has taken the lease by then. */
 export const goneMs = 2 * leaseTimes.expiryMs;

@@ -4,14 +4,14 @@ import type { SchedulerLike } from 'rxjs';
 import type { HubReport } from '../wire/domain-messages.ts';
 import { longestWaitMs } from './connection-claims.ts';
 
-/** The interval of the checks for its messages. */
+/** The interval of the checks for messages of a namesake. */
 export const lookMs = 500;
 /** After more silent checks than this, the other hub counts as gone. */
 const silentLooks = longestWaitMs / lookMs;
 /** How long a hub that waits for the lease may take to get it once servers answer; after that, it counts as unable to. */
 const patienceMs = 10_000;
 
-/** The evaluated part of its messages. */
+/** The evaluated part of a namesake's messages. */
 export type NamesakeReport = Pick<HubReport, 'term' | 'epoch'>;
 
 export class Namesake {

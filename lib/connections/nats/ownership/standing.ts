@@ -48,7 +48,7 @@ export interface Standing {
   notify(): void;
 }
 
-/** The parts that follow the lease. */
+/** The parts of the connection that follow the lease. */
 export interface LeaseContext extends OwnershipContext {
   readonly refused: Refused;
   readonly namesake: Namesake;

@@ -26,8 +26,8 @@ const maxKnown = 100_000;
 /** How far the sender's estimate of the owner's clock may be ahead. */
 const implausibleMs = 1000;
 /**
- * The total length of the stored answers. Beyond that, the oldest are forgotten, and a repeated request is answered that it may have taken
- * effect.
+ * The total length of the stored answers. Beyond that, the oldest are forgotten, and the answer to a repeated request is that it may have
+ * taken effect.
  */
 export const maxAnswerLength = 32 * 1024 * 1024;
 

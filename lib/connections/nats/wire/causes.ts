@@ -26,7 +26,7 @@ const unprintable = /\p{Cc}/gu;
 export type WireOrigin = readonly [Origin['kind'], string, ...string[]];
 const mostOfOrigin = 5;
 
-/** From the newest to the oldest: `[address, type, value, origin, time, hop]` each. */
+/** Changes from newest to oldest, each as `[address, type, value, origin, time, hop]`. */
 export type WireLinks = readonly (readonly [string, Parameter['type'], Value, WireOrigin, number, number])[];
 
 export const wireLinks = z.custom<WireLinks>(isWireLinks);

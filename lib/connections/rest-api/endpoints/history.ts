@@ -69,7 +69,7 @@ function readHistoryQuestion(_: PastContext, { rest, query, accept, principal }:
 
 /**
  * Parses the query of a list. `?address=<address>` selects parameters by name, `?filter=<regex>` by pattern. `?after=<address>` continues
- * after the last one of an incomplete answer. Errors: `bad-request`.
+ * after the last address of an incomplete answer. Errors: `bad-request`.
  */
 export async function readHistoriesQuestion(context: PastContext, request: PastRequest): Promise<HistoryQuestion> {
   const query = readQuery(listed, request.query);

@@ -88,7 +88,7 @@ export const endpoints = [
   }),
 ];
 
-/** Returns the term of a switch; undefined: it has none. Errors: `bad-request`. */
+/** Returns the term of a switch; undefined if it has none. Errors: `bad-request`. */
 export function termOf(until: string | null | undefined, reason = ''): SwitchTerm | undefined {
   if (until === undefined) {
     if (reason === '') return undefined;

@@ -140,7 +140,7 @@ interface Updater {
   readonly expectRate: (() => void) | undefined;
 }
 
-/** Sets a parameter from the query. Errors: those of the query and the write. */
+/** Sets a parameter from the query. Errors: any error of the query and the write. */
 function updateByGet(context: UpdateContext, updater: Updater, response: HttpResponse, request: HttpRequest): void {
   expectNoTag(request);
   const asJson = acceptsJson(acceptOf(request));
@@ -180,8 +180,8 @@ const readers: ReadonlyMap<string, (body: string) => UncheckedUpdate> = new Map(
 ]);
 
 /**
- * Makes and counts the write; returns a promise if another hub owns the parameter. Errors: those of `read` and of the write, thrown or as
- * rejections.
+ * Makes and counts the write; returns a promise if another hub owns the parameter. Errors: any error of `read` and of the write, thrown or
+ * as rejections.
  */
 function update(context: UpdateContext, updater: Updater, read: () => UncheckedUpdate): Updated | Promise<Updated> {
   const { origin } = updater;

@@ -63,7 +63,7 @@ export function whyInvalid(files: CertificateFiles, { validFrom, validTo }: Cert
   return undefined;
 }
 
-/** Returns the warning about a certificate that expires within 30 days; undefined: there is none. */
+/** Returns the warning about a certificate that expires within 30 days; undefined for any other certificate. */
 export function noticeOf(files: CertificateFiles, { validTo }: Certificate, now: number): string | undefined {
   if (validTo - now > noticeMs || now > validTo) return undefined;
   const days = Math.floor((validTo - now) / dayMs);

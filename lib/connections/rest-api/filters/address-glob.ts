@@ -128,8 +128,8 @@ function tableOf(tokens: readonly string[], words: number) {
 // Address patterns sent by clients: globs and regular expressions. All match in linear time, so no pattern can block the hub.
 
 /**
- * Creates the filter of patterns, one of which has to match; their regular expressions have at most `maxSteps` steps in total. Without
- * patterns, it matches nothing. Errors: `bad-request` for a bad regex.
+ * Creates the filter of patterns, at least one of which must match; their regular expressions have at most `maxSteps` steps in total.
+ * Without patterns, it matches nothing. Errors: `bad-request` for a bad regex.
  */
 export function createPatternFilter(patterns: readonly Pattern[], maxSteps: number): Filter {
   const addresses = new Set(patterns.filter(isAddress));

@@ -130,7 +130,8 @@ function textOf(name: ArrayBuffer): string {
 const copies = new WeakSet<ArrayBuffer>();
 
 /**
- * Copies a chunk that is valid only during the call; returns a copy unchanged. Filling it with zeros first would take as long as copying.
+ * Copies a chunk that is valid only during the call; a chunk that already is a copy is returned unchanged. Filling it with zeros first
+ * would take as long as copying.
  */
 export function copyOf(chunk: ArrayBuffer): ArrayBuffer {
   if (copies.has(chunk)) return chunk;

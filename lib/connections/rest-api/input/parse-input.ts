@@ -57,7 +57,7 @@ export function asHubError(error: unknown, log: Log): HubError {
 
 // A list header may span several lines (RFC 9110 section 5.3). The library returns only the first.
 
-/** Whether a list of words, such as `keep-alive, Upgrade`, contains one of them, in any case. */
+/** Whether a list of words, such as `keep-alive, Upgrade`, contains a word, ignoring case. `word` is in lower case. */
 export function lists(list: string, word: string): boolean {
   return list.split(',').some((item) => item.trim().toLowerCase() === word);
 }

@@ -28,7 +28,7 @@ export interface Limit {
   readonly isSeen?: false;
 }
 
-/** How many wrong credentials in a row are compared before `wrongCredentials` counts. */
+/** The number of consecutive wrong credentials that are compared before `wrongCredentials` counts. */
 export const wrongInARow = 20;
 
 /**

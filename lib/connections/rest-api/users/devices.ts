@@ -17,7 +17,7 @@ import type { Departure, Directory } from './directory.ts';
 import type { SignedInUser } from './principal.ts';
 import { notLetIn } from './view.ts';
 
-/** How often the last visit of a device is noted. */
+/** The interval at which the last visit of a device is recorded. */
 export const noteMs = 3_600_000;
 const browserMs = 30 * 24 * noteMs;
 const longestName = 100;

@@ -271,8 +271,8 @@ function checkPlain(expected: string): PasswordCheck {
 }
 
 /**
- * Lets a client that was wrong too often wait for its turn, right or wrong, even if the comparison takes no time, because otherwise its
- * attempts would be unlimited; undefined: it does not have to wait. Errors: `unavailable` if too many comparisons wait.
+ * Makes a client that was wrong too often wait for its turn, right or wrong, even if the comparison takes no time, because its attempts
+ * would otherwise be unlimited. Returns undefined if the client does not have to wait. Errors: `unavailable` if too many comparisons wait.
  */
 export function whenItsTurn(asker: Asker): Promise<unknown> | undefined {
   return asker.isSlowed() ? quickQueue.add(asker, () => after(slowedMs, true)) : undefined;

@@ -6,8 +6,8 @@ import { anyOf, type Filter, filterOf, textWork } from '../filters/filter.ts';
 import type { RightSettings, UserSettings } from './user-settings.ts';
 
 /**
- * The requirement of a request: none, an admitted principal, or a right. `own`: the endpoint has separate credentials, which are not those
- * of users.
+ * The requirement of a request: none, an admitted principal, or a right. `own`: the endpoint has its own credentials instead of those of
+ * users.
  */
 export type Need = 'nothing' | 'own' | 'entry' | 'manage' | 'metrics' | 'edit';
 

@@ -21,7 +21,7 @@ export interface View {
   findToWrite(address: string): Parameter | undefined;
   /** Checks that the principal may write a parameter that was not found by its address. Errors: as `findToWrite`. */
   mayWrite(parameter: Parameter): boolean;
-  /** Writes and returns the converted value. Errors: those of `HubPort.write`, and `forbidden`. */
+  /** Writes and returns the converted value. Errors: any error of `HubPort.write`, and `forbidden`. */
   write(address: string, input: unknown, origin: Origin): Value;
   /** Returns the part of a writer that the principal may see. */
   show(origin: Origin): Origin;
@@ -41,7 +41,7 @@ export function openView(hub: HubPort): View {
   };
 }
 
-/** A view restricted by rights. When these end, it finds no parameter. */
+/** A view restricted by rights. Once the rights end, it finds no parameter. */
 export class BoundedView implements View {
   readonly #hub: HubPort;
   readonly #rights: Rights;

@@ -7,9 +7,9 @@ import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { AuditRow } from './audit-messages.ts';
 import { cut, rowOf, rowOfLost, rowOfReported, rowOfReportedLost } from './audit-tables.ts';
 
-/** The rate up to which each local change has a separate entry. */
+/** The maximum rate at which each local change gets a separate entry. */
 export const exactRowsPerSecond = 5000;
-/** The same rate for writes by other hubs here, and for changes that they report for their own parameters. */
+/** The same rate for writes that other hubs make on this hub, and for changes that they report for their own parameters. */
 export const exactWritesPerSecond = 2000;
 export const exactReportsPerSecond = 500;
 /** The maximum number of entries per second that count reported changes by hub and address, besides those that count by hub alone. */

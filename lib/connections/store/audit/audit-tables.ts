@@ -42,13 +42,13 @@ export const tables = `
   ) STRICT;
   CREATE TABLE IF NOT EXISTS age_mark (ran INTEGER PRIMARY KEY, n INTEGER NOT NULL) STRICT;`;
 
-/** The write-ahead log is emptied at this size, which the file keeps. */
+/** The size at which the write-ahead log is emptied; the file keeps this size. */
 export const logBytes = 512 * 1024;
 /** Texts of entries are cut at this many UTF-16 code units. */
 const maxTextUnits = 500;
-/** How many of the newest log entries are kept. */
+/** The number of log entries that are kept: the newest ones. */
 export const keptLogEntries = 10_000;
-/** How many of the newest log entries the hub loads at startup, which is as many as it shows. */
+/** The number of log entries that the hub loads at startup: the newest ones, as many as it shows. */
 export const readLogEntries = 2000;
 
 // Creates entries of the audit.
@@ -125,7 +125,7 @@ export function rowOfReported(change: Change, hub: string): AuditRow {
   return { ...rowOf(change), user: reporterOf(hub), cause: 'of one or more users, counted together' };
 }
 
-/** Creates one entry for changes that another hub reports within a second when they are too many to be recorded separately. */
+/** Creates one entry for changes that another hub reports within a second if they are too many to be recorded separately. */
 export function rowOfReportedLost(time: number, hub: string): AuditRow {
   const cause = 'more changes from this origin within a second than are stored';
   return { ...nothing, n: 0, time, kind: 'lost', user: reporterOf(hub), count: 1, cause };

@@ -26,7 +26,7 @@ interface FoundEntries {
   readonly hasMore: boolean;
 }
 
-/** Reads at most one page; `check` is called repeatedly and throws when the search takes too long. Errors: those of SQLite. */
+/** Reads at most one page; `check` is called repeatedly and throws when the search takes too long. Errors: any error of SQLite. */
 export function findEntries(database: DatabaseSync, question: AuditQuestion, check: () => void): FoundEntries {
   const { address, limit } = question;
   const glob = address === undefined ? undefined : globToRegExp(address);
@@ -244,7 +244,7 @@ export class EntryAges {
   #lastTime: number;
   #disordered: number;
 
-  /** Errors: those of SQLite. */
+  /** Errors: any error of SQLite. */
   constructor(database: DatabaseSync, keepMs: number, now: ClockReading) {
     this.#database = database;
     this.#keepMs = keepMs;

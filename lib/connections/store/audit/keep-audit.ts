@@ -142,7 +142,7 @@ class AuditKeeper extends Keeper implements RecordedArchive {
   }
 }
 
-/** Queues changes from outside and audit events until it is unsubscribed; `onHubEnd` is called when the hub begins to shut down. */
+/** Queues external changes and audit events until it is unsubscribed; `onHubEnd` is called when the hub begins to shut down. */
 export function listenForEntries(
   { changes$, wanted$, persistence }: Pick<HubPort, 'changes$' | 'wanted$' | 'persistence'>,
   isSelected: (address: string) => boolean,
@@ -233,7 +233,8 @@ export interface OpenedLog {
 }
 
 /**
- * Opens the database for a start of the hub, once the hub serves, because the start does not wait for it. Its thread starts immediately.
+ * Opens the database when the hub starts, once the hub serves clients, because the start does not wait for the database. Its thread starts
+ * immediately.
  */
 export function openAudit(context: OpenContext): OpenedLog {
   const writer = new AuditWriter();

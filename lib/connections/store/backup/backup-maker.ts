@@ -79,7 +79,7 @@ async function nextPiece(thread: StoreThread<BackupQuestion, BackupAnswer>): Pro
 
 // The part of a store for its files as a whole: it publishes their location and makes backups.
 
-/** Offers the files of the store until it is unsubscribed. Cold; never errs. */
+/** Offers the files of the store until it is unsubscribed. Cold; never errors. */
 export function keepStorage(context: ConnectionContext<StoreSettings>, hub: HubPort): Part {
   const { settings, resolvePath, withoutSecrets, finish } = context;
   return new Observable((subscriber) => {

@@ -20,8 +20,8 @@ export const noBlock: Place = { time: Number.NEGATIVE_INFINITY, revision: 0 };
 
 /**
  * Collects the changes of a block. A change is `[time, revision, value]`, relative to the first change of the block. A change with a cause
- * appends how much older the cause is: `[…, time, revision]`. A change whose writer, source or cause parameter differs from those of the
- * first change appends these: `[…, writer, source, parameter]`. Call `end` before `json`.
+ * appends the age of the cause, relative to the change: `[…, time, revision]`. A change whose writer, source or cause parameter differs
+ * from those of the first change appends these: `[…, writer, source, parameter]`. Call `end` before `json`.
  */
 export class Packing {
   count = 0;

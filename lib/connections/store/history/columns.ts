@@ -14,7 +14,7 @@ const floats = 5;
 const integers = 4;
 const bufferBytes = columnRows * (floats * Float64Array.BYTES_PER_ELEMENT + integers * Uint32Array.BYTES_PER_ELEMENT);
 
-/** A period before the first of the changes in which changes were lost. */
+/** A period, before the first of the changes, in which changes were lost. */
 export interface Gap {
   readonly start: number;
   readonly end: number;

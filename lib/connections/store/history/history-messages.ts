@@ -36,7 +36,9 @@ export interface JumpRow extends ClockJump {
   readonly revision: number | undefined;
 }
 
-/** The values of a connection are stale since `start`; with `end`, they are fresh again. `revision` is that of the hub at the start. */
+/**
+ * The values of a connection have been stale since `start`; with `end`, they are fresh again. `revision` is that of the hub at the start.
+ */
 export interface AbsenceRow {
   readonly connection: string;
   readonly start: number;

@@ -4,7 +4,7 @@
 export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
 
-/** Texts are cut at this many UTF-16 code units, because the history is not a document archive. */
+/** The length at which texts are cut, in UTF-16 code units: the history is not a document archive. */
 export const maxTextUnits = 1024;
 
 /** The reason for a gap after which a value is unknown until it is recorded again. */

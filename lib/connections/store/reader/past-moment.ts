@@ -127,7 +127,8 @@ export function heldBefore(moment: Moment, series: Series, time: number): Held |
 }
 
 /**
- * Returns the value in a segment right before a time. If the value did not change in it, it is the one at the end of the previous segment.
+ * Returns the value in a segment right before a time. If the segment has no change before that time, this is the value at the end of the
+ * previous segment.
  */
 export function heldIn(moment: Moment, series: Series, segment: Segment, time: number): Held | undefined {
   const { segments, gaps, deadline } = moment;

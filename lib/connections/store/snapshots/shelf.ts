@@ -133,9 +133,9 @@ function keyOf(selection: string, name: string): string {
 
 // Limits of snapshots.
 
-/** Per store. */
+/** The maximum number of selections per store. */
 export const maxSelections = 64;
-/** Per selection. */
+/** The maximum number of snapshots per selection. */
 export const maxSnapshots = 100;
 /** The limits for each snapshot. */
 export const maxParameters = 20_000;

@@ -29,7 +29,7 @@ function makeCopy(): Copied {
   }
 }
 
-/** Checks the integrity of the copy. Errors: those of SQLite, `DamagedError`. */
+/** Checks the integrity of the copy. Errors: any error of SQLite, `DamagedError`. */
 function checkCopy(): void {
   const database = readDatabase(part);
   try {

@@ -36,8 +36,8 @@ export function giveWay(): void {
 }
 
 /**
- * Has the hub keep the calling thread from interrupting others when it wakes up (`startThread`). Its share of processor time stays the
- * same, because clients wait for it.
+ * Makes the hub keep the calling thread from interrupting others when the thread wakes up (`startThread`). Its share of processor time
+ * stays the same, because clients wait for it.
  */
 export function neverInterrupt(): void {
   Atomics.store((workerData as ThreadData).number, 0, Number(threadNumber() ?? -1));
@@ -73,9 +73,9 @@ let returnedAt = Number.NEGATIVE_INFINITY;
 let bytesThen = 0;
 
 /**
- * Returns free memory to the system some time after the last request; call it with each. V8 does not do this by itself, because an idle
- * thread never allocates enough: data read or written at the start would remain forever, and half of its heap is code of Node.js that ran
- * only then.
+ * Returns free memory to the system some time after the last request; call it at each request. V8 does not do this by itself, because an
+ * idle thread never allocates enough: data read or written at the start would remain forever, and half of its heap is code of Node.js that
+ * ran only then.
  */
 export function returnMemoryWhenIdle(): void {
   if (idle === undefined) idle = setTimeout(returnMemory, idleMs).unref();

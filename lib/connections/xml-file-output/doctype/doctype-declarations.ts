@@ -117,7 +117,7 @@ function token(what: string, source: string): Token {
 
 const wholeTypes = ['CDATA', 'IDREFS', 'IDREF', 'ID', 'ENTITIES', 'ENTITY', 'NMTOKENS', 'NMTOKEN'] as const;
 
-/** [45] `<!ELEMENT` was read. */
+/** Reads the rest of an element declaration [45], after `<!ELEMENT`. */
 export function readElement(scanner: Scanner): void {
   scanner.expect(tokens.space);
   scanner.expect(tokens.name);
@@ -173,7 +173,7 @@ function readChildren(scanner: Scanner): void {
   }
 }
 
-/** [52] `<!ATTLIST` was read. */
+/** Reads the rest of an attribute-list declaration [52], after `<!ATTLIST`. */
 export function readAttributes(scanner: Scanner, entities: Entities): void {
   scanner.expect(tokens.space);
   scanner.expect(tokens.name);
@@ -212,7 +212,7 @@ function readDefault(scanner: Scanner, entities: Entities): void {
   entities.checkAttribute(literal.slice(1, -1), start + 1);
 }
 
-/** [70] to [76]: `<!ENTITY` was read. */
+/** Reads the rest of an entity declaration [70] to [76], after `<!ENTITY`. */
 export function readEntity(scanner: Scanner, entities: Entities): void {
   scanner.expect(tokens.space);
   const isParameter = scanner.skip('%');
@@ -240,7 +240,7 @@ function readNotationOfData(scanner: Scanner): boolean {
   return true;
 }
 
-/** [82] `<!NOTATION` was read. */
+/** Reads the rest of a notation declaration [82], after `<!NOTATION`. */
 export function readNotation(scanner: Scanner): void {
   scanner.expect(tokens.space);
   scanner.expect(tokens.simpleName);
@@ -249,7 +249,7 @@ export function readNotation(scanner: Scanner): void {
   endDeclaration(scanner);
 }
 
-/** [75], or [83] for a notation, where the system identifier may be omitted. Returns whether there is an ID. */
+/** Reads an external ID [75], or [83] for a notation, where the system identifier may be omitted. Returns whether an ID was found. */
 export function readExternalId(scanner: Scanner, isOfNotation = false): boolean {
   const keyword = scanner.skipOne(['SYSTEM', 'PUBLIC']);
   if (keyword === undefined) return false;
@@ -273,7 +273,7 @@ function endDeclaration(scanner: Scanner): void {
 // The entities that an internal subset declares, and the references to them within it (XML 1.0 section 4.1). It checks the constraints Entity
 // Declared, Parsed Entity, No Recursion, No External Entity References and No < in Attribute Values.
 
-/** How deeply entities may be nested. */
+/** The maximum nesting depth of entities. */
 export const maxDepth = 20;
 
 /** An entity: internal, with its replacement text; or external, in a file that is not read, as text or as other data. */

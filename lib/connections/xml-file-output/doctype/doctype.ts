@@ -28,7 +28,7 @@ export interface Doctype {
 const prolog = /^\ufeff?(?:[ \t\r\n]+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/;
 const standalone = /^\ufeff?<\?xml\s[^>]*\sstandalone\s*=\s*["']yes["']/;
 
-/** Reads the declaration of a document, if there is one. Errors: `Mistake`. */
+/** Reads the declaration of a document, if it has one. Errors: `Mistake`. */
 export function findDoctype(text: string): Doctype | undefined {
   const [before] = prolog.exec(text)!;
   if (!text.startsWith('<!DOCTYPE', before.length)) return undefined;

@@ -27,7 +27,7 @@ export function whyNotOff(address: string): string {
   return reasons().get(address) ?? '';
 }
 
-/** Delivers pending releases whenever the link is back, and as far as possible when the page ends. Call it once. */
+/** Delivers pending releases whenever the link returns, and, as far as possible, when the page closes. Call it once. */
 export function deliverReleases(): void {
   hub.state$.subscribe(({ name }) => name === 'resuming' && releases.retry());
   addEventListener('pagehide', () => releases.pending.forEach(sendAtEnd));

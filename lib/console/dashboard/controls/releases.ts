@@ -5,7 +5,7 @@
 export const releasePauseMs = 1000;
 
 export interface Releases {
-  /** Writes true. Errors: those of the write. */
+  /** Writes true. Errors: any error of the write. */
   press(address: string): Promise<void>;
   /** Writes false until it is acknowledged. */
   release(address: string): void;
@@ -31,7 +31,7 @@ interface PendingRelease {
   pause: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** `former` are pending releases of an earlier page in this tab. */
+/** Creates the releases; `former` are the pending ones of an earlier page in this tab. */
 export function createReleases(former: readonly string[], { send, changed, settled }: ReleasesOptions): Releases {
   /** The pending releases by address. They are bounded by the pressed buttons, because an acknowledged release is removed. */
   const pending = new Map<string, PendingRelease>(

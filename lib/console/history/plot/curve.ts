@@ -24,7 +24,7 @@ export function isMarks({ kind }: History): boolean {
   return kind === 'fires' || kind === 'texts';
 }
 
-/** Returns the curve of a history: its gaps are unknown, and its last value holds to its end. */
+/** Returns the curve of a history: gaps are unknown, and the last value holds to the end. */
 export function curveOf(history: History): Curve {
   if (isMarks(history)) return marksOf(history);
   const middle = history.mean ?? (history.values ?? []).map(numberOf);
@@ -37,8 +37,8 @@ export function curveOf(history: History): Curve {
 }
 
 /**
- * Appends the values that the page received after the last change of the history. That change holds until the first of these values.
- * Times without news on the page do not interrupt the curve where the history has a record.
+ * Appends the values that the page received after the last change of the history. That change holds until the first of these values. Times
+ * without news on the page do not interrupt the curve where the history has recorded values.
  */
 export function continueWith(past: Curve, { times, values }: Seen): Curve {
   if (times.length === 0) return past;

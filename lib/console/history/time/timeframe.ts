@@ -26,7 +26,7 @@ export function rangeOf(frame: Timeframe, now: number): TimeRange {
   return isFollowing(frame) ? { from: now - frame.lastMs, to: now } : frame;
 }
 
-/** Moves by some milliseconds, later if positive. A range that reaches the present follows the clock. */
+/** Moves the range by some milliseconds, later if positive. A range that reaches the present follows the clock. */
 export function pan(frame: Timeframe, now: number, ms: number): Timeframe {
   const { from, to } = rangeOf(frame, now);
   return settle({ from: from + ms, to: to + ms }, now);

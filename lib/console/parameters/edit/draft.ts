@@ -17,7 +17,7 @@ export interface Draft {
   settle(text: string): void;
 }
 
-/** `followed` is the text of the value. Undefined: the value is unknown, and the field is empty. */
+/** Creates the draft of a field. `followed` is the text of the value; undefined: the value is unknown, and the field is empty. */
 export function createDraft(followed: Accessor<string | undefined>): Draft {
   const [typed, setTyped] = createSignal<string>();
   const [entered, setEntered] = createSignal<string>();

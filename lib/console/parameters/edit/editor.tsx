@@ -9,7 +9,7 @@ import { createDraft, type FieldProps, mistakeId } from './draft.ts';
 import { restoreLineBreaks, withLineFeeds } from './line-breaks.ts';
 import { createNumberDraft } from './number-draft.ts';
 
-/** An existing parameter. */
+/** The parameter to edit, which must exist. */
 export interface EditorProps {
   readonly address: string;
   readonly type: ValueType;
@@ -17,7 +17,7 @@ export interface EditorProps {
   readonly value: Value | undefined;
 }
 
-/** Each parameter has its own editor: text typed for one is never written to another. */
+/** The editor of one parameter. Each parameter has its own: text typed for one is never written to another. */
 export function Editor(props: EditorProps) {
   return (
     <Show when={`${props.address} ${props.type}`} keyed>

@@ -22,8 +22,8 @@ interface Entry extends LiveRow {
 }
 
 /**
- * Follows the addresses for the calling scope. Returns a function that finds the row of an address. Without a `rate` a change after a
- * pause appears immediately, and continuous changes at a lower rate.
+ * Follows the addresses for the calling scope. Returns a function that finds the row of an address. Without a `rate`, a change after a
+ * pause appears immediately, and continuous changes appear at a lower rate.
  */
 export function useLiveRows(
   addresses: Accessor<readonly string[]>,

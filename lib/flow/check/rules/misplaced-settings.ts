@@ -35,7 +35,7 @@ const otherSteps: ReadonlyMap<string, string> = new Map([
   ['sleep', 'delay'],
 ]);
 
-/** Returns the step for which another name stands; undefined: there is none. */
+/** Returns the step that another name stands for; undefined if none is known. */
 export function stepMeantBy(name: string): string | undefined {
   return otherSteps.get(name);
 }

@@ -110,7 +110,7 @@ export function isGateway({ type }: ConnectionPlan): boolean {
   return type.isGateway === true;
 }
 
-/** Returns a claim of a connection that conflicts with one of another connection; undefined: there is none. */
+/** Returns a claim of a connection that conflicts with a claim of another connection; undefined if no claim conflicts. */
 export function clashOf(plan: ConnectionPlan, other: ConnectionPlan): Claim | undefined {
   const taken = claimsOf(other);
   return claimsOf(plan).find((claim) => taken.some((one) => claimsClash(claim, one)));
@@ -127,7 +127,7 @@ interface Hold {
   readonly reason: string;
 }
 
-/** Holds connections: all for one reason, or single ones for separate reasons. Gateways are exempt, unless they flush last. */
+/** Holds connections: all for one reason, or individual ones for separate reasons. Gateways are exempt, unless they flush last. */
 export class Holds {
   /** The reason why all connections are held; undefined: they are not held. */
   all: string | undefined = undefined;
@@ -212,7 +212,7 @@ function isOther(before: ConnectionPlan, after: ConnectionPlan): boolean {
   return before.key !== after.key || before.description !== after.description;
 }
 
-/** The plan that a running connection can adopt without a restart: `after`, or one between the two; undefined: there is none. */
+/** The plan that a running connection can adopt without a restart: `after`, or a plan between the two; undefined if there is none. */
 export function takeableOf(running: RunningConnection | undefined, after: ConnectionPlan): ConnectionPlan | undefined {
   const before = running?.plan;
   if (before === undefined || before.key === after.key || before.type !== after.type) return undefined;

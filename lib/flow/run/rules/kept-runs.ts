@@ -6,7 +6,7 @@ import { cutText } from '../../../model/printable.ts';
 import type { RuleOutcome, RuleRun } from '../../../model/reports/rule-status.ts';
 import { toText, type Value } from '../../../model/value.ts';
 
-/** Longer texts are cut. */
+/** The length at which texts are cut. */
 export const keptLength = 200;
 
 /** The positions of a run's numbers. */
@@ -42,7 +42,9 @@ interface Details {
   durationUs?: number;
 }
 
-/** A run is added, and then completed until the next one is added. Calls before the first run have no effect. */
+/**
+ * Keeps the last runs of a rule. A run is added, and then completed until the next one is added. Calls before the first run have no effect.
+ */
 export abstract class KeptRuns {
   #numbers = nowhere.numbers;
   /** The positions of the first and the latest run. */
@@ -226,7 +228,7 @@ export function cut(value: Value): Value {
 // The memory for the runs of rules. Rules that run one after another, such as thousands with the same source, have adjacent runs, because a
 // processor would wait for memory if they were scattered.
 
-/** How many runs are kept per rule. */
+/** The number of runs that are kept per rule. */
 export const keptRuns = 50;
 /** The number of numbers per run. */
 const runWidth = 5;

@@ -8,7 +8,7 @@ import type { RuleReports } from './rule-reports.ts';
 import type { RuleSources } from './rule-sources.ts';
 import type { RuleTrace, Traces } from './trace.ts';
 
-/** Shared by all rules of a hub. */
+/** The objects that all rules of a hub share. */
 export interface RuleRuntime {
   readonly graph: Graph;
   /** The clock of steps that take time, and of restarts. */

@@ -53,7 +53,7 @@ export function isNotModified(wanted: Preconditions, { etag, modified }: Pick<Fi
   return at !== undefined && since !== undefined && at <= since;
 }
 
-/** Checks that a request requires no tag of an answer that has none. Errors: `precondition-failed`. */
+/** Checks that a request does not require a tag of an answer without one. Errors: `precondition-failed`. */
 export function expectNoTag(request: HttpRequest): void {
   if (request.getHeader('if-match') === '') return;
   const [ifMatch = ''] = joinedHeaders(request, 'if-match');

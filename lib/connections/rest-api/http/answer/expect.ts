@@ -4,7 +4,10 @@
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import { joinedHeaders, lists } from '../../input/parse-input.ts';
 
-/** Marks a response whose client waits. If the answer is sent before the permission, the connection ends with it. */
+/**
+ * Marks a response whose client waits for permission to send its body. If the answer is sent before the permission, the connection ends
+ * with it.
+ */
 export function noteExpectation(response: HttpResponse, request: HttpRequest): void {
   const expect = request.getHeader('expect');
   if (expect === '' || expect === '100-continue') return;
@@ -27,7 +30,7 @@ export function letSend(response: HttpResponse): void {
   response.hasContinued = true;
 }
 
-/** Whether an interim status was sent before that of the answer. */
+/** Whether an interim status was sent before the status of the answer. */
 export function hasContinued(response: HttpResponse): boolean {
   return response.hasContinued === true;
 }

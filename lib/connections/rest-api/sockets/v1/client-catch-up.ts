@@ -148,7 +148,7 @@ export function withOthers(
   return [...snapshots, ...others.map((subscription) => ({ subscription, from, isNew: false }))];
 }
 
-/** Repeats a step until a time, until the client is full, or until the step returns that there is no more. */
+/** Repeats a step until a deadline, until the client is full, or until the step reports that nothing is left. */
 export function stepUntil(endMs: number, client: { readonly isFull: boolean }, step: () => boolean): Stopped {
   for (;;) {
     if (client.isFull) return 'full';

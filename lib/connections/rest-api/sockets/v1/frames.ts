@@ -33,7 +33,7 @@ export function defFrame(definitions: string): string {
   return `{"def":[${definitions}]}`;
 }
 
-/** A frame without a revision confirms none. */
+/** Returns a `set` frame. Without a revision, the frame confirms none. */
 export function setFrame(items: string, revision: number | undefined): string {
   return revision === undefined ? `{"set":[${items}]}` : `{"set":[${items}],"rev":${revision}}`;
 }

@@ -133,7 +133,7 @@ function shownOf(key: readonly string[]): readonly Pattern[] {
   return key.slice(0, shownPatterns).map((pattern) => JSON.parse(pattern));
 }
 
-/** A subscription request; `since`: the position of the client when its connection broke. */
+/** A subscription request; `since`: the position of the client when its connection was lost. */
 export interface Request {
   readonly subscription: Subscription;
   readonly since: Since | undefined;

@@ -114,7 +114,7 @@ export class HistoryDatabase {
   /** Rows refused by the database. */
   readonly leftOut = new LeftOutRows();
 
-  /** Opens an existing database. Errors: those of SQLite and the file system, `DamagedError`. After an error, nothing remains open. */
+  /** Opens an existing database. Errors: any error of SQLite and the file system, `DamagedError`. After an error, nothing remains open. */
   constructor(path: string, { databaseBytes, logBytes }: HistoryRoom, now = readClocks()) {
     this.database = openDatabase(path, databaseBytes, logBytes);
     try {
@@ -148,13 +148,14 @@ export class HistoryDatabase {
     }
   }
 
-  /** Creates an empty database. Errors: those of SQLite and of the file system. */
+  /** Creates an empty database. Errors: any error of SQLite and of the file system. */
   static create(path: string): void {
     createDatabase(path, historyTables);
   }
 
   /**
-   * Checks that a file is a history; with `isChecked`, a small one for damage. Errors: those of SQLite and the file system, `DamagedError`.
+   * Checks that a file is a history; with `isChecked`, a small one for damage. Errors: any error of SQLite and the file system,
+   * `DamagedError`.
    */
   static recognize(path: string, isChecked: boolean): void {
     const database = readDatabase(path);
@@ -179,7 +180,7 @@ export class HistoryDatabase {
     return this.#mostPages;
   }
 
-  /** Runs `work` in a transaction. When it returns, the changes are on disk. Errors: those of SQLite, `DamagedError`. */
+  /** Runs `work` in a transaction. When it returns, the changes are on disk. Errors: any error of SQLite, `DamagedError`. */
   write(work: () => void): void {
     this.#files.expectWhole();
     try {
@@ -367,7 +368,7 @@ export class HistoryDatabase {
     this.#blockEnds.clear();
   }
 
-  /** Empties the log. Returns false while a reader still uses it. Errors: those of SQLite. */
+  /** Empties the log. Returns false while a reader still uses it. Errors: any error of SQLite. */
   emptyLog(isGivenBack = false): boolean {
     return emptyLog(this.database, isGivenBack);
   }
@@ -413,7 +414,7 @@ const blockBefore = `SELECT last_time, last_revision, ${blockColumns} FROM chang
   WHERE hour = ? AND parameter = ? AND (time, revision) <= (?, ?) AND ${areWhole}
   ORDER BY time DESC, revision DESC LIMIT 1`;
 
-/** Deletes damaged blocks, and describes the losses. Errors: those of SQLite. */
+/** Deletes damaged blocks, and describes the losses. Errors: any error of SQLite. */
 export function dropDamagedBlocks(database: DatabaseSync, path: string): string[] {
   const keys = ['hour', 'parameter', 'time', 'revision'];
   let damaged = 0;

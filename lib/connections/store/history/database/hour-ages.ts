@@ -18,7 +18,9 @@ export class HourAges {
   /** Hours with rows written since their last note. */
   readonly #written = new Set<number>();
 
-  /** Continues from the database. `seen` is the end of the recording by an earlier version; 0: there is none. Errors: those of SQLite. */
+  /**
+   * Continues from the database. `seen` is the end of the recording by an earlier version; 0: there is none. Errors: any error of SQLite.
+   */
   constructor(database: DatabaseSync, seen: number, now: ClockReading) {
     this.#database = database;
     this.#putAge = database.prepare('INSERT OR REPLACE INTO age VALUES (1, ?, ?, ?)');
@@ -72,7 +74,7 @@ export class HourAges {
   }
 }
 
-/** When each hour was last written, on that clock. For an hour from an earlier version, it is the end of the hour. */
+/** When each hour was last written, on the age clock. For an hour from an earlier version, this is the end of the hour. */
 export class AgesOfHours {
   readonly ages: Ages;
   readonly #noted: readonly (readonly [hour: number, ran: number])[];

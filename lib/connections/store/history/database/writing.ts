@@ -82,7 +82,7 @@ export class Writing {
     }
   }
 
-  /** Writes the changes and calls `wrote` after each transaction. Errors: those of SQLite; completed transactions remain. */
+  /** Writes the changes and calls `wrote` after each transaction. Errors: any error of SQLite; completed transactions remain. */
   writeChanges(batch: Batch, wrote: (rows: number) => void): void {
     const { columns, until, absences } = batch;
     const isIdle = columns.length === 0 && batch.jumps.length === 0 && absences.length === 0;
@@ -144,7 +144,7 @@ export class Writing {
     while (jumps.length > 0) jump();
   }
 
-  /** Writes the spans that are over at a time. Errors: those of SQLite; unwritten spans keep waiting. */
+  /** Writes the spans that are over at a time. Errors: any error of SQLite; unwritten spans keep waiting. */
   writeSpans(until: number): void {
     for (const spans of this.#spans) spans.endBefore(until);
     const open = this.#spans.map((spans) => spans.openSince(until));
@@ -228,11 +228,11 @@ export class Writing {
 // Parameters, writers and gaps take a few bytes each, but their number grows over years. So the store occasionally deletes parameters and
 // writers that no row refers to, and the oldest gaps.
 
-/** Up to this many parameters and writers, a search for unused ones is not worth its cost. */
+/** The number of parameters and writers up to which a search for unused ones is not worth its cost. */
 export const usualNames = 10_000;
-/** How many of the newest gaps are kept: more than a query reads. */
+/** The number of gaps that are kept: the newest ones, and more than a query reads. */
 export const keptGaps = 10_000;
-/** How many of the newest absences are kept, over all connections. */
+/** The number of absences that are kept for all connections together: the newest ones. */
 export const keptAbsences = 100_000;
 /** The maximum number of rows that one step deletes, and of parameters whose changes it reads. */
 const stepRows = 500;

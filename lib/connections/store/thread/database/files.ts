@@ -68,7 +68,7 @@ export function useCopy({ path, copy }: DatabaseFiles): void {
   renameSync(part, path);
 }
 
-/** Returns when a file was last written, in milliseconds since 1970; undefined: there is none. */
+/** Returns when a file was last written, in milliseconds since 1970; undefined if it does not exist. */
 export function timeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }

@@ -20,7 +20,7 @@ interface Opening<Held, Database> extends Recovery<Held> {
   readonly others: string;
   /** Whether its contents are needed even if it cannot be written. */
   readonly isRead: boolean;
-  /** Opens the database for writing. Errors: those of SQLite. */
+  /** Opens the database for writing. Errors: any error of SQLite. */
   open(held: Held | undefined): Database;
 }
 
@@ -119,7 +119,7 @@ const waitMs = 1000;
 export class FolderLock {
   readonly #database: DatabaseSync;
 
-  /** Takes `<name>.lock`. Errors: those of SQLite; busy: another hub uses the folder. */
+  /** Takes `<name>.lock`. Errors: any error of SQLite; busy: another hub uses the folder. */
   constructor(folder: string, name = 'hub') {
     const path = join(folder, `${name}.lock`);
     try {
@@ -151,7 +151,7 @@ function lock(path: string): DatabaseSync {
 
 interface Recovery<Held> {
   create(path: string): void;
-  /** Reads the contents of the database. Errors: those of SQLite, `DamagedError`. */
+  /** Reads the contents of the database. Errors: any error of SQLite, `DamagedError`. */
   read(path: string): Held;
   /** Describes the losses in the contents. */
   lossesOf?(held: Held): readonly string[];
@@ -162,7 +162,7 @@ interface Recovery<Held> {
 }
 
 /**
- * Returns the contents of the database; undefined: it is new. Adds one sentence per loss to `losses`. Errors: those of SQLite and of
+ * Returns the contents of the database; undefined: it is new. Adds one sentence per loss to `losses`. Errors: any error of SQLite and of
  * the file system.
  */
 function recover<Held>(files: DatabaseFiles, losses: string[], recovery: Recovery<Held>): Held | undefined {
@@ -189,9 +189,7 @@ function recover<Held>(files: DatabaseFiles, losses: string[], recovery: Recover
   }
 }
 
-/**
- * Reads a database and adds its losses. `name` is the original path of a temporary copy. Errors: those of SQLite, `DamagedError`.
- */
+/** Reads a database and adds its losses. `name` is the original path of a temporary copy. Errors: any error of SQLite, `DamagedError`. */
 function readStored<Held>(path: string, losses: string[], recovery: Recovery<Held>, name = path): Held {
   const before = readLogIndex(path);
   const held = recovery.read(path);
@@ -239,7 +237,7 @@ interface LogIndex {
   readonly salt: string;
 }
 
-/** Reads the index of the log of a database; undefined: there is none, or it was not written completely. */
+/** Reads the index of the log of a database; undefined if it is missing or incomplete. */
 export function readLogIndex(path: string): LogIndex | undefined {
   const bytes = Buffer.alloc(readBytes);
   try {

@@ -9,7 +9,7 @@ import type { LeftOut } from '../values/values-messages.ts';
 
 type Argument = string | number;
 
-/** Returns all rows as arrays. An integer that is too large for JavaScript becomes the nearest number. Errors: those of SQLite. */
+/** Returns all rows as arrays. An integer that is too large for JavaScript becomes the nearest number. Errors: any error of SQLite. */
 export function readRows<Row extends readonly unknown[] = unknown[]>(
   statement: StatementSync,
   ...values: readonly Argument[]
@@ -67,7 +67,7 @@ export function isWithin(kind: NumberKind, column: string): string {
 /** Columns of a table that contain numbers of one kind. */
 export type NumberColumns = readonly [table: string, kind: NumberKind, ...columns: string[]];
 
-/** Deletes rows with a number out of range, and returns their count. Errors: those of SQLite. */
+/** Deletes rows with a number out of range, and returns their count. Errors: any error of SQLite. */
 export function dropOutOfRange(database: DatabaseSync, all: readonly NumberColumns[]): number {
   let dropped = 0;
   for (const [table, kind, ...columns] of all) {
@@ -108,7 +108,7 @@ export function dropDamaged<Row extends readonly unknown[]>(
   return dropped;
 }
 
-/** Describes them: `lost the entries in 2 damaged rows of audit.db`. */
+/** Describes damaged rows: `lost the entries in 2 damaged rows of audit.db`. */
 export function damagedText(path: string, damaged: number, what: string): string[] {
   if (damaged === 0) return [];
   return [`lost the ${what} in ${counted(damaged, 'damaged row')} of ${path}`];

@@ -40,7 +40,7 @@ export function runStream(body: StreamBody, context: RuleContext): Subscription 
 // The sources of the stream of a rule in TypeScript. All subscriptions end with the rule, including those that the stream made later and
 // never ended. Their number is limited.
 
-/** How many subscriptions the streams of a rule may have at the same time. */
+/** The maximum number of simultaneous subscriptions in the streams of a rule. */
 export const maxSubscriptions = 1000;
 const tooMany = `its streams may have ${groupDigits(maxSubscriptions)} subscriptions at most; the next one was refused`;
 

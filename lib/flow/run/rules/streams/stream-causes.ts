@@ -130,7 +130,7 @@ export const streamScheduler: SchedulerLike = {
   },
 };
 
-/** The time of that scheduler, for operators that do not schedule. */
+/** The time of that scheduler, for operators that do not schedule work. */
 export const steadyTime: TimestampProvider = {
   now: () => (present?.scheduler ?? outside).now(),
 };
