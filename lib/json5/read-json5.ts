@@ -52,7 +52,7 @@ export function createJson5Text(source: KeptText, data: unknown, places: KnownPl
     duplicates: places.found.duplicates.map(({ path, offset }) => ({
       path,
       position: places.positionAt(offset),
-      message: `expected "${path.at(-1)}" once, got it more than once`,
+      message: `expected "${path.at(-1)}" once, got several`,
     })),
     positionOf: (path, offset) =>
       (offset === undefined ? undefined : findInText(source.text, path, offset, places)) ??

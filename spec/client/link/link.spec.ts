@@ -169,7 +169,7 @@ for (const [status, name] of [
 test('a server with another protocol is tried again', (t) => {
   const script = playHub();
   script.socket.accept('e1', '');
-  t.like(script.hub.state, { name: 'waiting', reason: 'the server does not speak patchbay.v1' });
+  t.like(script.hub.state, { name: 'waiting', reason: 'the server does not support patchbay.v1' });
 });
 
 test('close() ends timers, sockets, listeners and streams', async (t) => {

@@ -173,7 +173,10 @@ test('by an edit nobody gains what he may not read, write or manage; the place i
       { path: 'connections.mine', insert: { type: 'rest-api', port: 0 } },
       /connections\.mine: expected a user with all rights/,
     ],
-    [{ path: 'connections.desk.parameters[3]', insert: 'x,B' }, /connections\.desk: expected a connection of which/],
+    [
+      { path: 'connections.desk.parameters[3]', insert: 'x,B' },
+      /connections\.desk: expected a connection with only parameters that/,
+    ],
     [
       { path: 'connections.out', insert: { type: 'xml-file-output', filename: 'a.xml', template: '<a/>' } },
       /all rights/,

@@ -29,7 +29,12 @@ const faults: [certFile: string, keyFile: string, setting: string, expected: str
   ['hub.crt', 'broken.key', 'keyFile', 'a private key in PEM form, got one that cannot be read \\(.+\\)'],
   ['hub.crt', 'encrypted.key', 'keyFile', 'a private key without a passphrase, got an encrypted one; .+'],
   ['hub.crt', 'old-encrypted.key', 'keyFile', 'a private key without a passphrase, got an encrypted one; .+'],
-  ['hub.crt', 'other.key', 'keyFile', 'the key of the certificate in .*/hub.crt, got the key of another certificate'],
+  [
+    'hub.crt',
+    'other.key',
+    'keyFile',
+    'the private key of the certificate in .*/hub.crt, got the key of another certificate',
+  ],
   ['short.crt', 'short.key', 'keyFile', `${keys}, got an RSA key of 1024 bits`],
   ['curve.crt', 'curve.key', 'keyFile', `${keys}, got an EC key on secp256k1`],
 ];
