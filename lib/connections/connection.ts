@@ -16,7 +16,7 @@ import type { FileMistake, ResolvePath, SettingHint, SettingMistake } from './se
 
 /** The properties of every connection type. Only `type`, `isExternal`, `settingsSchema` and `parameters` are required. */
 interface ConnectionTypeBasics<Settings> {
-  /** Its name in flow files, `virtual-core`; its folder has the same name. */
+  /** The name in flow files, `virtual-core`; its folder has the same name. */
   readonly type: string;
   /**
    * Whether it has effects outside the process: on the network, on files, on devices. Tests in virtual time do not start such a type, but
@@ -65,7 +65,7 @@ interface ConnectionTypeBasics<Settings> {
     resolvePath: ResolvePath,
     whyUnknown: (address: string) => string | undefined,
   ): readonly string[];
-  /** Returns the folder of files that it shows and that users may edit, such as dashboards; undefined: there is none; pure. */
+  /** Returns the folder of files that it shows and that users may edit, such as dashboards; undefined if there is none; pure. */
   documents?(settings: Settings, resolvePath: ResolvePath): DocumentFolder | undefined;
   /** Returns the files that it reads once, at the start; changing one of them restarts the connection; pure. */
   files?(settings: Settings, resolvePath: ResolvePath): readonly string[];
@@ -77,8 +77,8 @@ interface ConnectionTypeBasics<Settings> {
   servedFolders?(settings: Settings, resolvePath: ResolvePath): readonly ServedFolder[];
   /**
    * Returns the settings that a running connection can adopt without a restart when its settings change; it receives them on `settings$`.
-   * If they equal `after`, it is not restarted; undefined: it cannot adopt any; pure. Only for types without `files`, and settings with the
-   * same parameters and claims. Omitted: it never can.
+   * If they equal `after`, it is not restarted; undefined if it cannot adopt any; pure. Only for types without `files`, and settings with
+   * the same parameters and claims. Omitted: it never can.
    */
   takesOver?(before: Settings, after: Settings): Settings | undefined;
   /**
@@ -100,7 +100,10 @@ interface ConnectionTypeBasics<Settings> {
   readonly isKept?: boolean;
   /** Whether its settings grant access to the hub: an edit of them has to be confirmed. */
   readonly grantsAccess?: boolean;
-  /** What a restart loses, in words that follow the Connection ID: 'its running timers end'; omitted: nothing worth mentioning. */
+  /**
+   * The loss caused by a restart, in words that follow the Connection ID: 'its running timers end'; omitted if nothing worth mentioning is
+   * lost.
+   */
   readonly lostAtRestart?: string;
   /** Settings needed only by `parameters`. `run` does not receive them, so long lists are not kept twice. */
   readonly declaring?: readonly string[];
@@ -143,14 +146,14 @@ export interface ServedFolder {
   readonly path: string;
 }
 
-/** The addresses of one connection or of all; undefined: the addresses may belong to another hub, whose addresses are not all known. */
+/** The addresses of one connection or of all; undefined if the addresses may belong to another hub, whose addresses are not all known. */
 export type DeclaredAddresses = (connectionId?: string) => Iterable<string> | undefined;
 
 /** The parameters of other hubs, as far as they are known when flow files are checked. */
 export interface Remotes {
-  /** By address; undefined: they are not known, and any Connection ID may be one of another hub. */
+  /** By address; undefined if they are not known, and any Connection ID may be one of another hub. */
   readonly parameters: ReadonlyMap<string, Pick<ParameterDeclaration, 'type' | 'access'>> | undefined;
-  /** The file with the parameters, which the hub watches; undefined: there is none. */
+  /** The file with the parameters, which the hub watches; undefined if there is none. */
   readonly file: string | undefined;
   /** The error in the file, and the setting that names it. */
   readonly mistake?: { readonly path: SettingMistake['path']; readonly message: string };
@@ -162,7 +165,7 @@ export interface ConnectionType<Settings = unknown> extends ConnectionTypeBasics
   /**
    * Creates the running connection. The Observable is cold: subscribing starts the connection, unsubscribing stops it, and it may be
    * started again afterwards. It never completes. `ConnectionEvent` describes its errors. `hub` is for a type that connects devices and
-   * also shows other parameters of the hub to its peer; undefined: the connection runs alone.
+   * also shows other parameters of the hub to its peer; undefined if the connection runs alone.
    */
   run(context: ConnectionContext<Settings>, hub?: HubPort): Observable<ConnectionEvent>;
 }
@@ -256,8 +259,8 @@ export interface ConnectionContext<Settings> {
   /** Settings to adopt, as returned by `takesOver`. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly settings$: Observable<Settings>;
   /**
-   * Returns a parameter of the connection; undefined: it has none with this ID. For connections that set thousands of parameters with each
-   * change, because looking up each one again would be a tenth of their work.
+   * Returns a parameter of the connection; undefined if it has none with this ID. For connections that set thousands of parameters with
+   * each change, because looking up each one again would be a tenth of their work.
    */
   own(parameterId: string): Parameter | undefined;
   /**
@@ -298,11 +301,11 @@ export interface ConnectionContext<Settings> {
    * writes of the current turn, or in a separate turn. All of its events form one turn. The work must not throw.
    */
   atSettle(work: () => void): () => void;
-  /** Its values from a store when the connection starts, by Parameter ID; empty in a hub without a store. */
+  /** The values from a store when the connection starts, by Parameter ID; empty in a hub without a store. */
   readonly restored: ReadonlyMap<string, Value>;
-  /** Its work in progress, which a restarted hub continues; undefined in a hub without a store. */
+  /** The work in progress, which a restarted hub continues; undefined in a hub without a store. */
   readonly memory: Memory | undefined;
-  /** The state left by its previous run in this hub, for example before a reload with other settings; undefined: there is none. */
+  /** The state left by its previous run in this hub, for example before a reload with other settings; undefined if there is none. */
   readonly left: unknown;
   /** Passes state to its next run in this hub; call it while unsubscribing. */
   leave(what: unknown): void;

@@ -9,7 +9,7 @@ import type { Value, ValueType } from '../model/value.ts';
 
 /** The rights of a user who edits. */
 export interface EditRights {
-  /** The name of the user; empty: there is none. */
+  /** The name of the user; empty if there is none. */
   readonly user: string;
   /** The Connection ID of the REST API that the user has reached. */
   readonly via: string;
@@ -33,7 +33,7 @@ export interface FileOp {
 
 export interface FileEdit {
   readonly file: string;
-  /** The ETag of the text on which the edits are based; empty: the file is new. */
+  /** The ETag of the text on which the edits are based; empty if the file is new. */
   readonly base: string;
   readonly ops: readonly FileOp[];
 }
@@ -74,7 +74,7 @@ export interface Rehearsal {
   readonly runs: readonly RehearsedRun[];
   /** Addresses whose past values are unknown: the present ones took their place. */
   readonly assumed: readonly string[];
-  /** Why there are no runs, or not all; empty: there are. */
+  /** Why there are no runs, or not all; empty if there are. */
   readonly reason: string;
 }
 
@@ -130,13 +130,13 @@ export interface EditedFile {
   readonly file: string;
   readonly etag: string;
   readonly text: string;
-  /** The changes in the unified format of diff; empty: nothing has changed. */
+  /** The changes in the unified format of diff; empty if nothing has changed. */
   readonly difference: string;
   /** Whether the text on disk had changed in the meantime and both edits were kept. */
   readonly isMerged: boolean;
 }
 
-/** What a user may see of the run of a test. */
+/** The part of the run of a test that a user may see. */
 export interface ShownPart {
   mayRead(address: string): boolean;
   /** Whether a rule may be named. */
@@ -170,7 +170,7 @@ export interface EditConflict {
   readonly file: string;
   /** The ETag of `theirs`. */
   readonly etag: string;
-  /** The text that both edits started from; omitted: the hub no longer has it. */
+  /** The text that both edits started from; omitted if the hub no longer has it. */
   readonly base?: string;
   readonly yours?: string;
   readonly theirs: string;
@@ -293,7 +293,7 @@ export interface Editing {
 export interface RecipeForm {
   /** `tally/two-microphones` */
   readonly name: string;
-  /** Its first three lines. */
+  /** The first three lines. */
   readonly about: readonly string[];
   readonly variables: readonly {
     readonly name: string;

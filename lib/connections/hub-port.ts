@@ -75,7 +75,7 @@ export interface Operations {
   ways(): Iterable<Way>;
   /** The state of each rule, top to bottom. */
   rules(): readonly RuleStatus[];
-  /** The same as an iterable, because there may be a hundred thousand rules. */
+  /** Like `rules`, as an iterable, because there may be a hundred thousand rules. */
   eachRule(): Iterable<RuleStatus>;
   /**
    * Switches a rule on or off, until it is switched again or its flow file changes; with a term, until that is over, also over saves and
@@ -99,8 +99,8 @@ export interface Operations {
   /** Returns the log entries after a given one, of at least a given level, among the newest 2,000. */
   log(after: number, least: LogLevel): LogPage;
   /**
-   * Resolves when the log contains the entries of earlier runs, for which the start of a hub does not wait; undefined: it already contains
-   * them.
+   * Resolves when the log contains the entries of earlier runs, for which the start of a hub does not wait; undefined if it already
+   * contains them.
    */
   earlierLog(): Promise<void> | undefined;
   /** Whether the log can be written. */
@@ -109,10 +109,10 @@ export interface Operations {
   runsOf(rule: string): readonly RuleRuns[];
   /** Calls `next` for each turn with input from outside, until the recording is stopped. */
   record(next: (turn: OutsideTurn) => void): Recording;
-  /** The deviations of the rules in shadow; undefined: nothing is in shadow. */
+  /** The deviations of the rules in shadow; undefined if nothing is in shadow. */
   shadow(): ShadowReport | undefined;
   /**
-   * The last change of a parameter in shadow, if it was made there or differs from the live value; undefined: it is the same as the live
+   * The last change of a parameter in shadow, if it was made there or differs from the live value; undefined if it is the same as the live
    * one.
    */
   wouldBe(address: string): Change | undefined;
@@ -120,7 +120,7 @@ export interface Operations {
 
 /** A request to a webhook of the hub. */
 export interface Delivery {
-  /** Returns a header by its name in lower case; empty: there is none. */
+  /** Returns a header by its name in lower case; empty if there is none. */
   readonly header: (name: string) => string;
   /** The query of the URL, without `?`. */
   readonly query: string;
@@ -188,7 +188,7 @@ export interface HubPort extends Parameters, Operations {
   readonly persistence: PersistencePort;
   /** The parameters of other hubs. */
   readonly mirroring: MirroringPort;
-  /** The flow files, for people who may edit them; undefined: the hub was not started from files. */
+  /** The flow files, for people who may edit them; undefined if the hub was not started from files. */
   readonly editing: Editing | undefined;
   /** Returns the recipes of the cookbook that a browser can offer. */
   recipes(): Promise<readonly RecipeForm[]>;

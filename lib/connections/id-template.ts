@@ -41,7 +41,7 @@ export function readTemplate(text: string, isId: boolean): Template | string {
   return parts;
 }
 
-/** Returns the values of `1..32` or `L|R`; undefined: the text has neither form. */
+/** Returns the values of `1..32` or `L|R`; undefined if the text has neither form. */
 function valuesOf(text: string): readonly string[] | undefined {
   const [, from, to] = /^(\d{1,5})\.\.(\d{1,5})$/.exec(text) ?? [];
   if (from === undefined || to === undefined) return text.includes('|') ? text.split('|') : undefined;

@@ -55,7 +55,7 @@ export interface MirroringPort {
   mirror(parameter: Parameter, reported: MirroredChange): Change;
   /** Hands over a parameter that this hub declares to another hub, or takes it back. */
   entrust(parameter: Parameter, remote: Remote | undefined): void;
-  /** Returns the state of the domain, set by the gateway that has joined the hub to the domain; undefined: the hub is in no domain. */
+  /** Returns the state of the domain, set by the gateway that has joined the hub to the domain; undefined if the hub is in no domain. */
   domain: (() => DomainStatus) | undefined;
   /** Makes a write that another hub requests. Errors: as `HubPort.writeTo`, and `conflict` beyond the limit of hops. */
   writeFor(parameter: Parameter, input: unknown, origin: Origin, cause: Change | undefined, hop: number): Value;

@@ -132,7 +132,7 @@ type KeptMessage = z.output<typeof keptMessage>;
 export interface Target {
   /** Messages to targets with the same key are sent one after the other. */
   readonly key: string;
-  /** Its name for the operator, without secrets. */
+  /** The name for the operator, without secrets. */
   readonly name: string;
 }
 
@@ -390,7 +390,7 @@ class Line {
   /** The messages of the settings that have this target. */
   readonly names: string[] = [];
   readonly messages: Waiting[] = [];
-  /** Why the last attempt failed, as a sentence; undefined: it did not fail. */
+  /** Why the last attempt failed, as a sentence; undefined if it did not fail. */
   fault: string | undefined;
   /** The fault that the state of the connection shows. */
   shownFault: string | undefined;

@@ -13,7 +13,7 @@ export interface KeptValue {
   readonly address: string;
   readonly value: Value;
   readonly time: number;
-  /** Reads the change that set the value, with its causes; undefined: it is not known. */
+  /** Reads the change that set the value, with its causes; undefined if it is not known. */
   readonly readCause: () => Change | undefined;
 }
 
@@ -103,7 +103,7 @@ export interface PersistencePort {
   giveBack(kept: Pick<Kept, 'values' | 'memories'>, store: string): boolean;
   /** The files that make up the installation. */
   installation(): Installation;
-  /** The queries that the running store answers; undefined: no store runs. */
+  /** The queries that the running store answers; undefined if no store runs. */
   readonly archive: Archive | undefined;
   /** Adds the queries that a part of a store answers while it runs; returns a function that removes them. */
   offer(part: Archive): () => void;
@@ -134,9 +134,9 @@ interface StorageArchive {
 
 /** A backup in progress, a tar archive. */
 export interface Backup {
-  /** Its length. */
+  /** The length. */
   readonly bytes: number;
-  /** Returns the next piece; undefined: it is complete. Errors: `unavailable`. */
+  /** Returns the next piece; undefined if it is complete. Errors: `unavailable`. */
   next(): Promise<Uint8Array | undefined>;
   /** Removes its temporary files. Always call it. Never rejects. */
   end(): Promise<void>;
@@ -150,11 +150,11 @@ interface WritingArchive {
 export interface WritingStatus {
   /** Rows written per second, over the last ten seconds. */
   readonly perSecond: number;
-  /** The age of the oldest change that is not on disk yet, in milliseconds; 0: all are on disk. */
+  /** The age of the oldest change that is not on disk yet, in milliseconds; 0 if all are on disk. */
   readonly lagMs: number;
   /** How many changes were not recorded since the hub started. */
   readonly lost: number;
-  /** The time of the oldest row, in milliseconds since 1970; undefined: there is none, or it is not known. */
+  /** The time of the oldest row, in milliseconds since 1970; undefined if there is none, or it is not known. */
   readonly oldest?: number | undefined;
 }
 

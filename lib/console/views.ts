@@ -4,14 +4,14 @@ import { type Component, lazy } from 'solid-js';
 import { mayManage, me } from './hub/me.ts';
 
 export interface View {
-  /** Its name in the URL: `#/log`. */
+  /** The name in the URL: `#/log`. */
   readonly name: string;
   readonly title: string;
   /** The key that opens it, after g. */
   readonly key: string;
   /** The path of its icon, in a square of 24. */
   readonly icon: string;
-  /** Whether only links lead to it, and the menu does not. */
+  /** Whether only links lead to the view, and the menu does not list it. */
   readonly isHidden?: boolean;
   /** Whether it needs the right to manage the hub. */
   readonly needsManage?: boolean;

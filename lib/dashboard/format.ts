@@ -165,7 +165,7 @@ const law = z
   .default('linear')
   .describe('db: the value is in decibels, on a scale like that of a mixing desk');
 
-/** What the palette of the studio knows about a type; without it, the palette offers the type for every parameter. */
+/** The information about a type for the palette of the studio; without it, the palette offers the type for every parameter. */
 interface Palette {
   /** The value types of the parameters that it suits, the most suitable one first. */
   readonly suits?: readonly ValueType[];
@@ -506,7 +506,7 @@ export type Tab = Page<SingleWidget | Group> & { readonly label: string };
 export type Tabs = WidgetOf<'tabs'> & { readonly tabs: readonly Tab[] };
 export type Widget = SingleWidget | Group | Tabs;
 
-/** The places of the widgets on a smaller screen, in the order of the file; null: the widget is omitted. */
+/** The places of the widgets on a smaller screen, in the order of the file; null if the widget is omitted. */
 export interface Layout {
   readonly columns: number;
   readonly rows: number;

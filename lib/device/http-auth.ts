@@ -36,7 +36,7 @@ export type Answered = { readonly again: true } | { readonly fault: string };
 
 export class HttpAuth {
   readonly #credentials: Credentials;
-  /** What each request has from the first on. */
+  /** The parts that are the same in all requests. */
   readonly #fixed: { readonly value: string; readonly nonce: string } | undefined;
   #challenge: (Challenge & { readonly isSession: boolean; readonly count: { requests: number } }) | undefined;
 

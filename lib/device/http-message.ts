@@ -192,7 +192,7 @@ export class EventReader {
   }
 }
 
-/** Returns the offset of the next line end, and the offset after it; undefined: the text has no further line end. */
+/** Returns the offset of the next line end, and the offset after it; undefined if the text has no further line end. */
 function endOfLine(text: string, at: number): { readonly from: number; readonly to: number } | undefined {
   for (let place = at; place < text.length; place++) {
     const code = text.charCodeAt(place);

@@ -44,7 +44,7 @@ export class Message {
     this.#tree = of.#tree;
   }
 
-  /** The message as JSON or XML; undefined: it is not well-formed. */
+  /** The message as JSON or XML; undefined if it is not well-formed. */
   get tree(): unknown {
     this.#tree ??= { value: this.#format === 'json' ? readJson(this.text) : readXml(this.text) };
     return this.#tree.value;
@@ -205,7 +205,7 @@ export function itemsAt(tree: unknown, path: readonly string[]): readonly unknow
   return star < 0 ? items : items.flatMap((item) => itemsAt(item, path.slice(star + 1)));
 }
 
-/** Returns the part of a tree at a path such as `d.inputs`; undefined: the tree has no such part. */
+/** Returns the part of a tree at a path such as `d.inputs`; undefined if the tree has no such part. */
 export function partAt(tree: unknown, path: readonly string[]): unknown {
   let part = tree;
   for (const key of path) {
@@ -216,7 +216,7 @@ export function partAt(tree: unknown, path: readonly string[]): unknown {
   return part;
 }
 
-/** Parses JSON; undefined: the text is not JSON. */
+/** Parses JSON; undefined if the text is not JSON. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -286,14 +286,14 @@ class TextNode<T> {
   label: string;
   /** The following nodes, by the first character of their labels. */
   readonly next = new Map<number, TextNode<T>>();
-  /** `next` as a table that starts at the lowest first character; undefined: the characters are too far apart. */
+  /** `next` as a table that starts at the lowest first character; undefined if the characters are too far apart. */
   #table: (TextNode<T> | undefined)[] | undefined;
   #lowest = 0;
   /** The nodes that follow a value, by the converter that reads the value. */
   readonly values: { readonly written: string; readonly converter: Converter; readonly node: TextNode<T> }[] = [];
   /** The patterns whose leading parts end at this node. */
   items: Ranked<T>[] = [];
-  /** The patterns of all nodes on the path since the last value; undefined: they are too many to keep. */
+  /** The patterns of all nodes on the path since the last value; undefined if they are too many to keep. */
   all: readonly T[] | undefined;
 
   constructor(label: string) {
@@ -359,7 +359,7 @@ class TextNode<T> {
     return this.values.length > 0 || [...this.next.values()].some((node) => node.hasValues);
   }
 
-  /** Returns the next node on the path of the text; undefined: there is none. */
+  /** Returns the next node on the path of the text; undefined if there is none. */
   step(text: string, at: number): TextNode<T> | undefined {
     const code = text.charCodeAt(at);
     const place = code - this.#lowest; // NaN after the last character
@@ -441,7 +441,7 @@ export class MatcherIndex<T extends { readonly matcher: Matcher }> {
     return itemsOf([...texts, ...this.#otherTrees, ...alike]);
   }
 
-  /** Returns the list that the last node on the path keeps; undefined: it keeps none, or some patterns begin with a value. */
+  /** Returns the list that the last node on the path keeps; undefined if it keeps none, or some patterns begin with a value. */
   #keptOf(text: string): readonly T[] | undefined {
     if (this.#hasValues) return undefined;
     let node = this.#texts;

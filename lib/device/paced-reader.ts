@@ -77,7 +77,7 @@ export class PacedReader {
     if (!this.#isPaused && this.#unreadBytes > maxUnreadBytes) this.#pause(true);
   }
 
-  /** The link is closed: what has come is still taken. */
+  /** Notes that the link is closed; data received earlier is still processed. */
   close(): void {
     this.#isClosed = true;
     if (!this.hasUnread) this.#finish();

@@ -24,7 +24,7 @@ export class Payload {
     return this.#text;
   }
 
-  /** The payload as JSON; undefined: it is not JSON. */
+  /** The payload as JSON; undefined if it is not JSON. */
   get json(): unknown {
     if (this.#json === undefined) {
       try {
@@ -36,7 +36,7 @@ export class Payload {
     return this.#json.value;
   }
 
-  /** Returns the part at a path, or the whole text without a path; undefined: the payload has no such part. */
+  /** Returns the part at a path, or the whole text without a path; undefined if the payload has no such part. */
   at(path: readonly string[] | undefined): unknown {
     return path === undefined ? this.text : partAt(this.json, path);
   }

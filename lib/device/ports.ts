@@ -24,7 +24,7 @@ export interface Sender {
 }
 
 export interface PacketTransport extends Transport {
-  /** The sender of the packet that is being received; undefined: the transport has only one peer. */
+  /** The sender of the packet that is being received; undefined if the transport has only one peer. */
   readonly sender?: Sender | undefined;
   /** Sends to everybody except one sender. A transport with only one peer lacks it. */
   sendToOthers?(packet: Uint8Array, but: Sender): void;
@@ -145,7 +145,7 @@ export class UdpPort implements PacketTransport {
     for (const place of this.#places) if (place.host !== host) this.#send(packet, place);
   }
 
-  /** The bound port; undefined: it is not bound yet. */
+  /** The bound port; undefined if it is not bound yet. */
   get port(): number | undefined {
     return this.#socket?.address().port;
   }

@@ -21,7 +21,7 @@ export interface LinkListener {
   exchanged?(direction: 'in' | 'out', bytes: Uint8Array): void;
 }
 
-/** What HTTP provides in addition to the body of a message. */
+/** The information that HTTP provides in addition to the body of a message. */
 export interface Received {
   /** The request, as passed to `Link.send`. */
   readonly request: object;

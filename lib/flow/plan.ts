@@ -30,7 +30,7 @@ export interface Plan {
   readonly placeOf?: (rule: Pick<RulePlan, 'body'>) => string | undefined;
   /**
    * Returns the reason of a faulty connection as one line with its location, `demo.json5:7:20: connections.api.port: …`, if the reason
-   * begins with a setting; undefined: the connection is not in a file. The first call reads the texts of the files. Omitted: no files.
+   * begins with a setting; undefined if the connection is not in a file. The first call reads the texts of the files. Omitted: no files.
    */
   readonly lineAbout?: (connectionId: string, reason: string) => string | undefined;
   readonly tests: readonly TestPlan[];
@@ -106,7 +106,7 @@ export interface RulePlan {
   readonly sharedAddresses: readonly string[];
   /** The source text of the rule. A reload keeps the rule running if this has not changed. */
   readonly key: string;
-  /** Its position among the rules that wait until a turn has settled: after those whose results it reads. */
+  /** The position among the rules that wait until a turn has settled: after those whose results it reads. */
   readonly settleOrder: number;
 }
 
@@ -118,13 +118,13 @@ export interface ExpressionBody {
   readonly pipe: readonly PreparedStep[];
   /** The type of the values that the steps emit. T: the fire of a trigger; undefined: not known in advance. */
   readonly result: ValueType | undefined;
-  /** The expression of each destination, in the order of `to`; undefined: all destinations get the value that the steps emit. */
+  /** The expression of each destination, in the order of `to`; undefined if all destinations get the value that the steps emit. */
   readonly split: readonly RuleExpression[] | undefined;
   /** Whether a write that changes nothing also starts the rule. */
   readonly listensToWrites: boolean;
   /** Whether the rule runs once when it starts. */
   readonly runsAtStart: boolean;
-  /** Its parts as written, for people. */
+  /** The parts as written, for people. */
   readonly written: WrittenRule;
 }
 

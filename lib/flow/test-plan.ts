@@ -43,7 +43,7 @@ export interface TestStep {
   readonly link: readonly (DevicePart & { readonly isUp: boolean })[];
   /** The frames that the device sends. */
   readonly receive: readonly (DevicePart & { readonly bytes: Uint8Array })[];
-  /** The frames that the hub must have sent since the last `sent`, in this order; empty: it must have sent nothing. */
+  /** The frames that the hub must have sent since the last `sent`, in this order; empty if it must have sent nothing. */
   readonly sent: readonly (DevicePart & { readonly frames: readonly string[] })[];
   readonly stale: readonly (DevicePart & { readonly isStale: boolean })[];
   /** The values of pending writes. */

@@ -75,7 +75,7 @@ export class Graph extends ParameterTable {
   /** The time of day in milliseconds since 1970. */
   readonly now: () => number;
 
-  /** Checks before each turn whether rules and connections may continue; undefined: they always may. */
+  /** Checks before each turn whether rules and connections may continue; undefined if they always may. */
   mayAct: (() => boolean) | undefined = undefined;
 
   /** `now` returns the time of a change in milliseconds since 1970. */

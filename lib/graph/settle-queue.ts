@@ -17,7 +17,7 @@ export interface SettleTask extends Readonly<SettlePlace> {
   earlier: Change | undefined;
   /** Counts the added tasks: among equal orders the first added runs first. */
   number: number;
-  /** It must not throw. */
+  /** Runs the task. Must not throw. */
   settle(): void;
 }
 

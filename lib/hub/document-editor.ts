@@ -61,7 +61,7 @@ interface DocumentParts {
 interface Edited {
   readonly found: FoundDocument;
   readonly before: FileText | undefined;
-  /** Undefined: the file is removed. */
+  /** Undefined if the file is removed. */
   readonly text: string | undefined;
   readonly isMerged: boolean;
 }
@@ -104,7 +104,7 @@ export class DocumentEditor {
     return { folder: short, canEdit: reason === '', reason, files };
   }
 
-  /** Finds a document by its name, also one that does not exist yet; undefined: the name is not that of a document. */
+  /** Finds a document by its name, also one that does not exist yet; undefined if the name is not that of a document. */
   async find(file: string): Promise<FoundDocument | undefined> {
     for (const { folder, short } of await this.#places()) {
       const name = basename(file);

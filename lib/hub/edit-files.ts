@@ -18,7 +18,7 @@ export interface FoundFile {
   /** As listed by the hub. */
   readonly name: string;
   readonly path: string;
-  /** Its name, and its path below the flow folder. */
+  /** The name, and its path below the flow folder. */
   readonly names: readonly string[];
 }
 
@@ -118,9 +118,9 @@ export async function whyReadOnly(path: string): Promise<string> {
 /** One file of a save. */
 export interface FileWrite {
   readonly path: string;
-  /** The text before the edit; undefined: there was no file. */
+  /** The text before the edit; undefined if there was no file. */
   readonly before: string | undefined;
-  /** The text after the edit; undefined: the file is removed. */
+  /** The text after the edit; undefined if the file is removed. */
   readonly after: string | undefined;
 }
 

@@ -79,7 +79,7 @@ export interface EditorParts extends EditOptions {
   readonly preview: (plan: Plan) => Reload;
   readonly parameters: () => Iterable<Parameter>;
   readonly find: (address: string) => Parameter | undefined;
-  /** The last runs of the rules with a name; empty: there is none. */
+  /** The last runs of the rules with a name; empty if there is none. */
   readonly runsOf: (rule: string) => readonly RuleRuns[];
   readonly revisions: Revisions;
   /** The folders of documents of the running connections. */
@@ -115,9 +115,9 @@ const ruleOrder = [
 /** A file of a change set. */
 interface Edited {
   readonly found: FoundFile;
-  /** The file before the edit; undefined: it is new. */
+  /** The file before the edit; undefined if it is new. */
   readonly before: FileText | undefined;
-  /** The text after the edit; undefined: the file is removed. */
+  /** The text after the edit; undefined if the file is removed. */
   readonly text: string | undefined;
   readonly isMerged: boolean;
 }
@@ -531,7 +531,7 @@ export class Editor implements Editing {
     });
   }
 
-  /** What a user may see of runs of a plan; undefined: everything. */
+  /** Returns the part of the runs of a plan that a user may see; undefined: everything. */
   #shownPart({ rules }: Plan, rights: EditRights): ShownPart | undefined {
     if (rights.isOwner) return undefined;
     const names = new Set(

@@ -27,7 +27,7 @@ interface EngineOptions {
   readonly scheduler: SchedulerLike;
   /** Returns the time of changes in milliseconds since 1970; omitted: the time of day. */
   readonly now?: (() => number) | undefined;
-  /** The port for gateways; omitted: the plan has no gateways. */
+  /** The port for gateways; omitted if the plan has no gateways. */
   readonly port?: HubPort | undefined;
   /** Checks rules but runs none, even after a reload. */
   readonly safe?: boolean | undefined;

@@ -26,7 +26,7 @@ export interface HubLog extends Omit<Log, 'isDebugging'> {
   child(data: object): Omit<Log, 'isDebugging'>;
   /** Whether the log accepts entries of a level; omitted: it accepts every level. */
   isLevelEnabled?(level: string): boolean;
-  /** Returns the state of its output; omitted: it is always running. */
+  /** Returns the state of its output; omitted if it is always running. */
   status?(): LogStatus;
 }
 
@@ -76,7 +76,8 @@ export class Journal implements HubLog {
   }
 
   /**
-   * Resolves when the entries of earlier runs are loaded; undefined: they are already loaded. Before that, readers get preliminary numbers.
+   * Resolves when the entries of earlier runs are loaded; undefined if they are already loaded. Before that, readers get preliminary
+   * numbers.
    */
   get earlier(): Promise<void> | undefined {
     return this.#earlier;
@@ -154,7 +155,7 @@ class Entries {
     this.#all = all.slice(-keptEntries);
   }
 
-  /** The number of the newest entry; 0: there is none. */
+  /** The number of the newest entry; 0 if there is none. */
   get last(): number {
     return this.#all.at(-1)?.n ?? 0;
   }

@@ -14,7 +14,7 @@ const cookbook = join(import.meta.dirname, '../../flows/cookbook');
 export interface Recipe {
   /** `tally/two-microphones` */
   readonly name: string;
-  /** Its first three lines. */
+  /** The first three lines. */
   readonly about: readonly string[];
   readonly variables: readonly RecipeVariable[];
   readonly text: string;

@@ -25,7 +25,7 @@ interface RehearsalParts {
   /** The plan with the edited rule. */
   readonly plan: Plan;
   readonly rule: RulePlan;
-  /** The addresses whose changes start the live rule; empty: the rule is new. */
+  /** The addresses whose changes start the live rule; empty if the rule is new. */
   readonly sources: readonly string[];
   /** The last runs of the live rule, newest first. */
   readonly runs: readonly RuleRun[];
@@ -102,7 +102,7 @@ function prepare(graph: Graph, firsts: ReadonlyMap<string, RehearsedEvent>, find
   }
 }
 
-/** Plays the events. Returns why it ended early; empty: it did not. */
+/** Plays the events. Returns why it ended early; empty if it did not. */
 function play(twin: Twin, clock: VirtualClock, events: readonly RehearsedEvent[], now: number): string {
   const until = performance.now() + limitMs;
   const isOver = () => performance.now() > until;

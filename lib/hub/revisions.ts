@@ -15,9 +15,9 @@ export interface KeptRevision {
   readonly user: string;
   readonly comment: string;
   readonly files: readonly {
-    /** Its name, and its path below the flow folder. */
+    /** The name, and its path below the flow folder. */
     readonly names: readonly string[];
-    /** Undefined: there was no file. */
+    /** Undefined if there was no file. */
     readonly before?: string | undefined;
     readonly after?: string | undefined;
   }[];

@@ -469,7 +469,7 @@ function isBlankAbove(text: string, start: number): boolean {
   return end >= 0 && lineStart(text, end) > 0 && text.slice(lineStart(text, end), end).trim() === '';
 }
 
-/** The offset of the line end before a line; -1: it is the first line. */
+/** The offset of the line end before a line; -1 if it is the first line. */
 function endOfPrevious(text: string, start: number): number {
   if (start === 0) return -1;
   return text[start - 1] === '\n' && text[start - 2] === '\r' ? start - 2 : start - 1;

@@ -13,7 +13,7 @@ export interface Json5Node {
   readonly end: number;
   /** The key of an entry of an object, as data, and the place where it is written. */
   readonly key: { readonly name: string; readonly start: number; readonly end: number } | undefined;
-  /** The offset of the comma after it; undefined: there is none. */
+  /** The offset of the comma after it; undefined if there is none. */
   readonly comma: number | undefined;
   readonly children: readonly Json5Node[];
 }

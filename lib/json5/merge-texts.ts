@@ -113,7 +113,7 @@ export function differenceOf(before: string, after: string): string {
     .join('');
 }
 
-/** Merges two edits of a text; undefined: they overlap. All three texts are valid JSON5. */
+/** Merges two edits of a text; undefined if they overlap. All three texts are valid JSON5. */
 export function mergeTexts(base: string, yours: string, theirs: string): string | undefined {
   if (base === theirs || yours === theirs) return yours;
   if (base === yours) return theirs;

@@ -31,7 +31,7 @@ export interface CheckedFile {
 export interface Written {
   readonly file: string;
   readonly path: SettingPath;
-  /** A text that names the result of the template: `instance s1 of studios.json5`; empty: no template is involved. */
+  /** A text that names the result of the template: `instance s1 of studios.json5`; empty if no template is involved. */
   readonly made: string;
 }
 

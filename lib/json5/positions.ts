@@ -82,7 +82,7 @@ interface ItemRange {
   readonly count: number;
   /** The offset of the first of them. */
   readonly start: number;
-  /** The offset of the item after them; undefined: there is none. */
+  /** The offset of the item after them; undefined if there is none. */
   readonly end: number | undefined;
 }
 
@@ -108,13 +108,13 @@ export class KnownPlaces {
     return { line: line + 1, column: offset - this.#lines[line]! + 1 };
   }
 
-  /** Returns the offset of an item, `itemAt('tests', 2)`; undefined: there is none. */
+  /** Returns the offset of an item, `itemAt('tests', 2)`; undefined if there is none. */
   itemAt(list: string | number | undefined, index: string | number | undefined): number | undefined {
     if (list === undefined || typeof index !== 'number') return undefined;
     return this.found.items.get(list)?.[index];
   }
 
-  /** Returns the offset of a list item within the item at an offset, `itemWithin(at, ['rules', 3])`; undefined: there is none. */
+  /** Returns the offset of a list item within the item at an offset, `itemWithin(at, ['rules', 3])`; undefined if there is none. */
   itemWithin(item: number, path: Path): number | undefined {
     if (this.#within?.item !== item) this.#within = { item, offsets: this.#lookWithin(item) };
     return this.#within.offsets.get(path.join('\n'));
@@ -125,7 +125,7 @@ export class KnownPlaces {
     return this.#found;
   }
 
-  /** Returns the items that a change of the text may lie within; undefined: the change is before all items. */
+  /** Returns the items that a change of the text may lie within; undefined if the change is before all items. */
   itemsAround(change: { readonly start: number; readonly end: number }): ItemRange | undefined {
     let range: ItemRange | undefined;
     for (const [list, offsets] of this.found.items) {

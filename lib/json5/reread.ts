@@ -49,7 +49,7 @@ interface ReadItems {
   readonly last: string | undefined;
 }
 
-/** Reads the items of a list without its brackets; undefined: the text is not a valid list of items. */
+/** Reads the items of a list without its brackets; undefined if the text is not a valid list of items. */
 function readItems(written: string): ReadItems | undefined {
   const list = `[${written}]`;
   try {

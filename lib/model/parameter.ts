@@ -15,7 +15,7 @@ export interface ParameterDeclaration {
   /** Whether only its connection sets it. Writes by others are pending until the connection reports the value. */
   readonly isConfirmed?: boolean;
   readonly about?: About;
-  /** Its device behind the connection, which may be offline independently of others; omitted: the connection is one device. */
+  /** The device behind the connection, which may be offline independently of others; omitted if the connection is one device. */
   readonly device?: string;
 }
 
@@ -37,11 +37,11 @@ export interface About {
 
 /** The state of a device; all its parameters share the object. */
 export interface DeviceState {
-  /** When it went offline, in milliseconds since 1970; undefined: it is online. */
+  /** When it went offline, in milliseconds since 1970; undefined if it is online. */
   staleSince: number | undefined;
   /** Whether it is one of several devices behind its connection. */
   readonly isPart?: boolean;
-  /** Its newest offline periods. */
+  /** The newest offline periods. */
   readonly absences: readonly Absence[];
 }
 
@@ -70,7 +70,7 @@ export interface Origin {
   /** The hub that reports this origin; this hub cannot check it. Omitted: this hub knows the author itself. */
   readonly reportedBy?: string;
   /**
-   * Its trace, in the notation of W3C Trace Context: `00-4bf9…-00f0…-01`; omitted: there is none. Such an origin is used for one request
+   * The trace, in the notation of W3C Trace Context: `00-4bf9…-00f0…-01`; omitted if there is none. Such an origin is used for one request
    * only.
    */
   readonly traceparent?: string;
@@ -79,7 +79,7 @@ export interface Origin {
 /** The hub that owns a mirrored parameter. A new object means a new owner. */
 export interface Remote {
   readonly hub: string;
-  /** When this hub last received anything from it, in milliseconds since 1970; undefined: the values are fresh. */
+  /** When this hub last received anything from it, in milliseconds since 1970; undefined if the values are fresh. */
   readonly staleSince: number | undefined;
   /**
    * Makes the owner write values, as one turn. Resolves to the converted value or the error of each write, and never rejects: without an
@@ -110,7 +110,7 @@ export interface Parameter {
   readonly accept?: ParameterDeclaration['accept'] | undefined;
   /** The hub that owns it; undefined: this one. */
   readonly remote?: Remote | undefined;
-  /** Its device; undefined: there is none. */
+  /** The device; undefined if there is none. */
   readonly device?: DeviceState | undefined;
   /** The newest write that its connection has not confirmed yet; undefined: none is pending. */
   readonly wanted?: Change | undefined;
@@ -132,7 +132,7 @@ export interface Change {
   /** The previous value; undefined: unknown, a trigger, or equal. */
   readonly previous: Value | undefined;
   readonly origin: Origin;
-  /** The change that led to it, in this turn or an earlier one; undefined: there was none, or it has been forgotten. */
+  /** The change that led to it, in this turn or an earlier one; undefined if there was none, or it has been forgotten. */
   readonly cause: Change | undefined;
   /** How many changes led to it, including forgotten ones; 0: it came from outside. */
   readonly depth: number;
@@ -142,12 +142,12 @@ export interface Change {
   readonly time: number;
 }
 
-/** Returns when the value of a parameter became stale, in milliseconds since 1970; undefined: it is fresh. */
+/** Returns when the value of a parameter became stale, in milliseconds since 1970; undefined if it is fresh. */
 export function staleSinceOf({ remote, device }: Parameter): number | undefined {
   return remote?.staleSince ?? device?.staleSince;
 }
 
-/** Returns the offline period of the device after which it reported a change; undefined: the device was online. */
+/** Returns the offline period of the device after which it reported a change; undefined if the device was online. */
 export function absenceBefore({ parameter, origin, revision }: Change): Absence | undefined {
   if (origin.kind !== 'connection') return undefined;
   return parameter.device?.absences.find(

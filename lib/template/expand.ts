@@ -31,7 +31,7 @@ interface ExpandOptions {
   readonly budget?: Budget;
   /** The name of the instance. It becomes a prefix of rule and test names that do not contain it. */
   readonly instance?: string;
-  /** Receives unknown variables; omitted: they are reported as errors. */
+  /** Receives unknown variables; omitted if they are reported as errors. */
   readonly onUnknown?: (unknown: Unknown) => void;
 }
 

@@ -42,7 +42,7 @@ export class Scope {
     return [this.#parent?.title ?? '', own].filter((part) => part !== '').join(', ');
   }
 
-  /** Looks up a variable, `n` or `studio.name`; undefined: there is none with this name. */
+  /** Looks up a variable, `n` or `studio.name`; undefined if there is none with this name. */
   find(variable: string): Found | undefined {
     const [name = '', ...keys] = variable.split('.');
     if (!this.#values.has(name)) return this.#parent?.find(variable);

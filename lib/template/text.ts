@@ -6,7 +6,7 @@ import type { Scope } from './scope.ts';
 
 /** A part of the text: literal characters or a variable. */
 export interface Part {
-  /** Its offset in the text as written. */
+  /** The offset in the text as written. */
   readonly offset: number;
   readonly literal?: string;
   /** The text between `${` and `}`. */
@@ -15,7 +15,7 @@ export interface Part {
 
 const partPattern = /\$\$\{|\$\{([^}]*)\}?/g;
 
-/** Returns the parts of the text; undefined: it has no variables. */
+/** Returns the parts of the text; undefined if it has no variables. */
 export function partsOf(text: string): readonly Part[] | undefined {
   if (!text.includes('${')) return undefined;
   const parts: Part[] = [];
@@ -74,7 +74,7 @@ export interface Origin {
   readonly scope: Scope;
 }
 
-/** An origin with its value; undefined: there is none. */
+/** An origin with its value; undefined if there is none. */
 interface WrittenValue extends Origin {
   readonly value: unknown;
 }

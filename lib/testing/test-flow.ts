@@ -28,7 +28,7 @@ type Values = Readonly<Record<string, unknown>>;
 export interface FlowUnderTest {
   /** Milliseconds since the start. */
   readonly nowMs: number;
-  /** Returns the value of a parameter; undefined: it is unknown or a trigger. */
+  /** Returns the value of a parameter; undefined if it is unknown or a trigger. */
   read(address: string): Value | undefined;
   /** Sets values by address, one after the other. It may also set parameters that only the outside world sets, such as a key. */
   set(values: Values): void;

@@ -272,7 +272,7 @@ class TestDevice implements Transport {
     };
   }
 
-  /** Sends bytes to the hub; false: there is no open link. */
+  /** Sends bytes to the hub; false if there is no open link. */
   receive(bytes: Uint8Array): boolean {
     const wasOpen = this.#isOpen; // the hub may close the link after the message
     if (wasOpen) this.#listener!.received(bytes);
@@ -333,7 +333,7 @@ const widestColumn = 40;
 
 interface Line {
   readonly isMark: boolean;
-  /** The parameter that changed; undefined: the line is always shown. */
+  /** The parameter that changed; undefined if the line is always shown. */
   readonly address?: string;
   /** The line is dropped: its parameter has `maxLinesOfParameter` newer ones. */
   isLeft?: true;

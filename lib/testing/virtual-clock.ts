@@ -21,7 +21,7 @@ interface Due {
   /** undefined: it was removed and does not run. */
   action: Action | undefined;
   readonly timeMs: number;
-  /** Its position in the order of scheduling, which decides between equal times. */
+  /** The position in the order of scheduling, which decides between equal times. */
   readonly number: number;
 }
 

@@ -4,7 +4,7 @@ import type { About, Access } from '../../model/parameter.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import type { Emitter } from '../stream.ts';
 
-/** The new value of a parameter; undefined: it has become unknown. A fire of a trigger is 1. */
+/** The new value of a parameter; undefined if it has become unknown. A fire of a trigger is 1. */
 export interface Change {
   readonly address: string;
   readonly value: Value | undefined;
@@ -19,7 +19,7 @@ export interface Follower {
   removed(address: string): void;
   /** The parameter has become stale or fresh. */
   aged(parameter: ReplicaParameter): void;
-  /** Its pending write or its metadata has changed. */
+  /** The pending write or its metadata has changed. */
   marked(parameter: ReplicaParameter): void;
   notify(): void;
 }
@@ -33,11 +33,11 @@ export interface ParameterView {
   /** undefined: unknown, or a trigger. */
   readonly value: Value | undefined;
   readonly isKnown: boolean;
-  /** When its hub became silent, in milliseconds since 1970 of this machine's clock; undefined: it is not silent. */
+  /** When its hub became silent, in milliseconds since 1970 of this machine's clock; undefined if it is not silent. */
   readonly staleSince: number | undefined;
   /** The written value that the device has not confirmed yet; undefined: none is pending. */
   readonly wanted: Value | undefined;
-  /** Label, unit, range, choices and more; undefined: there is none. */
+  /** Label, unit, range, choices and more; undefined if there is none. */
   readonly about: About | undefined;
 }
 

@@ -50,7 +50,7 @@ class Group implements Subscription {
 
 export class Pool {
   readonly #options: PoolOptions;
-  /** The group of each parameter; undefined: it waits for the next microtask. Bounded by `maxGroups` times the size of a message. */
+  /** The group of each parameter; undefined if it waits for the next microtask. Bounded by `maxGroups` times the size of a message. */
   readonly #groupOf = new Map<ReplicaParameter, Group | undefined>();
   #groups: Group[] = [];
   #maxPatterns = maxPatterns;

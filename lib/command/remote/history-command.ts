@@ -62,7 +62,7 @@ function printHistory(history: History, console: Console): void {
     if (text !== undefined) console.print(printable(`${localTime(toIsoTime(time))}  ${text}`));
 }
 
-/** `0.25`, `0.25 (0.1 to 0.4), 12 changes`, `true for 32 %, 3 changes`, `fired 4 times`; undefined: nothing is known. */
+/** `0.25`, `0.25 (0.1 to 0.4), 12 changes`, `true for 32 %, 3 changes`, `fired 4 times`; undefined if nothing is known. */
 function describePoint({ kind, type, values, min, mean, max, counts }: History, index: number): string | undefined {
   const count = counts?.[index];
   if (kind === 'fires') return count === undefined || count === 1 ? 'fired' : `fired ${count} times`;

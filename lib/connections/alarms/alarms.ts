@@ -71,7 +71,7 @@ function aboveOf(parameterId: string): string {
   return parameterId.replace(/\/[^/]*$/, '');
 }
 
-/** Returns another alarm that has a parameter with this name; undefined: there is none. */
+/** Returns another alarm that has a parameter with this name; undefined if there is none. */
 function ownerOf(alarms: AlarmsSettings['alarms'], name: string): string | undefined {
   const owner = aboveOf(name);
   const has = owner !== name && Object.hasOwn(alarms, owner) && parametersOf(owner).some(({ id }) => id === name);

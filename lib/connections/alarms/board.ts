@@ -12,13 +12,13 @@ interface Alarm {
   readonly settings: AlarmSettings;
   state: AlarmState;
   isReported: boolean;
-  /** Whether the parameter has the value that causes the alarm; undefined: it is unknown. */
+  /** Whether the parameter has the value that causes the alarm; undefined if it is unknown. */
   isMet: boolean | undefined;
   /** The time of the last change, on the clock of the connection. */
   metAtMs: number;
   /** The end of the delay. */
   rising: Subscription;
-  /** When the shelf ends, on the clock of the connection; undefined: it is not shelved. */
+  /** When the shelf ends, on the clock of the connection; undefined if it is not shelved. */
   shelvedUntilMs: number | undefined;
   /** The end of the shelf. */
   shelf: Subscription;
@@ -274,11 +274,11 @@ function isKeptState(data: unknown): data is AlarmState {
 /** The last saved state of an alarm. */
 interface LeftAlarm
   extends Readonly<Pick<Alarm, 'settings' | 'state' | 'isReported' | 'isMet' | 'metAtMs' | 'shelvedUntilMs'>> {
-  /** The revision of the last change of its parameter; undefined: there is none. */
+  /** The revision of the last change of its parameter; undefined if there is none. */
   readonly revision: number | undefined;
 }
 
-/** Returns the state that an alarm with the same cause has saved; undefined: there is none. */
+/** Returns the state that an alarm with the same cause has saved; undefined if there is none. */
 function leftOf(left: unknown, name: string, { when, is }: AlarmSettings): LeftAlarm | undefined {
   const alarm = left instanceof Map ? (left.get(name) as LeftAlarm | undefined) : undefined;
   return alarm?.settings.when === when && alarm.settings.is === is ? alarm : undefined;

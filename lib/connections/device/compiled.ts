@@ -20,7 +20,7 @@ export type Compute = (values: Values) => Value;
 export interface Read {
   readonly matcher: Matcher;
   readonly family: Family;
-  /** Computes the value; undefined: the value is that of the name `value` in the pattern. */
+  /** Computes the value; undefined if the value is that of the name `value` in the pattern. */
   readonly value: Compute | undefined;
   readonly where: readonly (readonly [name: string, compute: Compute])[];
   /** Whether the message only announces a discovered parameter. The session then asks for its value. */
@@ -61,7 +61,7 @@ export interface Ask extends Answers {
 
 export interface Group {
   readonly name: string;
-  /** The question for the group; undefined: the device sends the group without being asked. */
+  /** The question for the group; undefined if the device sends the group without being asked. */
   readonly ask: Ask | undefined;
   readonly head: string | undefined;
   readonly each: Each | undefined;
@@ -164,7 +164,7 @@ export class Family {
     return parameterIdMistake(id) === undefined ? { id, family: this, values: own, setBy: 0 } : undefined;
   }
 
-  /** Returns the variables in an ID; undefined: the ID does not belong to this family. */
+  /** Returns the variables in an ID; undefined if the ID does not belong to this family. */
   valuesOf(id: string): ReadonlyMap<string, Value> | undefined {
     const pattern = this.#parts.map((part) =>
       typeof part === 'string' ? part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : '([^/]+)',

@@ -62,7 +62,7 @@ export class Questions {
         for (const instance of family.instances) if (this.askInstance(instance, family.ask, answered)) this.#loading++;
   }
 
-  /** Asks for a group; false: the question is already waiting. */
+  /** Asks for a group; false if the question is already waiting. */
   #askGroup(group: Group, loaded?: () => void): boolean {
     const ask = group.ask!;
     if (!this.#enqueue(group.name)) return false;
@@ -85,7 +85,7 @@ export class Questions {
     return true;
   }
 
-  /** Asks for a parameter; false: the question is already waiting. */
+  /** Asks for a parameter; false if the question is already waiting. */
   askInstance(instance: Instance, ask: Ask, loaded?: () => void): boolean {
     const name = `parameter ${instance.id}`;
     if (!this.#enqueue(name)) return false;

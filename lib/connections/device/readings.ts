@@ -19,7 +19,7 @@ import type { Each } from './description.ts';
 
 /** The events that the content of a message causes. */
 export interface ReadingEvents {
-  /** Reports a value; undefined: the device does not know it. */
+  /** Reports a value; undefined if the device does not know it. */
   set(instance: Instance, value: Value | undefined): void;
   discovered(instance: Instance): void;
   withdrawn(instance: Instance): void;
@@ -82,7 +82,7 @@ export class Readings {
     return isKnown;
   }
 
-  /** Works as `apply`, for a pattern that needs no computed values; false: the pattern does not match. */
+  /** Works as `apply`, for a pattern that needs no computed values; false if the pattern does not match. */
   #applyPlain({ pattern, family, value, variables }: PlainRead, message: Message): boolean {
     const values = this.#values;
     if (!pattern.read(message.text, values)) return false;

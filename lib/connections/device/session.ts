@@ -24,7 +24,7 @@ import { firstMatch, type HttpOptions, type RequestOptions, Requests, type SentR
 
 /** The reports of a session to the hub. */
 export interface SessionEvents {
-  /** Reports a value; undefined: the device does not know it. `because` is the write that it confirms. */
+  /** Reports a value; undefined if the device does not know it. `because` is the write that it confirms. */
   set(id: string, value: Value | undefined, because: Change | undefined): void;
   /** A write has ended without confirmation: the device refused it, or did not answer. */
   settle(id: string, error: HubError): void;
@@ -103,7 +103,7 @@ export class Session {
   #isTaking = false;
   #requestNumber = 0;
   readonly #saved = new Map<string, Value>();
-  /** The reason why the device refuses to work; undefined: it does not. */
+  /** The reason why the device refuses to work; undefined if it does not. */
   #fault: Pick<Compiled['faults'][number], 'reason'> | undefined;
   // Over HTTP.
   readonly #stream: EventStream | undefined;
@@ -298,7 +298,7 @@ export class Session {
     else this.#greet(next);
   }
 
-  /** Handles a message during the greeting; false: it is not part of the greeting. */
+  /** Handles a message during the greeting; false if it is not part of the greeting. */
   #greetedBy(message: Message): boolean {
     const step = this.#compiled.greet[this.#step];
     if (step === undefined) return this.#readyBy(message);
@@ -439,7 +439,7 @@ export class Session {
       });
   }
 
-  /** Returns the message in a frame of the codec; undefined: the frame contains none. */
+  /** Returns the message in a frame of the codec; undefined if the frame contains none. */
   #decode(frame: Frame): string | undefined {
     return this.#codec!.received(frame.toBuffer())?.toString(this.#compiled.encoding);
   }
@@ -568,7 +568,7 @@ export class Session {
   }
 
   /**
-   * Greets again, because the device refuses the credentials of a request that was sent at `sentMs`; false: the description has no
+   * Greets again, because the device refuses the credentials of a request that was sent at `sentMs`; false if the description has no
    * greeting.
    */
   #renew(sentMs: number): boolean {

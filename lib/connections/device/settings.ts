@@ -180,7 +180,7 @@ export function transportOf(settings: DeviceSettings): {
   };
 }
 
-/** Returns the address on which the hub listens for the device; undefined: the hub connects to the device. */
+/** Returns the address on which the hub listens for the device; undefined if the hub connects to the device. */
 export function listenTarget({ listen }: DeviceSettings): { readonly host: string; readonly port: number } | undefined {
   if (listen === undefined) return undefined;
   if (typeof listen === 'number') return { host: '', port: listen };

@@ -15,7 +15,7 @@ export interface Key {
   readonly name: string;
   /** The codes that uiohook-napi reports: a numpad key has two, with and without NumLock. */
   readonly detectedAs: readonly number[];
-  /** Its name in the `Key` of nut-js. */
+  /** The name in the `Key` of nut-js. */
   readonly pressedAs: string | undefined;
 }
 

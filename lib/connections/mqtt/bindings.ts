@@ -19,7 +19,7 @@ export const maxPayloadBytes = 1_048_576;
 /** A topic that reports whether a device is online. */
 export interface Availability {
   readonly topic: string;
-  /** Returns whether the device is online; undefined: the payload does not say so. */
+  /** Returns whether the device is online; undefined if the payload does not say so. */
   read(payload: Payload): boolean | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface Binding {
   readonly type: ValueType;
   readonly about: About | undefined;
   readonly device: Device | undefined;
-  /** The topic that reports the value; undefined: no topic does. */
+  /** The topic that reports the value; undefined if no topic does. */
   readonly topic: string | undefined;
   /** Further topics that report the value in the same form. */
   readonly moreTopics?: readonly string[];
@@ -102,7 +102,7 @@ interface Live {
 
 interface LiveDevice {
   readonly device: Device;
-  /** What each topic has reported; undefined: nothing yet. */
+  /** The last report of each topic; undefined: nothing yet. */
   readonly said: (boolean | undefined)[];
   /** The last report of any topic. */
   latest: boolean | undefined;

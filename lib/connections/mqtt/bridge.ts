@@ -108,7 +108,7 @@ export class Bridge {
     this.#isOpen = false;
   }
 
-  /** Handles a message; false: it does not belong to the bridge. */
+  /** Handles a message; false if it does not belong to the bridge. */
   received(topic: string, payload: Buffer, isRetained: boolean, stamp: Stamp | undefined): boolean {
     const { prefix } = this.#options.settings;
     if (!topic.startsWith(`${prefix}/`)) return this.#tidy(topic, payload, isRetained);

@@ -31,7 +31,7 @@ const longestRefusedMs = 1500;
 export interface Outgoing {
   readonly topic: string;
   readonly isRetained: boolean;
-  /** Returns the newest payload; undefined: there is nothing to publish. */
+  /** Returns the newest payload; undefined if there is nothing to publish. */
   take(): string | undefined;
   /** Returns the number of the message, for a topic to which several hubs publish. */
   stampOf?(): Stamp;
@@ -54,7 +54,7 @@ export interface BrokerOptions {
   readonly version: '5' | '3.1.1' | undefined;
   readonly connectTimeoutMs: number;
   readonly keepAliveMs: number;
-  /** The topic of the last will; undefined: there is no last will. */
+  /** The topic of the last will; undefined if there is no last will. */
   readonly status: string | undefined;
   readonly scheduler: SchedulerLike;
   readonly log: Log;
@@ -197,7 +197,7 @@ export class Broker {
     this.#send();
   }
 
-  /** Publishes a trigger, which is never retained; false: the message was dropped. */
+  /** Publishes a trigger, which is never retained; false if the message was dropped. */
   fire(topic: string, payload: string): boolean {
     if (!this.#isReady || this.#fires.length >= maxFires) return false;
     this.#fires.push({ topic, payload });
@@ -478,7 +478,7 @@ export class Broker {
 const stampName = 'patchbay';
 const space = 32;
 
-/** Reads the number of a message from its user property; undefined: it has none. */
+/** Reads the number of a message from its user property; undefined if it has none. */
 function stampIn(property: unknown): Stamp | undefined {
   const [, number, by] = (typeof property === 'string' && /^(\d{1,15}) (\S{1,128})$/.exec(property)) || [];
   return by === undefined ? undefined : { number: Number(number), by };

@@ -19,12 +19,12 @@ export interface DocumentPlace {
   /** The topic of the document. */
   readonly topic: string;
   readonly component: string;
-  /** The node ID in the topic; undefined: the topic has none. */
+  /** The node ID in the topic; undefined if the topic has none. */
   readonly node: string | undefined;
   readonly object: string;
 }
 
-/** Splits `homeassistant/sensor/node/object/config` into its parts; undefined: the topic has another form. */
+/** Splits `homeassistant/sensor/node/object/config` into its parts; undefined if the topic has another form. */
 export function placeIn(topic: string, prefix: string): DocumentPlace | undefined {
   if (!topic.startsWith(`${prefix}/`)) return undefined;
   const [component, ...others] = topic.slice(prefix.length + 1).split('/');
@@ -50,7 +50,7 @@ export function entitiesIn(
   });
 }
 
-/** Returns the stable ID of the device; undefined: the document has none. */
+/** Returns the stable ID of the device; undefined if the document has none. */
 export function deviceKeyOf(document: Json): string | undefined {
   if (!isJsonObject(document.device)) return undefined;
   const { identifiers, connections } = long(document.device, longDeviceNames);
@@ -154,7 +154,7 @@ export class Entity {
     return Array.isArray(value) ? value.flatMap((one) => textOf(one) ?? []) : [];
   }
 
-  /** Returns a topic with its base resolved; undefined: the document has no such topic, or an invalid one. */
+  /** Returns a topic with its base resolved; undefined if the document has no such topic, or an invalid one. */
   topic(key: string): string | undefined {
     const written = this.document[key];
     if (typeof written !== 'string') return undefined;
@@ -224,7 +224,7 @@ export class Entity {
     }
   }
 
-  /** Converts a number of seconds to milliseconds, up to the longest time of a timer; undefined: the document has no such number. */
+  /** Converts a number of seconds to milliseconds, up to the longest time of a timer; undefined if the document has no such number. */
   #milliseconds(key: string): number | undefined {
     const seconds = this.number(key) ?? 0;
     return seconds > 0 ? Math.min(seconds * 1000, longestDurationMs) : undefined;

@@ -136,7 +136,7 @@ export class LinkStream extends Duplex {
     return true;
   }
 
-  /** Joins the parts of the next packet header; false: the header is not complete yet. */
+  /** Joins the parts of the next packet header; false if the header is not complete yet. */
   #joinHead(): boolean {
     for (;;) {
       const first = this.#unread[0];

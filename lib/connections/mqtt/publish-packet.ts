@@ -77,7 +77,7 @@ export function packetLength(bytes: Uint8Array, start: number): number | undefin
 }
 
 /**
- * Reads the packet from `start` to `end`; undefined: the packet is of another kind, has properties, or is malformed; the client reads it
+ * Reads the packet from `start` to `end`; undefined if the packet is of another kind, has properties, or is malformed; the client reads it
  * instead.
  */
 export function readPublish(bytes: Buffer, start: number, end: number, version: 4 | 5): Published | undefined {

@@ -30,7 +30,7 @@ export interface Source {
 export interface Template {
   /** The compiled expression as text, for people. */
   readonly expression: string;
-  /** Returns the result; undefined: the message lacks a part that the template needs. Errors: any error of expressions. */
+  /** Returns the result; undefined if the message lacks a part that the template needs. Errors: any error of expressions. */
   evaluate(source: Source): Value | undefined;
 }
 
@@ -530,7 +530,7 @@ function chosen(map: Entries, key: string, other: string): string {
   return `(${map.map(([one, value]) => `string(${key}) == string(${one}) ? ${shown(value)} : `).join('')}${shown(other)})`;
 }
 
-/** Returns the text of an expression that is nothing but quoted text; undefined: it is not. */
+/** Returns the text of an expression that is nothing but quoted text; undefined if it is not. */
 function plainText(expression: string): string | undefined {
   return /^"(?:[^"\\]|\\.)*"$/.test(expression) ? (JSON.parse(expression) as string) : undefined;
 }

@@ -33,7 +33,7 @@ export class AddressTable<Target> {
     else known.push(target);
   }
 
-  /** Returns the targets of an address or a pattern; undefined: there are none. Returns a sentence for an invalid pattern. */
+  /** Returns the targets of an address or a pattern; undefined if there are none. Returns a sentence for an invalid pattern. */
   find(address: string, nowMs: number): Matches<Target> | undefined {
     const exact = this.#targets.get(address);
     if (exact !== undefined || !isPattern(address)) return exact;

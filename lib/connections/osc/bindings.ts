@@ -232,7 +232,7 @@ class Compiler {
     return unknown.length > 0 || unused.length > 0;
   }
 
-  /** Returns the arguments; undefined: they have errors. */
+  /** Returns the arguments; undefined if they have errors. */
   #itemsOf(id: string, settings: ParameterSettings, names: readonly string[]): readonly Draft[] | undefined {
     const { args, arg, type, access } = settings;
     if (arg !== undefined) {

@@ -157,7 +157,7 @@ class Decoder {
     return this.#at <= end;
   }
 
-  /** Reads text with its zero bytes; undefined: the zero byte is missing. */
+  /** Reads text with its zero bytes; undefined if the zero byte is missing. */
   #text(end: number): string | undefined {
     const start = this.#at;
     const bytes = this.#bytes;

@@ -22,9 +22,9 @@ import {
 } from './packet.ts';
 import type { OscSettings } from './settings.ts';
 
-/** What a session reports to the hub. */
+/** The reports of a session to the hub. */
 export interface SessionEvents {
-  /** Reports a value; undefined: the peer does not know it. `because` is the write that it confirms. */
+  /** Reports a value; undefined if the peer does not know it. `because` is the write that it confirms. */
   set(part: Part, value: Value | undefined, because: Change | undefined): void;
   /** A write has ended without confirmation. */
   settle(id: string, error: HubError): void;

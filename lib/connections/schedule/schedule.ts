@@ -220,7 +220,7 @@ function createAgenda({ zone, entries }: Settings): Agenda {
   };
 }
 
-/** Those that pass midnight are in two parts. */
+/** Periods that pass midnight are split in two. */
 function barsOf({ from = 0, to = dayMs }: EntrySettings, isDay: IsDay): NonNullable<AgendaEntry['bars']> {
   const end = to > from ? to : to + dayMs;
   return Array.from({ length: weekDays + 1 }, (_, index) => index - 1).flatMap((day) => {

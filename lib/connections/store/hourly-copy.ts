@@ -21,12 +21,12 @@ export class HourlyCopy {
     this.#files = files;
   }
 
-  /** Schedules the next copy according to the age of the existing one; undefined: there is none. */
+  /** Schedules the next copy according to the age of the existing one; undefined if there is none. */
   plan(now: number, ageMs: number | undefined): void {
     this.#dueAt = now + (ageMs === undefined ? firstMs : Math.max(0, copyEveryMs - ageMs));
   }
 
-  /** The reason why there is no copy of the last hour; undefined: there is one, or none is due yet. */
+  /** The reason why there is no copy of the last hour; undefined if there is one, or none is due yet. */
   get trouble(): string | undefined {
     return this.#trouble;
   }

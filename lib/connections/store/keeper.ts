@@ -27,7 +27,7 @@ export interface KeeperOptions {
   readonly scheduler: SchedulerLike;
   /** The thread that writes. */
   readonly writer: { end(): Promise<void> };
-  /** Makes the hourly copy; undefined: no copy is made. */
+  /** Makes the hourly copy; undefined if no copy is made. */
   readonly copy?: HourlyCopy;
   /** Resolves when the readers of the database have ended; called at the end. */
   readersEnded?(): Promise<unknown>;
@@ -253,7 +253,7 @@ class SlowDisk {
     this.#report = report;
   }
 
-  /** Describes the lag of the last slow commit; undefined: the disk is not slow. */
+  /** Describes the lag of the last slow commit; undefined if the disk is not slow. */
   describeLag(what: string): string | undefined {
     if (this.#last !== undefined && this.#scheduler.now() - this.#last.at > recoveredMs) this.#last = undefined;
     return this.#last && `${what} are written with a lag of ${this.#last.ms} ms: the disk is slow`;
@@ -290,7 +290,7 @@ export class StateReporter {
     this.#report = report;
   }
 
-  /** Sets the faults, one sentence each; undefined: this fault does not exist. */
+  /** Sets the faults, one sentence each; undefined if this fault does not exist. */
   set(...reasons: readonly (string | undefined)[]): void {
     const reason = reasons.filter((text) => text !== undefined).join('; ');
     if (reason === this.#reported) return;
@@ -327,7 +327,7 @@ class LeftOutCount {
   readonly #what: string;
   /** The number of refused rows. */
   count = 0;
-  /** The message for operators; undefined: no row was refused. */
+  /** The message for operators; undefined if no row was refused. */
   text: string | undefined;
 
   /** `what` names the rows: `entries`. */

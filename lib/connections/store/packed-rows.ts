@@ -78,7 +78,7 @@ export class JsonBytes {
   #bytes: Buffer<ArrayBuffer>;
   length = 0;
 
-  /** It grows beyond `bytes`. */
+  /** The buffer grows beyond `bytes` if necessary. */
   constructor(bytes: number) {
     this.#bytes = Buffer.allocUnsafeSlow(bytes);
   }

@@ -14,7 +14,7 @@ const options = {
 
 /** The data that a thread receives when it starts. */
 export interface ThreadData<Data = undefined> {
-  /** The thread writes its kernel ID here; -1: there is none. */
+  /** The thread writes its kernel ID here; -1 if there is none. */
   readonly number: Int32Array;
   readonly data: Data;
 }

@@ -96,7 +96,7 @@ export type TslSettings = z.output<typeof settingsSchema>;
 export interface OwnDisplay {
   readonly screen: number;
   readonly index: number;
-  /** Its Parameter IDs: `[['text', 'cam/1/text'], …]`. */
+  /** The Parameter IDs: `[['text', 'cam/1/text'], …]`. */
   readonly parts: readonly (readonly [part: Part, id: string])[];
   readonly text: string | undefined;
   readonly label: string | undefined;
@@ -234,7 +234,7 @@ export function isReceiving({ listen, tcpListen }: TslSettings): boolean {
   return listen !== undefined || tcpListen !== undefined;
 }
 
-/** Returns the local address on which the hub receives; undefined: it sends. */
+/** Returns the local address on which the hub receives; undefined if it sends. */
 export function listenPlace({ listen, tcpListen }: TslSettings): Place | undefined {
   const written = listen ?? tcpListen;
   return written === undefined ? undefined : listeningPlace(written, []);

@@ -165,7 +165,7 @@ export class Cell {
   value: Value | undefined;
   /** How often a trigger has fired since its last evaluation. */
   fires = 0;
-  /** The parameter of the cell; undefined: it is an input, or a literal. */
+  /** The parameter of the cell; undefined if it is an input, or a literal. */
   own: Parameter | undefined = undefined;
   /** The change of an input that made a trigger true. */
   because: Change | undefined = undefined;

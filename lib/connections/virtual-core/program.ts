@@ -166,7 +166,7 @@ function createComputation(expression: Expression, identifiers: readonly string[
 
 /** The target of a name: an input, or a parameter of an output. */
 interface Source {
-  /** Undefined: the address of the input is wrong, so its type is unknown. */
+  /** Undefined if the address of the input is wrong, so its type is unknown. */
   readonly type: ValueType | undefined;
   readonly output: string | undefined;
 }

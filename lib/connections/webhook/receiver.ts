@@ -299,7 +299,7 @@ class SeenDeliveries {
     return keys.some((key) => this.#keys.has(digestOf(key)));
   }
 
-  /** Remembers keys; false: there is no space, because all others still have to be remembered. */
+  /** Remembers keys; false if there is no space, because all others still have to be remembered. */
   add(keys: readonly string[]): boolean {
     const now = this.#context.scheduler.now();
     for (const [oldest, { atMs }] of this.#keys) {

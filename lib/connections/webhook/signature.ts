@@ -142,9 +142,9 @@ type Headers = (name: string) => string;
 
 /** The properties of a delivery with a valid signature. */
 export interface Verified {
-  /** The signed time, in seconds since 1970; undefined: no time is signed. */
+  /** The signed time, in seconds since 1970; undefined if no time is signed. */
   readonly timestamp: number | undefined;
-  /** The ID in the header of the scheme; empty: there is none. */
+  /** The ID in the header of the scheme; empty if there is none. */
   readonly id: string;
   /** Whether the ID is signed. */
   readonly isIdSigned: boolean;
@@ -152,7 +152,7 @@ export interface Verified {
   readonly signature: Buffer;
 }
 
-/** Checks the signature of a delivery, in constant time; undefined: it is wrong or missing. Never throws. */
+/** Checks the signature of a delivery, in constant time; undefined if it is wrong or missing. Never throws. */
 export function verify(scheme: Scheme, secret: string, headers: Headers, body: Uint8Array): Verified | undefined {
   const written = headers(scheme.header.toLowerCase());
   const read = scheme.isCombined ? readCombined(written) : undefined;

@@ -4,7 +4,7 @@ import { HubError } from '../../model/error.ts';
 
 export interface Encoding {
   readonly name: string;
-  /** Matches the characters that it lacks; omitted: it has all characters. */
+  /** Matches the characters that it lacks; omitted if it has all characters. */
   readonly missing?: RegExp;
   encode(text: string): Uint8Array;
   /** Throws if the bytes are not in this encoding. A byte order mark remains in the text. */
@@ -90,7 +90,7 @@ function encodingOf(name: string, declared = utf8.name): Encoding {
   throw new HubError('cannot-start', `${name}: expected one of the encodings ${known}, got "${declared}"`);
 }
 
-/** Returns the encoding that a byte order mark, or the zero bytes around the first `<`, indicate; undefined: there are none. */
+/** Returns the encoding that a byte order mark, or the zero bytes around the first `<`, indicate; undefined if there are none. */
 function encodingBySignature(bytes: Buffer): Encoding | undefined {
   switch (bytes.subarray(0, 2).toString('hex')) {
     case 'efbb':

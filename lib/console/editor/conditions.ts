@@ -33,7 +33,7 @@ export interface Rows {
   readonly rows: readonly Row[];
 }
 
-/** Reads an expression as rows; undefined: it is too complex for rows. */
+/** Reads an expression as rows; undefined if it is too complex for rows. */
 export function readRows(expression: string): Rows | undefined {
   const any = splitAt(expression, '||');
   const all = splitAt(expression, '&&');
@@ -103,7 +103,7 @@ function readBetween([low, high, more]: readonly string[]): Row | undefined {
   return { operand: one.operand, comparison: 'between', values: [one.values[0]!, other.values[0]!] };
 }
 
-/** Reads a number, a text in quotes, true or false; undefined: it is something else. */
+/** Reads a number, a text in quotes, true or false; undefined if it is something else. */
 export function readLiteral(text: string): Literal | undefined {
   const trimmed = text.trim();
   if (trimmed === 'true' || trimmed === 'false') return trimmed === 'true';
@@ -117,7 +117,7 @@ export function writeLiteral(value: Literal): string {
   return JSON.stringify(value);
 }
 
-/** Splits an expression at an operator outside of quotes and brackets; undefined: they do not match. */
+/** Splits an expression at an operator outside of quotes and brackets; undefined if they do not match. */
 function splitAt(expression: string, operator: '&&' | '||'): string[] | undefined {
   const parts: string[] = [];
   let depth = 0;

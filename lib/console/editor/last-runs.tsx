@@ -11,7 +11,7 @@ import { type RecordedEvent, recordedOf, resultText } from './rehearsal.ts';
 type Rehearsal = NonNullable<EditResult['rehearsal']>;
 
 export function LastRuns(props: {
-  /** Undefined: the hub has not answered yet. */
+  /** Undefined if the hub has not answered yet. */
   readonly rehearsal: Rehearsal | undefined;
   readonly isChanged: boolean;
   readonly isNew: boolean;

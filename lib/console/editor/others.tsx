@@ -11,11 +11,11 @@ const reportEveryMs = 20_000;
 
 export function Others(props: {
   readonly file: string;
-  /** The name of the rule; empty: it is new. */
+  /** The name of the rule; empty if it is new. */
   readonly rule: string;
   /** All rules that the item makes. */
   readonly names: readonly string[];
-  /** What is open; default: this rule. */
+  /** The open item; default: this rule. */
   readonly what?: string;
 }) {
   const [others, setOthers] = createSignal<OtherSheets['others']>([]);

@@ -9,7 +9,7 @@ export interface Probation {
   /** Begins, if the change is on probation. */
   begin(answer: EditResult): void;
   readonly secondsLeft: () => number;
-  /** Why the change is not kept yet, or what became of it; empty: nothing is or was on probation. */
+  /** Why the change is not kept yet, or what became of it; empty if nothing is or was on probation. */
   readonly note: () => string;
   readonly isOpen: () => boolean;
   keep(): Promise<void>;

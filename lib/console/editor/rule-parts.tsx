@@ -315,7 +315,7 @@ interface ConditionProps extends PartProps {
   setText(text: string): void;
 }
 
-/** Conditions as rows, or as an expression: each shows the other's changes as far as rows can. */
+/** Shows conditions as rows or as an expression. Changes in one form appear in the other, as far as rows can show them. */
 function Conditions(props: ConditionProps) {
   const [isTyped, setTyped] = createSignal(false);
   const rows = createMemo(() => readRows(props.text));

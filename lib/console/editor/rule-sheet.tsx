@@ -158,14 +158,14 @@ function Loaded(props: { readonly file: string; find(source: SourceFile): string
   );
 }
 
-/** What the last save did: it outlives the sheet, which a save opens again. */
+/** The result of the last save. It outlives the sheet, which a save opens again. */
 const [lastSave, setLastSave] = createSignal('');
 
 interface SheetProps {
   readonly source: SourceFile;
   /** Undefined: a new rule. */
   readonly path: string | undefined;
-  /** Its name, as written in the file. */
+  /** The name, as written in the file. */
   readonly name: string;
   reload(): void;
 }
@@ -175,7 +175,7 @@ function Sheet(props: SheetProps) {
   const { rule, change } = draft;
   const made = () => props.source.made.find(({ path }) => path === (draft.isSeparate() ? props.path : draft.path()));
   const madeIndex = () => Math.max(0, made()?.names.indexOf(route().params.rule ?? '') ?? 0);
-  /** The name with which the rule runs now; empty: it is new. */
+  /** The name with which the rule runs now; empty if it is new. */
   const liveName = () =>
     props.path === undefined ? '' : (made()?.names[madeIndex()] ?? route().params.rule ?? props.name);
   const variables = createMemo(() =>
@@ -411,7 +411,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
   const [source, setSource] = createSignal(props.source);
   const [path, setPath] = createSignal(props.path);
   const [rule, setRule] = createSignal<Rule>(firstRule(props));
-  /** What the user has typed as JSON5; undefined: the text follows the form. */
+  /** The text that the user has typed as JSON5; undefined if the text follows the form. */
   const [typed, setTyped] = createSignal<string>();
   const [version, setVersion] = createSignal(0);
   const [answer, setAnswer] = createSignal<EditResult>();
@@ -447,7 +447,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
   };
   const send = (mode: 'check' | 'shadow' | 'save', comment: string, rehearse?: Rehearse) =>
     sendEdit(whole()?.files ?? [{ file: source().file, base: source().etag, ops: ops() }], mode, comment, rehearse);
-  /** What to rehearse: the hub knows the runs of the present rule, a store the events of other sources. */
+  /** The request for a rehearsal: the hub knows the runs of the current rule, and a store knows the events of other sources. */
   const asked = async (): Promise<Rehearse> => {
     const known = props.path === undefined ? [] : sourcesOf(firstRule(props)).map(({ address }) => address);
     const further = sourcesOf(rule()).flatMap(({ address }) =>

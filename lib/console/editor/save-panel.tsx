@@ -13,10 +13,10 @@ import { formatClock, formatValue } from '../page/units.ts';
 import { type Conflict, conflictsOf, type Mode } from './source-file.ts';
 
 export interface SaveProps {
-  /** What the last check found; undefined: it has not been checked, or there is nothing to save. */
+  /** The result of the last check; undefined if nothing was checked, or nothing is to be saved. */
   readonly answer: EditResult | undefined;
   readonly isChanged: boolean;
-  /** What the last save did; empty: nothing was saved. */
+  /** The result of the last save; empty if nothing was saved. */
   readonly note: string;
   setNote(note: string): void;
   /** Why the check failed as a whole; empty if it did not. */

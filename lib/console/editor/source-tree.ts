@@ -9,7 +9,7 @@ export interface SourceNode {
   readonly kind: 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null';
   readonly start: number;
   readonly end: number;
-  /** They enclose the comments and the comma of an item. */
+  /** The offsets that enclose the comments and the comma of an item. */
   readonly lead: number;
   readonly tail: number;
   readonly line: number;

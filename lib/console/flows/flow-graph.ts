@@ -8,7 +8,7 @@ export type GraphNode =
   | { readonly kind: 'rule'; readonly id: string; readonly rule: string; readonly work: string }
   | { readonly kind: 'group'; readonly id: string; readonly group: string }
   | { readonly kind: 'parameter'; readonly id: string; readonly address: string }
-  /** A connection. `makes` names the parameters that its way leads to; undefined: the box stands for all of its parameters. */
+  /** A connection. `makes` names the parameters that its way leads to; undefined if the box stands for all of its parameters. */
   | { readonly kind: 'connection'; readonly id: string; readonly connection: string; readonly makes?: string };
 
 /** A line from or to a rule, group or connection. `address` is the parameter whose values it carries; undefined: several parameters. */

@@ -173,7 +173,7 @@ export function Files(props: { readonly report: LoadReport }) {
 export interface ShownRules {
   /** The rules that match the search. */
   readonly matching: Accessor<readonly RuleStatus[]>;
-  /** Their files, with the folders. */
+  /** The files, with the folders. */
   readonly groups: Accessor<readonly RuleGroup[]>;
   /** The ids of the open groups, and the number of closed ones. */
   readonly open: Accessor<ReadonlySet<string>>;

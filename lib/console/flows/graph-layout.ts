@@ -91,7 +91,7 @@ interface Place {
   readonly before: Place[];
   readonly after: Place[];
   column: number;
-  /** Its place in the column. */
+  /** The place in the column. */
   order: number;
   /** The middle. */
   y: number;

@@ -75,7 +75,7 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
   );
 }
 
-/** Its file puts the rule in shadow, so there is no switch. */
+/** The file puts the rule in shadow, so there is no switch. */
 function InShadow() {
   return (
     <p>

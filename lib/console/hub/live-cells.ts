@@ -10,13 +10,13 @@ export interface LiveParameter {
   readonly value: Accessor<Value | undefined>;
   /** Counts changes and fires after the first value. The page animates these. */
   readonly moves: Accessor<number>;
-  /** When contact with the owning hub was lost, in milliseconds since 1970; undefined: it is fresh. */
+  /** When contact with the owning hub was lost, in milliseconds since 1970; undefined if it is fresh. */
   readonly staleSince: Accessor<number | undefined>;
   /** The value that was written and that its device has not confirmed yet; undefined: none is pending. */
   readonly wanted: Accessor<Value | undefined>;
-  /** Label, unit, range and more; undefined: there is none. */
+  /** Label, unit, range and more; undefined if there is none. */
   readonly about: Accessor<About | undefined>;
-  /** Type and access; undefined: the address has no parameter, or the hub has not reported it yet. */
+  /** Type and access; undefined if the address has no parameter, or the hub has not reported it yet. */
   readonly kind: Accessor<Kind | undefined>;
 }
 

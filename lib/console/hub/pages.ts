@@ -6,7 +6,7 @@ export const maxHeld = 5000;
 export interface Held<Row> {
   /** The rows, newest first. A row has the same id in each answer. */
   readonly rows: readonly (Row & { readonly id: string })[];
-  /** The cursor for older rows; undefined: there are none. */
+  /** The cursor for older rows; undefined if there are none. */
   readonly next: string | number | undefined;
 }
 

@@ -112,7 +112,7 @@ interface ListOptions<Row, Answer> {
 }
 
 export interface Pages<Row, Answer> {
-  /** The rows received so far; undefined: the hub has not answered yet. */
+  /** The rows received so far; undefined if the hub has not answered yet. */
   readonly held: Accessor<Held<Row> | undefined>;
   /** The last answer. */
   readonly answer: Accessor<Answer | undefined>;

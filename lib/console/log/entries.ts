@@ -9,7 +9,7 @@ export type LogLine = LogEntry | 'restarted';
 /** The lines on the page: at most as many as the hub keeps entries. */
 export interface Held {
   readonly lines: readonly LogLine[];
-  /** The id of the sequence that numbers them; undefined: nothing was requested since a restart. */
+  /** The id of the sequence that numbers them; undefined if nothing was requested since a restart. */
   readonly count: string | undefined;
   /** The entry after which to continue. */
   readonly next: number;

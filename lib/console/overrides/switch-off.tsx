@@ -11,7 +11,7 @@ const hourMs = 3_600_000;
 type Lasting = 'hour' | 'time' | 'good';
 
 interface SwitchOffProps extends Pick<Override, 'kind' | 'name' | 'file'> {
-  /** Its name on the page, for screen readers and the title. */
+  /** The name on the page, for screen readers and the title. */
   readonly label: string;
   readonly disabled?: boolean;
   switched(): void;

@@ -21,9 +21,9 @@ export const installation = createRoot(() => {
     connectionsEveryMs,
   );
   return {
-    /** Undefined: the hub has not answered yet. */
+    /** Undefined if the hub has not answered yet. */
     version: () => health.latest?.version,
-    /** Its title, or else the host of the page. */
+    /** The title, or else the host of the page. */
     name: () => String(health.latest?.title || location.host),
     /** Connections that do not work as they should; only for users who may manage. */
     troubled: (): readonly ConnectionStatus[] => {

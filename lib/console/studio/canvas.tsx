@@ -180,7 +180,7 @@ function titleOf({ shown }: Item): string {
   return [String(type ?? 'widget'), String(label ?? address ?? [addresses].flat()[0] ?? '')].join(' ').trim();
 }
 
-/** A widget on the grid, with what moves and resizes it. */
+/** A widget on the grid, with its handles for moving and resizing. */
 function Spot(props: CanvasProps & { readonly item: Item }) {
   const isSelected = () => props.selected.has(props.item.key);
   const isFixed = () => props.item.made > 0 || props.isLocked || props.screen === 'phone';

@@ -223,7 +223,7 @@ export function createDraft(first: SourceFile) {
     },
   };
 
-  /** The text that the user has typed last; undefined: the last edit was another one. */
+  /** The text that the user has typed last; undefined if the last edit was another one. */
   function typed(): string | undefined {
     const last = steps().at(-1);
     const op = last?.field === 'text' ? last.ops[0] : undefined;

@@ -27,7 +27,7 @@ export interface Grid {
 
 /** A drawn widget. */
 export interface Item {
-  /** Its place in the file; widgets that `each` makes have the same. */
+  /** The place in the file; widgets that `each` makes have the same. */
   readonly path: string;
   readonly key: string;
   /** As written. */
@@ -36,7 +36,7 @@ export interface Item {
   readonly shown: Widget;
   readonly at: Pair;
   readonly size: Pair;
-  /** How many widgets the item of the file makes; 0: it is no template. */
+  /** How many widgets the item of the file makes; 0 if it is no template. */
   readonly made: number;
   /** The grid within it. */
   readonly inner?: Grid;

@@ -390,7 +390,7 @@ function Errors(props: { readonly draft: ReturnType<typeof createDraft>; readonl
   return <For each={props.draft.errorsAt(props.path)}>{({ message }) => <p class="error">{message}</p>}</For>;
 }
 
-/** What a save would change, and the text of the file. */
+/** Shows the changes of a save, and the text of the file. */
 function SaveBox(props: { readonly draft: ReturnType<typeof createDraft> }) {
   const { draft } = props;
   const [comment, setComment] = createSignal('');

@@ -99,7 +99,7 @@ export function isAddress({ format }: Schema): boolean {
   return format === 'address' || format === 'written-address';
 }
 
-/** Returns the setting that takes the parameter of a new widget; undefined: it has none. */
+/** Returns the setting that takes the parameter of a new widget; undefined if it has none. */
 function addressSetting({ settings }: Kind): { readonly setting: Setting; readonly isList: boolean } | undefined {
   const single = settings.find(({ schema, isRequired }) => isRequired && isAddress(schema));
   if (single !== undefined) return { setting: single, isList: false };

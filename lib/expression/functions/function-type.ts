@@ -6,9 +6,9 @@ type Type = string;
 
 export interface FunctionType {
   readonly name: string;
-  /** Its usage, for documentation and errors. */
+  /** The usage, for documentation and errors. */
   readonly usages: readonly string[];
-  /** Its result, for documentation. */
+  /** The result, for documentation. */
   readonly summary: string;
   /** Whether it receives the time of the hub as its first argument. */
   readonly readsNow?: true;

@@ -137,7 +137,7 @@ export class FollowedPlaces {
 /** The target of a path, and when it was changed. */
 interface Place {
   readonly id: string;
-  /** The file at the target; undefined: it is a folder, or does not exist. */
+  /** The file at the target; undefined if it is a folder, or does not exist. */
   readonly file: string | undefined;
   /** When the file, or a link on the way to it, was last written. */
   readonly changedAt: number;

@@ -97,7 +97,7 @@ export function flowOf(
   return flow === undefined ? undefined : { flow, place: undefined };
 }
 
-/** Returns the fault of a flow behind an uncaught error; undefined: no flow is at fault. */
+/** Returns the fault of a flow behind an uncaught error; undefined if no flow is at fault. */
 export function faultOf(error: unknown, flows: readonly FlowCode[]): FlowFault | undefined {
   const found = flowOf(stackOf(error), flows);
   if (found === undefined) return undefined;

@@ -162,7 +162,7 @@ function isOurs(url: string): boolean {
   return isOne;
 }
 
-/** The major version of the package that contains a file; undefined: there is no package. */
+/** The major version of the package that contains a file; undefined if there is no package. */
 function majorOf(url: string): string | undefined {
   const path = findPackageJSON(url);
   if (path === undefined) return undefined;

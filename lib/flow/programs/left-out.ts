@@ -40,7 +40,7 @@ export function whyLeftOut({ path }: Pick<FlowCode, 'path'>): string | undefined
   return undefined;
 }
 
-/** Identifies the content of a file; empty: the file cannot be read. */
+/** Identifies the content of a file; empty if the file cannot be read. */
 export function versionOfFile(path: string): string {
   try {
     return versionOf(readRegularFileSync(path, maxFlowBytes));

@@ -94,7 +94,7 @@ interface Paused {
 }
 
 /**
- * The stack of the main thread: one line per call, innermost first, `file:///…:12:5`; undefined: it runs no code. Call it from another
+ * The stack of the main thread: one line per call, innermost first, `file:///…:12:5`; undefined if it runs no code. Call it from another
  * thread.
  */
 export function stackOfMainThread(): Promise<string | undefined> {

@@ -84,7 +84,7 @@ function placeOfAwait({ path, line, column }: Frame, nameOf: NameOf): Place | un
   return name === undefined ? undefined : { name, line, column: found === null ? column : found.index + 1 };
 }
 
-/** The text of a file that was just imported; empty: it can no longer be read. */
+/** The text of a file that was just imported; empty if it can no longer be read. */
 function textIfAny(path: string): string {
   try {
     return readRegularFileSync(path, maxFlowBytes).toString();
@@ -205,7 +205,7 @@ export class Trial {
     return new TrialError(fault, placeIn(stack ?? '', nameOf));
   }
 
-  /** Where the flow is waiting; undefined: the thread does not answer. */
+  /** Where the flow is waiting; undefined if the thread does not answer. */
   async #askWhere(): Promise<Frame | undefined> {
     const answer = this.#answer().catch(() => undefined);
     this.#worker.postMessage({ asksWhere: true } satisfies TrialRequest);
@@ -225,7 +225,7 @@ export class Trial {
   }
 }
 
-/** The memory of a thread, in MB; undefined: it has ended. */
+/** The memory of a thread, in MB; undefined if it has ended. */
 async function takenBy(thread: Worker): Promise<number | undefined> {
   try {
     const { total_heap_size: heap, external_memory: buffers } = await thread.getHeapStatistics();

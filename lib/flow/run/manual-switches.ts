@@ -28,7 +28,7 @@ interface Kept extends Switchable {
   readonly isOn: boolean;
   readonly by: string;
   readonly since?: number;
-  /** The end of the switch; null: it is permanent; undefined: it ends with the hub, or when the text of the flow file changes. */
+  /** The end of the switch; null if it is permanent; undefined: it ends with the hub, or when the text of the flow file changes. */
   readonly until?: number | null;
   readonly reason?: string;
 }
@@ -79,7 +79,7 @@ export class ManualSwitches {
     return recalled;
   }
 
-  /** Returns the switch with a term of a rule or connection; undefined: it has none. */
+  /** Returns the switch with a term of a rule or connection; undefined if it has none. */
   lasting(what: Pick<Switchable, 'kind' | 'name' | 'file'>): ManualSwitch | undefined {
     if (this.#ends.size === 0) return undefined;
     const kept = this.#present.get(idOf(what));
@@ -147,7 +147,7 @@ export class ManualSwitches {
       this.#file?.write([...this.#present.values()].filter(({ until }) => until !== undefined));
   }
 
-  /** Records a switch; undefined: the flow file applies. */
+  /** Records a switch; undefined if the flow file applies. */
   note(what: Switchable, by: ManualSwitch | undefined): void {
     const { kind, name, file } = what;
     const id = idOf(what);
@@ -178,7 +178,7 @@ export class ManualSwitches {
   }
 
   /**
-   * Reports the switches of an earlier run of the hub that no longer apply. `isOn` returns the state of a rule or connection; undefined:
+   * Reports the switches of an earlier run of the hub that no longer apply. `isOn` returns the state of a rule or connection; undefined if
    * there is none with this name. Call it whenever a store has restored its values.
    */
   recall(remembered: ReadonlyMap<string, unknown>, isOn: (what: Switchable) => boolean | undefined): void {

@@ -14,7 +14,7 @@ import type { Operator, StepRuntime } from './step.ts';
 
 /** A running step. It ends with its listener. */
 abstract class EachValue extends Subscriber<Value> {
-  /** Returns the result for a value; undefined: no value is emitted. */
+  /** Returns the result for a value; undefined if no value is emitted. */
   protected abstract compute(value: Value): Value | undefined;
 
   protected override _next(value: Value): void {

@@ -31,7 +31,7 @@ export class OneValue {
     });
   }
 
-  /** Records the value that the step now remembers instead of the previous one; undefined: there is none. */
+  /** Records the value that the step now remembers instead of the previous one; undefined if there is none. */
   note(value: Value | undefined): void {
     const isLong = typeof value === 'string' && value.length > longText;
     if (!isLong && !this.#isCounted) return;

@@ -29,7 +29,7 @@ export interface StepContext {
 /** A step ready to run, and the type of its output. */
 export interface PreparedStep {
   readonly type: ValueType | undefined;
-  /** The expressions that it evaluates as soon as a value arrives, set by the check; undefined: it takes time. */
+  /** The expressions that it evaluates as soon as a value arrives, set by the check; undefined if it takes time. */
   readonly reads?: readonly RuleExpression[] | undefined;
   create(runtime: StepRuntime): Operator;
 }

@@ -37,7 +37,7 @@ export class ShadowRun {
   readonly #subscription = new Subscription();
   /** Live changes of this turn that the twin has not received yet. */
   #pending: Change[] = [];
-  /** The addresses of those that were there when the turn began to settle: what settles has seen them. */
+  /** The addresses of the parameters that existed when the turn began to settle: settling tasks have seen them. */
   #seen = new Set<string>();
   readonly #task = new SettleCall({ order: Number.MAX_SAFE_INTEGER }, () => this.#report());
   readonly #settling = new SettleCall({ order: Number.MIN_SAFE_INTEGER }, () => {

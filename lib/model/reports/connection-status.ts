@@ -27,7 +27,7 @@ export interface ConnectionStatus {
 }
 
 export interface DeviceStatus {
-  /** Since when its values are stale, in milliseconds since 1970; undefined: they are fresh. */
+  /** Since when its values are stale, in milliseconds since 1970; undefined if they are fresh. */
   readonly staleSince: number | undefined;
   /** The number of writes that the device has not confirmed yet. */
   readonly pending: number;

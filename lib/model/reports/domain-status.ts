@@ -30,7 +30,7 @@ export interface LinkStatus {
   readonly isUp: boolean;
   /**
    * Whether the server accepts every client with all rights, so anyone who can reach it can write shared parameters under any name.
-   * undefined: no server has answered yet.
+   * undefined if no server has answered yet.
    */
   readonly isOpen?: boolean | undefined;
   /** The connected server, or the reason why there is none. */
@@ -51,18 +51,18 @@ export interface DomainHub {
   readonly connections: readonly string[];
   /** How many of its parameters this hub mirrors; for this hub, how many it shares. */
   readonly parameters: number;
-  /** Its mirror; omitted if there is none. */
+  /** The mirror; omitted if there is none. */
   readonly mirror?: MirrorStatus | undefined;
 }
 
 export interface MirrorStatus {
-  /** Its last reported term. */
+  /** The last reported term. */
   readonly term: number;
   /** The machine that runs it, for a pair the active one, as last reported; undefined: not reported in this term yet. */
   readonly machine?: string | undefined;
   /** How long the mirror has been incomplete: normally at most half a second. */
   readonly lagMs: number;
-  /** When this hub last received anything from it; undefined: it is fresh. */
+  /** When this hub last received anything from it; undefined if it is fresh. */
   readonly staleSince?: number | undefined;
   /** Counts since its first message: gaps in its messages, and fires that were lost for good. */
   readonly gaps: number;

@@ -68,7 +68,7 @@ export type RuleOutcome = 'wrote' | 'stopped' | 'held' | 'waited' | 'failed';
 
 /** One run of a rule. Texts are cut at 200 characters. */
 export interface RuleRun {
-  /** The address whose change started the run; undefined: the start of the hub or a timer did. */
+  /** The address whose change started the run; undefined if the start of the hub or a timer did. */
   readonly source?: string | undefined;
   readonly value?: Value | undefined;
   /** The revision of the change, and its time in milliseconds since 1970. */

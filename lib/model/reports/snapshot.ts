@@ -33,7 +33,7 @@ export interface SnapshotValue {
   readonly parameter: string;
   readonly type: ValueType;
   readonly value: Value;
-  /** Undefined: the state is unknown, or the parameter no longer exists. */
+  /** Undefined if the state is unknown, or the parameter no longer exists. */
   readonly present: Value | undefined;
   /** Whether a recall writes it. */
   readonly differs: boolean;

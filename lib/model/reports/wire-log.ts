@@ -13,7 +13,7 @@ export interface WireFrame {
   /** In milliseconds since 1970. */
   readonly time: number;
   readonly direction: 'in' | 'out';
-  /** The reason why it was refused; undefined: it was not refused. */
+  /** The reason why it was refused; undefined if it was not refused. */
   readonly fault?: string | undefined;
   readonly bytes: Uint8Array;
   /** The full length of the frame. */
@@ -22,11 +22,11 @@ export interface WireFrame {
 
 /** A frame as text for the operator, with secrets masked. */
 export interface ShownFrame extends Omit<WireFrame, 'bytes' | 'fault'> {
-  /** The reason why it was refused; omitted: it was not refused. */
+  /** The reason why it was refused; omitted if it was not refused. */
   readonly fault?: string;
-  /** Its text; control characters, and bytes that are not UTF-8, are escaped: `\r`, `\xff`. */
+  /** The text; control characters, and bytes that are not UTF-8, are escaped: `\r`, `\xff`. */
   readonly text: string;
-  /** Its bytes, `90 50 02 ff`; omitted if they contain a secret. */
+  /** The bytes, `90 50 02 ff`; omitted if they contain a secret. */
   readonly hex?: string;
 }
 
@@ -70,7 +70,7 @@ export interface FramePart {
   readonly end: number;
 }
 
-/** What is recorded of a frame, as numbers in a row: many frames as objects would cost the garbage collector time. */
+/** The recorded data of a frame, as numbers in a row: many frames as objects would cost the garbage collector time. */
 const [timeAt, startAt, shownAt, lengthAt, directionAt, columns] = [0, 1, 2, 3, 4, 5];
 const firstFrames = 16;
 const firstBytes = 1024;

@@ -196,7 +196,10 @@ export const separationRequest = named(
     made: z.int({ error: 'a number' }).nonnegative().describe('Which of the items in made of the source, from 0'),
   }),
 );
-/** It answers with `{"files":[{"file":"studios.json5","base":"…","ops":[…]},…],"place":"s2.json5:4:5"}`, for POST /hub/edit. */
+/**
+ * `POST /hub/edit/separate` answers with `{"files":[{"file":"studios.json5","base":"…","ops":[…]},…],"place":"s2.json5:4:5"}`, for POST
+ * /hub/edit.
+ */
 export const separation = named(
   'Separated',
   z.strictObject({

@@ -354,7 +354,7 @@ const sessionStatus = z.strictObject({
   state: z.enum(['live', 'catching up', 'stalled']),
   /** The bytes that the hub holds for it. */
   unreadBytes: count,
-  /** How long it has been behind; 0: it is live. */
+  /** How long it has been behind; 0 if it is live. */
   lagMs: count,
   /** The data sent to its socket since it connected, without WebSocket framing. */
   sentBytes: count,
@@ -371,7 +371,7 @@ const clientStatus = z.strictObject({
   user: text.describe('Empty for a client without a user'),
   name: text.describe('The name that the client gives itself with `?name=…`').optional(),
   browser: text.describe('`Firefox on Linux`; omitted for other programs').optional(),
-  /** Its IP address. */
+  /** The IP address. */
   address: text,
   protocol: clientProtocol,
   /** When it connected. */

@@ -47,7 +47,7 @@ export const history = named(
     times: z.array(timeMs).describe('For buckets, the start of the bucket; the first may lie before `from`'),
     /** For raw values, intervals and texts. */
     values: z.array(valueOrNull).describe('The value from that time on; null: unknown').optional(),
-    /** For buckets; null: no value was known. */
+    /** For buckets; null if no value was known. */
     min: figures.optional(),
     mean: figures.describe('Each value weighted by its duration; for booleans the share of true').optional(),
     max: figures.optional(),

@@ -97,7 +97,7 @@ export interface Pending {
   readonly wanted: readonly (readonly [id: number, value: Value | null])[];
 }
 
-/** `{"about":[[7,{"label":"Mic 1","unit":"dB"}]]}`: metadata of parameters; null: there is none any more. */
+/** `{"about":[[7,{"label":"Mic 1","unit":"dB"}]]}`: metadata of parameters; null if there is none any more. */
 export interface Metadata {
   readonly about: readonly (readonly [id: number, about: About | null])[];
 }

@@ -6,7 +6,7 @@ import { type SchedulerLike, Subscription } from 'rxjs';
 
 /** Handles the link layer of a protocol. */
 export interface LinkCodec {
-  /** Handles a received frame. Returns the message in it; undefined: it contains none. */
+  /** Handles a received frame. Returns the message in it; undefined if it contains none. */
   received(frame: Buffer): Buffer | undefined;
   /** Sends a message. */
   send(message: Buffer): void;

@@ -133,7 +133,7 @@ export class JointLease {
   }
 
   /**
-   * The reason why the servers have not answered for any part for a while; empty: they answer. Hot, replays last, never completes, never
+   * The reason why the servers have not answered for any part for a while; empty if they answer. Hot, replays last, never completes, never
    * errors.
    */
   get problem$(): Observable<string> {

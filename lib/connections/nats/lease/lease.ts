@@ -180,7 +180,7 @@ export class Lease {
   }
 
   /**
-   * The reason why the servers have not answered for a while; empty: they answer. Emits with each answer. Hot, replays last, never
+   * The reason why the servers have not answered for a while; empty if they answer. Emits with each answer. Hot, replays last, never
    * completes, never errors.
    */
   get problem$(): Observable<string> {

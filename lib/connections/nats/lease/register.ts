@@ -1,7 +1,7 @@
 // A compare-and-set register: one value that hubs share. A hub must name the newest value to replace it, so one of several concurrent
 // attempts wins.
 
-/** The content of a register; `sequence` grows with each value; 0: it has never had a value. */
+/** The content of a register; `sequence` grows with each value; 0 if it has never had a value. */
 export interface Held<T> {
   readonly sequence: number;
   readonly value: T | undefined;
@@ -11,7 +11,7 @@ export interface Register<T> {
   /** Reads the newest value. Rejects if the servers do not answer. */
   read(): Promise<Held<T>>;
   /**
-   * Replaces the value with this sequence, and resolves to the new sequence; undefined: there is a newer value. After a rejection, the
+   * Replaces the value with this sequence, and resolves to the new sequence; undefined if there is a newer value. After a rejection, the
    * value may have been replaced, or may be replaced later, except after `NotReplaced`.
    */
   replace(value: T, sequence: number): Promise<number | undefined>;

@@ -16,7 +16,7 @@ const refusedMs = 30_000;
 const answerMs = 1000;
 
 export interface SpreadOptions {
-  /** Returns the current connection; undefined: there is none. */
+  /** Returns the current connection; undefined if there is none. */
   readonly connection: () => NatsConnection | undefined;
   readonly streams: readonly string[];
   /** Whether a stream may be without a leader for a moment. */

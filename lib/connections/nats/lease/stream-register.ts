@@ -51,7 +51,7 @@ export class Creations {
 }
 
 interface StreamRegisterOptions<T> {
-  /** Returns the current connection; undefined: there is none. */
+  /** Returns the current connection; undefined if there is none. */
   readonly connection: () => NatsConnection | undefined;
   readonly stream: string;
   readonly subject: string;
@@ -66,7 +66,7 @@ interface Opened {
   readonly connection: NatsConnection;
   readonly client: JetStreamClient;
   readonly streams: StreamAPI;
-  /** Returns the error code sent by a server; undefined: the error did not come from a server. */
+  /** Returns the error code sent by a server; undefined if the error did not come from a server. */
   readonly codeOf: (error: unknown) => number | undefined;
   /** Whether the stream is known to have a message: then no other client is creating it. */
   isThere: boolean;

@@ -92,7 +92,7 @@ export class Sighting {
   #isTaken = false;
   /** The greatest requested renewal, and the time of the request. */
   #requested: { readonly holder: string; readonly renewal: number; readonly atMs: number } | undefined;
-  /** The start of the period in which every request was answered; undefined: the last request was not. */
+  /** The start of the period in which every request was answered; undefined if the last request was not. */
   #answeredSinceMs: number | undefined;
   #answeredMs = Number.NEGATIVE_INFINITY;
 

@@ -62,7 +62,7 @@ export class Intake {
   /** The queue of each hub, in the order in which they are handled. */
   readonly #queues = new Map<string, Queue>();
   readonly #waiting = new Shares(maxWaitingBytes, maxWaitingBytesInAll);
-  /** How long this round has taken; undefined: no round is running. */
+  /** How long this round has taken; undefined if no round is running. */
   #spentMs: number | undefined;
   /** How long this round may take so far. */
   #mostMs = roundMs;

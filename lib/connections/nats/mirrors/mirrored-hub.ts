@@ -143,7 +143,7 @@ export class MirroredHub implements Remote {
     return this.#term;
   }
 
-  /** The current network; undefined: there is none. */
+  /** The current network; undefined if there is none. */
   get transport(): Transport | undefined {
     return this.#transport;
   }

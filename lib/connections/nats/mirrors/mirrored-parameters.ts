@@ -53,7 +53,7 @@ export interface MirroredContext {
 
 export class MirroredParameters {
   readonly #context: MirroredContext;
-  /** The mirrored parameters by the numbers that the owner uses; undefined: this hub does not show the parameter. */
+  /** The mirrored parameters by the numbers that the owner uses; undefined if this hub does not show the parameter. */
   #byNumber: (Parameter | undefined)[] = [];
   #size = 0;
   /** The parameters shown before a new snapshot, by address. Definitions decide which of them stay before values arrive. */
@@ -71,7 +71,7 @@ export class MirroredParameters {
   readonly #connections = new Map<string, Origin>();
   /** The connections of the owner with an offline device. */
   readonly #away = new Map<string, DeviceState>();
-  /** Its usage of the bounds, for shown and hidden parameters. */
+  /** The usage of the bounds, for shown and hidden parameters. */
   readonly #holding: Holding;
   /** The numbers of parameters that exceed a bound. They are removed after the turn. */
   readonly #excess: number[] = [];

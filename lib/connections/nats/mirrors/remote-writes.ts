@@ -35,7 +35,7 @@ const maxWaitingLength = 32 * 1024 * 1024;
 export interface TargetHub extends Pick<Remote, 'hub'> {
   /** Whether it has recently sent a message. It may receive writes before all of its parameters are mirrored. */
   readonly isThere: boolean;
-  /** The current network; undefined: there is none. */
+  /** The current network; undefined if there is none. */
   readonly transport: Transport | undefined;
   readonly clock: Pick<OwnerClock, 'epoch' | 'now'>;
 }

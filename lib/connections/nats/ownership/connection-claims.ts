@@ -101,7 +101,7 @@ export class Claims {
   readonly #disputedSinceMs = new Map<string, number>();
   /** The time at which this hub last knew its IDs, or could first have read them. */
   #knownMs: number;
-  /** The reason why this hub may not use the IDs that the list assigns to it; undefined: it may. */
+  /** The reason why this hub may not use the IDs that the list assigns to it; undefined if it may. */
   #yieldReason: string | undefined;
   #owners: ReadonlyMap<string, string> = new Map();
   readonly #claimed = new Subject<void>();
@@ -145,7 +145,7 @@ export class Claims {
   }
 
   /**
-   * Returns the reason why this hub may not have a connection, even if it did not want it yet when the list was read; undefined: it may.
+   * Returns the reason why this hub may not have a connection, even if it did not want it yet when the list was read; undefined if it may.
    */
   refusalOf(id: string): Refusal | undefined {
     const { hub } = this.#options;

@@ -207,7 +207,7 @@ function listen(
 
 /** The minimum interval between confirmations. */
 const everyMs = 10;
-/** The same timeout as for a write to another hub. */
+/** The timeout, which is the same as for a write to another hub. */
 const limitMs = 2000;
 
 export class Confirmation {

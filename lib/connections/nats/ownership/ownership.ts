@@ -21,17 +21,17 @@ export interface Ownership {
    */
   readonly answers: boolean;
   /**
-   * Confirms that this hub was active after everything written so far and has sent it; resolves to false if that is uncertain. undefined:
+   * Confirms that this hub was active after everything written so far and has sent it; resolves to false if that is uncertain. undefined if
    * no other hub takes over.
    */
   readonly confirm: (() => Promise<boolean>) | undefined;
   /** Whether this hub holds the claim on a Connection ID, so its parameters may be shared. */
   owns(connectionId: string): boolean;
-  /** Returns the owner of a Connection ID according to the claims as last read; undefined: there is none. */
+  /** Returns the owner of a Connection ID according to the claims as last read; undefined if there is none. */
   ownerOf(connectionId: string): string | undefined;
   /** Emits after claims have changed, including those of other hubs. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly claimed$: Observable<void>;
-  /** Resolves to the terms in which the lease of a hub is held; undefined: no server currently answers. Never rejects. */
+  /** Resolves to the terms in which the lease of a hub is held; undefined if no server currently answers. Never rejects. */
   termsOf(hub: string): Promise<ReadonlySet<number> | undefined>;
   /** Emits after any of these has changed. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly changed$: Observable<void>;

@@ -36,7 +36,7 @@ const maxSentence = 999;
 
 interface Known {
   readonly atMs: number;
-  /** The answer; undefined: it was dropped, because all answers together were too long. */
+  /** The answer; undefined if it was dropped, because all answers together were too long. */
   answer: string | undefined;
   /** Resolves to whether the answer may be sent; undefined: immediately. */
   readonly confirmed: Promise<boolean> | undefined;

@@ -106,7 +106,7 @@ const maxFires = 20_000;
 
 /**
  * Answers a hub that has missed data, with definitions or with the newest values since a revision. Each answer is a page. The hub requests
- * the next page with the end of the previous one, so the owner keeps no state in between. Returns the text of a `WalkAnswer`; undefined:
+ * the next page with the end of the previous one, so the owner keeps no state in between. Returns the text of a `WalkAnswer`; undefined if
  * this was not a request.
  */
 export function answerWalk(

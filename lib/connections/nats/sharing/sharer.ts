@@ -242,7 +242,7 @@ export class Sharer {
     });
   }
 
-  /** Returns the part of a heartbeat that lists all offline devices; empty: it is not due. */
+  /** Returns the part of a heartbeat that lists all offline devices; empty if it is not due. */
   #staleText(nowMs: number): string {
     if (nowMs < this.#staleDueMs) return '';
     if ([...this.#away.values()].some((parameter) => this.#shared.numberOf(parameter) === undefined)) {

@@ -5,7 +5,7 @@ import type { Change, Origin } from '../../../model/parameter.ts';
 import { encodeLinks, encodeOrigin, type WireLinks } from '../wire/causes.ts';
 import { isTooLong, maxMessageBytes, maxStep, messageBytes, sizeOf } from '../wire/domain-messages.ts';
 
-/** Whole turns; undefined: they are too long to be sent. */
+/** Whole turns; undefined if they are too long to be sent. */
 export interface Written {
   readonly turns: string | undefined;
   readonly rev: number;
@@ -23,7 +23,7 @@ export class TurnWriter {
   #turns = '';
   /** A number and a value for each change of this turn, and contexts. */
   #turn: unknown[] = [];
-  /** Its minimum length in characters. */
+  /** The minimum length in characters. */
   #turnLength = 0;
   #turnNumber = -1;
   /** The revisions of the changes in this turn, in ascending order. */
@@ -122,7 +122,7 @@ export class TurnWriter {
     };
   }
 
-  /** Returns the position of a change in this turn; undefined: it is part of another turn. */
+  /** Returns the position of a change in this turn; undefined if it is part of another turn. */
   #placeOf({ revision }: Change): number | undefined {
     let [low, high] = [0, this.#revisions.length];
     while (low < high) {

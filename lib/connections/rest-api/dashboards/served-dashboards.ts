@@ -23,7 +23,7 @@ const shortBytes = 512;
 
 /** The result of the last time a file was read. */
 interface Kept {
-  /** The stamp of the file; undefined: the file may have changed since without a new stamp. */
+  /** The stamp of the file; undefined if the file may have changed since without a new stamp. */
   readonly stamp: string | undefined;
   readonly digest: string;
   readonly result: JsonText | HubError;
@@ -46,7 +46,7 @@ export class Dashboards {
     this.#disk = disk;
   }
 
-  /** The absolute path of the folder; undefined: there is none. */
+  /** The absolute path of the folder; undefined if there is none. */
   get folder(): string | undefined {
     return this.#folder;
   }

@@ -63,7 +63,7 @@ function addressesOf(hub: HubPort): readonly string[] {
   return addresses;
 }
 
-/** Returns the state of an alarm; undefined: the user may not read it. */
+/** Returns the state of an alarm; undefined if the user may not read it. */
 function describeAlarm(view: View, address: string): Alarm | undefined {
   const part = (name: string) => view.find(`${address}/${name}`);
   const stateOf = part('state');

@@ -53,7 +53,7 @@ function explainParameter(hub: Pick<HubPort, 'wouldBe' | 'persistence'>, view: V
   };
 }
 
-/** Returns the nearest readable address, preferably within the same connection; undefined: no address is similar. */
+/** Returns the nearest readable address, preferably within the same connection; undefined if no address is similar. */
 function nearestAddress(address: string, view: View): string | undefined {
   const known: string[] = [];
   for (const parameter of view.parameters()) if (known.push(parameter.address) > mostCompared) return undefined;

@@ -55,7 +55,7 @@ function checkCertificate(files: CertificateFiles, { certificate: text, key }: C
   };
 }
 
-/** Returns the reason why clients refuse a certificate at a given time; undefined: they accept it. */
+/** Returns the reason why clients refuse a certificate at a given time; undefined if they accept it. */
 export function whyInvalid(files: CertificateFiles, { validFrom, validTo }: Certificate, now: number) {
   const expected = `tls.certFile: ${files.certFile}: expected a certificate that is valid today`;
   if (now < validFrom) return `${expected}, got one that is valid from ${dateOf(validFrom)}`;
@@ -100,7 +100,7 @@ function readKey(where: string, text: string): KeyObject {
   }
 }
 
-/** Returns the reason why a kind of key is not supported; undefined: it is supported. */
+/** Returns the reason why a kind of key is not supported; undefined if it is supported. */
 function kindOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject): string | undefined {
   if (type === 'rsa') {
     const bits = details.modulusLength ?? 0;
@@ -168,7 +168,7 @@ export class Renewal {
   /** The certificate that the hub presents, and the digest of its files. */
   #certificate: Certificate;
   #digest: string;
-  /** The error in the files; undefined: there is none. */
+  /** The error in the files; undefined if there is none. */
   #fault: string | undefined = undefined;
   #lastStamp: string | undefined = undefined;
   #noticedAt = Number.NEGATIVE_INFINITY;

@@ -42,7 +42,7 @@ interface KnownFiles {
   readonly installation: Installation;
   readonly until: number;
   readonly ids: ReadonlySet<string>;
-  /** Their names, by the real paths of their folders. */
+  /** The names, by the real paths of their folders. */
   readonly names: ReadonlyMap<string, readonly string[]>;
   readonly folders: readonly KnownFolder[];
 }

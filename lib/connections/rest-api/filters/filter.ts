@@ -102,7 +102,7 @@ function isText(pattern: string): boolean {
 }
 
 /**
- * Returns the filter of plain text, because most patterns look like `desk/`, `^desk/` or `/lamp$`; undefined: the pattern needs an
+ * Returns the filter of plain text, because most patterns look like `desk/`, `^desk/` or `/lamp$`; undefined if the pattern needs an
  * engine.
  */
 function findText(pattern: string): Filter | undefined {

@@ -176,7 +176,7 @@ function count(name: string, value: string): void {
 }
 
 /**
- * Describes the ambiguity in the length or host of a request, or after a body that is never read; undefined: there is none. Visiting all
+ * Describes the ambiguity in the length or host of a request, or after a body that is never read; undefined if there is none. Visiting all
  * headers takes a tenth of the time of an answer. So a request that only reads, and has no length, is not searched for a second length.
  */
 function ambiguityOf(request: HttpRequest, act: Act): string | undefined {

@@ -7,7 +7,7 @@ import type { Paced } from './body.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
- * Returns the part of a body that begins after `sentBytes`, which must not be empty; undefined: it is missing, and the connection is cut.
+ * Returns the part of a body that begins after `sentBytes`, which must not be empty; undefined if it is missing, and the connection is cut.
  */
 export type NextPart = (sentBytes: number) => Uint8Array | undefined | Promise<Uint8Array | undefined>;
 

@@ -22,7 +22,7 @@ export interface Limit {
   readonly about: string;
   /** The consequence for a client beyond the limit. */
   readonly answer: string;
-  /** true: the client is disconnected or not admitted; false: it gets an answer and stays connected. */
+  /** true: the client is disconnected or not admitted; false if it gets an answer and stays connected. */
   readonly isFatal: boolean;
   /** false: the hub cannot see such clients, so it counts none. */
   readonly isSeen?: false;

@@ -11,7 +11,7 @@ interface RateSettings {
   readonly writesPerClient: number;
 }
 
-/** The client that writes: `id` distinguishes WebSocket clients; undefined: it writes over HTTP. */
+/** The client that writes: `id` distinguishes WebSocket clients; undefined if it writes over HTTP. */
 interface Writer {
   readonly share: string;
   readonly id: number | undefined;
@@ -120,7 +120,7 @@ export class TokenBuckets {
     return bucket === undefined ? this.#size : this.#tokensOf(bucket);
   }
 
-  /** Returns the milliseconds until `has` returns true; 0: it does so now. */
+  /** Returns the milliseconds until `has` returns true; 0 if it does so now. */
   waitMs(key: string | number, count = 1): number {
     return this.#msUntil(Math.max(0, Math.min(count, this.#size) - this.left(key)));
   }

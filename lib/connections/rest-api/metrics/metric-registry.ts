@@ -377,8 +377,8 @@ export class Families {
   }
 
   /**
-   * Adds a histogram and feeds the counts of the hub into it, because the library's histograms do their own counting; undefined: there are
-   * currently none.
+   * Adds a histogram and feeds the counts of the hub into it, because the library's histograms do their own counting; undefined if there
+   * are currently none.
    */
   histogram(name: string, help: string, read: () => Durations | undefined): void {
     const metric = { name, get: async () => ({ name, help, type: 'histogram', values: valuesOf(name, read()) }) };

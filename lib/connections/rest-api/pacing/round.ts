@@ -33,7 +33,7 @@ export class Round {
   #beganMs = 0;
   #spentMs = 0;
   #workedMs = 0;
-  /** The CPU time at the first check in this round; undefined: there was none. */
+  /** The CPU time at the first check in this round; undefined if there was none. */
   #usedMs: number | undefined = undefined;
   #askedMs = 0;
   #publishingMs = 0;

@@ -2,7 +2,9 @@
 // source: `192.168.0.7`, even if mapped to IPv6; IPv6 in full, with eight groups of four digits (RFC 4291 sections 2.2 and 2.5.5.2).
 import { BlockList, isIP, SocketAddress } from 'node:net';
 
-/** Normalizes an address: `::ffff:192.168.0.7` → `192.168.0.7`; `2001:db8::1` → `2001:0db8:0000:…:0001`; undefined: it is not an address. */
+/**
+ * Normalizes an address: `::ffff:192.168.0.7` → `192.168.0.7`; `2001:db8::1` → `2001:0db8:0000:…:0001`; undefined if it is not an address.
+ */
 export function readAddress(text: string): string | undefined {
   const family = isIP(text);
   if (family === 4) return text;
@@ -53,8 +55,8 @@ interface Network {
 }
 
 /**
- * Parses `10.0.0.0/8`, `2001:db8::/32`, or one address; undefined: it is none of these. A network of mapped IPv4 addresses becomes an IPv4
- * network.
+ * Parses `10.0.0.0/8`, `2001:db8::/32`, or one address; undefined if it is none of these. A network of mapped IPv4 addresses becomes an
+ * IPv4 network.
  */
 export function readNetwork(text: string): Network | undefined {
   const [, written = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];

@@ -104,7 +104,7 @@ function schemeOfBoth(one: Scheme | undefined, other: Scheme | undefined): Schem
 
 export type Scheme = 'http' | 'https';
 
-/** The client of a proxy, and how it connected; undefined: the proxy does not report it. */
+/** The client of a proxy, and how it connected; undefined if the proxy does not report it. */
 interface Hop {
   readonly address: string | undefined;
   readonly scheme: Scheme | undefined;

@@ -31,7 +31,7 @@ export class FanOut {
   readonly #parameters = new Map<number, Parameter>();
   /** Subscribers in the order in which they joined, each with its number in that order. */
   readonly #subscribers = new Map<Subscriber, number>();
-  /** The subscribers as a list. New ones are at its end, where channels look for them. undefined: the list has to be rebuilt. */
+  /** The subscribers as a list. New ones are at its end, where channels look for them. undefined if the list has to be rebuilt. */
   #list: Subscriber[] | undefined = [];
   #joined = 0;
   #left = 0;
@@ -106,7 +106,7 @@ export class FanOut {
     return channel;
   }
 
-  /** Returns the number by which sockets know a parameter; undefined: they do not know it. */
+  /** Returns the number by which sockets know a parameter; undefined if they do not know it. */
   idOf(parameter: Parameter): number | undefined {
     return this.#channels.get(parameter)?.id;
   }
@@ -185,7 +185,7 @@ export class Channel {
   }
 }
 
-/** One of this many rounds is timed. */
+/** The number of rounds of which one is timed. */
 const timedEvery = 16;
 
 /**
@@ -193,7 +193,7 @@ const timedEvery = 16;
  * that it drops was published in this round or the one before.
  */
 export class Rounds {
-  /** The revision before the first change in this round and in the previous one; undefined: the round had no change. */
+  /** The revision before the first change in this round and in the previous one; undefined if the round had no change. */
   #current: number | undefined = undefined;
   #previous: number | undefined = undefined;
 

@@ -19,7 +19,7 @@ import type { FanOut } from './fan-out.ts';
 export interface Protocol {
   /** The name shown to operators. */
   readonly name: ConnectedClient['protocol'];
-  /** The subprotocol of the handshake (RFC 6455 section 1.9); empty: there is none. */
+  /** The subprotocol of the handshake (RFC 6455 section 1.9); empty if there is none. */
   readonly subprotocol: string;
   /** Begins a session. Errors: `bad-request` for an invalid query. */
   accept(handshakeRequest: HandshakeRequest, query: string): Session;
@@ -78,7 +78,7 @@ export interface Session {
    * when they may continue.
    */
   readonly isBusy: boolean;
-  /** Its line within its share. */
+  /** The line within its share. */
   readonly line: object;
   /** How many bytes the hub holds for it. */
   readonly unreadBytes: number;
@@ -113,7 +113,7 @@ export interface ConnectedClient {
   readonly session: Session;
   /** The name that it gives itself; empty: none. */
   readonly name: string;
-  /** The name of its browser, such as `Firefox on Linux`; empty: it is a program. */
+  /** The name of its browser, such as `Firefox on Linux`; empty if it is a program. */
   readonly browser: string;
   /** Whether the hub has cut its socket instead of closing it with a code. */
   isCut?: boolean;

@@ -188,7 +188,7 @@ export class Heartbeat {
   readonly #clients: Clients;
   readonly #beatMs: number;
   #timer: NodeJS.Timeout | undefined;
-  /** The position in this round; undefined: the first one has not begun. */
+  /** The position in this round; undefined if the first one has not begun. */
   #walk: Iterator<ConnectedClient> | undefined;
   #beat = 0;
 

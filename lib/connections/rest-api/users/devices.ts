@@ -28,14 +28,14 @@ const recordSchema = z.object({
   user: z.string(),
   kind: deviceKind,
   name: z.string(),
-  /** The dashboard to which a kiosk is restricted in the console; undefined: it may open all views. */
+  /** The dashboard to which a kiosk is restricted in the console; undefined if it may open all views. */
   dashboard: z.string().optional(),
   digest: z.string(),
   /** A digest of the user's password when a browser signed in. If the password changes, the device is signed out. */
   credentials: z.string(),
   since: z.number(),
   seen: z.number(),
-  /** The age clock at the last visit; undefined: the record was written by an earlier version. */
+  /** The age clock at the last visit; undefined if the record was written by an earlier version. */
   seenAge: z.number().optional(),
 });
 type Known = z.output<typeof recordSchema>;
@@ -60,8 +60,8 @@ export class Devices {
   #isDue = false;
 
   /**
-   * `file` stores the devices; undefined: they are lost when the connection stops. `dismiss` closes the sockets of devices that are signed
-   * out.
+   * `file` stores the devices; undefined if they are lost when the connection stops. `dismiss` closes the sockets of devices that are
+   * signed out.
    */
   constructor(
     directory: Directory,
@@ -77,7 +77,7 @@ export class Devices {
     this.adopt([]);
   }
 
-  /** Finds the user with a token; undefined: no user has it, or has it any more. */
+  /** Finds the user with a token; undefined if no user has it, or has it any more. */
   find(token: string): SignedInUser | undefined {
     const device = this.#byDigest.get(digestOf(token));
     const account = device && this.#directory.account(device.user);
@@ -172,7 +172,7 @@ export class Devices {
     ];
   }
 
-  /** Returns the dashboard that a kiosk shows alone; undefined: the device is no kiosk, or one that may open all views. */
+  /** Returns the dashboard that a kiosk shows alone; undefined if the device is no kiosk, or one that may open all views. */
   dashboardOf(id: string): string | undefined {
     return this.#find(id)?.dashboard;
   }

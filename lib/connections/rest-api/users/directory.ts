@@ -35,7 +35,7 @@ export class Directory {
     this.#take(settings);
   }
 
-  /** The principal of an open hub; undefined: the hub is not open. */
+  /** The principal of an open hub; undefined if the hub is not open. */
   get everybody(): Principal | undefined {
     return this.#open;
   }
@@ -74,7 +74,7 @@ export class Directory {
     (isToken ? this.knownByToken : this.#knownByPassword).add(authorization, signedIn);
   }
 
-  /** Finds the user with a token; undefined: there is none. The comparison of a short token may have to wait. Errors: `unavailable`. */
+  /** Finds the user with a token; undefined if there is none. The comparison of a short token may have to wait. Errors: `unavailable`. */
   withToken(token: string, asker: Asker): SignedInUser | undefined | Promise<SignedInUser | undefined> {
     const find = () => {
       const account = this.#byToken.get(digestOf(token));
@@ -141,7 +141,7 @@ export class Directory {
     return { departures, changes };
   }
 
-  /** Removes a device; undefined: it has not been used since the start. */
+  /** Removes a device; undefined if it has not been used since the start. */
   endDevice(user: string, device: string): SignedInUser | undefined {
     const account = this.#accounts.get(user);
     const signedInUsers = account && this.#signedIn.get(account);

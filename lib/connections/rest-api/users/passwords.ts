@@ -45,7 +45,7 @@ interface Waiting {
 /** A network with passwords in the queue. */
 interface Network {
   waiting: number;
-  /** The number of its last turn; 0: it has had none. */
+  /** The number of its last turn; 0 if it has had none. */
   turn: number;
 }
 
@@ -220,7 +220,7 @@ export interface PasswordCheck {
   readonly isHashed: boolean;
   /** Returns whether the password is right; returns a promise if it has to wait. */
   isRight(password: string, asker: Asker): boolean | Promise<boolean>;
-  /** Takes as long as a failed comparison; undefined: it takes no time. */
+  /** Takes as long as a failed comparison; undefined if it takes no time. */
   takeAsLong(password: string, asker: Asker): Promise<unknown> | undefined;
 }
 

@@ -17,7 +17,7 @@ export interface View {
   mayRead(address: string): boolean;
   /** Whether a client may ask for an address. This takes the same time whether or not the parameter exists. */
   mayAskFor(address: string): boolean;
-  /** Finds a parameter that may be written; undefined: there is none that the principal may know about. Errors: `forbidden`. */
+  /** Finds a parameter that may be written; undefined if there is none that the principal may know about. Errors: `forbidden`. */
   findToWrite(address: string): Parameter | undefined;
   /** Checks that the principal may write a parameter that was not found by its address. Errors: as `findToWrite`. */
   mayWrite(parameter: Parameter): boolean;

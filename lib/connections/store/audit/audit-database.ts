@@ -151,7 +151,7 @@ export class AuditDatabase {
     this.#prune();
   }
 
-  /** The time of the oldest entry; undefined: there is none. */
+  /** The time of the oldest entry; undefined if there is none. */
   oldest(): number | undefined {
     const first = (table: string) => `SELECT * FROM (SELECT n, time FROM ${table} ORDER BY n LIMIT 1)`;
     const select = `${first('entry_row')} UNION ALL ${first('entry_block')} ORDER BY n LIMIT 1`;
@@ -281,7 +281,7 @@ function isTable(database: DatabaseSync, name: string): boolean {
   return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
 }
 
-/** The highest number of an entry in a block; 0: there is none. */
+/** The highest number of an entry in a block; 0 if there is none. */
 function lastOfBlocks(database: DatabaseSync): number {
   const select = `SELECT coalesce(max(last), 0) AS n FROM entry_block WHERE ${areWhole}`;
   return (database.prepare(select).get() as { n: number }).n;

@@ -76,12 +76,12 @@ export type AuditRequest =
 export type OpenedAudit = OpenedStored<HeldAudit>;
 
 export interface HeldAudit {
-  /** The highest number of an audit entry, and of a log entry; 0: there is none. */
+  /** The highest number of an audit entry, and of a log entry; 0 if there is none. */
   readonly lastEntry: number;
   readonly lastLog: number;
-  /** Undefined: no run has been recorded yet. */
+  /** Undefined if no run has been recorded yet. */
   readonly run: Run | undefined;
-  /** The newest entries of the log; undefined: they were not requested, or there are none. */
+  /** The newest entries of the log; undefined if they were not requested, or there are none. */
   readonly log: KeptLog | undefined;
 }
 

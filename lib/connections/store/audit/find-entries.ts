@@ -121,7 +121,7 @@ function lastUpTo(table: string): string {
   return `SELECT max(n) AS n FROM ${table} WHERE time >= (${newest}) - ${slackMs} AND time <= ?1 AND ${isRow}`;
 }
 
-/** Returns the range of numbers of the entries in the time range; undefined: there are none. */
+/** Returns the range of numbers of the entries in the time range; undefined if there are none. */
 function boundsOf(
   database: DatabaseSync,
   table: string,

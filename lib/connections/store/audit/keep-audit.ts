@@ -228,7 +228,7 @@ export interface OpenedLog {
   readonly writer: AuditWriter;
   /** Resolves after `log`. */
   readonly opened: Promise<OpenedAudit>;
-  /** The log of earlier runs; undefined: there is none, or it could not be read in time. */
+  /** The log of earlier runs; undefined if there is none, or it could not be read in time. */
   readonly log: Promise<KeptLog | undefined>;
 }
 

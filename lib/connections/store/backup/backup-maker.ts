@@ -121,6 +121,6 @@ export type BackupQuestion = BackupRequest | { readonly ask: 'next' };
 export type BackupAnswer =
   /** The size of the backup in bytes. */
   | { readonly begun: number }
-  /** The next piece; undefined: the backup is complete. */
+  /** The next piece; undefined if the backup is complete. */
   | { readonly piece: Uint8Array<ArrayBuffer> | undefined }
   | { readonly failed: string };

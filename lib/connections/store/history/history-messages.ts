@@ -76,13 +76,13 @@ export interface HistoryAnswer {
   readonly losses: readonly string[];
   /** full: the disk or the database is full; closed: it must be opened again. */
   readonly trouble: { readonly state: 'full' | 'closed'; readonly reason: string } | undefined;
-  /** The time up to which everything was recorded when it was opened; undefined: it was empty. */
+  /** The time up to which everything was recorded when it was opened; undefined if it was empty. */
   readonly seen: number | undefined;
   /** The refused rows; undefined: none. */
   readonly leftOut: LeftOut | undefined;
   /** The number of rows written. */
   readonly rows: number;
-  /** The start of the oldest hour with changes; undefined: there is none. */
+  /** The start of the oldest hour with changes; undefined if there is none. */
   readonly oldest: number | undefined;
   /** Buffers for reuse. */
   readonly buffers: readonly ArrayBuffer[];

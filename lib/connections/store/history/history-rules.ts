@@ -14,7 +14,7 @@ export interface HistoryRule extends Selection {
 /** The default retention times of an entry. They also apply to parameters that no entry selects any more. */
 export const defaultTimes = { rawMs: 10 * dayMs, minutesMs: 365 * dayMs, hoursMs: Number.POSITIVE_INFINITY };
 
-/** Creates a function that returns the index of the entry for an address; undefined: the address is not recorded. */
+/** Creates a function that returns the index of the entry for an address; undefined if the address is not recorded. */
 export function createRuleFinder(rules: readonly HistoryRule[]): (address: string) => number | undefined {
   const selections = rules.map(createSelection);
   return (address) => {

@@ -15,10 +15,10 @@ const mostJumps = 100;
 
 /** The recording state of a parameter. */
 interface Entry {
-  /** Its number in the columns; 0: it has none yet. */
+  /** The number in the columns; 0 if it has none yet. */
   number: number;
   readonly parameter: Parameter;
-  /** The index of its rule; -1: it is not recorded. */
+  /** The index of its rule; -1 if it is not recorded. */
   readonly rule: number;
   readonly everyMs: number;
   readonly deadband: number;
@@ -234,7 +234,7 @@ export class Recorder {
     return entry;
   }
 
-  /** Returns the number of a cause; 0: the hub no longer has the parameter. */
+  /** Returns the number of a cause; 0 if the hub no longer has the parameter. */
   #numberOfCause(parameter: Parameter): number {
     const known = this.#entries.get(parameter);
     if (known === undefined && this.#hub.find(parameter.address) !== parameter) return 0;
@@ -347,7 +347,7 @@ class CatchUp {
     this.place = revision;
   }
 
-  /** Returns the last change of the next parameter; undefined: there are no more. */
+  /** Returns the last change of the next parameter; undefined if there are no more. */
   next(): Change | undefined {
     const parameter: Parameter | undefined = this.#changed.next().value;
     const change = parameter?.lastChange;
@@ -369,7 +369,7 @@ class Numbering {
   readonly #free: number[] = [];
   #numbers = 0;
 
-  /** Assigns a number to a parameter; `rule` is the index of its rule; -1: it is not recorded. */
+  /** Assigns a number to a parameter; `rule` is the index of its rule; -1 if it is not recorded. */
   name({ address, type }: Parameter, rule: number): number {
     const number = this.#free.pop() ?? ++this.#numbers;
     this.#parameterRows.push([number, address, type, rule]);

@@ -14,7 +14,7 @@ export interface RecordedJump {
 }
 
 export interface Segment {
-  /** Its index in recording order. */
+  /** The index in recording order. */
   readonly index: number;
   /** The time from `from`, up to but not including `to`. */
   readonly from: number;
@@ -72,7 +72,7 @@ export class Segments {
     return this.#all.findLast(({ first }) => first <= sequence)!;
   }
 
-  /** Returns the segment recorded before this one; undefined: it is the first. */
+  /** Returns the segment recorded before this one; undefined if it is the first. */
   before({ index }: Segment): Segment | undefined {
     return this.#all[index - 1];
   }
@@ -108,7 +108,7 @@ export class Segments {
     return this.#jumps[index - 1]?.start === 1;
   }
 
-  /** Returns the index of the segment that contains a gap, by its row number; undefined: it is between two segments. */
+  /** Returns the index of the segment that contains a gap, by its row number; undefined if it is between two segments. */
   indexOfGap(row: number): number | undefined {
     const isBetween = this.#jumps.some(({ gap, start }) => start === 1 && gap === row - 1);
     return isBetween ? undefined : this.#jumps.filter(({ gap }) => gap < row).length;

@@ -56,7 +56,7 @@ const maxGaps = 1000;
 
 export class PastDatabase {
   readonly #path: string;
-  /** Undefined: there is no file, because nothing has been recorded. */
+  /** Undefined if there is no file, because nothing has been recorded. */
   readonly #file: OpenFile | undefined;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
@@ -247,7 +247,7 @@ export class PastDatabase {
     return merge(rows, this.#inBlocks(series, hour, from, before, 'last', limit, numbers), -1, limit);
   }
 
-  /** Returns the change with this time (milliseconds since 1970) and revision; undefined: there is none. */
+  /** Returns the change with this time (milliseconds since 1970) and revision; undefined if there is none. */
   event(series: Series, time: number, revision: number): EventRow | undefined {
     if (!isTime(time)) return undefined;
     const { id, type } = series;

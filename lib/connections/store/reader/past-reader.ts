@@ -248,7 +248,7 @@ export class QuestionQueue<Item extends Waiting> {
     return items;
   }
 
-  /** Takes the next item that is still wanted; undefined: there is none. */
+  /** Takes the next item that is still wanted; undefined if there is none. */
   take(): Item | undefined {
     for (const [asker, waiting] of this.#byAsker) {
       this.#byAsker.delete(asker);

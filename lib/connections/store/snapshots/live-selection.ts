@@ -45,7 +45,7 @@ export class LiveSelection {
   readonly #options: LiveSelectionOptions;
   readonly #listed: ListedParameters;
   readonly #present: Present;
-  /** The difference from the snapshot that was last saved or recalled; undefined: there is none. */
+  /** The difference from the snapshot that was last saved or recalled; undefined if there is none. */
   #difference: Difference | undefined;
 
   constructor(options: LiveSelectionOptions) {

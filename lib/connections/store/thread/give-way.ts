@@ -53,7 +53,7 @@ export function yieldToHub(): void {
   } catch {} // not permitted
 }
 
-/** Returns the kernel's ID of the calling thread; undefined: there is no /proc. */
+/** Returns the kernel's ID of the calling thread; undefined if there is no /proc. */
 function threadNumber(): string | undefined {
   try {
     return readlinkSync('/proc/thread-self').split('/').at(-1);
@@ -64,7 +64,7 @@ function threadNumber(): string | undefined {
 
 /** How long a thread must have had no request before it returns memory. */
 const idleMs = 5000;
-/** It returns memory if its heap has grown by this much, at most once in this time: a collection takes some 20 ms. */
+/** The growth of the heap after which a thread returns memory, at most once in this time: a collection takes about 20 ms. */
 const grownBytes = 2 * 1024 * 1024;
 const returnEveryMs = 10_000;
 

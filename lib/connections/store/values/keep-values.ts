@@ -396,7 +396,7 @@ type OpenContext = Pick<Context, 'settings' | 'resolvePath'>;
 export interface OpenedValues {
   readonly writer: ValuesWriter;
   readonly opened: Promise<Opened>;
-  /** Undefined: the disk did not answer in time. */
+  /** Undefined if the disk did not answer in time. */
   readonly read: Read | undefined;
 }
 

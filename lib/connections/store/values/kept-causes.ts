@@ -79,7 +79,7 @@ export class CausesWriter {
   }
 }
 
-/** Reads the text of a `CausesWriter`; undefined: nothing is known, or the text was edited and is invalid. */
+/** Reads the text of a `CausesWriter`; undefined if nothing is known, or the text was edited and is invalid. */
 export function readCauses(leaf: KeptLeaf, text: string): Change | undefined {
   if (text === '') return undefined;
   const links = readLinks(text);

@@ -47,7 +47,7 @@ export class ValueShares {
     return this.#refused.bytes === 0 && this.#kept.bytes < this.#budget * plentyShare;
   }
 
-  /** The message for operators; undefined: all values are kept. */
+  /** The message for operators; undefined if all values are kept. */
   get text(): string | undefined {
     const all = [...this.#refused.byWriter].sort(([, one], [, other]) => other.bytes - one.bytes);
     if (all.length === 0) return undefined;
@@ -150,7 +150,7 @@ class Holdings {
     this.#writers.set(parameter, writer);
   }
 
-  /** Returns the size of the deleted value; 0: there was none. */
+  /** Returns the size of the deleted value; 0 if there was none. */
   delete(parameter: Parameter): number {
     const writer = this.#writers.get(parameter);
     if (writer === undefined) return 0;

@@ -164,7 +164,7 @@ export interface ArgumentKind {
   readonly types: readonly ValueType[];
   readonly expected: string;
   isLiteral(value: unknown): boolean;
-  /** Reads a literal written as text; undefined: the text is a name. */
+  /** Reads a literal written as text; undefined if the text is a name. */
   readText?(text: string): Value | undefined;
   readonly schema: z.ZodType;
 }

@@ -14,7 +14,7 @@ export interface Logic {
    * during this call, and may be longer than the number of arguments.
    */
   step(values: readonly Value[], now: number): void;
-  /** Returns its memory as data; omitted: it has none. */
+  /** Returns its memory as data; omitted if it has none. */
   remember?(): Remembered;
   /** Restores the memory of an earlier run, before the first step. A time that is already over ends right after the start. */
   recall?(remembered: Remembered, now: number): void;

@@ -305,7 +305,7 @@ export class Entities {
     this.#mayBeElsewhere = true;
   }
 
-  /** Returns a parameter entity; undefined: it may be declared elsewhere. Errors: `Mistake` if it cannot be. */
+  /** Returns a parameter entity; undefined if it may be declared elsewhere. Errors: `Mistake` if it cannot be. */
   parameter(name: string, at: number): Entity | undefined {
     return this.#known(this.#parameters.get(name), `%${name};`, at);
   }

@@ -45,7 +45,7 @@ export function createFaderValue(
   parameter: LiveParameter,
   { send, fail }: Writes,
 ): FaderValue {
-  /** The value of the user; undefined: it follows the hub. */
+  /** The value of the user; undefined if it follows the hub. */
   const [own, setOwn] = createSignal<number>();
   let isHeld = false;
   const settling = useDelay();

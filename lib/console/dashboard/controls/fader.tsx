@@ -116,7 +116,7 @@ const slopPx = { mouse: 3, touch: 8 };
 interface DragOptions {
   /** Whether it can be dragged now. */
   readonly isFree: () => boolean;
-  /** The distance from one end to the other in pixels. Negative: down increases the value; 0: it cannot move. */
+  /** The distance from one end to the other in pixels. Negative: down increases the value; 0 if it cannot move. */
   readonly way: (axis: 'x' | 'y') => number;
   /** The drag starts. */
   readonly begin: () => void;

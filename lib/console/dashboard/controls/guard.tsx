@@ -26,7 +26,7 @@ export interface Guard {
 }
 
 interface GuardOptions {
-  /** What is written, as the title of the dialog. */
+  /** The title of the dialog: the action that is guarded. */
   readonly title: string;
   /** Whether the dialog also asks to hold its button, because the control itself cannot be held. */
   readonly holdsInDialog?: boolean;

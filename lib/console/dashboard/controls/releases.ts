@@ -20,7 +20,7 @@ interface ReleasesOptions {
   readonly send: (address: string, isOn: boolean) => Promise<void>;
   /** The list of pending releases has changed. */
   readonly changed: (pending: readonly string[]) => void;
-  /** Reports why a button may still be on; undefined: it is off, or held again. */
+  /** Reports why a button may still be on; undefined if it is off, or held again. */
   readonly settled: (address: string, error: unknown) => void;
 }
 

@@ -101,7 +101,7 @@ export function Countdown(props: WidgetProps<'countdown'>) {
   );
 }
 
-/** Returns when a parameter changed last, by the clock of the page; undefined: it is not known. */
+/** Returns when a parameter changed last, by the clock of the page; undefined if it is not known. */
 async function changedAt(address: string): Promise<number | undefined> {
   const found = await getJson<Explanation>(`/hub/explain/${pathOf(address)}`).catch(() => undefined);
   const time = Date.parse(found?.chain[0]?.time ?? '');

@@ -123,7 +123,7 @@ export function Scale(props: {
   );
 }
 
-/** Returns the highest number of the last milliseconds; undefined: there is none, or it is not held. */
+/** Returns the highest number of the last milliseconds; undefined if there is none, or it is not held. */
 function createPeak(parameter: LiveParameter, holdMs: number): () => number | undefined {
   const [peak, setPeak] = createSignal<number>();
   if (holdMs === 0) return peak;

@@ -18,7 +18,7 @@ export interface PlotLook {
   readonly isCompared: boolean;
   /** The times without a record. */
   gaps(): readonly TimeRange[];
-  /** Receives the time at the pointer; undefined: it left. */
+  /** Receives the time at the pointer; undefined if it left. */
   point(time: number | undefined): void;
 }
 

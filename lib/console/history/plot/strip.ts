@@ -6,7 +6,7 @@ import { dayMs, hourMs, minuteMs, type TimeRange } from '../time/timeframe.ts';
 export interface Slot extends TimeRange {
   /** The number of changes or fires. */
   readonly count: number;
-  /** Its index within its day, or among all slots if a slot is a day or longer. Labels are at round indexes. */
+  /** The index within its day, or among all slots if a slot is a day or longer. Labels are at round indexes. */
   readonly place: number;
 }
 

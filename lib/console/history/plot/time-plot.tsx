@@ -35,7 +35,7 @@ export interface TimePlotProps {
   reset(): void;
   /** Receives the number of points that fit. */
   fit(points: number): void;
-  /** Receives the time at the pointer and the drawn curves; undefined: it left. */
+  /** Receives the time at the pointer and the drawn curves; undefined if it left. */
   point(time: number | undefined, curves: readonly Curve[]): void;
 }
 

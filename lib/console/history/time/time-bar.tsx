@@ -110,10 +110,10 @@ function Bounds(props: Pick<TimeBarProps, 'frame' | 'isKept' | 'choose'>) {
 
 export function TimeField(props: {
   readonly label: string;
-  /** The time in the field; undefined: it is empty. */
+  /** The time in the field; undefined if it is empty. */
   readonly time: number | undefined;
   readonly disabled?: boolean;
-  /** Receives a time; undefined: the field was cleared. */
+  /** Receives a time; undefined if the field was cleared. */
   take(time: number | undefined): void;
 }) {
   const [typed, setTyped] = createSignal<string>();

@@ -8,7 +8,7 @@ export interface Draft {
   readonly text: Accessor<string>;
   /** Whether typed text is not set yet. */
   readonly isTyped: Accessor<boolean>;
-  /** The text when the field got the focus; undefined: it follows. */
+  /** The text when the field got the focus; undefined if it follows. */
   readonly entered: Accessor<string | undefined>;
   type(text: string): void;
   enter(): void;
@@ -17,7 +17,7 @@ export interface Draft {
   settle(text: string): void;
 }
 
-/** Creates the draft of a field. `followed` is the text of the value; undefined: the value is unknown, and the field is empty. */
+/** Creates the draft of a field. `followed` is the text of the value; undefined if the value is unknown, and the field is empty. */
 export function createDraft(followed: Accessor<string | undefined>): Draft {
   const [typed, setTyped] = createSignal<string>();
   const [entered, setEntered] = createSignal<string>();

@@ -107,7 +107,7 @@ function partOf(tree: SourceNode | undefined, ...keys: readonly string[]): Sourc
   return node;
 }
 
-/** Returns the edits, as small as possible: what is alike stays as it was written. */
+/** Returns the smallest possible edits: equal parts stay as written. */
 function opsFor({ tree }: SourceFile, address: string, wanted: Wanted): readonly Op[] {
   const given = Object.entries(wanted).filter(([, text]) => text !== '');
   const own = partOf(tree, 'describe', address);

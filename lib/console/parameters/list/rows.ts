@@ -8,7 +8,7 @@ export interface Row {
   /** The displayed part of the address. */
   readonly label: string;
   readonly depth: number;
-  /** Its index in the catalogue; -1 for a folder. */
+  /** The index in the catalogue; -1 for a folder. */
   readonly index: number;
   /** The number of parameters in a folder. */
   readonly count: number;

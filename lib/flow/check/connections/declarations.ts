@@ -56,7 +56,7 @@ export class Declarations {
   /** The declarations by Connection ID, without connections that have errors. */
   readonly #declared = new Map<string, Declared>();
 
-  /** The Connection IDs and addresses of other hubs; undefined: there are no other hubs. */
+  /** The Connection IDs and addresses of other hubs; undefined if there are no other hubs. */
   #remotes: { readonly ids: Set<string>; readonly known: Map<string, ParameterDeclaration> } | undefined;
   /** Whether any Connection ID may be one of another hub. */
   #isOpen = false;
@@ -196,7 +196,7 @@ export class Declarations {
 export interface KnownConnection {
   readonly declared: Declared;
   readonly file: string;
-  /** Its settings as in the file: the same object. */
+  /** The settings as in the file: the same object. */
   readonly data: unknown;
   readonly key: string;
 }
@@ -204,7 +204,7 @@ export interface KnownConnection {
 /** The connections by Connection ID, in the order of the files. */
 export type KnownConnections = ReadonlyMap<string, KnownConnection>;
 
-/** Finds a connection that was checked with these settings; undefined: it must be checked, because it or a file has changed. */
+/** Finds a connection that was checked with these settings; undefined if it must be checked, because it or a file has changed. */
 export function findKnown(
   known: KnownConnections | undefined,
   id: string,
@@ -247,9 +247,9 @@ function areSame(some: FoundConnection['parameters'], others: FoundConnection['p
 // A connection with valid settings, before its inputs are checked.
 
 export type FoundConnection = Omit<ConnectionPlan, keyof ConnectionInputs | 'key' | 'file'> & {
-  /** Its location. */
+  /** The location. */
   readonly location: SourceLocation;
-  /** Its settings as in the file. */
+  /** The settings as in the file. */
   readonly data: unknown;
   readonly secretFiles: readonly SecretFile[];
   readonly parameters: ParameterDeclaration[];
@@ -306,7 +306,7 @@ const name = /[A-Za-z_]\w*/g;
 const otherWords: ReadonlySet<string> = new Set(['true', 'false', 'null', 'in', 'and', 'or', 'not', 'value']);
 const letters = [...'abcdefgh'];
 
-/** Returns the correction; undefined: the text looks like a misspelt address. `isKnown`: whether an address has a parameter. */
+/** Returns the correction; undefined if the text looks like a misspelt address. `isKnown`: whether an address has a parameter. */
 function explainExpression(text: string, path: SettingPath, isKnown: (address: string) => boolean): string | undefined {
   const several = text.split(/\s*[,;]\s*|\s+/).filter((part) => part !== '');
   if (several.length > 1 && several.every(isKnown))

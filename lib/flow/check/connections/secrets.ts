@@ -25,7 +25,7 @@ interface Reference {
 
 /** Settings with the secret texts in place. */
 interface ReadSettings {
-  /** Their paths; errors there do not show the texts. */
+  /** The paths; errors there do not show the texts. */
   readonly location: SourceLocation;
   readonly data: unknown;
   readonly secrets: readonly string[];

@@ -16,7 +16,7 @@ export interface WarningContext {
   readonly rules: readonly RulePlan[];
   readonly connections: readonly ConnectionPlan[];
   readonly placeOf: Plan['placeOf'] & {};
-  /** Returns the type of a parameter; undefined: it is not known. */
+  /** Returns the type of a parameter; undefined if it is not known. */
   typeOf(address: string): ValueType | undefined;
 }
 
@@ -139,7 +139,7 @@ class Origins {
 
   /**
    * Finds an address from which both the sources of a rule and `address` are derived, if `address` is computed only after the turn's
-   * writes; undefined: there is none. A value that another rule writes immediately may be read before it on purpose, such as a count that
+   * writes; undefined if there is none. A value that another rule writes immediately may be read before it on purpose, such as a count that
    * it sets to 0.
    */
   sharedSource(address: string, rule: DataRule): string | undefined {

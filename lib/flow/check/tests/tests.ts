@@ -111,7 +111,7 @@ export interface Testable {
 class Devices {
   readonly #connections: Testable['connections'];
   readonly #known: readonly string[];
-  /** The only device of the file, or of all files; undefined: there are several, or none. */
+  /** The only device of the file, or of all files; undefined if there are several, or none. */
   readonly #only: string | undefined;
 
   constructor(connections: Testable['connections'], ownIds: ReadonlySet<string> = new Set()) {
@@ -158,7 +158,7 @@ class Devices {
     return [];
   }
 
-  /** Returns how messages are written; undefined: the description has errors, which are reported with the connection. */
+  /** Returns how messages are written; undefined if the description has errors, which are reported with the connection. */
   messagesOf(id: string): PlayedMessages | undefined {
     const { type, settings, folder } = this.#connections.find((one) => one.id === id)!;
     try {

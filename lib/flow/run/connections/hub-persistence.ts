@@ -48,7 +48,7 @@ export class HubPersistence implements PersistencePort {
   readonly #offered = new Set<Archive>();
   #archive: Archive | undefined;
   #lastOffset = Number.NaN;
-  /** Ends the wait for the store's values; undefined: there is no wait. */
+  /** Ends the wait for the store's values; undefined if there is no wait. */
   #endWait: (() => void) | undefined;
   /** Unfinished work of connections from the last run of the hub, until they start. */
   readonly #recalled = new Map<string, ReadonlyMap<string, unknown>>();
@@ -81,7 +81,7 @@ export class HubPersistence implements PersistencePort {
     this.#left.set(id, { type, what });
   }
 
-  /** Returns the state left by a connection with the same ID and type; undefined: there is none. */
+  /** Returns the state left by a connection with the same ID and type; undefined if there is none. */
   takeLeft({ id, type: { type } }: ConnectionPlan): unknown {
     const left = this.#left.get(id);
     this.#left.delete(id);

@@ -15,7 +15,7 @@ import type { ManualSwitch } from '../manual-switches.ts';
 import type { Supervisor } from './supervisor.ts';
 
 export interface RunningConnection {
-  /** Its `enabled` is false after an operator stopped the connection, and true after an operator started it. */
+  /** The `enabled` is false after an operator stopped the connection, and true after an operator started it. */
   readonly plan: ConnectionPlan;
   /** Whether its settings enable it. */
   readonly enabled: boolean;
@@ -24,7 +24,7 @@ export interface RunningConnection {
   /** The number of its parameters. */
   readonly parameters: number;
   readonly supervisor: Supervisor;
-  /** The reason why it is held; undefined: it is not held. */
+  /** The reason why it is held; undefined if it is not held. */
   readonly hold: Hold | undefined;
 }
 
@@ -129,7 +129,7 @@ interface Hold {
 
 /** Holds connections: all for one reason, or individual ones for separate reasons. Gateways are exempt, unless they flush last. */
 export class Holds {
-  /** The reason why all connections are held; undefined: they are not held. */
+  /** The reason why all connections are held; undefined if they are not held. */
   all: string | undefined = undefined;
   some: HeldBack = new Map();
 

@@ -53,13 +53,13 @@ export class RunningConnections {
   readonly #runtime: ConnectionRuntime;
   readonly #parameters: DeclaredParameters;
   readonly #stopping = new Set<Promise<void>>();
-  /** Those stopping connections that are part of the work of the hub. */
+  /** The stopping connections that are part of the work of the hub. */
   readonly #leaving = new Set<Promise<void>>();
   readonly #holds = new Holds();
   /** The running connections by Connection ID, in the order of the flow files. */
   #running: ReadonlyMap<string, RunningConnection> = new Map();
 
-  /** Resolves when a store that goes first has restored its values; undefined: no connection has to wait. */
+  /** Resolves when a store that goes first has restored its values; undefined if no connection has to wait. */
   #restored: Promise<unknown> | undefined;
 
   readonly #missing: MissingInputs;
@@ -181,8 +181,8 @@ export class RunningConnections {
   }
 
   /**
-   * Starts the connections that `holdAll` holds. The returned promise resolves when a store that goes first has restored its values, or
-   * has taken longer than `patienceMs`; undefined: there is no such store.
+   * Starts the connections that `holdAll` holds. The returned promise resolves when a store that goes first has restored its values, or has
+   * taken longer than `patienceMs`; undefined if there is no such store.
    */
   releaseAll(patienceMs: number): Promise<unknown> | undefined {
     this.#holds.all = undefined;
@@ -278,7 +278,7 @@ export class RunningConnections {
     });
   }
 
-  /** Whether a connection is started; undefined: there is none with this name. */
+  /** Whether a connection is started; undefined if there is none with this name. */
   isOn({ name }: Pick<Switchable, 'name'>): boolean | undefined {
     return this.#running.get(name)?.plan.enabled;
   }
@@ -449,7 +449,7 @@ class MissingInputs {
     this.#following.add(graph.mirrored$.subscribe({ next: look, error: () => {} }));
   }
 
-  /** The input for which a connection must wait before it starts; undefined: all inputs are available, or the connection is disabled. */
+  /** The input for which a connection must wait before it starts; undefined if all inputs are available, or the connection is disabled. */
   waitedForBy(plan: ConnectionPlan): string | undefined {
     const missing = plan.enabled ? this.#missing(plan) : undefined;
     if (missing === undefined) this.#waiting.delete(plan.id);

@@ -44,7 +44,7 @@ export interface SupervisorOptions {
   readonly plan: ConnectionPlan;
   readonly owner: Origin;
   readonly graph: Graph;
-  /** The hub as gateways see it; undefined: there are no gateways. */
+  /** The hub as gateways see it; undefined if there are no gateways. */
   readonly hub: HubPort | undefined;
   readonly scheduler: SchedulerLike;
   readonly persistence: HubPersistence;
@@ -93,7 +93,7 @@ export class Supervisor {
     return this.#status.present;
   }
 
-  /** The state of its device; undefined: it has none, or has not reported it yet. */
+  /** The state of its device; undefined if it has none, or has not reported it yet. */
   get device(): DeviceStatus | undefined {
     const { type, settings } = this.#plan;
     const found = this.#parameters.deviceStatus;

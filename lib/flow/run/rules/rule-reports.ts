@@ -42,7 +42,7 @@ export interface RuleReportsOptions {
   readonly log: Log;
   /** Returns monotonic milliseconds. */
   readonly now: () => number;
-  /** Returns the name of this hub in its domain; undefined: it is not in a domain. */
+  /** Returns the name of this hub in its domain; undefined if it is not in a domain. */
   readonly ownHub: () => string | undefined;
 }
 

@@ -22,7 +22,7 @@ import type { RuleTrace } from './trace.ts';
 export class StartedRule {
   readonly #sources: RuleSources;
   readonly #subscription: Subscription;
-  /** Runs the rule once with the known values, at its position in this turn; undefined: it does not run when it starts. */
+  /** Runs the rule once with the known values, at its position in this turn; undefined if it does not run when it starts. */
   readonly begin: (() => void) | undefined;
 
   constructor(sources: RuleSources, { subscription, begin }: RunningBody) {
@@ -55,7 +55,7 @@ export function startRule(plan: RulePlan, runtime: RuleRuntime): StartedRule {
   return new StartedRule(sources, running);
 }
 
-/** The source of a rule that only copies; undefined: it does more. */
+/** The source of a rule that only copies; undefined if it does more. */
 function copiedBy({ body }: RulePlan, graph: Graph): Parameter | undefined {
   if ('stream' in body || 'named' in body.from || body.from.any.length > 1) return undefined;
   const { when, map, pipe, split, listensToWrites, runsAtStart } = body;

@@ -21,7 +21,7 @@ const begunWritesPerTurn = 10_000;
 /** A rule, from its first plan on. A reload that does not change its text assigns another plan to it. */
 interface RunningRule {
   plan: RulePlan;
-  /** The running rule; undefined: it is disabled, or waits. */
+  /** The running rule; undefined if it is disabled, or waits. */
   started: StartedRule | undefined;
   /** A missing address of another hub for which the rule waits. */
   waitsFor: string | undefined;
@@ -68,7 +68,7 @@ export class RunningRules {
   /** Top to bottom. */
   #rules: readonly RunningRule[] = [];
   #placeOf: Plan['placeOf'];
-  /** The reason why no rule runs; undefined: they run. */
+  /** The reason why no rule runs; undefined if they run. */
   #held: string | undefined = undefined;
   /** Parameters that other hubs have withdrawn since the last comparison with the graph. */
   readonly #withdrawn = new Set<string>();
@@ -235,7 +235,7 @@ export class RunningRules {
     return this.#statusOf(found);
   }
 
-  /** Whether a rule should run; undefined: there is none with this name. A rule of the file is preferred to one of another. */
+  /** Whether a rule should run; undefined if there is none with this name. A rule of the file is preferred to one of another. */
   isOn({ name, file }: Pick<Switchable, 'name' | 'file'>): boolean | undefined {
     const named = this.#rules.filter(({ plan }) => plan.name === name);
     const found = named.find(({ plan }) => plan.file === file) ?? named[0];
@@ -268,7 +268,7 @@ export class RunningRules {
     this.#swap(coming);
   }
 
-  /** A missing address of the rule; undefined: there is none. */
+  /** A missing address of the rule; undefined if there is none. */
   #missing({ addresses, sharedAddresses }: RulePlan): string | undefined {
     const isMissing = (address: string) => this.#runtime.graph.find(address) === undefined;
     if (!this.#missingOfShared.has(sharedAddresses))

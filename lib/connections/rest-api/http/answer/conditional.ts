@@ -114,7 +114,7 @@ const httpDates = [
   new RegExp(`^[MTWFS][a-z]{2} ${month} ${date} ${clock} ${year}$`),
 ];
 
-/** Reads a date as seconds since 1970; undefined: it is invalid, and its header is ignored. */
+/** Reads a date as seconds since 1970; undefined if it is invalid, and its header is ignored. */
 function readHttpDate(text: string): number | undefined {
   const groups = httpDates.map((form) => form.exec(text)?.groups).find((found) => found !== undefined);
   if (groups === undefined) return undefined;

@@ -110,7 +110,7 @@ export class Entry {
     return hasTls ? securePrefix + cookieName() : cookieName();
   }
 
-  /** Finds the user for a `Cookie` header; undefined: there is none. */
+  /** Finds the user for a `Cookie` header; undefined if there is none. */
   find(cookie: string): SignedInUser | undefined {
     const known = this.#known.find(cookie);
     if (known !== undefined) return known;

@@ -175,7 +175,7 @@ class Identification {
     return found;
   }
 
-  /** Finds the user who has signed in with the browser; undefined: there is none. */
+  /** Finds the user who has signed in with the browser; undefined if there is none. */
   byCookie(request: HttpRequest): SignedInUser | undefined {
     const cookie = request.getHeader(cookieHeader);
     if (cookie === '') return undefined;
@@ -216,7 +216,7 @@ class Identification {
 
 type Credentials = { readonly user: string; readonly password: string } | { readonly user: ''; readonly token: string };
 
-/** Parses the credentials of HTTP Basic and Bearer; undefined: the scheme is unknown, or they are malformed. */
+/** Parses the credentials of HTTP Basic and Bearer; undefined if the scheme is unknown, or they are malformed. */
 function readCredentials(authorization: string): Credentials | undefined {
   const [, scheme = '', given = ''] = /^(\S+) +(\S+) *$/.exec(authorization) ?? [];
   if (scheme.toLowerCase() === 'bearer') return { user: '', token: given };

@@ -119,7 +119,9 @@ function ownNames(allowed: readonly string[]): ReadonlySet<string> {
   return new Set(['localhost', own, short, `${short}.local`, ...allowed.map((name) => name.toLowerCase())]);
 }
 
-/** Parses a `Host` (RFC 9110 section 7.2): `Studio.local.:17011` → `studio.local`, 17011; `[::1]:` → `::1`; undefined: it is malformed. */
+/**
+ * Parses a `Host` (RFC 9110 section 7.2): `Studio.local.:17011` → `studio.local`, 17011; `[::1]:` → `::1`; undefined if it is malformed.
+ */
 function readHost(host: string): { readonly name: string; readonly port: number | undefined } | undefined {
   const [, bracketed, plain, digits = ''] = hostForm.exec(host) ?? [];
   const port = digits === '' ? undefined : Number(digits);
@@ -142,12 +144,12 @@ function shortOf(address: string): string {
 const originHeader = encodeText('origin');
 const refererHeader = encodeText('referer');
 
-/** Returns the `Origin` header, which browsers send with everything but plain GETs (RFC 6454 section 7); empty: there is none. */
+/** Returns the `Origin` header, which browsers send with everything but plain GETs (RFC 6454 section 7); empty if there is none. */
 export function originOf(request: HttpRequest): string {
   return request.getHeader(originHeader);
 }
 
-/** Returns the origin in the `Referer` header, `http://hub.lan:17011`; `null`: it has no origin; empty: there is no header. */
+/** Returns the origin in the `Referer` header, `http://hub.lan:17011`; `null`: it has no origin; empty if there is no header. */
 export function refererOriginOf(request: HttpRequest): string {
   const referer = request.getHeader(refererHeader);
   if (referer === '') return '';
@@ -181,7 +183,8 @@ const originForm = /^(https?):\/\/(.+)$/i;
 const defaultPorts: Readonly<Record<Scheme, number>> = { http: 80, https: 443 };
 
 /**
- * Returns a host with its port, without a default port and without the dot at the end of a fully qualified name; undefined: it is invalid.
+ * Returns a host with its port, without a default port and without the dot at the end of a fully qualified name; undefined if it is
+ * invalid.
  */
 function authorityOf(host: string, scheme: Scheme): string | undefined {
   const { name, port } = readHost(host) ?? {};

@@ -16,7 +16,7 @@ const zero = 0x30;
 /** The maximum number of bytes that `writeDecimal` writes. */
 export const maxDecimalBytes = 12;
 
-/** Reads all bytes of a range, such as `-12.5`; undefined: they have another form (`1e3`, `.5`, `5.`, `+5`), or are too long. */
+/** Reads all bytes of a range, such as `-12.5`; undefined if they have another form (`1e3`, `.5`, `5.`, `+5`), or are too long. */
 export function readDecimal(bytes: Uint8Array, from: number, to: number): number | undefined {
   const first = bytes[from] === minus ? from + 1 : from;
   if (to - first > maxReadDigits + 1) return undefined;
@@ -41,7 +41,7 @@ export function hasLeadingZero(bytes: Uint8Array, from: number): boolean {
   return bytes[at] === zero && isDigit(bytes[at + 1]!);
 }
 
-/** Writes the same text as `String`; returns the end. 0: the number has more than six decimals, or more than about nine digits. */
+/** Writes the same text as `String`; returns the end. 0 if the number has more than six decimals, or more than about nine digits. */
 export function writeDecimal(bytes: Uint8Array, from: number, number: number): number {
   const magnitude = Math.abs(number);
   let decimals = 0;

@@ -22,10 +22,10 @@ export interface Topic {
 
 /** A live socket of an audience. */
 export interface Listener {
-  /** It gets no late frames with a lower number, because those were waiting before it joined. */
+  /** The lowest number of late frames that the listener receives: earlier ones were waiting before it joined. */
   readonly liveFrom: number;
   sendLate(frame: Uint8Array): void;
-  /** It does not get the waiting frames, and has to catch up. */
+  /** The waiting frames do not reach this listener, which has to catch up. */
   missLate(): void;
 }
 

@@ -40,7 +40,7 @@ export class PlainReader {
     return this.#readPlain(this.#bytes) ?? this.#parse();
   }
 
-  /** Returns the items of a list, for `readItem`; undefined: the message is not a list. Errors: `bad-request`. */
+  /** Returns the items of a list, for `readItem`; undefined if the message is not a list. Errors: `bad-request`. */
   readList(message: ArrayBuffer): readonly unknown[] | undefined {
     const bytes = bytesOf(message);
     let at = 0;
@@ -78,7 +78,7 @@ export class PlainReader {
     return this.#value;
   }
 
-  /** Returns the address; undefined: the message needs the JSON parser. */
+  /** Returns the address; undefined if the message needs the JSON parser. */
   #readPlain(bytes: Uint8Array): string | undefined {
     let at = skip(bytes, 0, opening);
     if (at === 0 || bytes[at] !== quote) return undefined;

@@ -72,12 +72,12 @@ export class PlainClient implements Session, Task, Listener {
   #socket!: Socket;
   /** The revision up to which everything has been sent; undefined while the client is live. */
   #seen: number | undefined;
-  /** Walks over the parameters that have changed since; undefined: the walk has not begun. */
+  /** Walks over the parameters that have changed since; undefined if the walk has not begun. */
   #walk: Iterator<Parameter> | undefined = undefined;
   /** The times at which it fell behind, and last read while behind, in milliseconds of the monotonic clock. */
   #behindSinceMs = performance.now();
   #readAtMs = 0;
-  /** How many fires had been sent to its group when it fell behind; undefined: it is not behind. */
+  /** How many fires had been sent to its group when it fell behind; undefined if it is not behind. */
   #firesBefore: number | undefined = undefined;
   readonly #sent: ClientTally;
   #received = 0;
@@ -401,7 +401,7 @@ class ClientTally {
   readonly #topic: Tally;
   /** The part of the topic's frames that it received until it was last live. */
   #before: Sent = { frames: 0, bytes: 0 };
-  /** The count of the topic when it became live, minus `#before`; undefined: it is not live. */
+  /** The count of the topic when it became live, minus `#before`; undefined if it is not live. */
   #liveFrom: Sent | undefined = undefined;
 
   constructor(topic: Tally) {

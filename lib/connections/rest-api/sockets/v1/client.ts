@@ -25,9 +25,9 @@ const nothingUnsent: readonly string[] = [];
 
 /** The events of a client. */
 export interface ClientEvents {
-  /** It has become full. */
+  /** The client has become full. */
   full(client: Client): void;
-  /** It was full, and its late frames have been sent. */
+  /** The client was full, and its late frames have been sent. */
   sentLate(client: Client): void;
   /** The client starts or stops waiting for answers from other hubs. */
   waits(client: Client, isWaiting: boolean): void;
@@ -38,7 +38,7 @@ export class Client {
   readonly origin: Origin;
   /** The address shown in the log. */
   readonly remoteAddress: string;
-  /** Its share of the hub's work. */
+  /** The share of the hub's work. */
   readonly share: string;
   /** Identifies this run of the hub for clients with the same rights. */
   readonly epoch: string;
@@ -51,7 +51,7 @@ export class Client {
   #isNew = false;
   #isAsking = false;
   #hasLeft = false;
-  /** It lacks definitions of parameters unchanged since this revision, and of triggers unchanged since the other; -1: it lacks none. */
+  /** The client lacks definitions of parameters unchanged since this revision, and of triggers unchanged since the other; -1: none. */
   #valuesAfter = -1;
   #firesAfter = -1;
   #fullSinceMs: number | undefined = undefined;
@@ -125,7 +125,7 @@ export class Client {
     return this.#fullSinceMs !== undefined;
   }
 
-  /** When it became full, in milliseconds of the monotonic clock; undefined: it is not full. */
+  /** When it became full, in milliseconds of the monotonic clock; undefined if it is not full. */
   get fullSinceMs(): number | undefined {
     return this.#fullSinceMs;
   }

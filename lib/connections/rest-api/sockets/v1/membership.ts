@@ -21,7 +21,7 @@ import { type Batch, type GroupChannel, type Outboxes, Packer } from './outbox.t
 export interface Handover {
   /** everything: it lacks nothing; counts: its missed changes have been counted; nothing: only snapshots supply its missed values. */
   readonly has: 'everything' | 'counts' | 'nothing';
-  /** The time at which it stopped being live; undefined: it was live, or had no subscription. */
+  /** The time at which it stopped being live; undefined if it was live, or had no subscription. */
   readonly sinceMs: number | undefined;
   readonly snapshots: readonly Snapshot[];
   readonly ends: readonly number[];
@@ -38,12 +38,14 @@ export interface Members extends Sources {
   move(member: Membership, to: Standing): void;
 }
 
-/** It gets the flushes of the group, and has received all earlier ones. */
+/** The member receives the flushes of the group, and has received all earlier ones. */
 interface Live {
   readonly name: 'live';
 }
 
-/** It has everything up to `from`. Older changes still wait in the group; it gets only later changes, without revisions. */
+/**
+ * The member has everything up to `from`. Older changes still wait in the group; the member receives only later changes, without revisions.
+ */
 interface Fresh {
   readonly name: 'fresh';
   readonly from: number;
@@ -68,7 +70,10 @@ interface Extending {
   readonly catchUp: CatchUp;
 }
 
-/** It does not read, and wants every change. Its missed changes are counted and reported when it reads again; then it extends. */
+/**
+ * The member does not read, and wants every change. The missed changes are counted, and reported when the member reads again; then it
+ * extends.
+ */
 interface Behind {
   readonly name: 'behind';
   from: number;
@@ -78,7 +83,7 @@ interface Behind {
   segment: Segment | undefined;
 }
 
-/** It has left the group. */
+/** The member has left the group. */
 interface Left {
   readonly name: 'left';
 }
@@ -109,7 +114,7 @@ export class Membership {
     return this.#state.name;
   }
 
-  /** The time at which it stopped receiving everything immediately, in milliseconds of the monotonic clock; undefined: it is live. */
+  /** The time at which it stopped receiving everything immediately, in milliseconds of the monotonic clock; undefined if it is live. */
   get sinceMs(): number | undefined {
     return 'sinceMs' in this.#state ? this.#state.sinceMs : undefined;
   }
@@ -130,7 +135,7 @@ export class Membership {
   }
 
   /**
-   * Returns the revision after which it gets waiting changes; undefined: it gets only fires, or has missed everything. Changes that must
+   * Returns the revision after which it gets waiting changes; undefined if it gets only fires, or has missed everything. Changes that must
    * not be sent twice (`isExact`) are encoded for this member alone while changes wait that are not for it: `before` is the revision up to
    * which everything had been sent.
    */

@@ -52,7 +52,7 @@ type Item = readonly [target: Target, value: unknown];
 
 interface RemoteItem extends RemoteWrite {
   readonly target: Target;
-  /** Its position in the message. */
+  /** The position in the message. */
   readonly index: number;
 }
 
@@ -200,7 +200,7 @@ async function writeRemotes(
   await Promise.all(sending);
 }
 
-/** Waits until this hub's writes are confirmed, and adds those that are not confirmed. undefined: there is nothing to wait for. */
+/** Waits until this hub's writes are confirmed, and adds those that are not confirmed. undefined if there is nothing to wait for. */
 function confirmOwn(
   { hub, fanOut }: Pick<HandlerContext, 'hub' | 'fanOut'>,
   items: readonly Item[],
@@ -220,7 +220,7 @@ function confirmOwn(
   });
 }
 
-/** Returns the parameter with this number; undefined: there is none that the client may write. */
+/** Returns the parameter with this number; undefined if there is none that the client may write. */
 function known(view: View, parameter: Parameter | undefined): Parameter | undefined {
   return parameter !== undefined && view.mayWrite(parameter) ? parameter : undefined;
 }

@@ -29,7 +29,7 @@ export interface Subscription {
   readonly selection: Selection;
   /** The patterns shown to operators. */
   readonly shown: { readonly include: readonly Pattern[]; readonly exclude: readonly Pattern[] };
-  /** The only addresses that it can match; undefined: it has other patterns. */
+  /** The only addresses that it can match; undefined if it has other patterns. */
   readonly addresses: readonly string[] | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface KnownParameter {
   readonly address: string;
   readonly type: ValueType;
   readonly rule: number;
-  /** Its key in the database; 0: not known yet. */
+  /** The key in the database; 0: not known yet. */
   id: number;
 }
 
@@ -70,7 +70,7 @@ export class Batch {
     return this.#written === this.#order?.length;
   }
 
-  /** The highest revision of its changes; 0: it has no changes. */
+  /** The highest revision of its changes; 0 if it has no changes. */
   get lastRevision(): number {
     return this.columns.reduce(
       (last, { revision, length }) => Math.max(last, ...(length > 0 ? [revision[length - 1]!] : [])),
@@ -181,14 +181,14 @@ export class Batch {
     return order;
   }
 
-  /** Returns a parameter with its key; undefined: the number is unknown. */
+  /** Returns a parameter with its key; undefined if the number is unknown. */
   #named(number: number, database: HistoryDatabase): KnownParameter | undefined {
     const known = this.#parameters[number];
     if (known?.id === 0) known.id = database.parameterId(known.address, known.type);
     return known;
   }
 
-  /** Writes the next changes of one parameter as a block if there are at least two. Returns their number; 0: nothing was written. */
+  /** Writes the next changes of one parameter as a block if there are at least two. Returns their number; 0 if nothing was written. */
   #writeBlock(database: HistoryDatabase, base: number, known: number): number {
     const order = this.#order!;
     if (this.#isAgain || this.#numberAt(this.#written) !== this.#numberAt(this.#written + 1)) return 0;
@@ -233,7 +233,7 @@ export class Batch {
     return packing.count;
   }
 
-  /** Returns the parameter number of a row; undefined: there are no more rows. */
+  /** Returns the parameter number of a row; undefined if there are no more rows. */
   #numberAt(at: number): number | undefined {
     const place = this.#order![at];
     return place === undefined

@@ -247,7 +247,7 @@ export class HistoryDatabase {
     this.database.prepare('UPDATE absence SET end = max(start, ?) WHERE end = 0').run(time);
   }
 
-  /** Returns the first hour after another one that has changes; undefined: there is none. */
+  /** Returns the first hour after another one that has changes; undefined if there is none. */
   hourAfter(hour: number): number | undefined {
     return (this.#nextHour.get(hour) as { hour: number | null }).hour ?? undefined;
   }

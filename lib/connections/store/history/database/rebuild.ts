@@ -147,7 +147,7 @@ export class RuleSpans {
   }
 }
 
-/** Reads all parameters of the database. The function returns the index of a parameter's rule; undefined: no rule selects it any more. */
+/** Reads all parameters of the database. The function returns the index of a parameter's rule; undefined if no rule selects it any more. */
 export function readRules(
   { database }: HistoryDatabase,
   rules: readonly HistoryRule[],

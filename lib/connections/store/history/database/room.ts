@@ -95,7 +95,7 @@ function* dropOldSpans(database: HistoryDatabase, table: SpanTable, ages: AgesOf
   }
 }
 
-/** Returns the first quarter of the time between the first and last changes of an hour; undefined: it has no changes. */
+/** Returns the first quarter of the time between the first and last changes of an hour; undefined if it has no changes. */
 function quarterOf({ database }: HistoryDatabase, hour: number): Interval | undefined {
   const time = (which: 'min' | 'max') => {
     const ofEach = (table: string) =>

@@ -23,7 +23,7 @@ interface OpenSpan {
   readonly parameter: number;
   start: number;
   value: number;
-  /** The value before a pause; undefined: there is none, or a newer one has arrived. */
+  /** The value before a pause; undefined if there is none, or a newer one has arrived. */
   paused: number | undefined;
   /** The value is counted up to this time. */
   counted: number;
@@ -60,7 +60,7 @@ export class Spans {
     span.value = value;
   }
 
-  /** Counts a change; NaN: the value is not a number. A late change counts for the open span. */
+  /** Counts a change; NaN if the value is not a number. A late change counts for the open span. */
   add(parameter: number, time: number, value: number): void {
     const span = this.#spanOf(parameter, time);
     this.#count(span, time);

@@ -331,7 +331,7 @@ function numberOf({ database }: HistoryDatabase, table: string): number {
 const stepHours = 1000;
 
 /**
- * Deletes old data in steps. Data that was already too old at `before` has been deleted and is not searched for again; undefined: this is
+ * Deletes old data in steps. Data that was already too old at `before` has been deleted and is not searched for again; undefined if this is
  * the first search.
  */
 function* keepWithinTimes(

@@ -38,7 +38,7 @@ const empty: Readonly<Record<ValueType, Course>> = {
 };
 
 /**
- * Returns the history; undefined: the parameter is unknown or hidden. Errors: any error of SQLite, `unavailable` when it takes too long.
+ * Returns the history; undefined if the parameter is unknown or hidden. Errors: any error of SQLite, `unavailable` when it takes too long.
  */
 export function historyOf(moment: Moment, parameter: AskedParameter, range: HistoryRange): History | undefined {
   const { address } = parameter;
@@ -125,7 +125,7 @@ class Counts implements Sink {
 
 // The exact history: each value, and the time from which it applied.
 
-/** Returns each value of a number or a boolean; undefined: there are too many. */
+/** Returns each value of a number or a boolean; undefined if there are too many. */
 function stateCourse(moment: Moment, series: Series, range: HistoryRange): Course | undefined {
   const { from, to, points } = range;
   const rows = statesIn(moment, series, { from, to: to + 1 }, 'first', points + 1);

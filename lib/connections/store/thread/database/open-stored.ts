@@ -162,7 +162,7 @@ interface Recovery<Held> {
 }
 
 /**
- * Returns the contents of the database; undefined: it is new. Adds one sentence per loss to `losses`. Errors: any error of SQLite and of
+ * Returns the contents of the database; undefined if it is new. Adds one sentence per loss to `losses`. Errors: any error of SQLite and of
  * the file system.
  */
 function recover<Held>(files: DatabaseFiles, losses: string[], recovery: Recovery<Held>): Held | undefined {
@@ -203,7 +203,7 @@ export function lostLog(name: string): string {
   return `${name}-wal is incomplete: the last writes are lost`;
 }
 
-/** Returns the age of the hourly copy in milliseconds; 0 if the clock has been set back since. undefined: there is none. */
+/** Returns the age of the hourly copy in milliseconds; 0 if the clock has been set back since. undefined if there is none. */
 function ageOf(copy: string): number | undefined {
   return isFile(copy) ? Math.max(0, Date.now() - timeOf(copy)!) : undefined;
 }

@@ -135,7 +135,7 @@ export class LeftOutRows {
   #count = 0;
   #first = '';
 
-  /** Returns the rows omitted since the last call; undefined: there are none. */
+  /** Returns the rows omitted since the last call; undefined if there are none. */
   take(): LeftOut | undefined {
     const leftOut = this.#count === 0 ? undefined : { count: this.#count, first: this.#first };
     this.forget();

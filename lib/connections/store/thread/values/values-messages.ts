@@ -19,9 +19,9 @@ export type ValueRow = readonly [address: string, type: ValueType, value: Value,
 /** The newest values of some parameters and the newest memories, written in one transaction. */
 export interface Batch {
   readonly values: readonly ValueRow[];
-  /** Each memory as JSON; undefined: the memory is deleted. */
+  /** Each memory as JSON; undefined if the memory is deleted. */
   readonly memories: readonly (readonly [connection: string, name: string, memory: string | undefined])[];
-  /** Undefined: no snapshot has changed. */
+  /** Undefined if no snapshot has changed. */
   readonly snapshots: SnapshotBatch | undefined;
   /** The addresses of values that are no longer kept. */
   readonly forgotten?: readonly string[];
@@ -75,9 +75,9 @@ export interface Held {
 
 /** The result of reading a database. */
 export interface ReadStored<Held> {
-  /** The contents; undefined: the database is new or unreadable. */
+  /** The contents; undefined if the database is new or unreadable. */
   readonly held: Held | undefined;
-  /** The reason why nothing can currently be written; undefined: nothing has prevented it so far. */
+  /** The reason why nothing can currently be written; undefined if nothing has prevented it so far. */
   readonly reason: string | undefined;
 }
 
@@ -85,7 +85,7 @@ export interface ReadStored<Held> {
 export interface OpenedStored<Held> extends ReadStored<Held> {
   /** One sentence per loss, with its reason; empty if nothing was lost. */
   readonly losses: readonly string[];
-  /** The age of the hourly copy; undefined: there is none. */
+  /** The age of the hourly copy; undefined if there is none. */
   readonly copyAgeMs: number | undefined;
 }
 

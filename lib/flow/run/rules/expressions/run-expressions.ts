@@ -15,7 +15,7 @@ import { ExpressionLookup, RuleRunner, type RunnerParts } from './rule-runner.ts
 /** The body of a running rule. */
 export interface RunningBody {
   readonly subscription: Subscription;
-  /** Runs the rule with the known values, at its position in this turn; undefined: it does not run when it starts. */
+  /** Runs the rule with the known values, at its position in this turn; undefined if it does not run when it starts. */
   readonly begin?: (() => void) | undefined;
 }
 
@@ -194,7 +194,7 @@ function waitFor(address: string, { context: { trace }, lookup }: RunnerParts): 
   trace.end();
 }
 
-/** The latest value; 1 if all nodes are triggers, as if one had fired; undefined: all are unknown. */
+/** The latest value; 1 if all nodes are triggers, as if one had fired; undefined if all are unknown. */
 function newestOf(nodes: readonly ParameterNode[]): Value | undefined {
   const states = nodes.filter(({ type }) => type !== 'T');
   if (states.length === 0) return 1;
