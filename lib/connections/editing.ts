@@ -182,7 +182,10 @@ export class EditConflictError extends HubError {
 
   constructor(conflicts: readonly EditConflict[]) {
     const files = conflicts.map(({ file }) => file).join(', ');
-    super('conflict', `${files}: the file has changed meanwhile in the same place: compare both texts and edit again`);
+    super(
+      'conflict',
+      `${files}: the file has been changed in the same place in the meantime: compare both texts and edit again`,
+    );
     this.conflicts = conflicts;
   }
 }

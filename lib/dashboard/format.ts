@@ -258,7 +258,7 @@ export const widgetSchemas = {
       .array(address, { error: 'a list of addresses' })
       .min(1, { error: 'at least one address' })
       .max(maxPlotLines, { error: `at most ${maxPlotLines} addresses` }),
-    seconds: secondsWithin(5, 3600).default(60).describe('How far back the plot goes'),
+    seconds: secondsWithin(5, 3600).default(60).describe('The length of the plotted period'),
     min: number.optional().describe('Default: fits the values'),
     max: number.optional().describe('Default: fits the values'),
     ...formatting,
@@ -291,7 +291,7 @@ export const widgetSchemas = {
     step: number
       .positive({ error: 'a number above 0' })
       .optional()
-      .describe('What − and + add; default: the step of the parameter, or 1'),
+      .describe('The increment of − and +; default: the step of the parameter, or 1'),
     ...formatting,
     ...guarding,
   }),

@@ -197,7 +197,7 @@ function createCheck(mistakes: MistakeList, file: CheckedFile, { whyUnknown, why
 
 function unknownId(id: string, ids: ReadonlySet<string>): string {
   return ids.has(id)
-    ? `expected a widget outside of groups and tabs, got "${id}"`
+    ? `expected a widget outside groups and tabs, got "${id}"`
     : unknownName('id of a widget', id, [...ids]);
 }
 

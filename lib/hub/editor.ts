@@ -196,7 +196,7 @@ export class Editor implements Editing {
     const added = await this.#findAllowed(join(dirname(listed.name), `${name}.json5`), true, rights);
     const [template, text, taken] = await Promise.all([found, listed, added].map((one) => readPatiently(one.path)));
     if (taken !== undefined)
-      throw new HubError('conflict', `${added.name}: expected a free name, there is such a file`);
+      throw new HubError('conflict', `${added.name}: expected a free name, but this file already exists`);
     if (template === undefined || text === undefined)
       throw new HubError('not-found', `${found.name}: the file is gone`);
     if ([template, text].some((one) => shown(one.text) !== one.text))
@@ -454,7 +454,7 @@ export class Editor implements Editing {
         `revision ${revision} by ${by.name} was not confirmed within ${this.#probationMs / 1000} s: the previous files were restored`,
       );
     } catch (error) {
-      const why = error instanceof ChangedMeanwhile ? 'a file has changed meanwhile' : messageOf(error);
+      const why = error instanceof ChangedMeanwhile ? 'a file has been changed in the meantime' : messageOf(error);
       log(`revision ${revision} by ${by.name} was not confirmed, and cannot be reverted: ${why}`);
     }
     this.#endProbation();

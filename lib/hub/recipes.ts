@@ -156,7 +156,7 @@ export function copyRecipe(
     if (other !== undefined)
       throw new HubError(
         'bad-request',
-        `--set ${name}: expected an address other than that of ${other}, got ${address}`,
+        `--set ${name}: expected an address other than the address of ${other}, got ${address}`,
       );
     users.set(address, name);
     values.set(name, address);

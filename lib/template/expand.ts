@@ -131,7 +131,7 @@ class Expansion {
     if (mayHoldSecret(path) && !isAlone) report(inSecret);
     else if (scope === Scope.none)
       report(
-        `expected no \${${variable}} outside of a template: write { env: '${variable}' } for the environment, or $\${${variable}} for the literal text`,
+        `expected no \${${variable}} outside a template: write { env: '${variable}' } for the environment, or $\${${variable}} for the literal text`,
       );
     else if (!variableName.test(variable))
       report(`expected the name of a variable in \${ }, such as \${${scope.names[0] ?? 'n'}}, got \${${variable}}`);
@@ -212,7 +212,7 @@ class Expansion {
       if (partsOf(key) === undefined) {
         this.#report(
           at,
-          `expected a variable in the Connection ID, such as '${key}-\${n}', since each creates several connections`,
+          `expected a variable in the Connection ID, such as '${key}-\${n}', because each creates several connections`,
           scope,
         );
         continue;

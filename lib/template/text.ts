@@ -34,7 +34,7 @@ export function textOf(variable: string, value: unknown): string {
   if (['string', 'number', 'boolean'].includes(typeof value)) return String(value);
   throw new Error(
     isReference(value)
-      ? `expected \${${variable}} to be the whole text, since its value is { env: … } or { file: … }`
+      ? `expected \${${variable}} to be the whole text, because its value is { env: … } or { file: … }`
       : `expected text, a number, true or false in \${${variable}}, got ${describeSetting(value, variable.split('.'))}`,
   );
 }

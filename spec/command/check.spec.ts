@@ -41,7 +41,7 @@ test('D-20: check names ten mistakes at once, with file, line, column and path, 
       '3:62: connections.api.webSocketFilters[0]: expected a regular expression, got "("',
       '4:5: connections.Desk: expected a Connection ID of 1 to 64 characters a-z, 0-9 and -, got "Desk" (string)',
       '5:41: connections.desk.parameters[0]: expected a number, got "loud" (string)',
-      '5:67: connections.desk.parameters[2]: expected each Parameter ID once, got "lamp" again',
+      '5:67: connections.desk.parameters[2]: expected each Parameter ID once, got "lamp" twice',
       '6:29: connections.clock.timers: expected at most 16 timers, got [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1] (array)',
       '6:86: connections.clock.pulses[0].intervall: unknown setting "intervall", did you mean "interval"?',
       '7:14: connections.tymer.type: unknown connection type "timmer", did you mean "timer"?',
@@ -176,7 +176,7 @@ test('D-20: missing, empty and malformed files are named, one line each', async 
   t.is(status, 1);
   const lines = errors.trimEnd().split('\n');
   t.is(lines.length, 5);
-  t.is(lines[0], `${names[0]}: expected a file or folder, but there is none with this name`);
+  t.is(lines[0], `${names[0]}: expected a file or folder, but nothing with this name exists`);
   t.regex(lines[1]!, /bad\.json5:1:16: expected \} to close \{, got the end of the file$/);
   t.regex(lines[2]!, /empty\.json5:1:1: expected \{ … \}, got an empty file$/);
   t.regex(lines[3]!, /list\.json5:1:1: expected an object such as .*, got \[\] \(array\)$/);

@@ -420,7 +420,7 @@ class Compiler {
       const family = new Family(name, parts, described);
       for (const { id } of family.instances) {
         const mistake =
-          parameterIdMistake(id) ?? (ids.has(id) ? `expected each parameter once, got "${id}" again` : undefined);
+          parameterIdMistake(id) ?? (ids.has(id) ? `expected each parameter once, got "${id}" twice` : undefined);
         ids.add(id);
         if (mistake === undefined) continue;
         this.#add(path, mistake);
@@ -446,7 +446,7 @@ class Compiler {
       }
       const [, variable, first, last, words] = range;
       if (parts.some((part) => typeof part !== 'string' && part.name === variable)) {
-        this.#add(path, `expected each variable once, got {${variable}} again`);
+        this.#add(path, `expected each variable once, got {${variable}} twice`);
         return undefined;
       }
       const [low, high] = [Number(first), Number(last)];

@@ -550,7 +550,7 @@ function expectedOf(
       mistakes.push({ path, message: `unknown discovered parameter "${id}", ${message}` });
     } else if (family.type !== type)
       mistakes.push({ path, message: `expected the value type ${family.type} of ${family.name}, got "${type}"` });
-    else if (declarations.has(id)) mistakes.push({ path, message: `expected each parameter once, got "${id}" again` });
+    else if (declarations.has(id)) mistakes.push({ path, message: `expected each parameter once, got "${id}" twice` });
     else declarations.set(id, declarationOf({ id, family, values: new Map(), setBy: 0 }));
   }
   return { declarations: [...declarations.values()], mistakes };

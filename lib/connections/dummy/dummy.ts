@@ -71,7 +71,7 @@ function readLines(input: string | string[], context: z.RefinementCtx): Paramete
     try {
       const declaration = readLine(line);
       if (ids.has(declaration.id))
-        throw new HubError('bad-flow', `expected each Parameter ID once, got "${declaration.id}" again`);
+        throw new HubError('bad-flow', `expected each Parameter ID once, got "${declaration.id}" twice`);
       ids.add(declaration.id);
       declarations.push(declaration);
     } catch (error) {

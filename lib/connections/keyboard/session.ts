@@ -335,7 +335,7 @@ export class PressQueue {
   }
 
   push(combination: Combination): void {
-    if (this.#press === undefined) this.#lost$.next({ count: 1, reason: 'there is no keyboard' });
+    if (this.#press === undefined) this.#lost$.next({ count: 1, reason: 'no keyboard is available' });
     else if (this.#pending.length >= maxPendingPresses)
       this.#lost$.next({ count: 1, reason: `${maxPendingPresses} presses are waiting` });
     else {

@@ -196,7 +196,7 @@ export class Discovery {
       } else if (expected.has(id) && expected.get(id)!.type !== type)
         refused.push(`${id}: expected the value type ${expected.get(id)!.type} of the setting expect, got ${type}`);
       else if (other === undefined && this.#known.size >= context.settings.maxDiscovered)
-        refused.push(`${id}: there are more than ${context.settings.maxDiscovered} parameters`);
+        refused.push(`${id}: the limit of ${context.settings.maxDiscovered} parameters is reached`);
       else {
         ids.add(id);
         this.#add(key, binding);

@@ -239,7 +239,7 @@ function expectedOf(
       mistakes.push({ path, message: `unknown discovered parameter "${id}": no template of parameters fits` });
     else if (binding !== undefined && binding.type !== type)
       mistakes.push({ path, message: `expected the value type ${binding.type} of ${id}, got "${type}"` });
-    else if (declarations.has(id)) mistakes.push({ path, message: `expected each parameter once, got "${id}" again` });
+    else if (declarations.has(id)) mistakes.push({ path, message: `expected each parameter once, got "${id}" twice` });
     else
       declarations.set(
         id,

@@ -69,7 +69,7 @@ export function compileParameters({ parameters }: Pick<MqttSettings, 'parameters
         add([], `expected at most ${maxParameters} parameters in total`);
         break;
       }
-      if (bindings.has(id)) add([], `expected each Parameter ID once, got "${id}" again`);
+      if (bindings.has(id)) add([], `expected each Parameter ID once, got "${id}" twice`);
       else bindings.set(id, createBinding(id, settings, values, io));
     }
   }
@@ -197,7 +197,7 @@ function readVariables(name: string, add: (message: string) => void): Map<string
   for (const { 1: inner } of name.matchAll(/\{([^{}]*)\}/g)) {
     const [, variable, , from, to, words] = /^([A-Za-z_]\w*)(:(?:(-?\d+)\.\.(-?\d+)|([^{}]+)))?$/.exec(inner!) ?? [];
     if (variable === undefined) add(`expected a variable such as {n}, {n:1..8} or {side:L|R}, got {${inner}}`);
-    else if (variables.has(variable)) add(`expected each variable once, got {${variable}} again`);
+    else if (variables.has(variable)) add(`expected each variable once, got {${variable}} twice`);
     else if (from !== undefined && Number(to) - Number(from) >= maxParameters)
       add(`expected at most ${maxParameters} parameters in total`);
     else if (from !== undefined)

@@ -126,7 +126,7 @@ export function encodeBinding({ address, items }: Binding, read: (part: Part) =>
       continue;
     }
     const value = 'constant' in item ? item.constant : item.type === 'T' ? 1 : read(item);
-    if (value === undefined) throw new Error(`the value of ${(item as Part).id}in the same message is unknown`);
+    if (value === undefined) throw new Error(`the value of ${(item as Part).id} in the same message is unknown`);
     args.push('constant' in item ? value : sentValue(item.tag, value as Value));
     tags += item.tag === 'T' ? (truth(value) ? 'T' : 'F') : item.tag;
   }
@@ -321,7 +321,7 @@ class Compiler {
       const wrong = parameterIdMistake(partId);
       if (wrong !== undefined) this.#add([template], wrong);
       else if (this.#parts.has(partId))
-        this.#add([template], `expected each parameter once, got ${describe(partId)} again`);
+        this.#add([template], `expected each parameter once, got ${describe(partId)} twice`);
       else {
         this.#parts.set(partId, part);
         parts.push(part);

@@ -52,7 +52,7 @@ export const settingsSchema = z.strictObject({
     )
     .default([])
     .describe(
-      'Origins of other websites whose pages may do the same as pages of this hub: read, write, frame, open sockets',
+      'Origins of other websites whose pages have the same permissions as pages of this hub: to read, write, embed it in frames, and open sockets',
     ),
   trustedProxies: z
     .array(

@@ -30,14 +30,14 @@ const numberSetting = () =>
   z.union([integerSetting(0, everywhere), z.string({ error: numberExpected })], { error: numberExpected });
 
 const displaySchema = z.strictObject({
-  index: numberSetting().describe('Its index, or its address in 3.1 and 4; with variables of the ID: "{n}"'),
-  screen: numberSetting().default(0).describe('The screen that it belongs to, only in version 5'),
+  index: numberSetting().describe('The index, or in 3.1 and 4 the address; with variables of the ID: "{n}"'),
+  screen: numberSetting().default(0).describe('The screen of the display, only in version 5'),
   text: z
     .string({ error: 'text' })
     .max(maxTextLength, { error: `text of at most ${maxTextLength} characters` })
     .optional()
-    .describe('Its text until another one is written, with variables of the ID: "CAM {n}"'),
-  label: z.string({ error: 'text' }).optional().describe('Its name for people'),
+    .describe('The text until another one is written, with variables of the ID: "CAM {n}"'),
+  label: z.string({ error: 'text' }).optional().describe('The display name'),
 });
 
 const placesSetting = (about: string) =>
@@ -52,19 +52,21 @@ export const settingsSchema = z
       .literal([3.1, 4, 5], { error: 'one of 3.1, 4, 5' })
       .default(5)
       .describe('The version of the protocol: 3.1, 4 or 5'),
-    listen: portSetting('Receive over UDP at this port, or address:port'),
-    tcpListen: portSetting('Receive over TCP at this port, or address:port'),
+    listen: portSetting('Receive over UDP on this port, or address:port'),
+    tcpListen: portSetting('Receive over TCP on this port, or address:port'),
     udp: placesSetting('Send over UDP to this host:port, or to each of a list'),
     tcp: placesSetting('Send over TCP to this host:port, or to each of a list'),
     framing: z
       .enum(['dle', 'length'], { error: 'dle or length' })
       .default('dle')
-      .describe('How version 5 is divided over TCP: DLE and STX before each packet, or only the length in it'),
-    allowFrom: networksSetting('Who may send to the hub: addresses and networks; default: anybody'),
+      .describe(
+        'How packets of version 5 are divided over TCP: by DLE and STX before each packet, or only by the length in the packet',
+      ),
+    allowFrom: networksSetting('Who may send to the hub: addresses and networks; default: anyone'),
     displays: record(
       z
         .string()
-        .meta({ description: 'The first part of its Parameter IDs; {n:1..32} and {side:L|R} stand for several' }),
+        .meta({ description: 'The first part of the Parameter IDs; {n:1..32} and {side:L|R} stand for several' }),
       displaySchema,
     )
       .default({})
@@ -73,15 +75,15 @@ export const settingsSchema = z
       .union([z.literal(false), durationSetting(100)], { error: 'false, or a duration such as "10s"' })
       .default(10_000)
       .describe('How often all displays are sent again; false: never'),
-    spacing: durationSetting(0, 10_000).default(5).describe('The least time between two packets to a destination'),
-    connectTimeout: durationSetting(100, 60_000).default(5000).describe('How long a connect over TCP may take'),
+    spacing: durationSetting(0, 10_000).default(5).describe('The minimum time between two packets to a destination'),
+    connectTimeout: durationSetting(100, 60_000).default(5000).describe('How long connecting over TCP may take'),
     idleTimeout: durationSetting(100)
       .optional()
-      .describe('How long nothing may arrive before the received values are stale; default: any time'),
+      .describe('How long nothing may arrive before the received values are stale; default: forever'),
     onLoss: lossSetting('the sender'),
     packetsPerSecond: integerSetting(1, 100_000)
       .default(10_000)
-      .describe('How many received packets are taken in a second; more are refused and counted'),
+      .describe('The maximum number of received packets per second; more are refused and counted'),
     simulate: z.boolean().default(false).describe('true: run without a network; nothing is sent or received'),
   })
   .superRefine(({ udp, tcp, listen, tcpListen }, context) => {
@@ -168,8 +170,8 @@ function compile({ version, displays }: TslSettings): Displays {
       const place = `${Number(numbers.screen)}/${Number(numbers.index)}`;
       const idMistake = parameterIdMistake(`${id}/brightness`);
       if (idMistake !== undefined) add(idMistake);
-      else if (ids.has(id)) add(`expected each display once, got ${describe(id)} again`);
-      else if (places.has(place)) add(`expected each index once, got ${numbers.index} again`, 'index');
+      else if (ids.has(id)) add(`expected each display once, got ${describe(id)} twice`);
+      else if (places.has(place)) add(`expected each index once, got ${numbers.index} twice`, 'index');
       ids.add(id);
       places.add(place);
       list.push({

@@ -129,7 +129,7 @@ function receive(context: ConnectionContext<TslSettings>, played?: Transport): O
             taken = 0;
           }
           if (++taken > packetsPerSecond) {
-            refuse(bytes, `expected at most ${packetsPerSecond} packets in a second`);
+            refuse(bytes, `expected at most ${packetsPerSecond} packets per second`);
             return;
           }
           const packet = decodePacket(settings.listen === undefined ? bytes : unwrapDatagram(bytes));

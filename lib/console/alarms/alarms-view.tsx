@@ -119,7 +119,7 @@ export default function Alarms() {
 
 function whyNone({ count }: AlarmList, listed: number): string {
   if (count === 0) return 'No alarms are visible to you. A connection of type alarms raises alarms.';
-  return listed > 0 ? 'No alarm matches.' : `No alarm is present. ${counted(count, 'alarm')} can be raised.`;
+  return listed > 0 ? 'No alarm matches.' : `No active alarms. ${counted(count, 'alarm')} can be raised.`;
 }
 
 function Row(props: {

@@ -372,7 +372,7 @@ function Made(props: {
           </button>
         </div>
         <Show when={props.isSeparate && props.by === 'instances'}>
-          <p>The instance becomes a file of its own. Take over, then edit the rule there.</p>
+          <p>The instance becomes a file of its own. Apply, then edit the rule there.</p>
         </Show>
       </Show>
     </div>

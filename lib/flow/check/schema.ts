@@ -35,7 +35,7 @@ export const ruleSchema = z.strictObject(
     name: z
       .string()
       .optional()
-      .describe('The name of the rule in log and console, such as its purpose. Default: its addresses'),
+      .describe('The name of the rule in the log and the console, such as its purpose. Default: its addresses'),
     enabled: z.boolean().default(true).describe('false: the rule is checked but does not run'),
     from: z
       .union([address, addresses, byName(variable, address)], {

@@ -101,6 +101,6 @@ export async function isFolder(path: string): Promise<boolean> {
 /** Describes why a file or folder cannot be read. */
 export function whyNotRead(error: unknown): string {
   const { message } = asFileError(error);
-  if (message === nothing) return 'expected a file or folder, but there is none with this name';
+  if (message === nothing) return 'expected a file or folder, but nothing with this name exists';
   return `expected a file that can be read, got ${message}`;
 }

@@ -192,7 +192,7 @@ export function describeFailedImport(error: unknown, specifier: string): string 
   if (code !== 'ERR_MODULE_NOT_FOUND') return describeThrown(error).replace(/ imported from .*$/, '');
   if (typeof url !== 'string' || !url.startsWith('file:')) return `no package "${specifier}" is installed here`;
   const nearest = nearestFile(specifier, url);
-  return `there is no file "${specifier}"${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`;
+  return `the file "${specifier}" does not exist${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`;
 }
 
 /** Finds where the code imports a specifier, in any form of import. */

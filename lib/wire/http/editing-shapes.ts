@@ -151,7 +151,7 @@ export const editAnswer = named(
         etag: text.describe('The base of the next edit, once it is saved'),
         text,
         difference: text.describe('In the unified format of diff'),
-        isMerged: flag.describe('The file had changed meanwhile, and both changes are kept'),
+        isMerged: flag.describe('The file had been changed in the meantime, and both changes are kept'),
       }),
     ),
     restarts: z.strictObject({ ...difference, notes: texts }),

@@ -28,7 +28,7 @@ const connectionHealth = z.strictObject({
   type: text,
   description: text,
   state: z.enum(['running', 'degraded', 'failed', 'disabled']),
-  reason: text.describe('One sentence; empty if there is no problem'),
+  reason: text.describe('One sentence; empty without a problem'),
   /** When this state began. */
   since: time,
 });
@@ -406,7 +406,7 @@ export type DashboardList = Shape<typeof dashboardList>;
 /** `{"term":1,"machine":"studio-pc","lagMs":212,"gaps":0,"lostFires":0,"refused":0}`. */
 const mirror = z.strictObject({
   term: count,
-  lagMs: count.describe('The lag of its mirror: at most half a second if there is no problem'),
+  lagMs: count.describe('The lag of the mirror of the hub: at most half a second under normal conditions'),
   gaps: count.describe('Number of gaps in its messages'),
   lostFires: count,
   refused: count.describe('Number of ignored messages in its name: invalid, not its own, or too many'),
@@ -449,7 +449,7 @@ export const domain = named(
     }),
     link: z.strictObject({
       isUp: flag,
-      text: text.describe('The server that the hub is connected to, or the reason why there is none'),
+      text: text.describe('The server that the hub is connected to, or why it is not connected'),
       servers: texts,
       since: time,
       reconnects: count,

@@ -134,7 +134,7 @@ test.serial('S-06: bindIp listens on that address only', async (t) => {
   await t.throwsAsync(startTestHub(t, { connections: { api: { ...api, bindIp: '203.0.113.7' } } }), { message });
 });
 
-const noFile = /^nothing\.json5: expected a file or folder, but there is none with this name\n$/;
+const noFile = /^nothing\.json5: expected a file or folder, but nothing with this name exists\n$/;
 const refusals: [what: string, run: (t: ExecutionContext) => ReturnType<typeof runHere>, errors: RegExp][] = [
   ['a file that is not there', (t) => runHere(t, 'nothing.json5'), noFile],
   ['the same on the command line, without the word run', (t) => runToEnd(t, ['nothing.json5']), noFile],

@@ -8,9 +8,9 @@ export const contractCase: ContractCase = {
   settings,
   troubles: [
     {
-      what: 'there is no display',
+      what: 'no display is available',
       state: 'degraded',
-      reason: /^there is no display: DISPLAY is not set$/,
+      reason: /^no display is available: DISPLAY is not set$/,
       async cause() {
         delete process.env.DISPLAY;
         return { settings };

@@ -30,12 +30,12 @@ test.serial('without DISPLAY the hub starts, says why, and serves', async (t) =>
   hideDisplay();
   const hub = await startTestHub(t, flow);
   const get = async (path: string) => (await fetch(`http://127.0.0.1:${hub.port}${path}`)).text();
-  await hub.logged(/^connection "keys" is degraded: there is no display: DISPLAY is not set$/);
+  await hub.logged(/^connection "keys" is degraded: no display is available: DISPLAY is not set$/);
   t.is(await get('/parameters/keys/_status/connected'), 'false');
   t.is(await get('/update?parameter=desk/lamp&value=true'), 'OK');
   t.is(await get('/parameters/desk/lamp'), 'true');
   t.is(await get('/update?parameter=keys/output/ctrl-f2&value=1'), 'OK');
-  await hub.logged(/^presses dropped: 1 \(there is no keyboard\)$/);
+  await hub.logged(/^presses dropped: 1 \(no keyboard is available\)$/);
 });
 
 test.serial(

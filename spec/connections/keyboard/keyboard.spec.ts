@@ -80,14 +80,17 @@ test.serial('without DISPLAY it says so, and presses are dropped and counted, no
   hideDisplay();
   const connection = startKeyboard(t, { inputKeys: ['ctrl-f1'], outputKeys: ['ctrl-f2', 'f3'] });
   for (let press = 0; press < 50; press++) connection.write('output/f3', true);
-  t.is(await state(connection, 'degraded'), 'there is no display: DISPLAY is not set');
+  t.is(await state(connection, 'degraded'), 'no display is available: DISPLAY is not set');
   const x = await sharedServer();
   await state(connection, 'running');
   const heard = next(await x.keys$(), 4);
   connection.write('output/ctrl-f2', true);
   t.deepEqual(await heard, ctrlF2);
   const losses = connection.lines.map(({ message }) => message).filter((message) => message.startsWith('presses'));
-  t.deepEqual(losses, ['presses dropped: 1 (there is no keyboard)', 'presses dropped: 49 (there is no keyboard)']);
+  t.deepEqual(losses, [
+    'presses dropped: 1 (no keyboard is available)',
+    'presses dropped: 49 (no keyboard is available)',
+  ]);
 });
 
 test.serial(

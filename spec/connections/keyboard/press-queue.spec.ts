@@ -41,10 +41,10 @@ test('holds no more than its bound beside the one under way', (t) => {
   t.is(made.at(-1), `${maxPendingPresses}`);
 });
 
-test('drops what comes while there is no keyboard', (t) => {
+test('drops what comes while no keyboard is available', (t) => {
   const { queue, made, lost, open } = createQueue();
   queue.push(press('a'));
-  t.deepEqual(lost, [{ count: 1, reason: 'there is no keyboard' }]);
+  t.deepEqual(lost, [{ count: 1, reason: 'no keyboard is available' }]);
   open();
   t.deepEqual(made, []);
 });

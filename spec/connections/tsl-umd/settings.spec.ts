@@ -71,7 +71,7 @@ for (const [settings, mistake] of [
     /displays\.a\.index: expected integer 0\.\.126, got "127"/,
   ],
   ['listen: 1, version: 4, displays: { a: { index: 1, screen: 2 } }', /expected no screen in version 4/],
-  ["listen: 1, displays: { 'a/{n:1..2}': { index: 7 } }", /expected each index once, got 7 again/],
+  ["listen: 1, displays: { 'a/{n:1..2}': { index: 7 } }", /expected each index once, got 7 twice/],
   ["listen: 1, displays: { 'a/{n:1..2}': { index: '{m}' } }", /unknown variable "m", expected one of n/],
   ["listen: 1, displays: { 'a/{n:1..2}': { index: 'x{n}' } }", /expected integer 0\.\.65535, got "x1"/],
   [

@@ -122,7 +122,7 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
   [
     'D-11: a duplicate Parameter ID',
     { connections: { a: { type: 'dummy', parameters: ['x', 'y', 'x'] } } },
-    /parameters\[2\]: expected each Parameter ID once, got "x" again/,
+    /parameters\[2\]: expected each Parameter ID once, got "x" twice/,
   ],
   [
     'D-11: a bad line in a single text',
@@ -217,7 +217,7 @@ test('names a missing file, an empty folder and the errors in another file, at o
   const error = await t.throwsAsync(
     loadFlows([join(folder, 'none.json5'), join(folder, 'empty'), join(folder, 'a.json5')]),
   );
-  t.regex(error!.message, /none\.json5: expected a file or folder, but there is none with this name/);
+  t.regex(error!.message, /none\.json5: expected a file or folder, but nothing with this name exists/);
   t.regex(error!.message, /empty: expected a folder with flow files/);
   t.regex(error!.message, /a\.json5:1:1: expected \] to close \[, got the end of the file/);
 });

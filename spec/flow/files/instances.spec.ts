@@ -124,7 +124,7 @@ test('a missing template is reported where it is named, and causes no unknown ad
   const { message } = (await t.throwsAsync(loadFlows([folder])))!;
   t.regex(
     message,
-    /^\S+studios\.json5:3:5: instances\.template: \S+_studio\.json5: expected a file or folder, but there is none with this name$/,
+    /^\S+studios\.json5:3:5: instances\.template: \S+_studio\.json5: expected a file or folder, but nothing with this name exists$/,
   );
 });
 

@@ -67,7 +67,7 @@ export const mistakes = [
     [
       'a parameter twice',
       "x: { type: 'dummy', parameters: ['a', ¦'a'] },",
-      'expected each Parameter ID once, got "a" again',
+      'expected each Parameter ID once, got "a" twice',
       'cannot',
     ],
     ['a port as text', "x: { type: 'rest-api', ¦port: '80' },", 'expected integer 0..65535, got "80" (string)'],

@@ -109,12 +109,12 @@ export const programMistakes: readonly Made[] = [
   row(
     'a file to import that is not there',
     flow('return [];', "import { lamp } from ¦'./lamp.ts';"),
-    'cannot be loaded: there is no file "./lamp.ts"',
+    'cannot be loaded: the file "./lamp.ts" does not exist',
   ),
   row(
     'a file to import whose name is misspelt',
     flow('return [];', "const { lamp } = await import(¦'../flows/_lapm.ts');"),
-    'there is no file "../flows/_lapm.ts", did you mean "../flows/_lamp.ts"?',
+    'the file "../flows/_lapm.ts" does not exist, did you mean "../flows/_lamp.ts"?',
   ),
   row(
     'a package to import that is not there',
@@ -155,6 +155,6 @@ export const programMistakes: readonly Made[] = [
   row(
     'an import without its ending',
     flow('return [];', "import ¦'./_lamp';"),
-    'there is no file "./_lamp", did you mean "./_lamp.ts"?',
+    'the file "./_lamp" does not exist, did you mean "./_lamp.ts"?',
   ),
 ];

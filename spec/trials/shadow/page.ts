@@ -112,7 +112,7 @@ async function tryRound(desk: Desk, random: Random, options: PageOptions) {
 
   rest(desk);
   const taken = begin(desk);
-  await hand.pressWhenReady('Take over');
+  await hand.pressWhenReady('Apply');
   if (edit.rule !== undefined) await hand.see(/^Saved/);
   else await hand.page.getByRole('heading', { level: 1, name: 'Flows' }).waitFor();
   play(desk, inputs, options.playedMs);

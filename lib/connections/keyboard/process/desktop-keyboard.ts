@@ -24,7 +24,7 @@ export interface Keyboard {
 export async function openKeyboard(opening: (display: string) => Promise<void>): Promise<Keyboard> {
   if (platform === 'win32' || platform === 'darwin') return byLibraries;
   const display = env.DISPLAY;
-  if (!display) throw new Error('there is no display: DISPLAY is not set');
+  if (!display) throw new Error('no display is available: DISPLAY is not set');
   await opening(display);
   const server = await XServer.open(display, env.XAUTHORITY || undefined);
   const layout = await Layout.open(server);

@@ -25,7 +25,7 @@ export const endpoints: Endpoint[] = [
     summary: 'An archive of the flow files, the files that they reference, and the databases; one backup at a time',
     answers: { 200: { description: 'A tar archive', content: { 'application/x-tar': z.any() } } },
     errors: {
-      403: 'The request comes from a page of another site or, if the hub has no credentials, not from a program on its machine',
+      403: 'The request comes from a page of another site or, if the hub has no credentials, from anything but a program on its own machine',
       404: 'The hub has no store',
       409: 'Another backup is in progress',
       503: 'The backup is not possible, for example because the disk is full',

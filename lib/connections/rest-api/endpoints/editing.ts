@@ -34,7 +34,7 @@ const errors = {
   400: 'A name, a path or an edit is not valid',
   403: 'The user may not edit this file, or may not read, write or manage what the edit names; the message gives the location',
   404: 'File or revision not found',
-  409: 'The file has changed meanwhile in the same place: the problem has both texts in conflicts; or the change cannot run',
+  409: 'The file has been changed in the same place in the meantime, in which case conflicts contains both texts; or the change cannot run',
 };
 
 /** An open hub accepts edits only from programs on its own machine, because an edit can open ports and write files. */

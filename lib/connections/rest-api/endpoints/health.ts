@@ -37,7 +37,7 @@ export const endpoints = [
     tag: 'operation',
     summary: 'Whether all connections run, for load balancers',
     answer: probe,
-    errors: { 503: 'A connection has failed, the hub stands by or waits for its lease, or it is shutting down' },
+    errors: { 503: 'A connection has failed, or the hub is a standby, is waiting for its lease, or is shutting down' },
     read: (context, { principal }) => isReady(context, principal),
   }),
 ];

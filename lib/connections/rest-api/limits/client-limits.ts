@@ -383,7 +383,7 @@ export const limits = {
     default: 1024,
     unit: 'queries',
     setting: 'fixed',
-    about: `history and audit queries of one user${orAddress}that are waiting or whose answers are unread`,
+    about: `history and audit queries of one user${orAddress} that are waiting or whose answers are unread`,
     answer: '503 with `Retry-After`',
     isFatal: false,
   },

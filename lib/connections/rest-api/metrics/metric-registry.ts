@@ -195,7 +195,7 @@ function addClients(families: Families, { sockets, hits }: MetricsContext): void
 function addHeld(families: Families): void {
   const bytes = 'Bytes that the process buffers until clients, disks and hubs are ready.';
   families.gauges('patchbay_held_bytes', bytes, 'kind', () => Object.entries(held.bytes));
-  const letGo = 'How often the largest holder had to release its bytes because the process held too many.';
+  const letGo = 'Number of times that the largest holder had to release bytes because the process held too many.';
   families.counters('patchbay_held_let_go_total', letGo, 'kind', () => Object.entries(held.letGo));
 }
 

@@ -72,7 +72,7 @@ export const usersSetting = record(userName, userSettings)
 export const anonymousSetting = z
   .strictObject(rightSettings)
   .optional()
-  .describe('The rights of clients without credentials once there are users; default: the hub refuses them');
+  .describe('The rights of clients without credentials once users are defined; default: the hub refuses such clients');
 
 export type UserSettings = z.output<typeof userSettings>;
 export type RightSettings = Pick<UserSettings, 'read' | 'write' | 'deny' | 'dashboards'>;

@@ -96,7 +96,7 @@ class Subset {
     }
     this.#parameterText += entity.value.length;
     if (this.#parameterText > maxParameterText)
-      throw new Mistake(at, `expected parameter entities of at most ${maxParameterText} characters in all`);
+      throw new Mistake(at, `expected parameter entities of at most ${maxParameterText} characters in total`);
     try {
       this.read(new Scanner(entity.value), [...through, name]);
     } catch (error) {

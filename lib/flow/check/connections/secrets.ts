@@ -122,7 +122,7 @@ function readTextFile(location: SourceLocation, name: string, path: string): str
     const { message } = asFileError(error);
     if (message !== nothing)
       location.add(`expected a file with text of at most ${maxFileBytes / 1024} kB in "${name}", got ${message}`);
-    else if (isPath(name)) location.add(`expected a file "${name}", but there is none`);
+    else if (isPath(name)) location.add(`expected a file "${name}", but it does not exist`);
     else location.add(`expected the path of a file, but no file has this name ${notShown}`);
   }
   return undefined;

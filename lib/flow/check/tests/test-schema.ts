@@ -33,10 +33,12 @@ export const testStepSchema = z
       .describe('Whether the device can be reached: "down" ends its link until "up". Default: up'),
     receive: byDevice(messages, messageExpected)
       .optional()
-      .describe('What the device sends, after `set`: a message, a list, or { <Connection ID>: … } of several devices'),
+      .describe(
+        'Messages that the device sends, after `set`: a message, a list, or { <Connection ID>: … } of several devices',
+      ),
     sent: byDevice(messages, messageExpected)
       .optional()
-      .describe('What the hub must have sent to the device since the last `sent`, in this order; []: nothing'),
+      .describe('Messages that the hub must have sent to the device since the last `sent`, in this order; []: none'),
     stale: byDevice(z.boolean(), 'true, false, or { <Connection ID>: … }')
       .optional()
       .describe('Whether the values of the device must be stale'),

@@ -316,7 +316,7 @@ export class RunningRules {
     }
     if (found.length > 1) {
       const expected = file === undefined ? 'the file as well' : 'a unique name';
-      throw new HubError('conflict', `rule: expected ${expected}, there are ${found.length} rules "${name}"`);
+      throw new HubError('conflict', `rule: expected ${expected}, but ${found.length} rules are named "${name}"`);
     }
     return rule;
   }

@@ -65,7 +65,7 @@ const mistakes: readonly (readonly [settings: object, reported: string])[] = [
     { password: { env: 'PATCHBAY_SPEC_EMPTY' } },
     'connections.api.password.env: expected text in "PATCHBAY_SPEC_EMPTY", but it is empty',
   ],
-  [{ token: { file: 'none.txt' } }, 'connections.api.token.file: expected a file "none.txt", but there is none'],
+  [{ token: { file: 'none.txt' } }, 'connections.api.token.file: expected a file "none.txt", but it does not exist'],
   [
     { token: { file: '.' } },
     'connections.api.token.file: expected a file with text of at most 64 kB in ".", got a folder',
@@ -106,6 +106,6 @@ test('a variable of a template may be a secret if it is all of its text', async 
   const { message } = (await t.throwsAsync(load('x${password}')))!;
   t.regex(
     message,
-    /expected \$\{password\} to be the whole text, since its value is \{ env: … \} or \{ file: … \} \(instance a of/,
+    /expected \$\{password\} to be the whole text, because its value is \{ env: … \} or \{ file: … \} \(instance a of/,
   );
 });
