@@ -200,7 +200,7 @@ export class Trial {
     }
     const stack = await stackOfThread(this.#worker.threadId, this.#ending.signal).catch(() => '');
     const fault = this.#isGreedy
-      ? `cannot be loaded: expected a file that takes at most ${memoryMb} MB of memory, it takes more`
+      ? `cannot be loaded: expected a file that takes at most ${memoryMb} MB of memory, but it takes more`
       : `${inTime}: the file is still running, as in an endless loop`;
     return new TrialError(fault, placeIn(stack ?? '', nameOf));
   }

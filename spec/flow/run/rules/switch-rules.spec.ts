@@ -126,7 +126,10 @@ test('an unknown name, or one of several rules, is reported', async (t) => {
   const refuse = (name: string, file?: string) =>
     t.throws(() => hub.switchRule(name, file, false, ann), { instanceOf: HubError })!;
   t.like(refuse('cpoy'), { code: 'not-found', message: 'unknown rule "cpoy", did you mean "copy"?' });
-  t.like(refuse('copy'), { code: 'conflict', message: 'rule: expected the file as well, there are 2 rules "copy"' });
+  t.like(refuse('copy'), {
+    code: 'conflict',
+    message: 'rule: expected the file as well, but 2 rules are named "copy"',
+  });
   t.regex(refuse('copy', a.replace('a.json5', 'd.json5')).message, /^unknown file of rule "copy" .*did you mean/);
   t.like(refuse('twins', c), { code: 'conflict' });
   hub.switchRule('copy', a, false, ann);
