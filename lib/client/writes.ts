@@ -11,7 +11,7 @@ import type { Link } from './link/link.ts';
 const maxWaiting = 10_000;
 const maxUnsentBytes = 4 * 1024 * 1024;
 
-/** A write that was not carried out completely. Addresses that are not in `mistakes` have been written. */
+/** The error for a write that was not carried out completely. Addresses that are not in `mistakes` have been written. */
 export class WriteError extends Error {
   /** The errors by address; empty if nothing was sent, or if the result is unknown. */
   readonly mistakes: readonly { readonly address: string; readonly reason: string }[];

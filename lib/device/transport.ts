@@ -243,7 +243,8 @@ class SocketLink implements Link {
 
   send(bytes: Uint8Array): void {
     if (this.#isEnded) return;
-    if (this.#socket.writableLength + bytes.length > maxUnsentBytes) this.#fail('the device does not read');
+    if (this.#socket.writableLength + bytes.length > maxUnsentBytes)
+      this.#fail('the device does not read what the hub sends');
     else {
       this.#gather();
       this.#socket.write(bytes);
@@ -493,7 +494,8 @@ class WsLink implements Link {
   send(bytes: Uint8Array): void {
     const socket = this.#socket;
     if (this.#isEnded || socket === undefined || socket.readyState !== socket.OPEN) return;
-    if (socket.bufferedAmount + bytes.length > maxUnsentBytes) this.#fail('the device does not read');
+    if (socket.bufferedAmount + bytes.length > maxUnsentBytes)
+      this.#fail('the device does not read what the hub sends');
     else socket.send(bytes, { binary: this.#isBinary }, () => {}); // an error also ends the link
   }
 
@@ -563,7 +565,7 @@ class SerialLink implements Link {
   send(bytes: Uint8Array): void {
     if (this.#isEnded || this.#port === undefined) return;
     if (this.#unsentBytes + bytes.length > maxUnsentBytes) {
-      queueMicrotask(() => this.#close('the device does not read'));
+      queueMicrotask(() => this.#close('the device does not read what the hub sends'));
       return;
     }
     this.#unsentBytes += bytes.length;

@@ -191,7 +191,7 @@ export class Editor implements Editing {
     const { name: list, instance: name } =
       [...this.#madeItems(found)].filter((one) => one.at === path)[made]?.file ?? {};
     if (list === undefined || name === undefined)
-      throw new HubError('bad-request', `${path}: expected an item of a template that an instance has made`);
+      throw new HubError('bad-request', `${path}: expected an item that an instance of a template has created`);
     const listed = await this.#findAllowed(list, false, rights);
     const added = await this.#findAllowed(join(dirname(listed.name), `${name}.json5`), true, rights);
     const [template, text, taken] = await Promise.all([found, listed, added].map((one) => readPatiently(one.path)));

@@ -55,7 +55,7 @@ export async function* runFlowTests(
 /** How long the tests of an edit may run. The hub works on between two of them. */
 const editedTestsMs = 3000;
 
-/** Runs the tests of some files of a plan, as far as the time allows; `part`: the part of a timeline that may be shown. */
+/** Runs the tests of some files of a plan, as time allows; `part`: the part of a timeline that may be shown. */
 export async function runTestsOf(plan: Plan, files: ReadonlySet<string>, part?: ShownPart): Promise<TestResults> {
   const tests = plan.tests.filter(({ file }) => files.has(file));
   const whole = withRemotes(plan);

@@ -76,11 +76,11 @@ test('a silent link is stale within the deadline, refuses writes, and recovers',
   await until(client.param('many/p0'), (value) => value === 0, 'the value');
   network.freeze();
   const pending = client.set('many/p0', 1);
-  const lost = t.throwsAsync(pending, { message: /the link to the hub broke before the answer/ });
+  const lost = t.throwsAsync(pending, { message: /the connection to the hub was lost before the answer/ });
   await until(client.stale$, (isStale) => isStale, 'being stale');
   t.true(client.param('many/p0').isStale);
   await lost;
-  await t.throwsAsync(client.set('many/p0', 2), { message: /not written: the link to the hub is/ });
+  await t.throwsAsync(client.set('many/p0', 2), { message: /not written: the connection to the hub is/ });
   network.cut(); // what was on its way is gone
   network.thaw();
   await until(client.stale$, (isStale) => !isStale, 'being back');

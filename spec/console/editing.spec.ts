@@ -110,8 +110,8 @@ test.serial(
       .getByRole('button', { name: /Undo revision/ })
       .first()
       .click();
-    await page.getByText('The undo changes this text.').waitFor();
-    await page.getByRole('button', { name: 'Undo it' }).click();
+    await page.getByText('Undoing changes this text').waitFor();
+    await page.getByRole('button', { name: 'Undo', exact: true }).click();
     await page.getByText(/undo of revision/).waitFor();
     t.is(await read(), text);
   },
@@ -210,7 +210,7 @@ test.serial('an error stands at its part, and nothing can be taken over', async 
 test.serial('a rule that each makes says so: it is changed with its siblings, or made separate', async (t) => {
   const { page, read } = await open('#/flows?as=list');
   await edit(page, 'red 2');
-  await page.getByText('One of 2 made by each: red 1, red 2.').waitFor();
+  await page.getByText('One of 2 rules made by each: red 1, red 2.').waitFor();
   await page.getByRole('button', { name: 'Make “red 2” separate' }).click();
   await type(page, 'Destination 1', 'desk/lamp');
   await takeOver(t, page);
@@ -237,7 +237,7 @@ test.serial('a rule of an instance is made separate with its instance, which bec
   await hub.reload();
   await goTo(page, '#/flows?as=list');
   await edit(page, 'd2: door');
-  await page.getByText('One of 2 made by instances: d1: door, d2: door.').waitFor();
+  await page.getByText('One of 2 rules made by instances: d1: door, d2: door.').waitFor();
   await page.getByRole('button', { name: 'Make “d2: door” separate' }).click();
   await page.getByText('The instance becomes a file of its own.').waitFor();
   await takeOver(t, page);
@@ -316,7 +316,7 @@ test.serial('the last runs stand beside those of the new rule; another person wi
     ['desk/level -15.5falsefalse', 'desk/level -5.5truestopped', 'desk/level -12.5falsefalse'],
   );
   const other = await openConsole(t, browser, hub.port, new URL(page.url()).hash, { viewport: phone });
-  await other.getByText(/has this rule open since \d\d:\d\d\./).waitFor();
+  await other.getByText(/has had this rule open since \d\d:\d\d\./).waitFor();
   await expectAccessible(t, other);
   t.true((await other.evaluate<number>('document.documentElement.scrollWidth')) <= phone.width);
 });

@@ -176,6 +176,6 @@ test.serial('an error is at its field, others are merged or shown, and leaving a
   await spot(page, 'widgets[0]').click();
   await page.keyboard.press('Delete');
   await page.evaluate("location.hash = '#/log'");
-  await page.getByRole('button', { name: 'Drop the changes' }).click();
+  await page.getByRole('button', { name: 'Discard changes' }).click();
   await page.getByRole('heading', { level: 1, name: 'Log' }).waitFor();
 });

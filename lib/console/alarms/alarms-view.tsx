@@ -84,7 +84,7 @@ export default function Alarms() {
           />{' '}
           sound
         </label>
-        <Search label="Search alarms" placeholder="Search by text, address" />
+        <Search label="Search alarms" placeholder="Search by text or address" />
         <Show when={waiting().length > 1}>
           <button
             type="button"

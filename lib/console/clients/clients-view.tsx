@@ -48,7 +48,7 @@ export default function Clients() {
         <span class="count">
           {formatCount(data()?.count ?? 0)} connected{slow() > 0 ? `, ${slow()} slow` : ''}
         </span>
-        <Search label="Search clients" placeholder="Search by name, browser, address, state" />
+        <Search label="Search clients" placeholder="Search by name, browser, address or state" />
       </div>
       <Fault text={error()} />
       <Fault text={failure()} />

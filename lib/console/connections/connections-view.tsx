@@ -49,7 +49,7 @@ export default function Connections() {
             </button>
           )}
         </For>
-        <Search label="Search connections" placeholder="Search by ID, type, description" />
+        <Search label="Search connections" placeholder="Search by ID, type or description" />
       </div>
       <Fault text={error()} />
       <div class="scroll" tabIndex={-1}>

@@ -46,8 +46,8 @@ export function Others(props: {
       <For each={same()}>
         {({ user, since }) => (
           <p class="warning">
-            {user} has {props.what ?? 'this rule'} open since <time>{formatClock(since).slice(0, 5)}</time>. If you both
-            save, the hub merges the changes, or shows both.
+            {user} has had {props.what ?? 'this rule'} open since <time>{formatClock(since).slice(0, 5)}</time>. If you
+            both save, the hub merges the changes, or shows both.
           </p>
         )}
       </For>

@@ -98,7 +98,7 @@ function Saved(props: { readonly revision: Revision; refresh(): void }) {
       >
         {(answer) => (
           <>
-            <h3>Undo changes this text, but no values; snapshots restore values.</h3>
+            <h3>Undoing changes this text but no values. Snapshots restore values.</h3>
             <Findings answer={answer()} />
             <p class="fields">
               <button
@@ -107,10 +107,10 @@ function Saved(props: { readonly revision: Revision; refresh(): void }) {
                 disabled={isBusy() || answer().errors.length > 0}
                 onClick={() => revert('save')}
               >
-                Undo it
+                Undo
               </button>
               <button type="button" onClick={() => setPreview(undefined)}>
-                Keep it
+                Cancel
               </button>
               <a href={linkTo('snapshots')}>Snapshots</a>
             </p>

@@ -231,7 +231,7 @@ function InShadow(props: { leave(): void }) {
         </For>
       </ul>
       <button type="button" onClick={() => props.leave()}>
-        Stop trying
+        End shadow run
       </button>
     </section>
   );

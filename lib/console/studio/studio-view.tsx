@@ -182,7 +182,7 @@ function Studio(props: { readonly source: SourceFile; readonly name: string; rea
     ask({
       title: 'Leave without saving?',
       text: `Your changes to ${props.name} are not saved and will be lost.`,
-      verb: 'Drop the changes',
+      verb: 'Discard changes',
       act,
     });
   const isUnsaved = () => draft.isChanged() && !draft.isGone();

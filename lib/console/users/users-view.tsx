@@ -33,7 +33,7 @@ export default function Users() {
           {counted(users().length, 'user')}, {counted(devices().length, 'device')}
           {links().length > 0 && `, ${counted(links().length, 'unopened link')}`}
         </span>
-        <Search label="Search users and devices" placeholder="Search by user, device, kind" />
+        <Search label="Search users and devices" placeholder="Search by user, device or kind" />
       </div>
       <Fault text={error()} />
       <div class="scroll" tabIndex={-1}>

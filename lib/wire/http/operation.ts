@@ -74,7 +74,10 @@ export const connectionList = named(
 );
 export type ConnectionList = Shape<typeof connectionList>;
 
-/** `GET /hub/wire/<id>` answers with a list of these: `{"number":7,"time":"…","direction":"in","text":"RPRT 0","hex":"52 50 …","length":6}`. */
+/**
+ * `GET /hub/wire/<id>` answers with a list of frames: `{"number":7,"time":"…","direction":"in","text":"RPRT 0","hex":"52 50
+ * …","length":6}`.
+ */
 export const wireFrames = named(
   'WireFrames',
   z.array(
@@ -131,7 +134,7 @@ export const ruleStatus = named(
   }),
 );
 
-/** `GET /hub/rules` answers with these, in the order of the flow files. */
+/** `GET /hub/rules` answers with a list of rules, in the order of the flow files. */
 export const ruleList = named('Rules', z.array(ruleStatus));
 export type RuleList = Shape<typeof ruleList>;
 
@@ -197,7 +200,7 @@ const ruleRun = z.strictObject({
 });
 export type RuleRun = Shape<typeof ruleRun>;
 
-/** `GET /hub/trace?rule=<name>` answers with one of these per rule with the name, newest run first. */
+/** `GET /hub/trace?rule=<name>` answers with one trace per rule with this name, newest run first. */
 export const ruleTraces = named(
   'Traces',
   z.array(z.strictObject({ rule: text, file: text, isAlwaysRecorded: flag, runs: z.array(ruleRun) })),

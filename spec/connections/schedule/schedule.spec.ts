@@ -254,7 +254,7 @@ const mistakes: [entry: object, mistake: RegExp][] = [
   [{ from: '6:00' }, /from: expected a time such as "06:00" or "21:59:30", got "6:00"/],
   [{ to: '25:00' }, /to: expected a time/],
   [{ at: '*:60' }, /at: expected a time such as "06:00", or for each hour "\*:00"/],
-  [{ at: '*:00', from: '06:00' }, /expected `at`, which fires, or `from` and `to`/],
+  [{ at: '*:00', from: '06:00' }, /expected either `at`, or `from` and `to`/],
   [{ day: 'mon' }, /unknown setting "day", did you mean "days"\?/],
 ];
 

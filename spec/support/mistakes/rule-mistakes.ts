@@ -219,7 +219,7 @@ export const ruleMistakes = [
     [
       'require without names',
       "{ from: 'desk/mic', ¦require: 'any', to: 'desk/lamp' }",
-      'expected only with named sources',
+      'allowed only with named sources',
     ],
     [
       'require with another word',

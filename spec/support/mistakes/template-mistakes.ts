@@ -10,7 +10,7 @@ export const templateMistakes: readonly Made[] = [
     [
       'a variable outside of a template',
       "{ from: 'desk/¦${X}', to: 'desk/lamp' }",
-      ['expected no ${X} outside of a template', "{ env: 'X' }", '$${X}'],
+      ['expected no ${X} outside a template', "{ env: 'X' }", '$${X}'],
       'cannot',
     ],
     [

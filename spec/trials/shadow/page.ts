@@ -239,7 +239,7 @@ interface Listed {
 async function listed({ hub, hand }: Desk): Promise<Listed> {
   const { page } = hand;
   const count = hub.shadow()?.count ?? 0;
-  const text = count === 0 ? 'Nothing has been different so far.' : `${counted(count, 'difference')} so far.`;
+  const text = count === 0 ? 'No differences so far.' : `${counted(count, 'difference')} so far.`;
   await page.getByText(text).waitFor();
   const report = await page.evaluate<ShadowReport>("fetch('/hub/shadow').then((answer) => answer.json())");
   const sinceMs = Date.parse(report.since);

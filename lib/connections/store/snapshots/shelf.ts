@@ -137,7 +137,7 @@ function keyOf(selection: string, name: string): string {
 export const maxSelections = 64;
 /** The maximum number of snapshots per selection. */
 export const maxSnapshots = 100;
-/** The limits for each snapshot. */
+/** The maximum number of parameters, and of bytes, of a snapshot. */
 export const maxParameters = 20_000;
 export const maxSnapshotBytes = 4 * 1024 * 1024;
 /** The limit for all snapshots of a store together, which also take at most a quarter of the database. */

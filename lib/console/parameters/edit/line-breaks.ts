@@ -9,8 +9,8 @@ export function withLineFeeds(text: string): string {
 }
 
 /**
- * Returns the edited text with the line breaks of the original. Before and after the change they are restored. Within the change they
- * are like the first one of the original, or `\n` if it had none.
+ * Returns the edited text with the line breaks of the original. Before and after the change they are restored. Within the change, they are
+ * like the first line break of the original, or `\n` if it had none.
  */
 export function restoreLineBreaks(edited: string, original: string): string {
   const shown = withLineFeeds(original);

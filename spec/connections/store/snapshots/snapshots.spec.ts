@@ -253,7 +253,7 @@ test('removed parameters, and values that no longer convert, are skipped by a re
   t.deepEqual([find('far'), find('fader'), matches()], [true, 0, true]);
   t.is(
     hub.lines.filter(({ level }) => level === 'warn').at(-1)!.message,
-    'snapshot "evening" of changed recalled without changed/title (expected a number, got "word" (string)), changed/router (there is no such parameter)',
+    'snapshot "evening" of changed recalled without changed/title (expected a number, got "word" (string)), changed/router (no such parameter)',
   );
 });
 

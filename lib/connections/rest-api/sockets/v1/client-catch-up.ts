@@ -15,7 +15,7 @@ export interface Sources {
   readonly fanOut: FanOut;
 }
 
-/** A subscription of which the client needs all changes after `from` and, with `isNew`, also the definitions. */
+/** A subscription whose changes after `from` the client needs; with `isNew`, it also needs the definitions. */
 export interface Snapshot {
   readonly subscription: Subscription;
   readonly from: number;
