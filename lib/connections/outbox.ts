@@ -8,7 +8,7 @@ import type { Link, Transport } from '../device/transport.ts';
 import { counted } from '../model/digits.ts';
 import { messageOf } from '../model/error.ts';
 import type { ParameterDeclaration } from '../model/parameter.ts';
-import { Backoff } from '../model/time/backoff.ts';
+import { Backoff, longestRecentPauseMs, recentMs } from '../model/time/backoff.ts';
 import type { ValueType } from '../model/value.ts';
 import type { ConnectionContext, ConnectionEvent, WrittenMessage } from './connection.ts';
 import type { MessageTotals } from './hub-port.ts';
@@ -36,8 +36,14 @@ export type Outcome =
   | { readonly is: 'delivered' }
   /** The target has permanently refused the message. */
   | { readonly is: 'refused'; readonly reason: string }
-  /** To be retried after at least `afterMs`; with `content`, only this rest. */
-  | { readonly is: 'later'; readonly reason: string; readonly afterMs?: number | undefined; readonly content?: string };
+  /** To be retried after at least `afterMs`; with `content`, only this rest. `isUnreached`: the target has not answered at all. */
+  | {
+      readonly is: 'later';
+      readonly reason: string;
+      readonly afterMs?: number | undefined;
+      readonly content?: string;
+      readonly isUnreached?: boolean;
+    };
 
 /** Begins an attempt and calls `done` once, with its outcome; returns a function that cancels it without a call of `done`. */
 export type Send = (message: Message, done: (outcome: Outcome) => void) => () => void;
@@ -65,7 +71,7 @@ export function attempt(
     done(outcome);
   };
   const limit = scheduler.schedule(() => {
-    end({ is: 'later', reason: late });
+    end({ is: 'later', reason: late, isUnreached: true });
     abort();
   }, limitMs);
   const abort = begin(end, () => hasEnded);
@@ -405,6 +411,9 @@ class Line {
   #isStopped = false;
   /** Whether the last attempt reached the target. */
   #isProved = false;
+  /** When an attempt reached the target last, and when the last attempt began. */
+  #provedMs = Number.NEGATIVE_INFINITY;
+  #triedMs = 0;
 
   constructor(target: string, options: OutboxOptions, report: (report: Report) => void) {
     this.#target = target;
@@ -455,7 +464,8 @@ class Line {
 
   /** Sends a message; without one, checks whether the target can be reached. */
   #attempt(message: Waiting | undefined): void {
-    const { send, probe } = this.#options;
+    const { send, probe, context } = this.#options;
+    this.#triedMs = context.scheduler.now();
     let isDone = false;
     const done = (outcome: Outcome) => {
       if (isDone || this.#isStopped) return;
@@ -480,8 +490,11 @@ class Line {
     if (outcome.is === 'later') {
       // a rest is a part of the message, so its bytes remain an upper bound
       if (outcome.content !== undefined && message !== undefined) message.content = outcome.content;
-      this.#wait(outcome.afterMs);
-    } else this.#backoff.reset();
+      this.#wait(outcome);
+    } else {
+      this.#backoff.reset();
+      this.#provedMs = scheduler.now();
+    }
     if (message !== undefined && (outcome.is !== 'later' || isGivenUp)) {
       this.messages.shift();
       this.#bytes -= message.bytes;
@@ -489,9 +502,14 @@ class Line {
     this.#report({ line: this, message, outcome, isGivenUp });
   }
 
-  #wait(afterMs = 0): void {
+  /** Waits before the next attempt. A target that answered a short time ago and is gone may soon be back. */
+  #wait({ afterMs = 0, isUnreached = false }: Pick<Outcome & { is: 'later' }, 'afterMs' | 'isUnreached'>): void {
     const { context, random = Math.random } = this.#options;
-    const pauseMs = Math.max(Math.min(afterMs, maxPauseMs), this.#backoff.next() * (0.5 + random() / 2));
+    const now = context.scheduler.now();
+    const isRecent = isUnreached && now - this.#provedMs < recentMs;
+    const longestMs = isRecent ? longestRecentPauseMs(now - this.#triedMs) : Number.POSITIVE_INFINITY;
+    const backoffMs = Math.min(this.#backoff.next(), longestMs) * (0.5 + random() / 2);
+    const pauseMs = Math.max(Math.min(afterMs, maxPauseMs), backoffMs);
     this.#pause = context.scheduler.schedule(() => {
       this.#pause = undefined;
       this.advance();

@@ -1,9 +1,10 @@
 // The link to a device. Only `DeviceLink` opens, watches and reopens it. After a failure it waits 1 to 30 s, with jitter, and tries the
-// next host. A link that is silent for too long counts as dead, even if the network reports no error.
+// next host; for ten minutes after the device was last online, attempts begin at most 4 s apart, because it may soon be back. A link that is
+// silent for too long counts as dead, even if the network reports no error.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../model/error.ts';
-import { Backoff } from '../model/time/backoff.ts';
+import { Backoff, longestRecentPauseMs, recentMs } from '../model/time/backoff.ts';
 import type { Link, Received, Transport } from './transport.ts';
 
 export interface LinkOptions {
@@ -45,6 +46,9 @@ export class DeviceLink {
   #isOpen = false;
   #isStopped = false;
   #isProved = false;
+  /** When the last link that worked ended, and when the last attempt began. */
+  #provedMs = Number.NEGATIVE_INFINITY;
+  #triedMs = 0;
   #next = 0;
   #heardMs = 0;
   #receivedMs = 0;
@@ -115,6 +119,7 @@ export class DeviceLink {
     const { transports, connectTimeoutMs, scheduler } = this.#options;
     const transport = transports[this.#next % transports.length]!;
     this.#timers = new Subscription();
+    this.#triedMs = scheduler.now();
     let link: Link | undefined;
     const listener = {
       opened: () => {
@@ -187,7 +192,8 @@ export class DeviceLink {
     const { isPassive } = transports[this.#next % transports.length]!;
     const wasOpen = this.#isOpen;
     this.#drop();
-    if (!this.#isProved) this.#next++;
+    if (this.#isProved) this.#provedMs = scheduler.now();
+    else this.#next++;
     this.#isProved = false; // the next attempt has to prove itself: otherwise the hub would never try the following hosts
     const leastMs = this.#events.ended(reason, code);
     if (this.#isStopped) return;
@@ -197,9 +203,11 @@ export class DeviceLink {
   }
 
   #pauseMs(reason: string): number {
-    const { random = Math.random, refusedMs = longestRefusedMs } = this.#options;
+    const { random = Math.random, refusedMs = longestRefusedMs, scheduler } = this.#options;
+    const now = scheduler.now();
     const longestMs = reason.includes('ECONNREFUSED') ? refusedMs : Number.POSITIVE_INFINITY;
-    const pauseMs = Math.min(this.#backoff.next(), longestMs);
+    const recentPauseMs = now - this.#provedMs < recentMs ? longestRecentPauseMs(now - this.#triedMs) : longestMs;
+    const pauseMs = Math.min(this.#backoff.next(), longestMs, recentPauseMs);
     return Math.max(pauseMs * (0.75 + 0.25 * random()), Math.min(pauseMs, backoffTimes.firstMs));
   }
 

@@ -102,7 +102,25 @@ test('a host that worked and does not come back is followed by the others', (t) 
   until(1000);
   main.last().closed('gone');
   until(30_000);
-  t.deepEqual(opens.slice(0, 4), ['main 0', 'main 2', 'backup 9', 'main 18']);
+  t.deepEqual(opens.slice(0, 5), ['main 0', 'main 2', 'backup 8', 'main 14', 'backup 20']);
+});
+
+test('for ten minutes after it was online, a device is tried at most 4 s after the attempt before, then after up to 30 s', (t) => {
+  const { link, main, backup, opens, until } = create();
+  link.start();
+  main.last().opened();
+  link.prove();
+  until(1000);
+  main.last().closed('gone');
+  for (let at = 2; at <= 700; at++) {
+    const last = opens.at(-1)!;
+    if (Number(last.split(' ')[1]) === at - 1) (last.startsWith('main') ? main : backup).last().closed('EHOSTUNREACH');
+    until(at * 1000);
+  }
+  const times = opens.map((open) => Number(open.split(' ')[1]));
+  const pauses = times.map((time, place) => time - (times[place - 1] ?? 0));
+  t.true(pauses.slice(1, 100).every((pause) => pause <= 5), pauses.join(' '));
+  t.is(Math.max(...pauses.slice(-3)), 30, pauses.join(' '));
 });
 
 test('a silent link is dead after the timeout; messages keep it alive', (t) => {

@@ -59,7 +59,7 @@ export class WebhookSender {
           // the target has closed an idle connection, which is not a fault
           if (wasUsed) start();
           else if (error.code === 'UND_ERR_INVALID_ARG') end({ is: 'refused', reason: error.message });
-          else end({ is: 'later', reason: reasonOf(error) });
+          else end({ is: 'later', reason: reasonOf(error), isUnreached: true });
         };
         const dispatch = (client: Client) => {
           const { method, headers, body = null } = asked;

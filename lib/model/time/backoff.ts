@@ -34,3 +34,16 @@ export class Backoff {
     this.#failures = 0;
   }
 }
+
+/** For how long after its last sign of life a host counts as one that will soon be back. */
+export const recentMs = 600_000;
+const apartMs = 4000;
+const leastPauseMs = 1000;
+
+/**
+ * Returns the longest pause before such a host is tried again, if the last attempt took that long: attempts begin 4 s apart, or 1 s after one
+ * that took longer.
+ */
+export function longestRecentPauseMs(tookMs: number): number {
+  return Math.max(leastPauseMs, apartMs - tookMs);
+}

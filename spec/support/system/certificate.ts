@@ -11,16 +11,18 @@ export interface CertificateWish {
   readonly key?: readonly string[];
   /** What openssl is told about the dates. */
   readonly dates?: readonly string[];
+  /** The names that it is for: `DNS:localhost,IP:127.0.0.1`. */
+  readonly names?: string;
 }
 
 /** Makes `<name>.crt` and `<name>.key` in a folder; returns the certificate. */
 export function makeCertificate(
   folder: string,
   name: string,
-  { key = ec, dates = ['-days', '90'] }: CertificateWish = {},
+  { key = ec, dates = ['-days', '90'], names = 'DNS:localhost,IP:127.0.0.1' }: CertificateWish = {},
 ): string {
   const files = ['-keyout', join(folder, `${name}.key`), '-out', join(folder, `${name}.crt`)];
-  const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`];
   execFileSync('openssl', ['req', '-x509', ...key, '-nodes', ...dates, ...files, ...subject], { stdio: 'ignore' });
   return readFileSync(join(folder, `${name}.crt`), 'utf8');
 }

@@ -13,11 +13,14 @@ import { tryMosquitto, tryMqttAway, tryMqttLoad } from './mosquitto.ts';
 import { tryObs } from './obs.ts';
 import { tryLiquidsoap, tryMpd, tryRigctld, trySer2net } from './programs.ts';
 import { type Breaks, Stage } from './stage.ts';
+import { mayMakeNamespaces, tryVanish } from './vanish.ts';
 
 interface Part {
   readonly about: string;
   /** The programs that it needs. */
   readonly needs: readonly string[];
+  /** What else is missing on this machine. */
+  missing?(): string | undefined;
   /** Errors: what does not hold. */
   run(stage: Stage, breaks: Breaks): Promise<void>;
 }
@@ -44,6 +47,13 @@ const parts: Readonly<Record<string, Part>> = {
   },
   rigctld: { about: 'a radio', needs: ['rigctld'], run: tryRigctld },
   ser2net: { about: 'a serial port behind ser2net', needs: ['ser2net', 'socat'], run: trySer2net },
+  vanish: {
+    about:
+      'a host whose cable is pulled, or that loses its address, with devices of all kinds and the target of webhooks',
+    needs: ['ip', 'mosquitto', 'nginx', 'nsenter', 'socat', 'unshare'],
+    missing: () => (mayMakeNamespaces() ? undefined : 'root, to make network namespaces'),
+    run: tryVanish,
+  },
 };
 
 export const trial = defineTrial({
@@ -56,8 +66,9 @@ export const trial = defineTrial({
   async run({ rounds, seed }, { isShort, parts: chosen }) {
     let tried = 0;
     let failed = 0;
-    const runPart = async ([name, { needs, run }]: readonly [string, Part], index: number) => {
-      const missing = needs.filter((program) => pathOf(program) === undefined);
+    const runPart = async ([name, { needs, missing: find, run }]: readonly [string, Part], index: number) => {
+      const programs = needs.filter((program) => pathOf(program) === undefined);
+      const missing = programs.length > 0 ? programs : [find?.()].filter((one) => one !== undefined);
       if (missing.length > 0) {
         notify(`${name}: left out, as it needs ${missing.join(' and ')}`);
         return;
