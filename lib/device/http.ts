@@ -1,13 +1,14 @@
 // The HTTP transport, built on undici: persistent connections, bounded answers, compression, authentication, redirects, and streams of
 // server-sent events. A link opens immediately; only answers show whether the device is online.
 
-import { isIPv6 } from 'node:net';
+import { isIPv6, type Socket } from 'node:net';
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
 import type { buildConnector, Client, Dispatcher } from 'undici';
 import { messageOf } from '../model/error.ts';
 import { type Credentials, HttpAuth, maskedHeader } from './http-auth.ts';
 import { EventReader, type HttpRequest, readRequest, writeAnswer, writeRequest } from './http-message.ts';
 import {
+  breakOff,
   connectReason,
   fingerprintFault,
   type HttpHead,
@@ -41,21 +42,23 @@ const keepAliveMs = 30_000;
 
 type Undici = Pick<typeof import('undici'), 'Client' | 'buildConnector'>;
 
-/** Returns how undici connects: it checks a fingerprint before anything is sent. */
+/** Returns how undici connects: it checks a fingerprint before anything is sent, and reports each socket. */
 export function connectorOf(
   { buildConnector }: Pick<Undici, 'buildConnector'>,
   tls: TlsTarget | undefined,
   timeout: number,
+  opened: (socket: Socket) => void = () => {},
 ): buildConnector.connector {
   const own = tls === undefined ? {} : tlsOptions(tls);
   const connect = buildConnector({ ...own, timeout, maxCachedSessions: 0 } as object);
   const fingerprint = tls?.fingerprint;
-  if (fingerprint === undefined) return connect;
   return (options, callback) =>
     connect(options, (error, socket) => {
       // after an error, undici passes no socket
-      const fault = error ?? (socket == null ? undefined : fingerprintFault(socket, fingerprint));
+      const isUnpinned = socket == null || fingerprint === undefined;
+      const fault = error ?? (isUnpinned ? undefined : fingerprintFault(socket, fingerprint));
       if (fault === undefined) {
+        opened(socket!);
         callback(null, socket!);
         return;
       }
@@ -128,10 +131,10 @@ class HttpLink implements Link {
     exchange?.cancel();
   }
 
-  end(): void {
+  end(isBroken = false): void {
     this.#isEnded = true;
     this.#exchanges.clear();
-    for (const connections of this.#connections.values()) connections.destroy();
+    for (const connections of this.#connections.values()) connections.destroy(isBroken);
     this.#connections.clear();
   }
 
@@ -170,11 +173,12 @@ class HttpLink implements Link {
     if (this.#connections.size > maxOrigins)
       throw new Error(`the device redirects to more than ${maxOrigins} other origins`);
     const { Client } = this.#undici!;
-    const connect = this.#connector(origin === this.#origin);
-    const create = () =>
+    const { tls, connectTimeoutMs } = this.#target;
+    const tlsOfOrigin = origin === this.#origin ? tls : undefined;
+    const create = (opened: (socket: Socket) => void) =>
       new Client(origin, {
         pipelining: 1,
-        connect,
+        connect: connectorOf(this.#undici!, tlsOfOrigin, connectTimeoutMs, opened),
         maxHeaderSize: maxHeadBytes,
         headersTimeout: 0, // the session limits the time of requests
         bodyTimeout: 0,
@@ -184,11 +188,6 @@ class HttpLink implements Link {
     const connections = new Connections(create, this.#target.connections);
     this.#connections.set(origin, connections);
     return connections;
-  }
-
-  #connector(isOfDevice: boolean): buildConnector.connector {
-    const { tls, connectTimeoutMs } = this.#target;
-    return connectorOf(this.#undici!, isOfDevice ? tls : undefined, connectTimeoutMs);
   }
 
   // The events of an exchange.
@@ -348,35 +347,44 @@ function hasZlibHead(body: Buffer): boolean {
   return (body[0]! & 0x0f) === 8 && body.length > 1 && ((body[0]! << 8) | body[1]!) % 31 === 0;
 }
 
+/** A connection to an origin, and its socket once it is open. */
+interface Connection {
+  readonly client: Client;
+  socket: Socket | undefined;
+}
+
 /**
  * The connections to an origin. The one that became free last is used first, so that the others may close. This takes less time than a pool
  * of undici, which passes each request through the events of all of them.
  */
 class Connections {
-  readonly #create: () => Client;
+  readonly #create: (opened: (socket: Socket) => void) => Client;
   readonly #most: number;
-  readonly #all: Client[] = [];
-  readonly #free: Client[] = [];
+  readonly #all: Connection[] = [];
+  readonly #free: Connection[] = [];
   #next = 0;
 
-  constructor(create: () => Client, most: number) {
+  constructor(create: (opened: (socket: Socket) => void) => Client, most: number) {
     this.#create = create;
     this.#most = most;
   }
 
   /** Takes a free connection, a new one, or else the next one in turn, in which the request waits. */
-  take(): Client {
+  take(): Connection {
     const free = this.#free.pop();
     if (free !== undefined) return free;
     if (this.#all.length >= this.#most) return this.#all[this.#next++ % this.#all.length]!;
-    const created = this.#create();
-    created.on('connectionError', () => this.#drop(created));
-    this.#all.push(created);
-    return created;
+    const client = this.#create((socket) => {
+      connection.socket = socket;
+    });
+    const connection: Connection = { client, socket: undefined };
+    client.on('connectionError', () => this.#drop(connection));
+    this.#all.push(connection);
+    return connection;
   }
 
   /** Drops a connection that could not be made: after some errors, undici sends no more requests over it. */
-  #drop(connection: Client): void {
+  #drop(connection: Connection): void {
     for (const list of [this.#all, this.#free]) {
       const place = list.indexOf(connection);
       if (place >= 0) list.splice(place, 1);
@@ -384,12 +392,15 @@ class Connections {
   }
 
   /** Notes that a request has ended. */
-  release(connection: Client): void {
+  release(connection: Connection): void {
     if (this.#all.includes(connection) && !this.#free.includes(connection)) this.#free.push(connection);
   }
 
-  destroy(): void {
-    for (const connection of this.#all) void connection.destroy().catch(() => {});
+  destroy(isBroken: boolean): void {
+    for (const { client, socket } of this.#all) {
+      if (isBroken && socket !== undefined) breakOff(socket);
+      void client.destroy().catch(() => {});
+    }
     this.#all.length = this.#free.length = 0;
   }
 }
@@ -410,7 +421,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** The credentials that it was sent with. */
   authorization: ReturnType<HttpAuth['headerFor']>;
   #connections: Connections | undefined;
-  #connection: Client | undefined;
+  #connection: Connection | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #isCancelled = false;
   #head: HttpHead | undefined;
@@ -434,7 +445,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#connections = connections;
     this.#connection = connections.take();
     try {
-      this.#connection.dispatch(
+      this.#connection.client.dispatch(
         { path: this.target, method: method as Dispatcher.HttpMethod, headers: headers as string[], body },
         this,
       );
@@ -452,7 +463,9 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   cancel(): void {
     this.#isCancelled = true;
-    this.#controller?.abort(new Error('given up'));
+    if (this.#controller === undefined) return; // it waits in its connection
+    if (this.#connection?.socket !== undefined) breakOff(this.#connection.socket); // or the request could arrive later
+    this.#controller.abort(new Error('given up'));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -191,7 +191,7 @@ export class DeviceLink {
     const { transports, scheduler } = this.#options;
     const { isPassive } = transports[this.#next % transports.length]!;
     const wasOpen = this.#isOpen;
-    this.#drop();
+    this.#drop(true);
     if (this.#isProved) this.#provedMs = scheduler.now();
     else this.#next++;
     this.#isProved = false; // the next attempt has to prove itself: otherwise the hub would never try the following hosts
@@ -211,11 +211,11 @@ export class DeviceLink {
     return Math.max(pauseMs * (0.75 + 0.25 * random()), Math.min(pauseMs, backoffTimes.firstMs));
   }
 
-  #drop(): void {
+  #drop(isBroken = false): void {
     this.#timers.unsubscribe();
     const link = this.#link;
     this.#link = undefined;
     this.#isOpen = false;
-    link?.end();
+    link?.end(isBroken);
   }
 }

@@ -53,8 +53,11 @@ export interface Link {
   send(bytes: Uint8Array, request?: object): void;
   /** Cancels a request over HTTP. Its answer is no longer reported. */
   cancel?(request: object): void;
-  /** Ends the link, which then reports nothing more. */
-  end(): void;
+  /**
+   * Ends the link, which then reports nothing more. `isBroken`: what the device has not received yet must not arrive later; otherwise the
+   * system would go on sending it, and a device that is back would execute it after newer commands.
+   */
+  end(isBroken?: boolean): void;
   /** The number of bytes that wait to be sent. Only TCP links that carry streams or messages have it and `pause`. */
   readonly unsentBytes?: number;
   /** Stops reading, or resumes. Meanwhile the peer has to wait. */
@@ -176,6 +179,12 @@ export function openSocket(target: TcpTarget, timeoutMs: number, opened: (error:
   return socket;
 }
 
+/** Destroys a socket. Unless it is one of TLS, which cannot do this, the system drops what it has not sent. */
+export function breakOff(socket: Socket): void {
+  if (socket.destroyed || socket.connecting || 'encrypted' in socket) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
 /**
  * The read buffer that all sockets share. Otherwise Node.js would allocate 64 KiB for each read, thousands of times the size of a message.
  */
@@ -251,9 +260,10 @@ class SocketLink implements Link {
     }
   }
 
-  end(): void {
+  end(isBroken = false): void {
     this.#isEnded = true;
-    this.#socket.destroy();
+    if (isBroken) breakOff(this.#socket);
+    else this.#socket.destroy();
   }
 
   /** Combines everything that is sent before the current work ends, such as several requests, into one packet. */
@@ -444,6 +454,7 @@ export function wsTransport(
 
 class WsLink implements Link {
   #socket: WebSocket | undefined;
+  #opened: Socket | undefined;
   #isEnded = false;
   #reason = 'the device closed the link';
 
@@ -476,6 +487,7 @@ class WsLink implements Link {
       if (!this.#isEnded) listener.opened();
     });
     socket.on('upgrade', (response) => {
+      this.#opened = response.socket;
       const fault = tls?.fingerprint === undefined ? undefined : fingerprintFault(response.socket, tls.fingerprint);
       if (fault !== undefined) this.#fail(fault);
     });
@@ -499,8 +511,9 @@ class WsLink implements Link {
     else socket.send(bytes, { binary: this.#isBinary }, () => {}); // an error also ends the link
   }
 
-  end(): void {
+  end(isBroken = false): void {
     this.#isEnded = true;
+    if (isBroken && this.#opened !== undefined) breakOff(this.#opened);
     this.#socket?.terminate();
   }
 

@@ -119,7 +119,10 @@ test('for ten minutes after it was online, a device is tried at most 4 s after t
   }
   const times = opens.map((open) => Number(open.split(' ')[1]));
   const pauses = times.map((time, place) => time - (times[place - 1] ?? 0));
-  t.true(pauses.slice(1, 100).every((pause) => pause <= 5), pauses.join(' '));
+  t.true(
+    pauses.slice(1, 100).every((pause) => pause <= 5),
+    pauses.join(' '),
+  );
   t.is(Math.max(...pauses.slice(-3)), 30, pauses.join(' '));
 });
 

@@ -1,11 +1,12 @@
 // Sends one webhook over HTTP or HTTPS. Redirects are not followed, so secrets are sent only to the URL in the settings. The answer is
 // bounded in bytes and time.
 
+import type { Socket } from 'node:net';
 import type { SchedulerLike } from 'rxjs';
 import type { Client, Dispatcher } from 'undici';
 import { connectorOf } from '../../device/http.ts';
 import { retryAfterMs } from '../../device/http-message.ts';
-import { connectReason, type TlsTarget } from '../../device/transport.ts';
+import { breakOff, connectReason, type TlsTarget } from '../../device/transport.ts';
 import { messageOf } from '../../model/error.ts';
 import { attempt, type Outcome } from '../outbox.ts';
 
@@ -34,6 +35,7 @@ export class WebhookSender {
   readonly #scheduler: SchedulerLike;
   readonly #timeOfDay: () => number;
   #client: Client | undefined;
+  #socket: Socket | undefined;
   /** Whether the connection has brought an answer: then the target may have closed it since. */
   #isUsed = false;
 
@@ -88,7 +90,9 @@ export class WebhookSender {
   async #open(): Promise<Client> {
     const undici = await import('undici'); // most hubs send no webhooks
     return new undici.Client(this.#url.origin, {
-      connect: connectorOf(undici, this.#tls, maxConnectMs),
+      connect: connectorOf(undici, this.#tls, maxConnectMs, (socket) => {
+        this.#socket = socket;
+      }),
       maxHeaderSize: 16_384,
       headersTimeout: 0, // an attempt is limited as a whole
       bodyTimeout: 0,
@@ -99,6 +103,8 @@ export class WebhookSender {
 
   /** Ends the connection, with a request that waits for its answer; the next request opens another one. */
   close(): void {
+    if (this.#socket !== undefined) breakOff(this.#socket); // or a request could arrive after later ones
+    this.#socket = undefined;
     void this.#client?.destroy().catch(() => {});
     this.#client = undefined;
     this.#isUsed = false;

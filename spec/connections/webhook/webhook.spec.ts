@@ -392,7 +392,7 @@ test('what a target refuses for good counts as failed, a redirect is not followe
 
 test('a dead target loses only what does not fit, and holds up neither others nor the hub', async (t) => {
   const target = await startTarget(t);
-  const silent = createTcpServer(() => {});
+  const silent = createTcpServer((socket) => socket.on('error', () => {}));
   silent.listen(0, '127.0.0.1');
   await once(silent, 'listening');
   t.teardown(() => silent.close());

@@ -62,7 +62,7 @@ export const trial = defineTrial({
     rounds: ['how often each program is killed, stopped and started again', 10, 1],
     seed: ['what the moments of the kills are made of', 1],
   },
-  parts: { all: parts, short: ['lighttpd', 'mosquitto', 'nginx', 'rigctld', 'ser2net'] },
+  parts: { all: parts, short: ['lighttpd', 'mosquitto', 'nginx', 'rigctld', 'ser2net', 'vanish'] },
   async run({ rounds, seed }, { isShort, parts: chosen }) {
     let tried = 0;
     let failed = 0;

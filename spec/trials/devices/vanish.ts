@@ -213,7 +213,10 @@ async function tryInside(stage: Stage, { rounds, stops: isFull, random }: Breaks
         }),
       );
       for (const [id, least] of before)
-        assert.ok(Number(hub.find(`${id}/level`)!.value) >= least, `${name}: ${id} has lost a confirmed write`);
+        assert.ok(
+          Number(hub.find(`${id}/level`)!.value) >= least,
+          `${name}: ${id} has lost a confirmed write: ${hub.find(`${id}/level`)!.value} after ${least}`,
+        );
       await eventually(async () => (await takenText()).includes(` ${last}\n`), `${name}: webhook ${last}`);
       longest.delivery = Math.max(longest.delivery, performance.now() - startMs);
     }
