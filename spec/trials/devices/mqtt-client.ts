@@ -1,17 +1,20 @@
-// A process with one client of MQTT 3.1.1 that publishes writes of a hub's bridge at an even rate, and counts the states that come back. It writes
-// and reads packets of QoS 0 by itself, so that it takes little of the processor that it shares with the hub.
+// A process with one client of MQTT 3.1.1 that publishes writes at an even rate, in windows by turns to the bridge of a hub and to the relay beside
+// it, and counts the states that come back. It writes and reads packets of QoS 0 by itself, so that it takes little of the processor that it shares
+// with the hub.
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
+import { countOf, reachesHub, type Windows } from '../../support/load/windows.ts';
 import { runTask } from '../../support/system/task.ts';
+import { besidePrefix, bridgePrefix } from './mqtt-topics.ts';
 
 export interface MqttClientTask {
   readonly port: number;
   /** Its topics are `hub/tree/0` to the one before this. */
   readonly topics: number;
   readonly perSecond: number;
-  readonly ms: number;
+  readonly windows: Windows;
 }
 
 export interface MqttClientResult {
@@ -30,12 +33,14 @@ async function drained(socket: Socket): Promise<void> {
 
 /** Reads the states from packets: the number in `hub/tree/<index>`. */
 class States {
-  readonly last: (number | undefined)[];
+  /** By prefix. */
+  readonly last: Readonly<Record<string, (number | undefined)[]>>;
   count = 0;
   #rest: Buffer = Buffer.alloc(0);
 
   constructor(topics: number) {
-    this.last = Array(topics).fill(undefined);
+    const none = () => Array<number | undefined>(topics).fill(undefined);
+    this.last = { [bridgePrefix]: none(), [besidePrefix]: none() };
   }
 
   take(bytes: Buffer): void {
@@ -58,11 +63,12 @@ class States {
   #note(all: Buffer, from: number, to: number): void {
     const end = from + 2 + all.readUInt16BE(from);
     this.count++;
-    this.last[numberIn(all, from + 2 + 'hub/tree/'.length, end)] = numberIn(all, end, to);
+    const last = all[from + 2] === bridgePrefix.charCodeAt(0) ? this.last[bridgePrefix]! : this.last[besidePrefix]!;
+    last[numberIn(all, from + 2 + `${bridgePrefix}/tree/`.length, end)] = numberIn(all, end, to);
   }
 
   async areWhole(): Promise<void> {
-    while (this.last.includes(undefined)) await after(20);
+    while (Object.values(this.last).some((states) => states.includes(undefined))) await after(20);
   }
 }
 
@@ -91,30 +97,39 @@ function publish(topic: string, value: number): Buffer {
   return bytes;
 }
 
-await runTask(async ({ port, topics, perSecond, ms }: MqttClientTask) => {
+await runTask(async ({ port, topics, perSecond, windows }: MqttClientTask) => {
   const socket = connect(port, '127.0.0.1').setNoDelay();
   await once(socket, 'connect');
   const states = new States(topics);
   socket.on('data', (bytes: Buffer) => states.take(bytes));
   socket.write(packet(0x10, [...field('MQTT'), 4, 2, 0, 0, ...field('load')]));
-  socket.write(packet(0x82, [0, 1, ...field('hub/tree/+'), 0]));
+  for (const prefix of [bridgePrefix, besidePrefix])
+    socket.write(packet(0x82, [0, 1, ...field(`${prefix}/tree/+`), 0]));
   await states.areWhole();
-  const written: number[] = Array(topics).fill(0);
+  process.send!({ result: 'ready' });
+  await once(process, 'message');
+  const zeros = () => Array<number>(topics).fill(0);
+  const written: Readonly<Record<string, number[]>> = { [bridgePrefix]: zeros(), [besidePrefix]: zeros() };
+  const ms = windows.ms * countOf(windows);
   const from = states.count;
   let sent = 0;
   const startMs = performance.now();
   for (let now = startMs; now - startMs < ms; now = performance.now()) {
     const parts: Buffer[] = [];
+    const prefix = reachesHub(Math.floor((now - startMs) / windows.ms)) ? bridgePrefix : besidePrefix;
     for (const due = (perSecond * (now - startMs)) / 1000; sent < due; ) {
       const index = sent % topics;
-      written[index] = ++sent;
-      parts.push(publish(`hub/tree/${index}/set`, sent));
+      written[prefix]![index] = ++sent;
+      parts.push(publish(`${prefix}/tree/${index}/set`, sent));
     }
     if (parts.length > 0 && !socket.write(Buffer.concat(parts))) await drained(socket);
     await after(everyMs);
   }
   const received = states.count - from;
-  const wrong = () => written.filter((value, index) => states.last[index] !== value).length;
+  const wrong = () =>
+    Object.entries(written).reduce((sum, [prefix, values]) => {
+      return sum + values.filter((value, index) => states.last[prefix]![index] !== value).length;
+    }, 0);
   for (const endMs = performance.now() + 5000; wrong() > 0 && performance.now() < endMs; ) await after(50);
   socket.destroy();
   return { sent, received, wrong: wrong() } satisfies MqttClientResult;

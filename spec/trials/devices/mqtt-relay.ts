@@ -1,8 +1,9 @@
-// A process that does with the messages of a broker what the bridge of a hub does, and nothing else: each write becomes the state of its
-// topic. Beside it, the p99 of a hub that does not take part shows what the machine alone does to it.
+// A process that does with the messages of a broker what the bridge of a hub does, under another prefix, and nothing else: each write becomes the
+// state of its topic. The p99 of the clients of the hub meanwhile shows what the machine alone does to them.
 
 import mqtt from 'mqtt';
 import { runTask } from '../../support/system/task.ts';
+import { besidePrefix } from './mqtt-topics.ts';
 
 export interface MqttRelayTask {
   readonly port: number;
@@ -12,8 +13,8 @@ export interface MqttRelayTask {
 await runTask(async ({ port, topics }: MqttRelayTask) => {
   const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`);
   client.on('message', (topic, payload) => client.publish(topic.slice(0, -'/set'.length), payload, { retain: true }));
-  for (let index = 0; index < topics; index++) client.publish(`hub/tree/${index}`, '0', { retain: true });
-  await client.subscribeAsync('hub/tree/+/set');
+  for (let index = 0; index < topics; index++) client.publish(`${besidePrefix}/tree/${index}`, '0', { retain: true });
+  await client.subscribeAsync(`${besidePrefix}/tree/+/set`);
   process.once('disconnect', () => client.end(true));
   return 'ready';
 });
