@@ -34,6 +34,13 @@ const views: readonly View[] = [
     component: lazy(() => import('./alarms/alarms-view.tsx')),
   },
   {
+    name: 'schedule',
+    title: 'Schedule',
+    key: 't',
+    icon: 'M4 6h16v14H4zM4 10h16M8 3.5V7M16 3.5V7M8 14h4M12 17h4',
+    component: lazy(() => import('./schedule/schedule-view.tsx')),
+  },
+  {
     name: 'connections',
     title: 'Connections',
     key: 'c',

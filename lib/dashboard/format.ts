@@ -397,6 +397,22 @@ export const widgetSchemas = {
       .max(maxEventAddresses, { error: `at most ${maxEventAddresses} addresses` }),
     last: line(maxEvents).default(10).describe('The number of changes to list, newest first'),
   }),
+  schedule: z.strictObject({
+    type: kind('schedule', 'Until when something is open, or when it fires next', {
+      suits: ['B', 'T'],
+      isSecondary: true,
+      size: [2, 1],
+    }),
+    ...place,
+    address: address.describe('<Connection ID>/<entry> of a schedule'),
+    next: z
+      .int({ error: 'integer 0..5' })
+      .min(0, { error: 'integer 0..5' })
+      .max(5, { error: 'integer 0..5' })
+      .default(3)
+      .describe('How many of the next times are listed'),
+    tone: tone.default('ok').describe('Tone while it is open'),
+  }),
   matrix: z.strictObject({
     type: kind('matrix', 'Many small lamps', { suits: ['B'], size: [2, 2] }),
     ...place,

@@ -17,6 +17,7 @@ const start = shared(async (t) => {
         api: { ...api, dashboards: 'dashboards' },
         desk,
         alarm: { type: 'alarms', alarms: { mic: { when: 'desk/mic' } } },
+        opening: { type: 'schedule', zone: 'UTC', entries: { office: { from: '06:00' }, gong: { at: '*:00' } } },
         store: { type: 'store', folder: './data', snapshots: { studio: { include: ['desk/**'] } } },
       },
       rules: [
@@ -86,6 +87,12 @@ const rows: readonly (readonly [hash: string, path: RegExp, spoil: (data: Lists)
     ({ alarms }) => put(alarms!, { address: 'odd/odd', since: odd }),
     '[data-alarm]',
   ],
+  [
+    '#/schedule',
+    /\/hub\/schedules/,
+    ({ schedules }) => put(schedules!, { connection: 'odd', entries: [null] }),
+    '[data-entry="opening/office"]',
+  ],
   ['#/clients', /\/hub\/clients$/, ({ clients }) => put(clients!, { id: odd }), '[data-client]'],
   ['#/audit', /\/hub\/audit/, ({ entries }) => put(entries!, { n: odd }), '[data-entry]'],
   [
@@ -139,6 +146,7 @@ async function expectNavigation(page: Page): Promise<void> {
 const views = [
   ['start', /\/hub\/(audit|clients|dashboards)/],
   ['alarms', /\/hub\/alarms/],
+  ['schedule', /\/hub\/schedules/],
   ['connections', /\/hub\/connections$/],
   ['flows', /\/hub\/rules$/],
   ['audit', /\/hub\/audit/],

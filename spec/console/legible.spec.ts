@@ -80,6 +80,15 @@ const start = shared(async (t) => {
           type: 'alarms',
           alarms: { mic: { when: 'desk/mic', text: 'The microphone of the presenter is open' } },
         },
+        opening: {
+          type: 'schedule',
+          zone: 'Europe/Berlin',
+          entries: {
+            'the-office-of-the-house': { days: 'mon-fri', from: '06:00', to: '22:00' },
+            night: { from: '22:00', to: '05:15' },
+            gong: { at: '*:00' },
+          },
+        },
         onair: { type: 'xml-file-output', description: 'on-air page', filename: 'onair.xml', template: '<a></b>' },
       },
       rules: [{ name: 'lamp follows the microphone', from: 'desk/mic', to: 'desk/lamp' }, ...rules],
@@ -122,6 +131,7 @@ const chosenRule = ['#/flows?as=graph&rule=rule 24 of the studio', '.box.rule[ar
 const sights: (readonly [hash: string, ready: string])[] = [
   ['#/start', '[data-trouble]'],
   ['#/alarms', '[data-alarm]'],
+  ['#/schedule', '[data-entry]'],
   ['#/connections', '[data-connection=onair]'],
   ['#/parameters', '[data-address="alarm/mic"] small'],
   ['#/parameters?search=desk', '[data-address="desk/level"] .value >> text=-12.5'],
@@ -263,7 +273,7 @@ test.serial('a phone offers every view that a desk does', async (t) => {
   };
   await show(page, '#/connections', 'h1', [1280, 800]);
   const onDesk = await offered();
-  t.is(onDesk.length, 14);
+  t.is(onDesk.length, 15);
   for (const screen of screensForFingers) {
     await show(page, '#/connections', 'h1', screen);
     const more = page.getByRole('button', { name: 'More' });

@@ -1,5 +1,6 @@
 // The views of the log and of the clients against a real hub.
 
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { firstValueFrom, interval } from 'rxjs';
@@ -43,7 +44,7 @@ test.serial('a restart of the hub is shown, and its new log follows the previous
   const cut = texts.indexOf('The hub was restarted.');
   const isStart = (text: string) => text.includes('runs 3 connections');
   t.true(texts.slice(0, cut).some(isStart) && texts.slice(cut).some(isStart), texts.join('\n'));
-  await page.getByRole('combobox').selectOption('error');
+  await page.getByLabel('From').selectOption('error');
   await page.getByText('The hub was restarted.').waitFor();
 });
 
@@ -60,7 +61,7 @@ test.serial('a paused log filters its lines by level and text', async (t) => {
     ['warn', false],
     ['info', true],
   ] as const) {
-    await page.getByRole('combobox').selectOption(level);
+    await page.getByLabel('From').selectOption(level);
     await entries.getByText('connection "desk" is running').waitFor({ state: isInfoShown ? 'visible' : 'detached' });
     await entries.getByText('unexpected close tag').waitFor();
   }
@@ -70,18 +71,39 @@ test.serial('a paused log filters its lines by level and text', async (t) => {
   t.is(await entries.count(), 1);
 });
 
-test.serial('the log continues live, by level and text, and pauses on request', async (t) => {
+test.serial('the log is filtered by source and day, and exported as it is shown', async (t) => {
   const page = await open();
   await goTo(page, '#/log');
+  const entries = page.locator('.entry');
+  await entries.getByText('connection "desk" is running').waitFor();
+  await page.getByLabel('Source').selectOption('onair');
+  await entries.getByText('connection "desk" is running').waitFor({ state: 'detached' });
+  await entries.getByText('unexpected close tag').first().waitFor();
+  t.true(page.url().includes('source=onair'));
+  const loaded = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export' }).click();
+  const file = await loaded;
+  t.regex(file.suggestedFilename(), /^patchbay-.*\.log$/);
+  const text = await readFile(await file.path(), 'utf8');
+  t.regex(text, /^\d{4}-\d\d-\d\dT\S+ \w+ +onair: .*unexpected close tag/m);
+  t.notRegex(text, /connection "desk" is running/);
+  await page.getByLabel('Source').selectOption('');
+  await page.getByLabel('Day').selectOption({ index: 1 });
+  await entries.getByText('connection "desk" is running').waitFor();
+});
+
+test.serial('the log continues live, by level and text, and pauses on request', async (t) => {
+  const page = await open();
+  await goTo(page, '#/log?repeats=all');
   const entries = page.locator('.entry');
   await entries.getByText('unexpected close tag').waitFor();
   await entries.getByText('connection "desk" is running').waitFor();
 
-  await page.getByRole('combobox').selectOption('error');
+  await page.getByLabel('From').selectOption('error');
   await entries.getByText('connection "desk" is running').waitFor({ state: 'detached' });
   await entries.getByText('unexpected close tag').waitFor();
   t.true(page.url().endsWith('level=error'));
-  await page.getByRole('combobox').selectOption('info');
+  await page.getByLabel('From').selectOption('info');
 
   const restart = () =>
     page.evaluate(`fetch('/hub/connections/desk', {

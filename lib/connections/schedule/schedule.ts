@@ -185,6 +185,7 @@ function dayAt(timeMs: number, zone: string): number {
 const weekDays = 7;
 const minuteMs = 60_000;
 const shownNext = 5;
+const mostTries = 20;
 const shownFires = 300;
 /** 1 January 1970 was a Thursday. */
 const daysBeforeMonday = 3;
@@ -242,12 +243,17 @@ function firesOf(times: readonly number[], isDay: IsDay): NonNullable<AgendaEntr
   return fires;
 }
 
+/** An entry that closes at the moment at which it opens again stays open. */
 function nextOf(entry: Entry, nowMs: number): AgendaEntry['next'] {
   const next: { timeMs: number; isOpen?: boolean }[] = [];
-  for (let timeMs = nowMs; next.length < shownNext; ) {
+  let wasOpen = entry.isOpenAt?.(nowMs);
+  for (let timeMs = nowMs, tries = 0; next.length < shownNext && tries < mostTries; tries++) {
     timeMs = entry.nextAfter(timeMs);
     if (timeMs === Infinity) break;
-    next.push(entry.isOpenAt === undefined ? { timeMs } : { timeMs, isOpen: entry.isOpenAt(timeMs) });
+    const isOpen = entry.isOpenAt?.(timeMs);
+    if (isOpen === undefined) next.push({ timeMs });
+    else if (isOpen !== wasOpen) next.push({ timeMs, isOpen });
+    wasOpen = isOpen;
   }
   return next;
 }

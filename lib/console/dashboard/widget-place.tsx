@@ -61,6 +61,7 @@ const Picture = lazy(async () => ({ default: (await readings()).Picture }));
 const IconWidget = lazy(async () => ({ default: (await readings()).IconWidget }));
 const Events = lazy(async () => ({ default: (await readings()).Events }));
 const Matrix = lazy(async () => ({ default: (await readings()).Matrix }));
+const Schedule = lazy(async () => ({ default: (await readings()).Schedule }));
 const LinkWidget = lazy(async () => ({ default: (await readings()).LinkWidget }));
 
 interface PlaceProps {
@@ -232,6 +233,8 @@ function contentOf(widget: DrawnWidget | Group | Tabs, values: LiveValues, tone:
       return <IconWidget widget={widget} {...shared} />;
     case 'events':
       return <Events widget={widget} {...shared} />;
+    case 'schedule':
+      return <Schedule widget={widget} {...shared} />;
     case 'matrix':
       return <Matrix widget={widget} {...shared} />;
     case 'link':

@@ -1,8 +1,8 @@
 // The text of a flow file as the hub reads it, with the place of each value, and the change sets that the page sends back.
 
-import type { EditResult, SeparationAnswer } from '../../wire/http/editing-shapes.ts';
+import type { EditResult, SeparationAnswer, SourceList } from '../../wire/http/editing-shapes.ts';
 import type { Problem } from '../../wire/http/problem.ts';
-import { Refusal, request } from '../hub/page-request.ts';
+import { getJson, Refusal, request } from '../hub/page-request.ts';
 import type { RecordedEvent } from './rehearsal.ts';
 import type { Op, SourceFile, SourceNode } from './source-tree.ts';
 
@@ -53,6 +53,29 @@ export async function readSource(file: string): Promise<SourceFile> {
 
 export function sourcePath(file: string): string {
   return `/hub/source/${encodeURIComponent(file)}`;
+}
+
+/** How many files are searched. */
+const maxSearched = 100;
+
+/** Finds the file of the user that has the first of these paths, or else the first file that has the next one; undefined: none has any. */
+export async function findSource(...paths: readonly (readonly string[])[]): Promise<SourceFile | undefined> {
+  const { files } = await getJson<SourceList>('/hub/sources');
+  const found: SourceFile[] = [];
+  for (const { file } of files.filter(({ canEdit }) => canEdit).slice(0, maxSearched)) {
+    const source = await readSource(file);
+    const at = paths.findIndex((keys) => partOf(source.tree, ...keys) !== undefined);
+    if (at === 0) return source;
+    if (at > 0) found[at] ??= source;
+  }
+  return found.find(Boolean);
+}
+
+/** Returns the value under these keys, one in the other. */
+export function partOf(tree: SourceNode | undefined, ...keys: readonly string[]): SourceNode | undefined {
+  let node = tree;
+  for (const wanted of keys) node = node?.children?.find(({ key }) => key === wanted);
+  return node;
 }
 
 /** Splits a place, `studio.json5:7:20`, into its file and position. */

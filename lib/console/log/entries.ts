@@ -41,12 +41,70 @@ export function restart({ lines }: Held): Held {
   return { lines: [...lines, 'restarted'], count: undefined, next: 0 };
 }
 
-/** Whether a line has this level or a more severe one, and contains this text, in lower case. Restarts are always shown. */
-export function isShown(line: LogLine, level: string, text: string): boolean {
-  if (line === 'restarted' || isRestart(line)) return true;
+export interface Filter {
+  readonly level: string;
+  /** In lower case. */
+  readonly text: string;
+  /** A connection or a rule; undefined: all. */
+  readonly source?: string | undefined;
+  /** A day as `dayOf` writes it; undefined: all. */
+  readonly day?: string | undefined;
+}
+
+/** Whether a line has the level or a more severe one, and contains the text. Restarts are shown, except those of other days. */
+export function isShown(line: LogLine, { level, text, source, day }: Filter): boolean {
+  if (line === 'restarted') return day === undefined;
+  if (day !== undefined && dayOf(line) !== day) return false;
+  if (isRestart(line)) return true;
   const { message, connection = '', rule = '' } = line;
+  if (source !== undefined && sourceOf(line) !== source) return false;
   const isSevere = logLevels.indexOf(line.level) >= logLevels.indexOf(level as LogLevel);
   return isSevere && `${connection} ${rule} ${message}`.toLowerCase().includes(text);
+}
+
+/** The rule or connection that an entry is about; empty: neither. */
+export function sourceOf({ rule, connection }: LogEntry): string {
+  return rule ?? connection ?? '';
+}
+
+/** The day of an entry where the browser is: `2026-11-22`. */
+export function dayOf({ time }: LogEntry): string {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return '';
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+}
+
+/** Returns the lines without those that repeat the one before, and for each that is repeated, how often it is there and when it was last. */
+export function fold(lines: readonly LogLine[]): {
+  readonly lines: readonly LogLine[];
+  readonly repeats: ReadonlyMap<LogLine, { readonly count: number; readonly last: string }>;
+} {
+  const folded: LogLine[] = [];
+  const repeats = new Map<LogLine, { count: number; last: string }>();
+  for (const line of lines) {
+    const former = folded.at(-1);
+    const isRepeated =
+      former !== undefined &&
+      former !== 'restarted' &&
+      line !== 'restarted' &&
+      former.level === line.level &&
+      former.message === line.message &&
+      sourceOf(former) === sourceOf(line);
+    if (!isRepeated) folded.push(line);
+    else repeats.set(former, { count: (repeats.get(former)?.count ?? 1) + 1, last: line.time });
+  }
+  return { lines: folded, repeats };
+}
+
+/** Writes lines as text, each `<time> <level> <source>: <message>`. */
+export function exportText(lines: readonly LogLine[]): string {
+  return lines
+    .map((line) => {
+      if (line === 'restarted') return '--- the hub was restarted ---\n';
+      const source = sourceOf(line);
+      return `${line.time} ${line.level.padEnd(5)} ${source === '' ? '' : `${source}: `}${line.message.replaceAll('\n', '\n  ')}\n`;
+    })
+    .join('');
 }
 
 /** Returns the lines that are the first of their day by `dayOf`, except the very first line if its day is `today`. */

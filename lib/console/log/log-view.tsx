@@ -1,4 +1,4 @@
-// Log: the latest entries of the hub's log, live, filtered by level and text.
+// Log: the latest entries of the hub's log, live, filtered by level, day, source and text, with repeats folded, and saved as a file.
 import { type Accessor, createEffect, createMemo, createSignal, For, on, Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import { isRestart, logLevels } from '../../model/reports/log-entry.ts';
@@ -13,6 +13,10 @@ import { Fault, Search, searched } from '../parts/view-bar.tsx';
 import {
   append,
   beginsDay,
+  dayOf,
+  exportText,
+  type Filter,
+  fold,
   type Held,
   isContinued,
   isShown,
@@ -20,6 +24,7 @@ import {
   nothingHeld,
   replace,
   restart,
+  sourceOf,
 } from './entries.ts';
 
 export default function Log() {
@@ -28,7 +33,17 @@ export default function Log() {
   let isAtEnd = true;
   const level = () => route().params.level ?? 'info';
   const { lines, error } = useHeldLog(level, isPaused);
-  const shown = createMemo(() => lines().filter((line) => isShown(line, level(), searched().toLowerCase())));
+  const filter = (): Filter => {
+    const { source, day } = route().params;
+    return { level: level(), text: searched().toLowerCase(), source, day };
+  };
+  const found = createMemo(() => lines().filter((line) => isShown(line, filter())));
+  const isFolded = () => route().params.repeats === undefined;
+  const folded = createMemo(() => (isFolded() ? fold(found()) : { lines: found(), repeats: new Map() }));
+  const shown = () => folded().lines;
+  const entries = createMemo(() => lines().filter((line) => line !== 'restarted'));
+  const sources = createMemo(() => choicesOf(entries().map(sourceOf), route().params.source));
+  const days = createMemo(() => choicesOf(entries().map(dayOf), route().params.day));
   const firstOfDay = createMemo(() => beginsDay(shown(), formatDay, formatDay(Date.now())));
   createEffect(on(shown, () => isAtEnd && list.scrollTo(0, list.scrollHeight)));
 
@@ -42,8 +57,21 @@ export default function Log() {
             <For each={logLevels}>{(one) => <option value={one}>{one}</option>}</For>
           </select>
         </label>
+        <Choices label="Day" all="all days" name="day" choices={days()} />
+        <Choices label="Source" all="all sources" name="source" choices={sources()} />
         <Search label="Search the log" placeholder="Search" />
-        <span class="count">{formatCount(shown().length)}</span>
+        <label>
+          <input
+            type="checkbox"
+            checked={isFolded()}
+            onChange={({ currentTarget: { checked } }) => setParams({ repeats: checked ? undefined : 'all' })}
+          />{' '}
+          fold repeats
+        </label>
+        <span class="count">{formatCount(found().length)}</span>
+        <button type="button" disabled={found().length === 0} onClick={() => save(exportText(found()))}>
+          Export
+        </button>
         <button type="button" aria-pressed={isPaused()} onClick={() => setPaused(!isPaused())}>
           {isPaused() ? 'Resume' : 'Pause'}
         </button>
@@ -65,7 +93,13 @@ export default function Log() {
                 {(entry) => <p class="day">{formatDay(entry.time)}</p>}
               </Show>
               <Show when={line !== 'restarted' && line} fallback={<p class="restart">The hub was restarted.</p>} keyed>
-                {(entry) => (isRestart(entry) ? <Restart entry={entry} /> : <Entry entry={entry} />)}
+                {(entry) =>
+                  isRestart(entry) ? (
+                    <Restart entry={entry} />
+                  ) : (
+                    <Entry entry={entry} repeated={folded().repeats.get(line)} />
+                  )
+                }
               </Show>
             </>
           )}
@@ -84,7 +118,51 @@ function Restart({ entry }: { readonly entry: LogEntry }) {
   );
 }
 
-function Entry({ entry }: { readonly entry: LogEntry }) {
+/** Returns what there is to choose from, each once, with the chosen one. */
+function choicesOf(all: readonly string[], chosen: string | undefined): readonly string[] {
+  return [...new Set([...all, chosen ?? ''])].filter(Boolean).sort();
+}
+
+/** A filter that the URL contains. */
+function Choices(props: {
+  readonly label: string;
+  readonly all: string;
+  readonly name: 'day' | 'source';
+  readonly choices: readonly string[];
+}) {
+  return (
+    <select
+      class="filter"
+      aria-label={props.label}
+      value={route().params[props.name] ?? ''}
+      onChange={({ currentTarget: { value } }) => setParams({ [props.name]: value || undefined })}
+    >
+      <option value="">{props.all}</option>
+      <For each={props.choices}>
+        {(one) => (
+          <option value={one} selected={route().params[props.name] === one}>
+            {one}
+          </option>
+        )}
+      </For>
+    </select>
+  );
+}
+
+/** Saves a text as a file of the browser. */
+function save(text: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
+  link.download = `patchbay-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.log`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+function Entry(props: {
+  readonly entry: LogEntry;
+  readonly repeated: { readonly count: number; readonly last: string } | undefined;
+}) {
+  const { entry } = props;
   return (
     <div class="entry">
       <time datetime={entry.time} title={formatDate(entry.time)}>
@@ -94,7 +172,17 @@ function Entry({ entry }: { readonly entry: LogEntry }) {
       <span class="source truncate" title={entry.rule ?? entry.connection}>
         {entry.rule ?? entry.connection}
       </span>
-      <span class="message">{entry.message}</span>
+      <span class="message">
+        {entry.message}
+        <Show when={props.repeated}>
+          {(repeated) => (
+            <small class="repeated" title={formatDate(repeated().last)}>
+              {' '}
+              {formatCount(repeated().count)} times, until {formatClock(repeated().last)}
+            </small>
+          )}
+        </Show>
+      </span>
     </div>
   );
 }

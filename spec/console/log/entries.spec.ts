@@ -4,6 +4,9 @@ import test from 'ava';
 import {
   append,
   beginsDay,
+  dayOf,
+  exportText,
+  fold,
   type Held,
   isContinued,
   isShown,
@@ -63,14 +66,14 @@ test('further levels replace the held entries of this count; a paused log receiv
 });
 
 test('a line is filtered by its level and its text; the restart of the hub is always shown', (t) => {
-  t.true(isShown(entry(1, 'a', 'warn'), 'info', ''));
-  t.true(isShown(entry(1, 'a', 'warn'), 'warn', '1'));
-  t.false(isShown(entry(1, 'a', 'info'), 'warn', ''));
-  t.false(isShown(entry(1, 'a', 'error'), 'debug', 'x'));
-  t.true(isShown('restarted', 'error', 'x'));
+  t.true(isShown(entry(1, 'a', 'warn'), { level: 'info', text: '' }));
+  t.true(isShown(entry(1, 'a', 'warn'), { level: 'warn', text: '1' }));
+  t.false(isShown(entry(1, 'a', 'info'), { level: 'warn', text: '' }));
+  t.false(isShown(entry(1, 'a', 'error'), { level: 'debug', text: 'x' }));
+  t.true(isShown('restarted', { level: 'error', text: 'x' }));
   const reported = { ...entry(1), message: describeRestart(0, true) };
-  t.true(isShown(reported, 'error', 'x'));
-  t.false(isShown({ ...reported, connection: 'desk' }, 'error', 'x'));
+  t.true(isShown(reported, { level: 'error', text: 'x' }));
+  t.false(isShown({ ...reported, connection: 'desk' }, { level: 'error', text: 'x' }));
 });
 
 test('each day begins with its date, and today does if an earlier day precedes it', (t) => {
@@ -78,4 +81,30 @@ test('each day begins with its date, and today does if an earlier day precedes i
     [...beginsDay(lines, (time) => time.slice(0, 10), '2026-11-23')].map((line) => (line as LogEntry).n);
   t.deepEqual(days([entry(1, 'b'), entry(2, 'b')]), []);
   t.deepEqual(days([entry(1), entry(2), entry(3, 'b'), entry(4, 'b')]), [1, 3]);
+});
+
+test('a line is shown on its day and of its source; a restart on its day, whatever the source', (t) => {
+  const line = { ...entry(1, 'a', 'info'), connection: 'desk' };
+  const of = (filter: object) => isShown(line, { level: 'info', text: '', ...filter });
+  t.true(of({ day: dayOf(line), source: 'desk' }));
+  t.false(of({ day: '2001-01-01' }));
+  t.false(of({ source: 'rack' }));
+  t.false(isShown('restarted', { level: 'info', text: '', day: dayOf(line) }));
+  t.is(dayOf({ ...line, time: 'no time' }), '');
+});
+
+test('repeats of the line before are folded, whatever their time, but not others in between', (t) => {
+  const [first, second, other, third] = [1, 2, 3, 4].map((n) => ({
+    ...entry(n, 'a', 'info'),
+    message: n === 3 ? 'other' : 'same',
+  }));
+  const { lines, repeats } = fold([first!, second!, 'restarted', second!, other!, third!]);
+  t.deepEqual(lines, [first!, 'restarted', second!, other!, third!]);
+  t.deepEqual([...repeats.values()], [{ count: 2, last: second!.time }]);
+  t.is(fold([]).lines.length, 0);
+});
+
+test('lines are exported one each, with those of a message below it', (t) => {
+  const line = { ...entry(1, 'a', 'warn'), connection: 'desk', message: 'one\ntwo' };
+  t.is(exportText([line, 'restarted']), `${line.time} warn  desk: one\n  two\n--- the hub was restarted ---\n`);
 });

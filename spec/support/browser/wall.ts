@@ -30,6 +30,7 @@ export const widgetsOfAllKinds = [
   { type: 'link', back: true },
   { type: 'icon', icon: 'mic', address: 'desk/mic' },
   { type: 'events', addresses: ['desk/scene'] },
+  { type: 'schedule', address: 'desk/lamp' },
   { type: 'matrix', lamps: [{ address: 'desk/lamp' }, { address: 'desk/mic' }] },
   { type: 'tabs', tabs: [{ label: 'One', widgets: [{ type: 'lamp', address: 'desk/lamp' }] }] },
 ];

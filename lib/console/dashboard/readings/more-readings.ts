@@ -6,3 +6,4 @@ export { Gauge } from './gauge.tsx';
 export { LinkWidget } from './link.tsx';
 export { Matrix } from './matrix.tsx';
 export { IconWidget, Picture } from './pictures.tsx';
+export { Schedule } from './schedule.tsx';

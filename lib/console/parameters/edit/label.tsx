@@ -3,10 +3,9 @@
 import { createSignal, Show } from 'solid-js';
 import type { About } from '../../../client/index.ts';
 import { parseAddress } from '../../../model/address.ts';
-import type { SourceList } from '../../../wire/http/editing-shapes.ts';
-import { readSource, sendEdit } from '../../editor/source-file.ts';
-import type { Op, SourceFile, SourceNode } from '../../editor/source-tree.ts';
-import { createAttempt, getJson } from '../../hub/page-request.ts';
+import { findSource, partOf, sendEdit } from '../../editor/source-file.ts';
+import type { Op, SourceFile } from '../../editor/source-tree.ts';
+import { createAttempt } from '../../hub/page-request.ts';
 import { Fault } from '../../parts/view-bar.tsx';
 
 const longestLabel = 200;
@@ -74,37 +73,17 @@ type Wanted = Readonly<Record<'label' | 'unit', string>>;
 
 /** Saves a label and a unit; empty: none of its own. Errors: `Error` if no file of the user declares the parameter; a `Refusal`. */
 async function saveAbout(address: string, wanted: Wanted): Promise<void> {
-  const source = await sourceOf(address);
+  const { connectionId } = parseAddress(address);
+  const source = await findSource(['describe', address], ['connections', connectionId]);
+  if (source === undefined)
+    throw new Error(
+      `no flow file that you may edit declares the connection ${connectionId}: set describe where it is declared`,
+    );
   const ops = opsFor(source, address, wanted);
   if (ops.length === 0) return;
   const { errors } = await sendEdit([{ file: source.file, base: source.etag, ops }], 'save', `label of ${address}`);
   const [first] = errors;
   if (first !== undefined) throw new Error(`${first.file}:${first.line ?? 1}: ${first.path}: ${first.message}`);
-}
-
-/** How many files are searched for the parameter. */
-const maxSearched = 100;
-
-/** Finds the file that describes a parameter, or else the one that declares its connection. */
-async function sourceOf(address: string): Promise<SourceFile> {
-  const { connectionId } = parseAddress(address);
-  const { files } = await getJson<SourceList>('/hub/sources');
-  let declaring: SourceFile | undefined;
-  for (const { file } of files.filter(({ canEdit }) => canEdit).slice(0, maxSearched)) {
-    const source = await readSource(file);
-    if (partOf(source.tree, 'describe', address) !== undefined) return source;
-    if (partOf(source.tree, 'connections', connectionId) !== undefined) declaring ??= source;
-  }
-  if (declaring !== undefined) return declaring;
-  throw new Error(
-    `no flow file that you may edit declares the connection ${connectionId}: set describe where it is declared`,
-  );
-}
-
-function partOf(tree: SourceNode | undefined, ...keys: readonly string[]): SourceNode | undefined {
-  let node = tree;
-  for (const wanted of keys) node = node?.children?.find(({ key }) => key === wanted);
-  return node;
 }
 
 /** Returns the smallest possible edits: equal parts stay as written. */

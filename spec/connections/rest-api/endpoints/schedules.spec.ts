@@ -48,6 +48,7 @@ test('each entry has its times of the week, in parts if it passes midnight', asy
   ]);
   t.is(of('always').bars!.length, 7);
   t.is(of('always').open, true);
+  t.deepEqual(of('always').next, []);
   t.deepEqual(of('gong').fires, [
     { day: 5, at: 720 },
     { day: 5, at: 750.5 },

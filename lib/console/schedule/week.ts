@@ -1,0 +1,100 @@
+// The week of a schedule: its bars, days of the week as flow files write them, and times in words.
+
+import { localTime } from '../../model/time/zone-time.ts';
+import type { ScheduleEntry } from '../../wire/http/schedule-shapes.ts';
+
+export const dayMinutes = 1440;
+const weekDays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+export const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+
+/** Minutes of the day; `day` counts from Monday. */
+export interface Bar {
+  readonly day: number;
+  readonly from: number;
+  readonly to: number;
+  /** The day on which it begins, if that is the one before. */
+  readonly begins?: number;
+}
+
+/** Reads days of the week: `'mon-fri,sun'` → 0, 1, 2, 3, 4, 6; what is not text or invalid: none. */
+export function readDays(text: unknown): ReadonlySet<number> {
+  const days = new Set<number>();
+  if (typeof text !== 'string') return days;
+  for (const part of text.split(/,\s*/)) {
+    const [first = -1, last = first] = part.split('-').map((name) => weekDays.indexOf(name));
+    if (first < 0 || last < 0) continue;
+    for (let day = first; days.add(day) && day !== last; ) day = (day + 1) % weekDays.length;
+  }
+  return days;
+}
+
+/** The shortest text of days: 0, 1, 2, 3, 4, 6 → `'mon-fri,sun'`; none: undefined. */
+export function writeDays(days: ReadonlySet<number>): string | undefined {
+  const parts: string[] = [];
+  for (let first = 0; first < weekDays.length; first++) {
+    if (!days.has(first)) continue;
+    let last = first;
+    while (days.has(last + 1)) last++;
+    const [from, to] = [weekDays[first]!, weekDays[last]!];
+    parts.push(last === first ? from : last === first + 1 ? `${from},${to}` : `${from}-${to}`);
+    first = last;
+  }
+  return parts.length === 0 ? undefined : parts.join(',');
+}
+
+/** `'06:30'` → 390; what is no time: undefined. */
+export function readTime(text: unknown): number | undefined {
+  const [, hours, minutes, seconds = '0'] = /^(\d\d):(\d\d)(?::(\d\d))?$/.exec(String(text)) ?? [];
+  return hours === undefined ? undefined : Number(hours) * 60 + Number(minutes) + Number(seconds) / 60;
+}
+
+/** 390 → `'06:30'` */
+export function writeTime(minutes: number): string {
+  const whole = Math.floor(minutes);
+  const seconds = Math.round((minutes - whole) * 60);
+  const two = (number: number) => String(number).padStart(2, '0');
+  return `${two(Math.floor(whole / 60))}:${two(whole % 60)}${seconds === 0 ? '' : `:${two(seconds)}`}`;
+}
+
+/** Returns the bars of days, in two parts where they pass midnight. A bar that begins on Sunday ends on Monday of the same week. */
+export function barsOf(days: Iterable<number>, from: number, to: number): readonly Bar[] {
+  const end = to > from ? to : to + dayMinutes;
+  return [...days].flatMap((day) =>
+    [
+      { day, from, to: Math.min(end, dayMinutes) },
+      { day: (day + 1) % weekDays.length, from: 0, to: end - dayMinutes, begins: day },
+    ].filter((bar) => bar.to > bar.from),
+  );
+}
+
+/** Where a moment is in a week: its day from Monday, and the minutes since midnight. */
+export function placeOf(
+  timeMs: number,
+  zone: string,
+): { readonly day: number; readonly at: number; readonly date: string } {
+  const local = localTime(timeMs, zone);
+  const date = local.toISOString().slice(0, 10);
+  return { day: (local.getUTCDay() + 6) % 7, at: local.getUTCHours() * 60 + local.getUTCMinutes(), date };
+}
+
+/** What is next, in words: `open until 18:00 today`, `closed until Mon 06:30`, `fires at 12:00 tomorrow`; empty: it does not change. */
+export function nextText({ bars, open, next }: ScheduleEntry, zone: string, nowMs: number): string {
+  const [first] = next;
+  if (bars === undefined)
+    return first === undefined
+      ? 'does not fire in the next week'
+      : `fires ${momentText(Date.parse(first.time), zone, nowMs)}`;
+  const isOpen = open ?? (first === undefined ? false : first.open === false);
+  const state = isOpen ? 'open' : 'closed';
+  return first === undefined ? state : `${state} until ${momentText(Date.parse(first.time), zone, nowMs)}`;
+}
+
+/** `18:00 today`, `06:00 tomorrow`, `Mon 06:00` */
+export function momentText(timeMs: number, zone: string, nowMs: number): string {
+  const [there, now] = [localTime(timeMs, zone), localTime(nowMs, zone)];
+  const time = there.toISOString().slice(11, there.getUTCSeconds() === 0 ? 16 : 19);
+  const days = Math.floor(there.getTime() / 86_400_000) - Math.floor(now.getTime() / 86_400_000);
+  if (days === 0) return `${time} today`;
+  if (days === 1) return `${time} tomorrow`;
+  return `${dayNames[(there.getUTCDay() + 6) % 7]} ${time}`;
+}
