@@ -145,7 +145,7 @@ test('an unknown recipe or variable, or an invalid address, is refused with the 
     [
       first,
       { set: ['mic1=desk/a', 'mic2=desk/a'] },
-      '--set mic2: expected an address other than that of mic1, got desk/a',
+      '--set mic2: expected an address other than the address of mic1, got desk/a',
     ],
     [first, { as: 'Two Mics' }, '--as: expected 1 to 48 characters a-z, 0-9 and -, other than hub, got "Two Mics"'],
     [first, { as: '../x' }, /^--as: expected/],

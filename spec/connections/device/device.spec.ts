@@ -245,7 +245,7 @@ test('withdrawals, declarations and values of one read happen in its order', asy
   t.is(next.find('it/in/a')!.type, 'I');
   t.is(next.find('it/in/a')!.value, undefined);
   await t.throwsAsync(startHubFrom(t, { 'flow.json5': flow }), {
-    message: /connections\.it\.expect: expected a file of patchbay types --of/,
+    message: /connections\.it\.expect: expected the output of patchbay types --of/,
   });
 });
 

@@ -144,7 +144,7 @@ test('D-13: HEAD is answered like GET, without the body, and the connection goes
   for (const [path, status, length] of [
     ['/parameters/desk/p', 200, '6'],
     ['/parameters/desk/q', 503, '29'],
-    ['/parameters/desk/r', 404, '48'],
+    ['/parameters/desk/r', 404, '38'],
     ['/hub/', 200, undefined],
     ['/hub/health', 200, undefined],
     ['/hub/parameters', 200, undefined],

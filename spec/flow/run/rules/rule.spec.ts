@@ -205,7 +205,7 @@ const refused: [title: string, rule: object, message: RegExp][] = [
     /rules\[0\]\.from\.x-1: expected a name for expressions/,
   ],
   ['an unknown name in map', { from: { x: 'desk/a' }, map: 'y' }, /unknown name "y", the names are x/],
-  ['require without names', { require: 'any' }, /rules\[0\]\.require: expected only with named sources/],
+  ['require without names', { require: 'any' }, /rules\[0\]\.require: allowed only with named sources/],
 ];
 
 for (const [title, rule, message] of refused)
