@@ -398,7 +398,7 @@ export const widgetSchemas = {
     last: line(maxEvents).default(10).describe('The number of changes to list, newest first'),
   }),
   schedule: z.strictObject({
-    type: kind('schedule', 'Until when something is open, or when it fires next', {
+    type: kind('schedule', 'The time until an entry of a schedule closes or opens, or fires next', {
       suits: ['B', 'T'],
       isSecondary: true,
       size: [2, 1],
@@ -410,8 +410,8 @@ export const widgetSchemas = {
       .min(0, { error: 'integer 0..5' })
       .max(5, { error: 'integer 0..5' })
       .default(3)
-      .describe('How many of the next times are listed'),
-    tone: tone.default('ok').describe('Tone while it is open'),
+      .describe('The number of next times to list'),
+    tone: tone.default('ok').describe('The tone while the entry is open'),
   }),
   matrix: z.strictObject({
     type: kind('matrix', 'Many small lamps', { suits: ['B'], size: [2, 2] }),

@@ -59,7 +59,7 @@ test.serial('a week shows when entries are open and fire, with what comes next',
   await page.locator('[data-entry="opening/office"]').click();
   await page.locator('.next-times li').nth(4).waitFor();
   t.deepEqual(await bars(page), new Array(5).fill('office: 06:00 to 20:00'));
-  await page.getByRole('button', { name: 'Week after' }).click();
+  await page.getByRole('button', { name: 'Next week' }).click();
   await waitUntil(page, async () => (await page.locator('.now-line').count()) === 0);
   await page.getByRole('button', { name: 'This week' }).click();
   await page.locator('.now-line').waitFor();

@@ -22,14 +22,14 @@ export interface ItemPlace {
 type Settings = Readonly<Record<string, unknown>>;
 
 export interface ItemDraft {
-  /** Why it cannot be edited; empty: it can; undefined: the files are still being read. */
+  /** Why the item cannot be edited; empty if it can; undefined while the files are being read. */
   readonly whyNot: Accessor<string | undefined>;
   readonly isNew: Accessor<boolean>;
   readonly isChanged: Accessor<boolean>;
   readonly setting: (key: string) => unknown;
-  /** Sets a setting; undefined removes it. */
+  /** Sets a setting; undefined removes the setting. */
   readonly set: (changed: Settings) => void;
-  /** The form: what it is given, and how it is saved. */
+  /** The form, with its data and the function that saves it. */
   readonly Form: (props: { readonly title: string; readonly children: JSX.Element; close(): void }) => JSX.Element;
 }
 

@@ -55,10 +55,10 @@ export function sourcePath(file: string): string {
   return `/hub/source/${encodeURIComponent(file)}`;
 }
 
-/** How many files are searched. */
+/** The maximum number of files that are searched. */
 const maxSearched = 100;
 
-/** Finds the file of the user that has the first of these paths, or else the first file that has the next one; undefined: none has any. */
+/** Finds the first file of the user that contains the first of these paths, or else the next one; undefined if no file contains any. */
 export async function findSource(...paths: readonly (readonly string[])[]): Promise<SourceFile | undefined> {
   const { files } = await getJson<SourceList>('/hub/sources');
   const found: SourceFile[] = [];
@@ -71,7 +71,7 @@ export async function findSource(...paths: readonly (readonly string[])[]): Prom
   return found.find(Boolean);
 }
 
-/** Returns the value under these keys, one in the other. */
+/** Returns the value under these nested keys. */
 export function partOf(tree: SourceNode | undefined, ...keys: readonly string[]): SourceNode | undefined {
   let node = tree;
   for (const wanted of keys) node = node?.children?.find(({ key }) => key === wanted);

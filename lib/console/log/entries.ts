@@ -47,7 +47,7 @@ export interface Filter {
   readonly text: string;
   /** A connection or a rule; undefined: all. */
   readonly source?: string | undefined;
-  /** A day as `dayOf` writes it; undefined: all. */
+  /** A day in the form of `dayOf`; undefined: all. */
   readonly day?: string | undefined;
 }
 
@@ -62,19 +62,19 @@ export function isShown(line: LogLine, { level, text, source, day }: Filter): bo
   return isSevere && `${connection} ${rule} ${message}`.toLowerCase().includes(text);
 }
 
-/** The rule or connection that an entry is about; empty: neither. */
+/** The rule or connection that an entry concerns; empty: neither. */
 export function sourceOf({ rule, connection }: LogEntry): string {
   return rule ?? connection ?? '';
 }
 
-/** The day of an entry where the browser is: `2026-11-22`. */
+/** The day of an entry in the time zone of the browser: `2026-11-22`. */
 export function dayOf({ time }: LogEntry): string {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return '';
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
 }
 
-/** Returns the lines without those that repeat the one before, and for each that is repeated, how often it is there and when it was last. */
+/** Returns the lines without consecutive repetitions, and for each repeated line its count and its last time. */
 export function fold(lines: readonly LogLine[]): {
   readonly lines: readonly LogLine[];
   readonly repeats: ReadonlyMap<LogLine, { readonly count: number; readonly last: string }>;

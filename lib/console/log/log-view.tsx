@@ -118,7 +118,7 @@ function Restart({ entry }: { readonly entry: LogEntry }) {
   );
 }
 
-/** Returns what there is to choose from, each once, with the chosen one. */
+/** Returns the available choices, each once, including the chosen one. */
 function choicesOf(all: readonly string[], chosen: string | undefined): readonly string[] {
   return [...new Set([...all, chosen ?? ''])].filter(Boolean).sort();
 }
@@ -149,7 +149,7 @@ function Choices(props: {
   );
 }
 
-/** Saves a text as a file of the browser. */
+/** Lets the browser save a text as a file. */
 function save(text: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));

@@ -7,11 +7,11 @@ import { type Bar, barsOf, dayMinutes, dayNames, readDays, readTime, writeDays, 
 
 /** The times of an entry that is being changed. */
 export interface Times {
-  /** Where the week draws it. */
+  /** The bars of the entry in the week. */
   readonly bars: readonly Bar[];
   readonly from: number;
   readonly to: number;
-  /** Moves its ends by minutes. */
+  /** Moves the ends of a bar by minutes. */
   moved(from: number, to: number): Times;
 }
 

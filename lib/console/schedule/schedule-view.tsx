@@ -41,13 +41,13 @@ export default function Schedules() {
       <div class="bar">
         <h1>Schedule</h1>
         <span class="together">
-          <button type="button" aria-label="Week before" onClick={() => goTo(week() - 1)}>
+          <button type="button" aria-label="Previous week" onClick={() => goTo(week() - 1)}>
             ‹
           </button>
           <button type="button" aria-pressed={week() === 0} onClick={() => goTo(0)}>
             This week
           </button>
-          <button type="button" aria-label="Week after" onClick={() => goTo(week() + 1)}>
+          <button type="button" aria-label="Next week" onClick={() => goTo(week() + 1)}>
             ›
           </button>
         </span>
@@ -111,7 +111,7 @@ function Week(props: WeekProps) {
     const text = searched().toLowerCase();
     return props.schedule.entries.filter((one) => `${nameOf(one)} ${one.address}`.toLowerCase().includes(text));
   });
-  /** The chosen one is always drawn. */
+  /** The chosen entry is always drawn. */
   const drawn = createMemo(() => {
     const first = found().slice(0, mostLanes);
     const chosen = found().find(({ address }) => address === props.chosen);
@@ -223,7 +223,9 @@ interface LaneProps {
   drag(times: Times): void;
 }
 
-/** What an entry does on a day. The bars of the chosen entry are dragged at their ends, or as a whole; the form does the same by keys. */
+/**
+ * Shows an entry on a day. The bars of the chosen entry can be dragged by their ends or as a whole; the form offers the same by keyboard.
+ */
 function Lane(props: LaneProps) {
   const bars = () => {
     const { except, bars: saved = [] } = props.entry;

@@ -12,11 +12,11 @@ export interface Bar {
   readonly day: number;
   readonly from: number;
   readonly to: number;
-  /** The day on which it begins, if that is the one before. */
+  /** The day on which the bar begins, if that is the previous day. */
   readonly begins?: number;
 }
 
-/** Reads days of the week: `'mon-fri,sun'` → 0, 1, 2, 3, 4, 6; what is not text or invalid: none. */
+/** Reads days of the week: `'mon-fri,sun'` → 0, 1, 2, 3, 4, 6; none for anything else. */
 export function readDays(text: unknown): ReadonlySet<number> {
   const days = new Set<number>();
   if (typeof text !== 'string') return days;
@@ -42,7 +42,7 @@ export function writeDays(days: ReadonlySet<number>): string | undefined {
   return parts.length === 0 ? undefined : parts.join(',');
 }
 
-/** `'06:30'` → 390; what is no time: undefined. */
+/** `'06:30'` → 390; undefined for any other text. */
 export function readTime(text: unknown): number | undefined {
   const [, hours, minutes, seconds = '0'] = /^(\d\d):(\d\d)(?::(\d\d))?$/.exec(String(text)) ?? [];
   return hours === undefined ? undefined : Number(hours) * 60 + Number(minutes) + Number(seconds) / 60;
@@ -67,7 +67,7 @@ export function barsOf(days: Iterable<number>, from: number, to: number): readon
   );
 }
 
-/** Where a moment is in a week: its day from Monday, and the minutes since midnight. */
+/** The position of a moment in a week: its day from Monday, and the minutes since midnight. */
 export function placeOf(
   timeMs: number,
   zone: string,
@@ -77,7 +77,10 @@ export function placeOf(
   return { day: (local.getUTCDay() + 6) % 7, at: local.getUTCHours() * 60 + local.getUTCMinutes(), date };
 }
 
-/** What is next, in words: `open until 18:00 today`, `closed until Mon 06:30`, `fires at 12:00 tomorrow`; empty: it does not change. */
+/**
+ * Describes the next change in words: `open until 18:00 today`, `closed until Mon 06:30`, `fires at 12:00 tomorrow`; empty if nothing
+ * changes.
+ */
 export function nextText({ bars, open, next }: ScheduleEntry, zone: string, nowMs: number): string {
   const [first] = next;
   if (bars === undefined)

@@ -8,7 +8,7 @@ import { momentText, nextText } from '../../schedule/week.ts';
 import { WidgetFault, type WidgetProps } from '../widget.tsx';
 import { FitText } from './fit-text.tsx';
 
-/** Times come from the hub; in between, the page counts on. */
+/** Times come from the hub; between answers, the page continues to count. */
 const everyMs = 10_000;
 
 export function Schedule(props: WidgetProps<'schedule'>) {
@@ -18,7 +18,7 @@ export function Schedule(props: WidgetProps<'schedule'>) {
   const path = () => `/hub/schedules?address=${encodeURIComponent(address)}`;
   const { data, error } = usePolled<ScheduleList>(path, 'address', everyMs);
   const schedule = () => data()?.schedules?.[0];
-  /** What the value says goes before what was asked some seconds ago; what is over is left out. */
+  /** The value takes precedence over the answer of some seconds ago; times that have passed are omitted. */
   const entry = () => {
     const found = schedule()?.entries?.[0];
     const live = parameter.value();
