@@ -3,6 +3,7 @@
 export const registry = {
   alarms: () => import('./alarms/alarms.ts').then(({ alarms }) => alarms),
   device: () => import('./device/device.ts').then(({ device }) => device),
+  dmx: () => import('./dmx/dmx.ts').then(({ dmx }) => dmx),
   dummy: () => import('./dummy/dummy.ts').then(({ dummy }) => dummy),
   keyboard: () => import('./keyboard/keyboard.ts').then(({ keyboard }) => keyboard),
   mail: () => import('./mail/mail.ts').then(({ mail }) => mail),

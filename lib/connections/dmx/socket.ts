@@ -1,0 +1,219 @@
+// The UDP socket of a DMX connection: multicast for sACN, and for Art-Net the nodes that have reported a universe. It answers their polls.
+
+import { createSocket, type Socket } from 'node:dgram';
+import { networkInterfaces } from 'node:os';
+import type { SchedulerLike, Subscription } from 'rxjs';
+import type { Link, LinkListener, Transport } from '../../device/transport.ts';
+import { maxUnsentBytes } from '../../device/transport.ts';
+import { messageOf } from '../../model/error.ts';
+import { createGuard, isLoopback, readPlace } from '../places.ts';
+import { artPoll, artReplies, type DmxProtocol, groupOf, listOfUniverses, sacn } from './packets.ts';
+import type { DmxSettings } from './settings.ts';
+
+/** The maximum number of nodes that are remembered. */
+const maxNodes = 1024;
+/** Art-Net wants a poll every 2.5 to 3 s. A node that has not answered three of them is forgotten. */
+const pollMs = 2500;
+const nodeLifeMs = 3 * pollMs + 500;
+/** E1.31 wants the list of universes every 10 s. */
+const listMs = 10_000;
+/** The maximum number of polls that are answered in a second. */
+const maxRepliesPerSecond = 20;
+
+export interface SocketOptions {
+  readonly settings: DmxSettings;
+  readonly protocol: DmxProtocol;
+  readonly cid: Uint8Array;
+  readonly receives: readonly number[];
+  readonly sends: readonly number[];
+  readonly scheduler: SchedulerLike;
+  refuse(bytes: Uint8Array, reason: string): void;
+}
+
+export class DmxSocket implements Transport {
+  readonly name: string;
+  readonly keepsFrames = true;
+  readonly isPassive = true;
+  /** The address of the sender of the packet that is being received. */
+  sender = '';
+  readonly #options: SocketOptions;
+  readonly #port: number;
+  readonly #guard: ((address: string) => boolean) | undefined;
+  readonly #targets: readonly { readonly host: string; readonly port: number }[];
+  /** When each node is forgotten, by universe and address. */
+  readonly #nodes = new Map<number, Map<string, number>>();
+  #nodeCount = 0;
+  #replies = 0;
+  #repliesSinceMs = 0;
+  #socket: Socket | undefined;
+  #timer: Subscription | undefined;
+
+  constructor(options: SocketOptions) {
+    const { settings, protocol } = options;
+    this.#options = options;
+    this.#port = settings.port ?? protocol.port;
+    this.#guard = createGuard(settings.allowFrom);
+    this.#targets = settings.to.map((written) =>
+      written.includes(':') ? readPlace(written) : { host: written, port: this.#port },
+    );
+    this.name = `UDP port ${this.#port}`;
+  }
+
+  open(listener: LinkListener): Link {
+    const { protocol, receives, settings } = this.#options;
+    const socket = createSocket({ type: 'udp4', reuseAddr: true, recvBufferSize: 4 * 1_048_576 });
+    let isEnded = false;
+    const end = () => {
+      if (isEnded) return;
+      isEnded = true;
+      this.#timer?.unsubscribe();
+      if (this.#socket === socket) this.#socket = undefined;
+      this.#nodes.clear();
+      this.#nodeCount = 0;
+      socket.close();
+    };
+    const fail = (error: unknown) => {
+      if (isEnded) return;
+      end();
+      listener.closed(messageOf(error));
+    };
+    socket.on('error', fail);
+    socket.on('message', (bytes, { address, port }) => {
+      if (isEnded) return;
+      if (this.#guard?.(address) === false || (isLoopback(settings.interface) && !isLoopback(address))) {
+        this.#options.refuse(bytes, 'expected a packet of a sender that may send');
+        return;
+      }
+      this.sender = address;
+      if (protocol === sacn || !this.#takeForNodes(bytes, address, port)) listener.received(bytes);
+    });
+    const needsPort = receives.length > 0 || protocol !== sacn;
+    socket.bind({ port: needsPort ? this.#port : 0, address: '0.0.0.0' }, () => {
+      if (isEnded) return;
+      try {
+        this.#socket = socket;
+        this.#prepare(socket);
+        listener.opened();
+        if (!isEnded) this.#announce(0); // a listener may end the link
+      } catch (error) {
+        fail(error);
+      }
+    });
+    return { send: (packet) => this.#send(packet as Buffer), end };
+  }
+
+  #prepare(socket: Socket): void {
+    const { protocol, receives, settings } = this.#options;
+    if (protocol !== sacn) {
+      socket.setBroadcast(true);
+      return;
+    }
+    if (settings.interface !== '') socket.setMulticastInterface(settings.interface);
+    socket.setMulticastTTL(16);
+    socket.setMulticastLoopback(true); // other programs on this machine may receive it
+    for (const universe of receives) socket.addMembership(groupOf(universe), settings.interface || undefined);
+  }
+
+  /** Sends a poll, or the list of universes, now and then again and again. */
+  #announce(afterMs: number): void {
+    const { protocol, scheduler, sends, settings, cid } = this.#options;
+    const isSacn = protocol === sacn;
+    if (sends.length === 0) return;
+    this.#timer = scheduler.schedule(() => {
+      if (isSacn) for (const packet of listOfUniverses(sends, settings.name, cid)) this.#send(packet);
+      else this.#sendTo(artPoll(), this.#broadcastAddress(), this.#port);
+      this.#announce(isSacn ? listMs : pollMs);
+    }, afterMs);
+  }
+
+  /** Handles polls and the reports of nodes. Returns whether the packet is one of these. */
+  #takeForNodes(bytes: Buffer, address: string, port: number): boolean {
+    const { protocol, receives, sends, settings, scheduler } = this.#options;
+    const packet = protocol.decode(bytes);
+    if (typeof packet === 'string' || (packet.kind !== 'poll' && packet.kind !== 'node')) return false;
+    const now = scheduler.now();
+    if (packet.kind === 'poll') {
+      if (now - this.#repliesSinceMs >= 1000) [this.#replies, this.#repliesSinceMs] = [0, now];
+      if (this.#isOwn(address, port) || ++this.#replies > maxRepliesPerSecond) return true;
+      const own = settings.interface || localAddressFor(address);
+      for (const reply of artReplies({ receives, sends, name: settings.name, address: own }))
+        this.#sendTo(reply, address, port);
+      return true;
+    }
+    for (const universe of packet.universes) this.#remember(universe, address, now + nodeLifeMs);
+    return true;
+  }
+
+  /** Whether the packet is the poll of this very socket, which a broadcast brings back. */
+  #isOwn(address: string, port: number): boolean {
+    return (
+      port === this.#port && addressesOfMachine().some((own) => own.address === address) && this.#targets.length === 0
+    );
+  }
+
+  #remember(universe: number, address: string, untilMs: number): void {
+    if (!this.#options.sends.includes(universe)) return;
+    const nodes = this.#nodes.get(universe) ?? new Map<string, number>();
+    this.#nodes.set(universe, nodes);
+    if (!nodes.has(address)) {
+      if (this.#nodeCount >= maxNodes) return;
+      this.#nodeCount++;
+    }
+    nodes.set(address, untilMs);
+  }
+
+  /** The addresses of the nodes that output a universe. */
+  nodesOf(universe: number): readonly string[] {
+    const nodes = this.#nodes.get(universe);
+    if (nodes === undefined) return [];
+    const now = this.#options.scheduler.now();
+    for (const [address, untilMs] of nodes)
+      if (untilMs < now) {
+        nodes.delete(address);
+        this.#nodeCount--;
+      }
+    return [...nodes.keys()];
+  }
+
+  #send(packet: Buffer): void {
+    const { protocol } = this.#options;
+    const universe = protocol.universeOf(packet);
+    if (this.#targets.length > 0) for (const { host, port } of this.#targets) this.#sendTo(packet, host, port);
+    else if (protocol === sacn) this.#sendTo(packet, groupOf(universe), this.#port);
+    else for (const address of this.nodesOf(universe)) this.#sendTo(packet, address, this.#port);
+  }
+
+  #sendTo(packet: Buffer, host: string, port: number): void {
+    const socket = this.#socket;
+    if (socket === undefined || socket.getSendQueueSize() > maxUnsentBytes) return;
+    socket.send(packet, port, host, (error) => {
+      if (error !== null && this.#socket === socket)
+        this.#options.refuse(new Uint8Array(), `not sent to ${host}: ${error.message}`);
+    });
+  }
+
+  #broadcastAddress(): string {
+    const own = addressesOfMachine().find(({ address }) => address === this.#options.settings.interface);
+    if (own === undefined) return '255.255.255.255';
+    const mask = own.netmask.split('.').map(Number);
+    return own.address
+      .split('.')
+      .map((part, place) => Number(part) | (~mask[place]! & 255))
+      .join('.');
+  }
+}
+
+function addressesOfMachine() {
+  return Object.values(networkInterfaces())
+    .flatMap((all) => all ?? [])
+    .filter(({ family }) => family === 'IPv4');
+}
+
+/** Returns the address of this machine in the network of a peer. */
+function localAddressFor(peer: string): string {
+  const bitsOf = (text: string) => text.split('.').reduce((bits, part) => bits * 256 + Number(part), 0);
+  const found = addressesOfMachine().find(
+    ({ address, netmask }) => (bitsOf(address) & bitsOf(netmask)) === (bitsOf(peer) & bitsOf(netmask)),
+  );
+  return found?.address ?? addressesOfMachine().find(({ internal }) => !internal)?.address ?? '127.0.0.1';
+}
