@@ -42,6 +42,7 @@ const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
   'connections/device/': ['device/', 'expression/', 'json5/'],
   'connections/mail/': ['connections/message-template.ts', 'connections/outbox.ts', 'device/', 'nodemailer'],
   'connections/mqtt/': ['device/', 'expression/', 'json5/'],
+  'connections/dmx/': ['device/'],
   'connections/osc/': ['device/'],
   'connections/tsl-umd/': ['device/'],
   'connections/rest-api/': ['wire/', 'json5/', 'expression/', 'dashboard/', 'net/', 'regex/'],

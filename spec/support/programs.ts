@@ -33,6 +33,11 @@ export const programs = {
   nats: command('nats-server', 'nats-server'),
   nghttpx: command('nghttpx', 'nghttp2-proxy'),
   nginx: command('nginx', 'nginx-light'),
+  ola: command('olad', 'ola'),
+  namespaces: {
+    packages: ['util-linux', 'iproute2'],
+    isThere: () => process.getuid?.() !== 0 || succeeds('unshare', '-n', 'ip', 'link'),
+  },
   openssl: command('openssl'),
   rigctld: command('rigctld', 'libhamlib-utils'),
   ser2net: command('ser2net'),

@@ -1,0 +1,31 @@
+// npm run trial -- dmx: lighting beside a real OLA (Open Lighting Architecture), in a network of two hosts that the trial makes. It needs
+// root, Debian's `ola` and util-linux. Exit status 1 when something does not hold.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { thisTree } from '../../support/folder.ts';
+import { defineTrial, notify } from '../trial.ts';
+
+export const trial = defineTrial({
+  about: 'sends and receives DMX with OLA over sACN and Art-Net: 16 universes at 44 Hz, kills, stops, a cut network',
+  options: {
+    universes: ['universes over sACN in each direction', 16, 2],
+    seconds: ['how long they change', 20, 2],
+  },
+  async run({ universes, seconds }) {
+    if (process.getuid?.() !== 0) {
+      notify('not run: only root can make the network that the trial needs');
+      return false;
+    }
+    const args = [
+      '-n',
+      process.execPath,
+      '--disable-warning=ExperimentalWarning',
+      join(thisTree, 'spec/trials/dmx/hosts.ts'),
+    ];
+    const child = spawn('unshare', [...args, String(universes), String(seconds)], { stdio: 'inherit' });
+    const [status] = (await once(child, 'close')) as [number | null];
+    return status === 0;
+  },
+});
