@@ -40,7 +40,7 @@ const keepAfterMs = 10_000;
 const pieceOfRun = 'run';
 /** While V8 runs with other flags than at startup, to save memory, the next start cannot use the code that it compiles. */
 const keepAgainMs = 30_000;
-/** How many Node.js versions and settings may have code in one folder; the most recently used are kept. */
+/** The maximum number of Node.js versions and settings that may have code in one folder; the most recently used are kept. */
 const maxKept = 4;
 /** CRC-32 of the source and of the compiled code, which V8 itself does not check. */
 const headerBytes = 8;

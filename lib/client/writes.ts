@@ -7,7 +7,7 @@ import type { Write } from '../wire/v1/client-messages.ts';
 import type { Mistake } from '../wire/v1/hub-messages.ts';
 import type { Link } from './link/link.ts';
 
-/** How many writes may wait for an acknowledgement, and how many bytes for the network; further writes are refused. */
+/** The maximum number of writes that wait for an acknowledgement, and of bytes that wait for the network; further writes are refused. */
 const maxWaiting = 10_000;
 const maxUnsentBytes = 4 * 1024 * 1024;
 

@@ -224,7 +224,7 @@ async function makeRecipe(folder: string, call: string, name: string, options: I
 
 const nothing: Surroundings = { addresses: new Set(), connections: new Set(), hasOthers: false };
 
-/** Returns what the flow files of a folder declare; undefined if there are none. Errors: `bad-flow` if they have errors. */
+/** Returns the declarations in the flow files of a folder; undefined if there are none. Errors: `bad-flow` if they have errors. */
 async function lookAround(flows: string): Promise<Surroundings | undefined> {
   const names = await readdir(flows, { recursive: true }).catch(() => []);
   if (!names.some((name) => /^(?!.*(?:^|[\\/])(?:[._]|node_modules|dashboards[\\/])).*\.(?:json5|ts)$/.test(name)))

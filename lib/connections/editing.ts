@@ -111,7 +111,7 @@ export interface MadeItems {
 
 export interface Source extends EditableFile {
   readonly etag: string;
-  /** With `***` in place of secrets. */
+  /** With `***` instead of secrets. */
   readonly text: string;
   /** Omitted if the text is not JSON5. */
   readonly tree?: SourceNode;
@@ -258,7 +258,7 @@ export interface Editing {
   files(rights: EditRights): Promise<readonly EditableFile[]>;
   /** Returns a folder of documents, with those of its files that the user may edit; undefined: users cannot edit it. */
   documents(folder: string, rights: EditRights): Promise<EditableFolder | undefined>;
-  /** Returns the text of a file, and what the page needs to edit it. Errors: `forbidden`, `not-found`. */
+  /** Returns the text of a file, and the data that the page needs to edit the file. Errors: `forbidden`, `not-found`. */
   source(file: string, rights: EditRights): Promise<Source>;
   /** Edits a file. Errors: `bad-request`, `forbidden` with the location, `not-found`; `conflict`, an `EditConflictError`. */
   edit(request: EditRequest, by: Origin, rights: EditRights): Promise<EditAnswer>;

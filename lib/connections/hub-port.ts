@@ -25,9 +25,9 @@ export interface Parameters {
   readonly removed$: Observable<Parameter>;
   /** Changes whenever the list of parameters changes, including those of other hubs. */
   readonly structure: number;
-  /** How many parameters there are. */
+  /** The number of parameters. */
   readonly size: number;
-  /** How long turns take; measured in one of 64 turns, at most once per millisecond. */
+  /** The time that turns take; measured in one of 64 turns, at most once per millisecond. */
   readonly turnDurations: Durations;
   find(address: string): Parameter | undefined;
   parameters(): Iterable<Parameter>;
@@ -69,7 +69,7 @@ export interface Operations {
   whenConfirmed(parameter: Parameter, limitMs: number): Promise<void>;
   /** Returns the recent frames of a connection after the frame with this number. Errors: `not-found` with the nearest name. */
   wire(connectionId: string, after: number): readonly ShownFrame[];
-  /** How often rules have failed, and how often a limit has dropped their events, since the hub started. */
+  /** The number of times that rules have failed, and that a limit has dropped their events, since the hub started. */
   readonly ruleTotals: { readonly faults: number; readonly dropped: number };
   /** The traffic of connections, in the order of the flow files. */
   ways(): Iterable<Way>;
@@ -182,7 +182,7 @@ export interface HubPort extends Parameters, Operations {
   readonly epoch: string;
   /** When the hub started, in milliseconds since 1970. */
   readonly startedAt: number;
-  /** How long it has run, independent of the machine's clock. */
+  /** The time for which it has run, independent of the machine's clock. */
   readonly uptimeMs: number;
   /** The data of the store, and its queries. */
   readonly persistence: PersistencePort;

@@ -148,7 +148,7 @@ export interface OutboxOptions {
   readonly targets: ReadonlyMap<string, Target>;
   /** The result of `stop` in the previous run. */
   readonly left: unknown;
-  /** How long to try before giving up on a message. */
+  /** The time to try before giving up on a message. */
   readonly giveUpMs: number;
   readonly send: Send;
   /**
@@ -526,7 +526,7 @@ export function textOf(written: WrittenMessage): string {
   throw new Error('expected text, got { hex }');
 }
 
-/** How long a test's target is unreachable before the next attempt. */
+/** The time for which a test's target is unreachable before the next attempt. */
 const playedAgainMs = 1000;
 
 /** The link to a target simulated by a test. */

@@ -152,7 +152,7 @@ export interface WritingStatus {
   readonly perSecond: number;
   /** The age of the oldest change that is not on disk yet, in milliseconds; 0 if all are on disk. */
   readonly lagMs: number;
-  /** How many changes were not recorded since the hub started. */
+  /** The number of changes that were not recorded since the hub started. */
   readonly lost: number;
   /** The time of the oldest row, in milliseconds since 1970; undefined if there is none, or it is not known. */
   readonly oldest?: number | undefined;

@@ -74,7 +74,7 @@ const address = z
     }
   })
   .meta({ description: '<Connection ID>/<Parameter ID>', format: 'address' });
-/** An address that the widget writes. Whoever adds such a widget must be allowed to write it. */
+/** An address that the widget writes. A user who adds such a widget must be allowed to write this address. */
 const target = address.meta({ description: '<Connection ID>/<Parameter ID>', format: 'written-address' });
 const tone = z.enum(tones, { error: tones.join(', ') });
 const flag = z.boolean({ error: 'true or false' });

@@ -98,7 +98,7 @@ export interface Framer {
   flush(): Frame[];
   /** Returns the bytes to send: the frame with its marks or header. */
   wrap(payload: Buffer): Buffer;
-  /** The number of bytes that were dropped because they were outside of frames, or in a frame that was too long. */
+  /** The number of bytes that were dropped because they were outside frames, or in a frame that was too long. */
   readonly droppedBytes: number;
 }
 
@@ -388,7 +388,7 @@ function join(lines: readonly Buffer[]): Buffer {
   return Buffer.concat(lines.flatMap((line, index) => (index === 0 ? [line] : [newline, line])));
 }
 
-/** Frames between a start mark and an end mark. Bytes outside of frames are dropped. */
+/** Frames between a start mark and an end mark. Bytes outside frames are dropped. */
 class EnclosedFramer implements Framer {
   droppedBytes = 0;
   readonly #start: Buffer;

@@ -37,7 +37,7 @@ export const maxHeadBytes = 16_384;
 /** The maximum number of redirects of a request, and of other origins that redirects lead to. */
 export const maxRedirects = 5;
 const maxOrigins = 4;
-/** How long an unused connection stays open in milliseconds, unless the device asks for less. */
+/** The time for which an unused connection stays open in milliseconds, unless the device asks for less. */
 const keepAliveMs = 30_000;
 
 type Undici = Pick<typeof import('undici'), 'Client' | 'buildConnector'>;

@@ -26,7 +26,7 @@ export interface CompiledExpression {
   readonly names: readonly string[];
   /** The parameters that it looks up; the scope must contain them. */
   readonly lookedUp: readonly LookedUp[];
-  /** How many methods it calls that run an expression for each item of a list, or bind a name. Nested ones multiply its time. */
+  /** The number of methods that it calls that run an expression for each item of a list, or bind a name. Nested ones multiply its time. */
   readonly loops: number;
 }
 
@@ -38,7 +38,7 @@ const anyResult = ['string', 'bool', 'double'];
 
 const none: readonly LookedUp[] = [];
 
-/** How many compiled expressions and lists of variables are cached for reuse. */
+/** The number of compiled expressions and lists of variables that are cached for reuse. */
 const keptExpressions = 10_000;
 const keptEnvironments = 1000;
 const compiled = new KeptResults<CompiledExpression>(keptExpressions);

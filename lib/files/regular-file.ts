@@ -19,7 +19,9 @@ import { messageOf } from '../model/error.ts';
 import { withinTicks } from '../model/time/wall-clock.ts';
 import { awaitAnswer } from '../model/waiting-threads.ts';
 
-/** How long a disk may take to read a file while this process is running. A network file system that hangs must not block the caller. */
+/**
+ * The time that a disk may take to read a file while this process is running. A network file system that hangs must not block the caller.
+ */
 const readDeadlineMs = 30_000;
 /** The size of the first piece of a file that reports no length, such as those of `/proc`. */
 const leastPieceBytes = 64 * 1024;

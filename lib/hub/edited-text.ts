@@ -12,7 +12,7 @@ import { type FileText, readText } from './edit-files.ts';
 
 /** The number of times that a save is retried while others save the same file. */
 export const maxTries = 5;
-/** How many characters of displayed texts are kept, because a later edit may be based on them. */
+/** The number of characters of displayed texts that are kept, because a later edit may be based on them. */
 const maxKnownLength = 16 * 1024 * 1024;
 
 /** Displayed texts by ETag, oldest first. */

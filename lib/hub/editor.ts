@@ -63,7 +63,7 @@ export type RunTests = (plan: Plan, files: ReadonlySet<string>, part?: ShownPart
 
 export interface EditOptions {
   readonly runTests?: RunTests | undefined;
-  /** How long a change of a REST API or of users waits for its confirmation. */
+  /** The time for which a change of a REST API or of users waits for its confirmation. */
   readonly probationMs?: number | undefined;
 }
 
@@ -93,7 +93,7 @@ export interface EditorParts extends EditOptions {
 export const maxOps = 1000;
 const usualProbationMs = 30_000;
 
-/** How long an answer may take to be sent before its REST API restarts. */
+/** The time that an answer may take to be sent before its REST API restarts. */
 const answerMs = 50;
 
 /** The order of the settings of a rule, as the documentation writes them. */

@@ -216,7 +216,7 @@ export class Engine {
 /** The term of a hub that is not held back by a gateway. */
 const always: LeadershipTerm = { number: 0, continues: true };
 
-/** How long connections wait for restored values. A hub that takes over has the values already, and others wait for it. */
+/** The time for which connections wait for restored values. A hub that takes over has the values already, and others wait for it. */
 const restoreWaitMs = { successor: 10_000, first: 30_000 };
 
 type LeadershipParts = Pick<Engine, 'graph' | 'persistence' | 'connections' | 'rules'>;

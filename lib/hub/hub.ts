@@ -71,7 +71,7 @@ export interface HubOptions extends RunOptions {
   readonly watch?: boolean;
   /** Runs the tests of flow files that are edited through a gateway; if omitted, their tests do not run. */
   readonly runTests?: RunTests;
-  /** How long a change of access waits for its confirmation; omitted: 30 s. */
+  /** The time for which a change of access waits for its confirmation; omitted: 30 s. */
   readonly probationMs?: number;
   /** Guards the process against TypeScript flows that would end it. */
   readonly guard?: FlowGuard;

@@ -1,7 +1,7 @@
 // Who has which rule open in the browser, so that two people notice each other before they save. A page reports its sheet again and again;
 // one that is silent is forgotten. Nothing of it is stored.
 
-/** How long a sheet is shown after its last report. Browsers let a page in the background report once a minute. */
+/** The time for which a sheet is shown after its last report. Browsers let a page in the background report once a minute. */
 export const sheetLastsMs = 90_000;
 /** The oldest sheets are forgotten beyond these numbers. */
 export const maxSheets = 1000;

@@ -14,7 +14,7 @@ import { runTwin, type Twin } from './twin/run-twin.ts';
 
 /** The number of runs in an answer. */
 export const rehearsedRuns = 20;
-/** How long a rehearsal may block the hub, as far as its events go: a rule may repeat itself every 10 ms. */
+/** The time for which a rehearsal may block the hub, as far as its events go: a rule may repeat itself every 10 ms. */
 const limitMs = 200;
 /** The distance of two runs by a timer that are the same one, on both sides. */
 const sameMs = 30;

@@ -81,7 +81,7 @@ function pathOf(traces: readonly ReadonlyMap<number, number>[], length: number, 
   return hunks;
 }
 
-/** How many unchanged lines a difference shows around changed ones. */
+/** The number of unchanged lines that a difference shows around changed ones. */
 const context = 3;
 
 /** Returns the difference of two texts in the unified format of diff, without the two lines with names; empty if the texts are equal. */

@@ -71,7 +71,7 @@ export class Ledger {
     return this.#bytes;
   }
 
-  /** How many releases were demanded, by kind. */
+  /** The number of releases that were demanded, by kind. */
   get letGo(): Readonly<Record<HeldKind, number>> {
     return this.#letGo;
   }

@@ -52,7 +52,7 @@ export async function* runFlowTests(
   }
 }
 
-/** How long the tests of an edit may run. The hub works on between two of them. */
+/** The time for which the tests of an edit may run. The hub works on between two of them. */
 const editedTestsMs = 3000;
 
 /** Runs the tests of some files of a plan, as time allows; `part`: the part of a timeline that may be shown. */

@@ -19,7 +19,7 @@ export interface LinkTimes extends HeartbeatTimes {
   /** The first pause before a retry, ms. It doubles with each failure; the actual wait is random, at least half of it. */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
-  /** How long opening a socket may take until the hub's first message, ms. */
+  /** The time that opening a socket may take until the hub's first message, ms. */
   readonly connectWithinMs: number;
 }
 
@@ -189,9 +189,9 @@ export class Link {
 // Detects within seconds that the other side is gone, which takes TCP minutes: pings after a silence, and gives up if no answer arrives.
 
 interface HeartbeatTimes {
-  /** How long the hub may be silent before the client pings it, ms. */
+  /** The time for which the hub may be silent before the client pings it, ms. */
   readonly pingAfterMs: number;
-  /** How long the hub may take to answer, ms. */
+  /** The time that the hub may take to answer, ms. */
   readonly answerWithinMs: number;
 }
 

@@ -13,7 +13,7 @@ import type { WatchdogData } from './watchdog-thread.ts';
 
 /** The heartbeat interval of the main thread. */
 const beatMs = 250;
-/** How long a failing process waits for its last message to be written. */
+/** The time for which a failing process waits for its last message to be written. */
 const lastMessageMs = 1000;
 
 const watchdog = new URL(`./watchdog-thread${extname(import.meta.filename)}`, import.meta.url);

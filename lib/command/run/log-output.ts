@@ -162,7 +162,7 @@ class LogHealth {
   readonly #report: ReportToLog;
   /** Why the log cannot be written; empty if it can. */
   #reason = '';
-  /** How many lines were lost since the start, and how many of them before the last recovery. */
+  /** The number of lines lost since the start, and the number lost before the last recovery. */
   #lost = 0;
   #lostBefore = 0;
 

@@ -16,7 +16,7 @@ export interface SupervisorEnvironment {
   readonly WATCHDOG_USEC?: string | undefined;
 }
 
-/** How many heartbeats the hub sends within the watchdog timeout. */
+/** The number of heartbeats that the hub sends within the watchdog timeout. */
 const beatsPerTimeout = 4;
 const script = 'while read -r state; do systemd-notify "$state"; done';
 

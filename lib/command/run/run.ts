@@ -42,7 +42,7 @@ export interface RunOptions {
 }
 
 const levels = ['debug', 'info', 'warn', 'error'];
-/** How long the hub may take to stop after the signal, and how long writing its last log lines may take. */
+/** The time that the hub may take to stop after the signal, and how long writing its last log lines may take. */
 const stopMs = 1900;
 const lastLinesMs = 500;
 

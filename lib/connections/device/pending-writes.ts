@@ -46,7 +46,7 @@ interface QueuedWrite {
   change: Change | undefined;
 }
 
-/** How long a write stays pending after the device has accepted it, in milliseconds. */
+/** The time for which a write stays pending after the device has accepted it, in milliseconds. */
 const confirmMs = 5000;
 /** The maximum number of queued writes of triggers. */
 const maxTriggers = 1024;

@@ -72,7 +72,7 @@ const maxOtherFrames = 64;
 const maxDelays = 5;
 export const longestDelayMs = 600_000;
 const longestWriteDelayMs = 5000;
-/** How many timeouts long the hub still expects a late answer. */
+/** The time for which the hub still expects a late answer, in timeouts. */
 const lateTimeouts = 5;
 
 export interface RequestsOptions {
@@ -182,7 +182,7 @@ export class Requests {
 
   // HTTP.
 
-  /** How long the device accepts no requests, in milliseconds. */
+  /** The time for which the device accepts no requests, in milliseconds. */
   get pauseMs(): number {
     return Math.max(0, this.#pausedMs - this.#options.scheduler.now());
   }

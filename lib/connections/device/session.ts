@@ -64,7 +64,7 @@ const refusedPauseMs = 30_000;
 /** The maximum number of ETags that are kept, and the maximum length of one. */
 const maxEtags = 1024;
 const maxEtagLength = 256;
-/** How many requests are kept as bytes, and the longest text of one: polls repeat theirs for as long as the device is there. */
+/** The number of requests that are kept as bytes, and the longest text of one: polls repeat theirs for as long as the device is there. */
 const maxKeptRequests = 256;
 const maxKeptLength = 1024;
 /** The maximum length of the unexpected messages that a device may send before the first expected one, in characters. */

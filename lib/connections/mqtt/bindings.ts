@@ -11,7 +11,7 @@ import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
 import type { Broker, Filter } from './broker.ts';
 import type { MqttSettings } from './settings.ts';
 
-/** How long a write stays pending until the device reports the value, in milliseconds. */
+/** The time for which a write stays pending until the device reports the value, in milliseconds. */
 const confirmMs = 5000;
 /** The longest payload that is read into parameters, in bytes. */
 export const maxPayloadBytes = 1_048_576;
@@ -43,9 +43,9 @@ export interface Binding {
   readonly topic: string | undefined;
   /** Further topics that report the value in the same form. */
   readonly moreTopics?: readonly string[];
-  /** How long a value is valid without another message, in milliseconds. After that, the device of the parameter is stale. */
+  /** The time for which a value is valid without another message, in milliseconds. After that, the device of the parameter is stale. */
   readonly expireMs?: number;
-  /** How long the value true lasts without another true, in milliseconds. */
+  /** The time for which the value true lasts without another true, in milliseconds. */
   readonly offMs?: number;
   /**
    * Reads a payload. Returns null if the value is unknown, and undefined if the payload does not concern the parameter. Errors:

@@ -177,7 +177,7 @@ export class Discovery {
     return false;
   }
 
-  /** Applies the parameters of a document, in place of those that it described before. */
+  /** Applies the parameters of a document, which replace those that it described before. */
   #take(key: string, bindings: readonly Binding[], reasons: readonly string[]): void {
     const refused = [...reasons];
     const before = this.#documents.get(key) ?? new Set();

@@ -12,7 +12,7 @@ import type { SettingMistake } from '../setting.ts';
 import type { Availability, Binding, Device } from './bindings.ts';
 import { aboutOf, type MqttSettings, type ParameterSettings } from './settings.ts';
 
-/** How many parameters the settings may declare. */
+/** The maximum number of parameters that the settings may declare. */
 const maxParameters = 20_000;
 
 type Names = Readonly<Record<string, string>>;

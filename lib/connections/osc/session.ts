@@ -58,7 +58,7 @@ export const maxWaitingBundles = 1024;
 export const maxWaitingBytes = 1_048_576;
 /** How far a time tag may be in the future, in milliseconds. */
 export const maxAheadMs = 3_600_000;
-/** How often the hub asks for a value to confirm a write, and how long it waits for each answer. */
+/** The interval at which the hub asks for a value to confirm a write, and the time that it waits for each answer. */
 const confirmTries = 5;
 const confirmEveryMs = 1000;
 /** The maximum number of questions sent together, and the pause after them: a mixing desk loses questions that it cannot read in time. */

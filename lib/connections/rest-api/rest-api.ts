@@ -112,7 +112,7 @@ export const restApi = createRestApi(builtConsole);
 
 // Connects the parts of the server of a REST API connection.
 
-/** How long clients have to receive the close frame, or the answer to their handshake, before the hub cuts their connections. */
+/** The time for which clients have to receive the close frame, or the answer to their handshake, before the hub cuts their connections. */
 const goodbyeMs = 100;
 
 interface Server {

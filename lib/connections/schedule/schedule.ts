@@ -8,7 +8,7 @@ import { type ConnectionContext, type ConnectionEvent, defineConnectionType } fr
 import type { Agenda, AgendaEntry } from '../hub-port.ts';
 import { type EntrySettings, type IsDay, settingsSchema } from './settings.ts';
 
-/** How long it relies on the machine's clock if the system does not report changes of the time. */
+/** The time for which the schedule relies on the machine's clock if the system does not report changes of the time. */
 const trustMs = 60_000;
 /** How late an entry may fire, and how far the clock may go back before later entries are repeated. */
 const graceMs = 60_000;

@@ -14,7 +14,7 @@ import type { LeftOut, OpenedStored, Written } from './thread/values/values-mess
 /** The maximum time to wait for changes to be written. */
 const flushDeadlineMs = 2000;
 /**
- * How long a written database stays open for its readers. The last process to close it empties its log, which a reader cannot do.
+ * The time for which a written database stays open for its readers. The last process to close it empties its log, which a reader cannot do.
  */
 const readersDeadlineMs = 500;
 /** The pauses before the next try after a database could not be opened or written. */

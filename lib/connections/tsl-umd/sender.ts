@@ -29,9 +29,9 @@ export interface SenderEvents {
 
 /** The number of unsent bytes above which nothing more is sent to a destination. */
 export const maxQueuedBytes = 65_536;
-/** How many displays are looked at for one packet. */
+/** The number of displays that are looked at for one packet. */
 const displaysPerPacket = 256;
-/** How long a destination that refused packets over UDP has to accept them before it counts as running. */
+/** The time for which a destination that refused packets over UDP has to accept them before it counts as running. */
 const proofMs = 2000;
 
 export class Sender {

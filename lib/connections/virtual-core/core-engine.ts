@@ -19,7 +19,7 @@ interface Wake {
 }
 
 export class Engine {
-  /** How many times an output has been evaluated. */
+  /** The number of times that an output has been evaluated. */
   evaluations = 0;
   readonly #listener: EngineListener;
   readonly #units: readonly Unit[];
@@ -163,7 +163,7 @@ export class Cell {
   readers: Unit[] = nobody;
   /** Undefined: not known yet. */
   value: Value | undefined;
-  /** How often a trigger has fired since its last evaluation. */
+  /** The number of times that a trigger has fired since its last evaluation. */
   fires = 0;
   /** The parameter of the cell; undefined if it is an input, or a literal. */
   own: Parameter | undefined = undefined;

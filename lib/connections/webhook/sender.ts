@@ -12,9 +12,9 @@ import { attempt, type Outcome } from '../outbox.ts';
 
 /** The number of bytes of an answer that are read. */
 export const maxAnswerBytes = 65_536;
-/** How long an unused connection stays open, unless the target asks for less. */
+/** The time for which an unused connection stays open, unless the target asks for less. */
 const maxIdleMs = 60_000;
-/** How long a connection may take to open; the timeout of an attempt is shorter, or equal. */
+/** The time that a connection may take to open; the timeout of an attempt is shorter, or equal. */
 const maxConnectMs = 60_000;
 /** How much of an answer is shown. */
 const shownAnswer = 200;

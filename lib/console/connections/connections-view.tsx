@@ -136,7 +136,7 @@ function Row(props: {
   );
 }
 
-/** How often the page asks for new frames. */
+/** The interval at which the page asks for new frames. */
 const wireEveryMs = 500;
 
 /** The frames of a device, live: the newest stay in sight unless the user scrolls up. */

@@ -5,7 +5,7 @@ import { onCleanup } from 'solid-js';
 import { me } from '../hub/me.ts';
 import { navigate, route } from '../page/route.ts';
 
-/** How long a finger rests. Some browsers have no context menu for fingers. */
+/** The time for which a finger rests. Some browsers have no context menu for fingers. */
 const restMs = 700;
 const slopPx = 10;
 const controls = 'button, input, select, textarea, a, .cap';

@@ -14,7 +14,7 @@ import { useDelay } from '../page/page-timers.ts';
 import { beginningOf } from '../page/units.ts';
 import { type Drawn, isLit, showValue } from './showing.ts';
 
-/** How long a widget shows a failed write. */
+/** The time for which a widget shows a failed write. */
 const failureMs = 5000;
 
 export interface WidgetProps<Type extends SingleWidget['type']> {
@@ -98,7 +98,7 @@ export function useControl(props: Pick<WidgetProps<'select'>, 'values'>, address
   };
 }
 
-/** How long a trigger lights it. */
+/** The time for which a trigger lights it. */
 const flashMs = 400;
 
 /**

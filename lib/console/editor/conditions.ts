@@ -117,7 +117,7 @@ export function writeLiteral(value: Literal): string {
   return JSON.stringify(value);
 }
 
-/** Splits an expression at an operator outside of quotes and brackets; undefined if they do not match. */
+/** Splits an expression at an operator outside quotes and brackets; undefined if they do not match. */
 function splitAt(expression: string, operator: '&&' | '||'): string[] | undefined {
   const parts: string[] = [];
   let depth = 0;

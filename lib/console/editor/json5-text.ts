@@ -111,7 +111,7 @@ class Reader {
     return String.fromCharCode(Number.parseInt(hex, 16));
   }
 
-  /** Takes what a pattern matches here; empty: nothing. */
+  /** Takes the text that a pattern matches here; empty if it matches nothing. */
   #take(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
     const [found = ''] = pattern.exec(this.#text) ?? [];

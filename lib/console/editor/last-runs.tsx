@@ -91,7 +91,7 @@ export function LastRuns(props: {
   );
 }
 
-/** How far back the events of sources are asked for, of which the hub keeps no runs. */
+/** The length of the period for which the events of sources are requested. */
 const askedBack = '-7d';
 const askedPoints = 200;
 

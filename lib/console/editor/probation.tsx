@@ -16,7 +16,7 @@ export interface Probation {
 }
 
 const countEveryMs = 250;
-/** How long the hub waits. */
+/** The time for which the hub waits. */
 const lastsMs = 30_000;
 
 /** Counts down the time in which a change must be kept, for the calling scope. */

@@ -47,7 +47,7 @@ export interface PartProps {
   readonly values: LiveValues;
   /** The errors of a setting, such as `from` or `pipe[0]`, and of everything in it. */
   errorsOf(setting: string): readonly string[];
-  /** Replaces `${…}` by what it stands for. */
+  /** Replaces each `${…}` with its value. */
   expand(text: string): string;
   change(rule: Rule): void;
 }

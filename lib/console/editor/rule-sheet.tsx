@@ -50,7 +50,7 @@ import { expandText, separate, variablesAt } from './templates.ts';
 /** The pause in typing before the hub checks an edit. */
 const checkAfterMs = 400;
 const valuesPerSecond = 4;
-/** How many further sources are rehearsed with their records. */
+/** The number of further sources that are rehearsed with their records. */
 const mostRecorded = 4;
 
 export default function RuleSheet() {
@@ -569,7 +569,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
       });
       checkSoon();
     },
-    /** Takes the separation back, with what has been changed since. */
+    /** Reverts the separation, with all changes made since. */
     together() {
       if (!isSeparate()) return;
       pause.stop();
@@ -611,7 +611,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
   };
 }
 
-/** Opens the sheet of a saved rule, at its place in the new text, unless the user has left it meanwhile. */
+/** Opens the sheet of a saved rule, at its place in the new text, unless the user has left it in the meantime. */
 function reopen(file: string, rule: Rule, reload: () => void): void {
   const { hash } = location;
   void readSource(file).then((fresh) => {

@@ -13,7 +13,7 @@ interface FieldProps {
   readonly text: string;
   readonly isWrong?: boolean;
   readonly isAddress?: boolean;
-  /** Replaces `${…}` by what it stands for. */
+  /** Replaces each `${…}` with its value. */
   expand(text: string): string;
   change(text: string): void;
 }

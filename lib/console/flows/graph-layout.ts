@@ -33,7 +33,7 @@ const sizes: Readonly<Record<GraphNode['kind'], { readonly width: number; readon
   connection: { width: 150, height: 44 },
 };
 
-/** The height of a rule that does more than copy: its name, and what it does. */
+/** The height of a rule that does more than copy: its name and its work. */
 const tallRule = 58;
 
 function sizeOf(node: GraphNode): { readonly width: number; readonly height: number } {

@@ -209,7 +209,7 @@ export function createDraft(first: SourceFile) {
       if (isNew()) setGone(true);
       else restart(await readSource(source().file));
     },
-    /** Continues with what others have saved; edits that the hub can merge are kept. */
+    /** Continues with the text that others have saved; edits that the hub can merge are kept. */
     async takeTheirs() {
       const merged = answer()?.files[0];
       const fresh = await readSource(source().file);

@@ -36,7 +36,7 @@ export interface Item {
   readonly shown: Widget;
   readonly at: Pair;
   readonly size: Pair;
-  /** How many widgets the item of the file makes; 0 if it is no template. */
+  /** The number of widgets that the item of the file makes; 0 if it is no template. */
   readonly made: number;
   /** The grid within it. */
   readonly inner?: Grid;

@@ -11,7 +11,7 @@ const maxParts = 1000;
 /** A few values in one text. Nested calls multiply lengths: a longer text could take all memory. */
 const maxMadeLength = 4 * maxTextLength;
 
-/** How many characters of text the current work may still make. */
+/** The maximum number of characters of text that the current work may still make. */
 let leftCharacters = Number.POSITIVE_INFINITY;
 
 /** Does work whose expressions make at most so many characters of text in total. Errors: any error of the work. */

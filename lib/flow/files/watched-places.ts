@@ -7,7 +7,7 @@ import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 
 /** More links than this in a row are a loop, as in Linux. */
 const maxLinks = 40;
-/** How often the search for targets is repeated if something moves meanwhile. */
+/** The interval at which the search for targets is repeated if something moves meanwhile. */
 const maxRounds = 5;
 /** File times may lag behind the clock by this much. */
 const clockMs = 10;

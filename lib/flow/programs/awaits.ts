@@ -4,9 +4,9 @@
 import { promiseHooks } from 'node:v8';
 import { type Frame, framesOf } from './stack.ts';
 
-/** How many promises are recorded, so that a flow that creates more does not load more slowly. */
+/** The number of promises that are recorded, so that a flow that creates more does not load more slowly. */
 const maxPromises = 10_000;
-/** How many stacks are kept: the latest. */
+/** The number of stacks that are kept: the latest. */
 const maxKept = 5000;
 /** The hook itself, the calls of Node.js and V8 in between, and the file. */
 const maxFrames = 8;

@@ -70,7 +70,7 @@ export function framesOf(stack: string): Frame[] {
 
 // Finds the current location of another thread, using the inspector of V8, which interrupts even an endless loop.
 
-/** How long a busy thread may take to report its location. */
+/** The time that a busy thread may take to report its location. */
 const deadlineMs = 5000;
 
 /** A connection to the inspector of the other thread. */

@@ -63,7 +63,7 @@ export type TrialAnswer =
   /** Where the flow is waiting; undefined: not known. */
   | { readonly waitsAt: Frame | undefined };
 
-/** How long the thread waits for faults right after a flow was loaded. */
+/** The time for which the thread waits for faults right after a flow was loaded. */
 const lingerMs = 20;
 /** The maximum time of a repeated import. */
 const settlingMs = 20;

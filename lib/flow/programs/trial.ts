@@ -24,7 +24,7 @@ const hurriedDeadlineMs = 300;
 const waitingShare = 0.5;
 /** The memory limit of a thread: its objects, and the data of its buffers. */
 const memoryMb = 512;
-/** How often the memory is checked. */
+/** The interval at which the memory is checked. */
 const lookMs = 50;
 /**
  * The limit at which V8 itself ends a thread. If the thread requests a large block, as for a growing array, V8 ends the whole process

@@ -187,7 +187,7 @@ function createMean(most: number, partMs: number): MeanOverTime {
   let sinceMs = 0;
   let area = 0;
   let ms = 0;
-  /** How many parts have ended since the number changed. */
+  /** The number of parts that have ended since the number changed. */
   let quiet = Infinity;
   const pass = (nowMs: number) => {
     area += (present ?? 0) * (nowMs - sinceMs);

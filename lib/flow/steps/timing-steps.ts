@@ -26,7 +26,7 @@ import { atLeast, conditional, define, durationMs, type NamedStep, ofNumbers, pl
 import { holdingOne, letGoMessage, maxStepBytes, valueBytes } from './held-values.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
-/** How many values a delay holds. It drops values that arrive while it is full, and the rule is shown as limited. */
+/** The number of values that a delay holds. It drops values that arrive while it is full, and the rule is shown as limited. */
 const maxDelayed = 10_000;
 /** The size of the container of a waiting value. */
 const delayedBytes = 512;

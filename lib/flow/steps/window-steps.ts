@@ -21,7 +21,7 @@ class SlidingWindow {
   /** Items before this index have left. */
   #first = 0;
   #sum = 0;
-  /** How many items have left since the sum was last recomputed, which rounding makes necessary. */
+  /** The number of items that have left since the sum was last recomputed, which rounding makes necessary. */
   #leftSinceSum = 0;
   /** Items that may become the minimum or the maximum: each is less, or greater, than all remaining items before it. */
   #least: Item[] = [];
@@ -81,7 +81,7 @@ class SlidingWindow {
   }
 }
 
-/** How many values a window holds. Beyond that, the oldest leaves too early and the rule is shown as limited. */
+/** The number of values that a window holds. Beyond that, the oldest leaves too early and the rule is shown as limited. */
 const maxInWindow = 10_000;
 const isFull = (step: string) =>
   `a ${step} holds ${groupDigits(maxInWindow)} values at most; the oldest one was dropped`;

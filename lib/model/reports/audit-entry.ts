@@ -36,7 +36,7 @@ export interface AuditEntry {
   readonly before?: Value | undefined;
   /** Omitted for a trigger. Texts are cut. */
   readonly after?: Value | undefined;
-  /** How many changes the entry covers: more than 1 only if very many arrived together. */
+  /** The number of changes that the entry covers: more than 1 only if very many arrived together. */
   readonly count: number;
   /** A sentence with details; omitted if there are none. */
   readonly cause?: string | undefined;

@@ -38,7 +38,7 @@ export interface LinkStatus {
   readonly servers: readonly string[];
   /** When it came up or went down. */
   readonly since: number;
-  /** How often it was re-established. */
+  /** The number of times that it was re-established. */
   readonly reconnects: number;
 }
 
@@ -60,7 +60,7 @@ export interface MirrorStatus {
   readonly term: number;
   /** The machine that runs it, for a pair the active one, as last reported; undefined: not reported in this term yet. */
   readonly machine?: string | undefined;
-  /** How long the mirror has been incomplete: normally at most half a second. */
+  /** The time for which the mirror has been incomplete: normally at most half a second. */
   readonly lagMs: number;
   /** When this hub last received anything from it; undefined if it is fresh. */
   readonly staleSince?: number | undefined;

@@ -22,7 +22,7 @@ export interface LogStatus {
   readonly state: 'running' | 'degraded';
   /** Why it is degraded, in one sentence; empty if it is not. */
   readonly reason: string;
-  /** How many lines were lost since the start of the hub. */
+  /** The number of lines that were lost since the start of the hub. */
   readonly lost: number;
 }
 

@@ -35,7 +35,7 @@ export interface RuleStatus {
   readonly shadow?: true;
 }
 
-/** How long the switch of a rule or connection lasts, across saves, reloads and restarts. */
+/** The time for which the switch of a rule or connection lasts, across saves, reloads and restarts. */
 export interface SwitchTerm {
   /** In milliseconds since 1970; null: for good. */
   readonly until: number | null;

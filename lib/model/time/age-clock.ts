@@ -29,7 +29,7 @@ export interface KeptAge {
   readonly pauses: readonly AgePause[];
 }
 
-/** How many pauses are stored separately; beyond that, the two oldest are merged. */
+/** The number of pauses that are stored separately; beyond that, the two oldest are merged. */
 const mostPauses = 256;
 
 /** Reads the clocks of this thread. Those of other threads count from another start. */

@@ -4,7 +4,7 @@
 import { dayMs } from './iso-time.ts';
 
 const quarterMs = 900_000;
-/** How many zones are cached; there are about 600 in the world. */
+/** The number of zones that are cached; there are about 600 in the world. */
 const maxZones = 1000;
 /** How many days of each zone have a cached UTC offset. */
 const maxDays = 100;

@@ -357,7 +357,7 @@ const sessionStatus = z.strictObject({
   state: z.enum(['live', 'catching up', 'stalled']),
   /** The bytes that the hub holds for it. */
   unreadBytes: count,
-  /** How long it has been behind; 0 if it is live. */
+  /** The time for which the client has been behind; 0 if it is live. */
   lagMs: count,
   /** The data sent to its socket since it connected, without WebSocket framing. */
   sentBytes: count,

@@ -16,7 +16,7 @@ const leaseRecord = z.object({
   isReleased: z.boolean(),
   /** Grows with each record that the holder writes into this register. */
   renewal: z.int().nonnegative().optional(),
-  /** How many registers the lease consists of. */
+  /** The number of registers that the lease consists of. */
   parts: z.int().positive().optional(),
   /** The term in which the holder began, and which it reports. Omitted: the term of the record, or the holder has not begun. */
   begun: term.optional(),
@@ -64,14 +64,14 @@ export const leaseTimes = {
   renewMs: 1000,
   fenceMs: 3000,
   expiryMs: 4000,
-  /** How often other hubs read the register. */
+  /** The interval at which other hubs read the register. */
   lookMs: 500,
-  /** How long the holder has for a renewal when the servers answer again, before another hub takes its lease. */
+  /** The time that the holder has for a renewal when the servers answer again, before another hub takes its lease. */
   graceMs: 1500,
   /** How long after its last renewal a holder that answers keeps its claim. */
   patienceMs: 7000,
   /** The pause before a retry when servers did not answer. */
   retryMs: 200,
-  /** How long servers may be silent before this is reported. */
+  /** The time for which servers may be silent before this is reported. */
   problemAfterMs: 2000,
 } as const;

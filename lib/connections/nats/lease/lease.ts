@@ -43,7 +43,7 @@ export class Lease {
   /** The term of this hub's own record after which another hub took the part without beginning, and returned it. */
   #returnedTerm: number | undefined;
   #fenceMs = Number.NEGATIVE_INFINITY;
-  /** How many records this hub has created. */
+  /** The number of records that this hub has created. */
   #records = 0;
   /**
    * The number of renewals, and the callers that wait for the next one. Taking the lease again is not a renewal, because another hub may

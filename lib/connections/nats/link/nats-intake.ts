@@ -10,7 +10,7 @@ export type Steps = Iterator<undefined, void, undefined>;
 export type MadeSteps = Generator<undefined, void, undefined>;
 
 /**
- * How long all of this work, including reading, may take in one round of the event loop. A step that is running at the limit still
+ * The time that all of this work, including reading, may take in one round of the event loop. A step that is running at the limit still
  * finishes.
  */
 const roundMs = 5;
@@ -25,11 +25,11 @@ const maxWaitingBytesInAll = 32 * 1024 * 1024;
 const messageBytes = 256;
 /** How many messages of one hub may wait. A hub sends one per millisecond. */
 const maxMessages = 4096;
-/** How often rejections of a hub are logged. */
+/** The interval at which rejections of a hub are logged. */
 const reportEveryMs = 1000;
 /** Processed entries are removed from a long queue in batches of this size. */
 const forgottenJobs = 1024;
-/** How many hubs get separate turns; all others share one. */
+/** The number of hubs that get separate turns; all others share one. */
 const maxSenders = 300;
 const sharedQueue = '';
 
@@ -62,9 +62,9 @@ export class Intake {
   /** The queue of each hub, in the order in which they are handled. */
   readonly #queues = new Map<string, Queue>();
   readonly #waiting = new Shares(maxWaitingBytes, maxWaitingBytesInAll);
-  /** How long this round has taken; undefined if no round is running. */
+  /** The time that this round has taken; undefined if no round is running. */
   #spentMs: number | undefined;
-  /** How long this round may take so far. */
+  /** The time that this round may take so far. */
   #mostMs = roundMs;
   /** When the current work began; undefined: none is running. */
   #busySinceMs: number | undefined;

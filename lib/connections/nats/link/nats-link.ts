@@ -191,7 +191,7 @@ function reasonOf(error: unknown): string {
   return code === 'ECONNREFUSED' ? 'connection refused' : messageOf(error) || code;
 }
 
-/** How many bytes the client library gets at a time: a few dozen of the shortest messages. */
+/** The number of bytes that the client library gets at a time: a few dozen of the shortest messages. */
 const sliceBytes = 8192;
 
 /** Returns the socket of the client library, which is not public, because there is no other way to slow the library down. */
@@ -229,9 +229,9 @@ function readInTurns(connection: NatsConnection, intake: Intake): void {
 
 // The transport over a session with a NATS server.
 
-/** How many bytes may be in transit to the server. Beyond that, nothing is sent. */
+/** The maximum number of bytes that may be in transit to the server. Beyond that, nothing is sent. */
 const maxUnsentBytes = 32 * 1024 * 1024;
-/** How often to ask the server whether it has received everything. */
+/** The interval at which to ask the server whether it has received everything. */
 const askedEveryBytes = 1024 * 1024;
 
 interface TransportContext {

@@ -4,10 +4,10 @@ import { Shares } from '../link/nats-intake.ts';
 
 /** The maximum of the setting `maxParameters`, and of the number of parameters from all hubs together. */
 export const maxMirroredInAll = 1_000_000;
-/** How many characters of addresses and texts are stored for one hub: in total, or per possible parameter. */
+/** The number of characters of addresses and texts that are stored for one hub: in total, or per possible parameter. */
 const mostCharacters = 32 * 1024 * 1024;
 const charactersPerParameter = 64;
-/** How many characters of causes and writer names are stored. */
+/** The number of characters of causes and writer names that are stored. */
 const mostCauses = 16 * 1024 * 1024;
 /** The bound for all hubs together, as a multiple of the bound for one hub. */
 const hubsInAll = 4;

@@ -37,7 +37,7 @@ const leasePauses = { firstMs: 100, longestMs: 1000 };
  */
 const invalidPauses = { firstMs: 100, longestMs: 30_000, provenMs: 60_000 };
 const longestReportPauseMs = 1000;
-/** How often the log reports that parameters are not shown. */
+/** The interval at which the log reports that parameters are not shown. */
 const refusedEveryMs = 1000;
 
 export interface MirroredHubContext {

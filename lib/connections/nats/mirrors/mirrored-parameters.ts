@@ -21,15 +21,15 @@ import { type Bounds, Holding, maxMirroredInAll, moreTexts } from './mirror-boun
 
 /** The numbers of an owner stay below this: it renumbers its parameters when half of the numbers are unused. */
 const maxNumber = 2 * maxMirroredInAll;
-/** How many connections without selected parameters are remembered per hub. */
+/** The number of connections without selected parameters that are remembered per hub. */
 const maxUnselected = 10_000;
 /** How far the clocks of two hubs may differ; a later time counts as now. */
 const maxAheadMs = 86_400_000;
-/** How many parameters are added or removed in one step. */
+/** The number of parameters that are added or removed in one step. */
 const stepParameters = 20;
 /** How many values of a walk form one turn. */
 const walkStep = 1000;
-/** How many numbers are checked in one step. */
+/** The number of numbers that are checked in one step. */
 const stepNumbers = 1000;
 
 export type MirrorPort = Pick<HubPort, 'find' | 'turn' | 'mirroring'>;

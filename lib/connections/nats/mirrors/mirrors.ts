@@ -15,15 +15,17 @@ import { Bounds } from './mirror-bounds.ts';
 import { MirroredHub } from './mirrored-hub.ts';
 import { RemoteWrites } from './remote-writes.ts';
 
-/** How many hubs are mirrored. Beyond that, the hub that has been stale for longest is dropped, or the new one if none is stale. */
+/**
+ * The number of hubs that are mirrored. Beyond that, the hub that has been stale for longest is dropped, or the new one if none is stale.
+ */
 const maxHubs = 256;
 /** A subscription without messages for this long, although the link is up, is renewed. */
 const silentMs = 2000;
-/** How many unknown hubs are added within a second; messages of further ones are dropped. */
+/** The number of unknown hubs that are added within a second; messages of further ones are dropped. */
 const newHubsPerSecond = 50;
 /** How many leases of hubs that were never mirrored, and may not exist, are read at the same time. */
 const maxLeaseReads = 8;
-/** How often the log reports invalid messages: composing a sentence takes longer than dropping a message. */
+/** The interval at which the log reports invalid messages: composing a sentence takes longer than dropping a message. */
 const reportEveryMs = 1000;
 
 interface MirrorsContext {
@@ -31,7 +33,7 @@ interface MirrorsContext {
   readonly name: HubName;
   readonly ownership: Ownership;
   readonly isSelected: (address: string) => boolean;
-  /** How many parameters are shown per other hub. */
+  /** The number of parameters that are shown per other hub. */
   readonly maxParameters: number;
   readonly intake: Intake;
   /** Receives the reports of another hub with the name of this one, even if this hub does not mirror it. */

@@ -26,7 +26,7 @@ import {
 const attemptMs = 650;
 /** The minimum pause after an attempt that fails early. */
 const leastAttemptMs = 100;
-/** How many requests may wait for an answer at the same time. */
+/** The maximum number of requests that may wait for an answer at the same time. */
 const maxWaiting = 10_000;
 /** The total length of these requests. */
 const maxWaitingLength = 32 * 1024 * 1024;

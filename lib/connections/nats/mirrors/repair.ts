@@ -33,7 +33,7 @@ export interface RepairContext {
 
 /** The state of the owner when it sent the last page, which completes the mirror. */
 export interface Repaired extends Position {
-  /** How often triggers have fired: number, count, number, … */
+  /** The number of times that triggers have fired: number, count, number, … */
   readonly fires: readonly number[];
   /** Whether all parameters were sent again. */
   readonly isSnapshot: boolean;

@@ -18,7 +18,7 @@ const lookMs = 1000;
 const calmLookMs = 5000;
 /** The read interval while a hub knows nothing yet. */
 const retryMs = 200;
-/** How many change notifications per second make the hub read immediately; further ones wait for a pause. */
+/** The number of change notifications per second that make the hub read immediately; further ones wait for a pause. */
 const freeHurries = 20;
 const hurryPauseMs = 50;
 /** The maximum time that a hub waits for a list that cannot be read. */
@@ -27,9 +27,9 @@ export const longestWaitMs = 2000;
 export const goneMs = 2 * leaseTimes.expiryMs;
 /** How long after the list was found empty a hub may claim its former ID again. In this time, each hub reads the list a few times. */
 const newMs = 4 * calmLookMs;
-/** How long a hub may take to report that it has an ID. */
+/** The time that a hub may take to report that it has an ID. */
 const disputeMs = 4000;
-/** How many Connection IDs a domain may have: the list is one message. */
+/** The maximum number of Connection IDs that a domain may have: the list is one message. */
 const maxClaims = 5000;
 const tooManyClaims = `expected at most ${maxClaims} connections in the domain, got one more`;
 

@@ -112,7 +112,7 @@ function isCutOff(state: LinkState): boolean {
 
 /** The lease of an earlier run of this hub, which is no longer renewed, has expired by then. */
 const rivalMs = leaseTimes.expiryMs + leaseTimes.graceMs;
-/** How long another hub with the same name may take to shut down. */
+/** The time that another hub with the same name may take to shut down. */
 const endingMs = 1000;
 
 /** Hubs that have already found another hub with their name, so that this is no news when they start again. */

@@ -8,7 +8,7 @@ import { longestWaitMs } from './connection-claims.ts';
 export const lookMs = 500;
 /** After more silent checks than this, the other hub counts as gone. */
 const silentLooks = longestWaitMs / lookMs;
-/** How long a hub that waits for the lease may take to get it once servers answer; after that, it counts as unable to. */
+/** The time that a hub that waits for the lease may take to get it once servers answer; after that, it counts as unable to. */
 const patienceMs = 10_000;
 
 /** The evaluated part of a namesake's messages. */

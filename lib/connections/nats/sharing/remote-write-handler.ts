@@ -20,7 +20,7 @@ import {
   writeTimeoutMs,
 } from '../wire/domain-messages.ts';
 
-/** How long a request is remembered, and how many; beyond that, the oldest are forgotten. */
+/** The time for which a request is remembered, and the number of remembered requests; beyond that, the oldest are forgotten. */
 const knownMs = 60_000;
 const maxKnown = 100_000;
 /** How far the sender's estimate of the owner's clock may be ahead. */

@@ -22,7 +22,7 @@ export class SharedParameters {
   #generation = 0;
   #list: (Parameter | undefined)[] = [];
   #numbers = new Map<Parameter, number>();
-  /** How often parameters were added or removed in this epoch. */
+  /** The number of times that parameters were added or removed in this epoch. */
   structure = 0;
 
   /** `hub` identifies this run of the hub, which may begin to share several times, each time with new numbers. */

@@ -18,14 +18,14 @@ import { TurnWriter, type Written } from './turn-writer.ts';
 
 const machineText = JSON.stringify(hostname());
 const heartbeatMs = 500;
-/** How often a heartbeat lists all offline devices, in case another hub has missed a change. */
+/** The interval at which a heartbeat lists all offline devices, in case another hub has missed a change. */
 const staleEveryMs = 5000;
 /** The minimum interval between messages, because each one wakes every mirror. Later changes wait for the next one. */
 const messageEveryMs = 1;
 /** Above this many changes per millisecond, the interval is longer, because the number of messages then dominates the cost. */
 const busyPerMs = 5;
 const busyMessageEveryMs = 8;
-/** How often to check whether pending changes can be sent. */
+/** The interval at which to check whether pending changes can be sent. */
 const lookAgainMs = 10;
 
 export interface SharerContext {
@@ -56,7 +56,7 @@ export class Sharer {
   #added: Parameter[] = [];
   /** Everything up to this revision has been sent to other hubs. */
   #reported = 0;
-  /** How often each trigger has fired. */
+  /** The number of times that each trigger has fired. */
   readonly #fires = new Map<Parameter, number>();
   /** The connections with an offline device, each with one of its parameters. */
   readonly #away = new Map<string, Parameter>();

@@ -8,7 +8,7 @@ import { cutText } from '../../../model/printable.ts';
 import { isTime } from '../../../model/time/iso-time.ts';
 import { maxTextLength, type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 
-/** How many causes are sent with a change. */
+/** The number of causes that are sent with a change. */
 const maxLinks = 16;
 const maxNameLength = 1000;
 /**

@@ -38,7 +38,7 @@ export function isTooLong(text: string): boolean {
   return text.length > maxMessageBytes || (text.length > maxCharacters && Buffer.byteLength(text) > maxMessageBytes);
 }
 
-/** How long a write waits for its answer. The owner does not execute older requests. */
+/** The time for which a write waits for its answer. The owner does not execute older requests. */
 export const writeTimeoutMs = 2000;
 
 const count = z.custom<number>(isCount);

@@ -8,7 +8,7 @@ import { JsonText, jsonTextOf } from '../http/answer/reply.ts';
 
 const name = 'dashboards';
 const restsAfterMs = 30_000;
-/** How long checking one file may take. */
+/** The time that checking one file may take. */
 const longestMs = 10_000;
 /** How much memory the thread may use. */
 const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };

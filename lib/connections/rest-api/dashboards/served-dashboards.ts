@@ -16,7 +16,7 @@ import type { JsonText } from '../http/answer/reply.ts';
 import type { Principal } from '../users/principal.ts';
 import { checkDashboard, DashboardChecker } from './dashboard-checker.ts';
 
-/** How many characters of JSON and errors the cache holds. The most recently requested files are kept. */
+/** The number of characters of JSON and errors that the cache holds. The most recently requested files are kept. */
 const maxKeptLength = 16 * 1024 * 1024;
 /** A shorter file is checked in this thread, because that takes less time than a message to the worker. */
 const shortBytes = 512;

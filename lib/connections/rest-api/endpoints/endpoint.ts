@@ -117,7 +117,7 @@ interface JsonPage<Data> extends About {
   readonly read: (
     context: Context,
     request: PageRequest,
-    /** The text in place of the braces, percent-encoded. */
+    /** The text that replaces the braces, percent-encoded. */
     rest: string,
   ) => Made<NoInfer<Data>> | Promise<Made<NoInfer<Data>>>;
 }
@@ -153,7 +153,7 @@ export interface Asked {
   readonly sender: Sender;
   readonly userAgent: string;
   readonly response: HttpResponse;
-  /** The text in place of the braces, percent-encoded. */
+  /** The text that replaces the braces, percent-encoded. */
   readonly rest: string;
 }
 

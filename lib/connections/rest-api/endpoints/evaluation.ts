@@ -13,11 +13,11 @@ import type { View } from '../users/view.ts';
 import { action, type Context, page } from './endpoint.ts';
 
 /**
- * How long an expression may block the hub. An expression in a rule takes microseconds; on a busy machine, it may take a thousand times as
- * long.
+ * The time for which an expression may block the hub. An expression in a rule takes microseconds; on a busy machine, it may take a thousand
+ * times as long.
  */
 const limitMs = 100;
-/** How many characters of text an expression may make in that time. */
+/** The maximum number of characters of text that an expression may make in that time. */
 const mostCharacters = 16 * 1024 * 1024;
 
 export const endpoints = [

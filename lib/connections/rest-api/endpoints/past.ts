@@ -25,7 +25,7 @@ export type PastContext = Pick<Context, 'hub' | 'queue' | 'log' | 'pastShares' |
 
 /** A request for past values or events. */
 export interface PastRequest {
-  /** The text in place of the braces, percent-encoded. */
+  /** The text that replaces the braces, percent-encoded. */
   readonly rest: string;
   readonly query: URLSearchParams;
   readonly accept: string;

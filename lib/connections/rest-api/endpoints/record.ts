@@ -39,7 +39,7 @@ export const endpoints: Endpoint[] = [
 
 /** Maximum number of bytes that may wait for a client that records. */
 export const maxUnsentBytes = 16 * 1024 * 1024;
-/** How often a line shows that the hub is alive while no events arrive from outside. */
+/** The interval at which a line shows that the hub is alive while no events arrive from outside. */
 const everyMs = 1000;
 
 /**

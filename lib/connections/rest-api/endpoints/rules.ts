@@ -110,7 +110,7 @@ function onlyRule(query: string): string {
   throw new HubError('bad-request', `query: expected rule=<name> once, got ${rule === undefined ? 'none' : 'more'}`);
 }
 
-/** How many rules are looked at before the clock is checked. */
+/** The number of rules that are looked at before the clock is checked. */
 const stepRules = 100;
 
 /** Yields the rules in some states, and undefined whenever it is time to check the clock. */

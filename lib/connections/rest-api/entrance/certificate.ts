@@ -158,7 +158,7 @@ function readPem(setting: keyof CertificateFiles, file: string): string {
 // Renews the certificate when its files change. The hub presents the old one to new clients until the new one is complete and its key
 // matches.
 
-/** How often the log warns about a certificate that is about to expire. */
+/** The interval at which the log warns about a certificate that is about to expire. */
 const noticeEveryMs = 86_400_000;
 
 export class Renewal {

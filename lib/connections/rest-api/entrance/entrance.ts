@@ -8,9 +8,9 @@ import { createApp, type ListenSocket, listen, type TemplatedApp } from '../../.
 import type { ConnectionEvent, Log } from '../../connection.ts';
 import { type CertificateFiles, Renewal } from './certificate.ts';
 
-/** How often the entrance checks the files of the certificate. */
+/** The interval at which the entrance checks the files of the certificate. */
 const lookEveryMs = 2000;
-/** How long a replaced app continues to serve clients without a WebSocket. */
+/** The time for which a replaced app continues to serve clients without a WebSocket. */
 const restMs = 3_600_000;
 
 interface Entrance {

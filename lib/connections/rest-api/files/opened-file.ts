@@ -10,7 +10,7 @@ import { entriesOf, linkOf, type Reading, realPathOf, statsOf } from './reading.
 /** Linux shows the location of an open file here. It appends a word to the path of a deleted file. */
 const descriptors = '/proc/self/fd';
 const deleted = / \(deleted\)$/;
-/** How long the list of the installation's files is valid. Names, including those of new files, are compared immediately. */
+/** The time for which the list of the installation's files is valid. Names, including those of new files, are compared immediately. */
 const knownMs = 1000;
 /** The names that programs use for copies of a file: `token.txt~`, `token.bak`, `token (1).txt`, `Copy of token.txt`, `token.txt.gz`. */
 const copyWords = 'backup|bak|copy|kopie|copie|copia|new|old|orig|original|part|rej|save|saved|swp|tmp';

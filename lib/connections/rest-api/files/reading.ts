@@ -163,7 +163,7 @@ function* step<T>(now: () => T, later: () => Promise<T>): Reading<T> {
 const slowMs = 50;
 /** After this many slow readings within a minute, the hub reads asynchronously until the minute is over. */
 const maxSlow = 3;
-/** How long the assessment of a disk remains valid. */
+/** The time for which the assessment of a disk remains valid. */
 const verdictMs = 60_000;
 
 export interface Disk {
@@ -176,8 +176,8 @@ interface Gauges {
   /** Milliseconds of a monotonic clock. */
   now(): number;
   /**
-   * How often this process has read from a disk. If this does not grow, the disk was not slow, but the processor was busy with other
-   * programs.
+   * The number of times that this process has read from a disk. If this does not grow, the disk was not slow, but the processor was busy
+   * with other programs.
    */
   diskReads(): number;
   /** The mount table of Linux; empty elsewhere. */

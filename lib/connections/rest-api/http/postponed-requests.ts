@@ -33,7 +33,7 @@ export class PostponedRequests {
   readonly #queue: FairQueue;
   readonly #hits: LimitHits;
   readonly #longer = new TokenBuckets(longerMs, regainedMsPerSecond);
-  /** How long the round with the number `#allowedRound` may last, without the extra time that has not been used yet. */
+  /** The time for which the round with the number `#allowedRound` may last, without the extra time that has not been used yet. */
   #allowedMs = atOnceMs;
   #allowedRound = 0;
 

@@ -8,9 +8,9 @@ import { processorMs, type Round } from './round.ts';
 
 /** Maximum length of a slice, if the work can be divided. */
 const sliceMs = 0.5;
-/** How long work is done on arrival within one round. */
+/** The time for which work is done on arrival within one round. */
 export const atOnceMs = 5;
-/** How long the hub works on waiting tasks between two rounds. */
+/** The time for which the hub works on waiting tasks between two rounds. */
 export const betweenMs = 5;
 /** A sender whose changes take longer than `longMs` to publish may do nothing immediately for `waitsMs`, because others have precedence. */
 const longMs = 5;

@@ -13,7 +13,7 @@ const wallMs = 2;
 const askEveryMs = 1;
 /** At least this share of the elapsed time counts, because other clients are waiting. */
 const leastShare = 1 / 3;
-/** How long publishing at the end of the round may take. Beyond that, the round accepts no more messages. */
+/** The time that publishing at the end of the round may take. Beyond that, the round accepts no more messages. */
 const longestPublishingMs = 8;
 /** uWebSockets.js sends 32 frames together: a run of 32 is completed if it takes no longer than this in total. */
 const runFrames = 32;
@@ -38,7 +38,7 @@ export class Round {
   #askedMs = 0;
   #publishingMs = 0;
   #lateMs = 0;
-  /** How many frames are waiting. */
+  /** The number of frames that are waiting. */
   #frames = 0;
   /** Changes with each round in which the clock was checked. */
   number = 0;
@@ -50,12 +50,12 @@ export class Round {
     return this.#spentMs < limitMs && this.mayPublish;
   }
 
-  /** How long this round had lasted at the last check. */
+  /** The time for which this round had lasted at the last check. */
   get spentMs(): number {
     return this.#spentMs;
   }
 
-  /** How long the hub had worked in this round at the last check, without the time that the machine spent on other programs. */
+  /** The time for which the hub had worked in this round at the last check, without the time that the machine spent on other programs. */
   get workedMs(): number {
     return this.#workedMs;
   }

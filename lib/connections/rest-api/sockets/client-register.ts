@@ -15,14 +15,17 @@ import type { ConnectedClient } from './socket-protocol.ts';
  */
 const freeReturns = 8;
 const returnsPerSecond = 2;
-/** How long they wait, and the minimum interval between them. If more arrive than these intervals allow, each waits for a random time. */
+/**
+ * The time for which they wait, and the minimum interval between them. If more arrive than these intervals allow, each waits for a random
+ * time.
+ */
 const returnDelayMs = [250, 1000] as const;
 const returnEveryMs = 50;
 
 export class ClientRegister {
   readonly #settings: Pick<Settings, 'maxClients' | 'limits'>;
   readonly #connected = new Set<ConnectedClient>();
-  /** How many handshakes are in progress. `maxClients` limits them together with the clients. */
+  /** The number of handshakes that are in progress. `maxClients` limits them together with the clients. */
   #opening = 0;
   /** Clients without a user, by network. */
   readonly #networks = new NetworkCounts();

@@ -19,7 +19,7 @@ export interface Subscriber {
   observe(channel: Channel): Observer;
 }
 
-/** How many departed subscribers may still have observers in channels, unless the number of subscribers is higher. */
+/** The maximum number of departed subscribers that may still have observers in channels, unless the number of subscribers is higher. */
 const maxForgotten = 64;
 
 const nobody: readonly Observer[] = [];
@@ -40,7 +40,9 @@ export class FanOut {
   #nextId = 1;
   /** The changes of the last two rounds of the event loop. */
   readonly rounds = new Rounds();
-  /** How many changes were missed by clients that were behind: values, for clients that want every change, and fires of triggers. */
+  /**
+   * The number of changes that were missed by clients that were behind: values, for clients that want every change, and fires of triggers.
+   */
   readonly lost = { values: 0, fires: 0 };
   /** The number of changes, by origin. */
   readonly changes: Record<Origin['kind'], number> = { client: 0, connection: 0, rule: 0, restored: 0 };

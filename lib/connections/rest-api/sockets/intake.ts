@@ -202,7 +202,7 @@ class Ahead {
   bytes = 0;
   messages = 0;
   #lookAtBytes = lookAheadBytes;
-  /** How many messages have arrived since the last check; a long one counts once per KiB. */
+  /** The number of messages that have arrived since the last check; a long one counts once per KiB. */
   #arrived = 0;
 
   constructor(share: string) {

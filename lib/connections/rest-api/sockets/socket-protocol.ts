@@ -80,7 +80,7 @@ export interface Session {
   readonly isBusy: boolean;
   /** The line within its share. */
   readonly line: object;
-  /** How many bytes the hub holds for it. */
+  /** The number of bytes that the hub holds for it. */
   readonly unreadBytes: number;
   receive(message: ArrayBuffer, isBinary: boolean): void;
   /** Called when uWebSockets.js has dropped a published frame because too much is already unread. */

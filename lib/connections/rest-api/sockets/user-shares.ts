@@ -97,7 +97,7 @@ interface Clients {
   has(client: ConnectedClient): boolean;
 }
 
-/** How often the watch checks some of the clients, and how many. */
+/** The interval at which the watch checks some of the clients, and their number. */
 const lookMs = 50;
 const lookedAtOnce = 1000;
 
@@ -126,7 +126,7 @@ export class UnreadWatch {
   readonly #hits: LimitHits;
   #timer: NodeJS.Timeout | undefined;
   #walk: Iterator<ConnectedClient> | undefined;
-  /** How many clients this walk has visited. */
+  /** The number of clients that this walk has visited. */
   #count = 0;
   #found = new Map<string, Unread[]>();
   readonly #held = new Map<string, ShareHeld>();

@@ -36,7 +36,7 @@ import { keptLogEntries, logBytes, readLogEntries, tables } from './audit-tables
 import { areWhole, blockColumns, checksumOf, isWhole } from './entry-blocks.ts';
 import { EntryAges } from './find-entries.ts';
 
-/** How often it deletes rows that are too old, and the maximum number of rows in one transaction. */
+/** The interval at which the database deletes rows that are too old, and the maximum number of rows in one transaction. */
 const pruneEveryMs = 60_000;
 const prunedRows = 10_000;
 const prunedBlocks = 40;

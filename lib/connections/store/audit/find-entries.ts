@@ -258,7 +258,7 @@ export class EntryAges {
     this.#lastTime = this.#last().time;
   }
 
-  /** How many milliseconds the hub had run at the time of the last entries. */
+  /** The milliseconds that the hub had run at the time of the last entries. */
   get ran(): number {
     return this.#clock.kept.ran;
   }

@@ -33,7 +33,7 @@ import { AuditQueue } from './audit-queue.ts';
 import { cellsOf, rowOfEvent, rowOfStart } from './audit-tables.ts';
 import { packEntries } from './entry-blocks.ts';
 
-/** How often the database notes that the hub is still running, if nothing else is written. */
+/** The interval at which the database notes that the hub is still running, if nothing else is written. */
 const seenEveryMs = 60_000;
 
 interface AuditOptions extends KeeperOptions {

@@ -10,7 +10,7 @@ import { type PackedList, packList } from './reader-messages.ts';
 
 /** Lists with fewer parameters are read by the first thread alone. */
 const longList = 100;
-/** How long the first thread waits for a piece: no longer than reading it would take. */
+/** The time for which the first thread waits for a piece: no longer than reading it would take. */
 const patienceMs = 50;
 
 export class SecondReader {

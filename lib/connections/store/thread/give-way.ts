@@ -62,7 +62,7 @@ function threadNumber(): string | undefined {
   }
 }
 
-/** How long a thread must have had no request before it returns memory. */
+/** The time for which a thread must have had no request before it returns memory. */
 const idleMs = 5000;
 /** The growth of the heap after which a thread returns memory, at most once in this time: a collection takes about 20 ms. */
 const grownBytes = 2 * 1024 * 1024;

@@ -383,7 +383,7 @@ export class ValuesWriter {
 
 // The values as a part of the store.
 
-/** How long the hub waits for the disk when it starts. */
+/** The time for which the hub waits for the disk when it starts. */
 const restoreDeadlineMs = 30_000;
 
 type Context = Pick<

@@ -11,7 +11,7 @@ import type { Drawn } from '../showing.ts';
 import type { Writes } from '../widget.tsx';
 import { createWriter } from './paced-writer.ts';
 
-/** How long the fader waits for the values that follow from its last write. */
+/** The time for which the fader waits for the values that follow from its last write. */
 const settleMs = 300;
 /** The default number of steps, and the number of Page Up presses from end to end. */
 const steps = 100;

@@ -12,7 +12,7 @@ import { showValue } from '../showing.ts';
 import { Amount, WidgetFault, type WidgetProps } from '../widget.tsx';
 import { askPast, createSamples } from './samples.ts';
 
-/** How many samples a plot holds and draws: ten a second for a minute. */
+/** The number of samples that a plot holds and draws: ten a second for a minute. */
 const samples = 600;
 const leastIntervalMs = 100;
 const leastAxisPx = 44;

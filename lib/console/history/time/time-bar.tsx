@@ -23,7 +23,7 @@ const lasts = [
   ['30 d', 30 * dayMs],
 ] as const;
 
-/** How long the page itself keeps values if the hub has no store, in milliseconds. */
+/** The time for which the page itself keeps values if the hub has no store, in milliseconds. */
 export const seenMs = 5 * minuteMs;
 
 const others = [

@@ -141,7 +141,7 @@ function queriesOf(addresses: Iterable<string>): string[] {
 
 // Marks rows whose value has just changed, and removes each mark after a while.
 
-/** How long a value stays marked after its last change. */
+/** The time for which a value stays marked after its last change. */
 const freshMs = 1500; // longer than the interval of the lower rate
 
 interface FreshMarks {

@@ -4,7 +4,7 @@
 /** Redraws per second. */
 export const livelyRate = 3;
 export const calmRate = 1;
-/** How long changes continue before the calm rate applies, and the length of a pause that ends it. */
+/** The time for which changes continue before the calm rate applies, and the length of a pause that ends it. */
 export const calmAfterMs = 3000;
 export const pauseMs = 2000;
 

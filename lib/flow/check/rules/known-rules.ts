@@ -81,7 +81,7 @@ function isSameList(one: readonly string[], other: readonly string[]): boolean {
 // The order of the rules that wait until a turn has settled: each comes after those whose results it reads, directly or through a
 // connection.
 
-/** How many addresses are looked up before a rule is sorted: usually none of them is written by a rule. */
+/** The number of addresses that are looked up before a rule is sorted: usually none of them is written by a rule. */
 const fewAddresses = 10;
 const nothing: readonly never[] = [];
 

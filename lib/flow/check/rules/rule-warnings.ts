@@ -7,9 +7,9 @@ import type { ValueType } from '../../../model/value.ts';
 import { type ConnectionPlan, type ExpressionBody, type Plan, type RulePlan, sourcesOf } from '../../plan.ts';
 import type { RuleExpression } from '../../rule-expression.ts';
 
-/** How many warnings are listed; the others are counted. */
+/** The number of warnings that are listed; the others are counted. */
 const maxReported = 20;
-/** How many parameters the search for the origins of a parameter may visit. */
+/** The maximum number of parameters that the search for the origins of a parameter may visit. */
 const maxVisited = 1000;
 
 export interface WarningContext {

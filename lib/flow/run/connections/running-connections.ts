@@ -46,7 +46,7 @@ interface ConnectionRuntime extends Pick<SupervisorOptions, 'graph' | 'hub' | 's
   readonly logOf: (connectionId: string) => Log;
 }
 
-/** How long a connection waits for its predecessor to release a resource that both claim, such as a file. */
+/** The time for which a connection waits for its predecessor to release a resource that both claim, such as a file. */
 const longestWaitMs = 1800;
 
 export class RunningConnections {

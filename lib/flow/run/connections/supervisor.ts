@@ -276,7 +276,7 @@ function endIsCrash<T>(): (source: Observable<T>) => Observable<T> {
 /** The status of a connection, as known to its supervisor. */
 type SupervisedStatus = Omit<ConnectionStatus, 'enabled' | 'parameters' | 'file' | 'wire' | 'device'>;
 
-/** How often the log repeats a reason in which only counts have changed. */
+/** The interval at which the log repeats a reason in which only counts have changed. */
 const countsEveryMs = 60_000;
 
 /** Removes the counts from a reason: `of 12 files 3 are not kept (1 MB)`. Addresses, versions and places are not counts. */

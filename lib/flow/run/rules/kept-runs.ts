@@ -233,7 +233,7 @@ export const keptRuns = 50;
 /** The number of numbers per run. */
 const runWidth = 5;
 
-/** How many rules share a block. The system provides the block's memory as the rules run. */
+/** The number of rules that share a block. The system provides the block's memory as the rules run. */
 const rulesPerBlock = 64;
 /** The distance between two runs of a rule. */
 const runDistance = rulesPerBlock * runWidth;

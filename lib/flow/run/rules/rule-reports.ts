@@ -8,9 +8,9 @@ import { groupDigits } from '../../../model/digits.ts';
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { RuleState, RuleStatus } from '../../../model/reports/rule-status.ts';
 
-/** How many looping rules reported by other hubs are shown, because they may report any rule name as one of this hub. */
+/** The number of looping rules reported by other hubs that are shown, because they may report any rule name as one of this hub. */
 const maxReported = 1000;
-/** How long a rule is shown as limited or failing after the last occurrence. */
+/** The time for which a rule is shown as limited or failing after the last occurrence. */
 const shownMs = 5000;
 
 const mostWrites = groupDigits(maxWritesPerTurn);

@@ -11,7 +11,7 @@ import type { RuleRuns } from '../../../model/reports/rule-status.ts';
 import type { Value } from '../../../model/value.ts';
 import { KeptRuns } from './kept-runs.ts';
 
-/** How long a rule is recorded closely after its trace was read. */
+/** The time for which a rule is recorded closely after its trace was read. */
 const watchedMs = 300_000;
 
 /** The rule of a trace. */

@@ -88,7 +88,7 @@ function originOf(network: string, user: string): string {
 
 // The networks and usernames with wrong credentials within the last minutes.
 
-/** How long a wrong attempt is remembered: longer than a queue of passwords takes, even with slow guesses. */
+/** The time for which a wrong attempt is remembered: longer than a queue of passwords takes, even with slow guesses. */
 const latelyMs = 600_000;
 /** Maximum number of keys. The key that was wrong longest ago is forgotten first. */
 const maxRememberedWrong = 10_000;

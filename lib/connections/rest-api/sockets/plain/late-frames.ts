@@ -9,7 +9,7 @@ import { type FrameEncoder, listOf } from './frame.ts';
 
 /** A frame that takes longer than about this time is not published immediately. */
 export const longFrameMs = 4;
-/** How many characters may wait for one audience, and for all. Each frame counts as its value plus `frameCharacters`. */
+/** The maximum number of characters that may wait for one audience, and for all. Each frame counts as its value plus `frameCharacters`. */
 const maxCharacters = 4 * 1024 * 1024;
 const maxCharactersOfAll = 16 * 1024 * 1024;
 const frameCharacters = 64;
@@ -37,7 +37,7 @@ export interface Audience {
   /** The live sockets, and the highest `liveFrom` among them. */
   readonly listeners: ReadonlySet<Listener>;
   readonly lastLiveFrom: number;
-  /** How many fires of triggers were sent to it. */
+  /** The number of fires of triggers that were sent to it. */
   readonly fires: number;
   /** The changes for its next list; omitted: each change is sent in a separate frame. */
   readonly list?: ChangeList | undefined;
@@ -82,7 +82,7 @@ export class LateFrames {
   /** In the order of their turns. */
   readonly #lines = new Map<Audience, Line>();
   #characters = 0;
-  /** How many frames have been late so far. */
+  /** The number of frames that have been late so far. */
   #count = 0;
 
   constructor(options: LateFramesOptions) {

@@ -77,7 +77,7 @@ export class PlainClient implements Session, Task, Listener {
   /** The times at which it fell behind, and last read while behind, in milliseconds of the monotonic clock. */
   #behindSinceMs = performance.now();
   #readAtMs = 0;
-  /** How many fires had been sent to its group when it fell behind; undefined if it is not behind. */
+  /** The number of fires that had been sent to its group when it fell behind; undefined if it is not behind. */
   #firesBefore: number | undefined = undefined;
   readonly #sent: ClientTally;
   #received = 0;

@@ -10,7 +10,7 @@ import type { ProtocolContext, Publisher } from '../socket-protocol.ts';
 import { FrameEncoder, ListEncoder } from './frame.ts';
 import { type Audience, LateFrames, longFrameMs } from './late-frames.ts';
 
-/** How many frames may wait. When this number is reached, they are published immediately. */
+/** The maximum number of frames that may wait. When this number is reached, they are published immediately. */
 const maxHeldFrames = 65_536;
 /** A topic gets this many frames before the next topic gets the same frames. */
 const maxRun = 32;

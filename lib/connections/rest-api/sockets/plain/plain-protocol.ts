@@ -8,7 +8,7 @@ import { PlainClient, type PlainContext } from './plain-client.ts';
 import { PlainGroups } from './plain-group.ts';
 import { createOutbox } from './plain-outbox.ts';
 
-/** How long the outbox sends late frames when the hub shuts down. */
+/** The time for which the outbox sends late frames when the hub shuts down. */
 const lastLateMs = 100;
 
 /** Creates the plain protocol. */

@@ -32,7 +32,7 @@ interface Recipient {
   send(frame: string): void;
 }
 
-/** How many parameters are visited before the current frame is sent. */
+/** The number of parameters that are visited before the current frame is sent. */
 const stepSize = 1024;
 
 export class CatchUp {

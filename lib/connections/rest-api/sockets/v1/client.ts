@@ -16,7 +16,7 @@ import type { Subscription } from './subscription.ts';
 
 /** A socket with more unread bytes than this is full: nothing more is sent to it until it reads. */
 const maxUnreadBytes = 8 * 1024;
-/** How many frames about added and removed parameters wait for a client that does not read. Beyond that, the client is closed. */
+/** The number of frames about added and removed parameters that wait for a client that does not read. Beyond that, the client is closed. */
 const maxUnsent = limits.unsentFrames.default;
 /** While this many answers wait for other hubs, which takes at most two seconds, the client's next messages wait as well. */
 const maxPendingAcks = limits.pendingAcks.default;
@@ -139,7 +139,7 @@ export class Client {
     return this.isFull && this.unreadBytes > this.#maxUnreadAnswers;
   }
 
-  /** How many answers wait for other hubs, or for an answer that does. */
+  /** The number of answers that wait for other hubs, or for an answer that does. */
   get pendingAcks(): number {
     return this.#pendingAcks;
   }

@@ -13,7 +13,7 @@ import { fireFrames, type Handover, isFire, type Members, Membership, type Stand
 import { type Batch, GroupChannel, type Outbox, Outboxes, Packer, type Ticker } from './outbox.ts';
 import type { Subscription } from './subscription.ts';
 
-/** How many counts of missed changes a group keeps. Beyond that, it closes the clients that have been full for longest. */
+/** The number of counts of missed changes that a group keeps. Beyond that, it closes the clients that have been full for longest. */
 const maxMissed = limits.missedChanges.default;
 
 /** If sending long text to the live members takes longer than this, the rest of them get it in a later round. */

@@ -23,7 +23,7 @@ export class Losses {
     return this.#segments.length > 0;
   }
 
-  /** How many counts there are. */
+  /** The number of counts. */
   get size(): number {
     return this.#segments.reduce((size, { counts }) => size + counts.size, 0);
   }
@@ -92,7 +92,7 @@ export class Missed {
     return this.#counts?.size ?? 0;
   }
 
-  /** How many fires of triggers it has missed. */
+  /** The number of fires of triggers that it has missed. */
   get fires(): number {
     let fires = 0;
     for (const [{ parameter }, count] of this.#counts ?? nothing) if (isTrigger(parameter)) fires += count;

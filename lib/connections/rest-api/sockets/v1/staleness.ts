@@ -17,7 +17,7 @@ import { listedParameters, type Subscription } from './subscription.ts';
 /** The maximum duration of a slice, and after how many parameters it checks the clock. */
 const sliceMs = 2;
 const lookEvery = 64;
-/** How many parameters a walk visits before it sends the marks that it has found. */
+/** The number of parameters that a walk visits before it sends the marks that it has found. */
 const stepSize = 1024;
 
 /** The state of a parameter apart from its value. */
@@ -50,7 +50,7 @@ export class Staleness {
   readonly #groups: ReadonlyMap<string, Group>;
   /** The last seen marks of parameters that have ever had one. */
   readonly #known = new Map<Parameter, Mark>();
-  /** How many parameters have a mark. */
+  /** The number of parameters that have a mark. */
   #marked = 0;
   /** The parameters to check, in order. */
   #due: Iterator<Parameter>[] = [];

@@ -48,7 +48,7 @@ interface Bound {
   readonly key: string;
 }
 
-/** How many patterns a subscription may have, and how many steps the regular expressions of each list. */
+/** The maximum number of patterns of a subscription, and of steps of the regular expressions in each list. */
 type PatternLimits = Pick<Limits, 'patterns' | 'patternSteps'>;
 
 /** The expected form of a pattern, for errors. */
@@ -180,7 +180,7 @@ function isPattern(one: unknown): boolean {
   return isJsonObject(one) && typeof one.regex === 'string' && one.regex !== '' && Object.keys(one).length === 1;
 }
 
-/** How many subscriptions are cached for clients with equal requests, and the total cost of their filters. */
+/** The number of subscriptions that are cached for clients with equal requests, and the total cost of their filters. */
 const maxKnown = 1024;
 const maxKnownWork = 2048;
 

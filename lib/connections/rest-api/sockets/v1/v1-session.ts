@@ -14,7 +14,7 @@ import { type HandlerContext, type Rest, receive, type Subject, subjectOf } from
 
 /** A socket is closed after this many invalid messages in a row. */
 const maxMistakes = limits.mistakes.default;
-/** How often full clients are checked. */
+/** The interval at which full clients are checked. */
 const checkMs = 1000;
 
 /** The objects that the sessions of a server share. */

@@ -31,7 +31,7 @@ export class HourAges {
     this.#clock = new AgeClock(row === undefined ? beginAge(begin) : { ...row, pauses: readPauses(row.pauses) }, now);
   }
 
-  /** How many milliseconds the hub has run. */
+  /** The milliseconds that the hub has run. */
   get ran(): number {
     return this.#clock.kept.ran;
   }

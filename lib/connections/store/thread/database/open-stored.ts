@@ -113,7 +113,7 @@ function readIn<Held>(folder: string, path: string, losses: string[], recovery: 
 // A folder is used by one hub at a time, and each of its databases by one thread of that hub. The system releases the lock however the hub
 // ends.
 
-/** How long to wait for a hub that is shutting down. */
+/** The time to wait for a hub that is shutting down. */
 const waitMs = 1000;
 
 export class FolderLock {

@@ -7,7 +7,7 @@ import { sync } from './files.ts';
 
 /** Identifies the files of a hub among all SQLite files: "Ptch". */
 const applicationId = 0x50746368;
-/** How long a statement waits for an exclusive lock held by another thread or program. */
+/** The time for which a statement waits for an exclusive lock held by another thread or program. */
 const busyMs = 2000;
 /** The default size of the write-ahead log. */
 const keptLogBytes = 4 * 1024 * 1024;

@@ -22,7 +22,7 @@ export class WrittenDatabase<Held, Kind extends Database> {
     return this.#stored?.database;
   }
 
-  /** Opens a database in place of the open one. */
+  /** Opens a database that replaces the open one. */
   open(openStored: () => Stored<Held, Kind>): OpenedStored<Held> {
     this.close();
     const { opened, ...stored } = openStored();
