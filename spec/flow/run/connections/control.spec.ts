@@ -113,11 +113,11 @@ test('an action that the state does not allow is refused, and changes nothing', 
   t.like(refuse('clokc', 'stop'), { code: 'not-found', message: 'unknown connection "clokc", did you mean "clock"?' });
   t.like(refuse('clock', 'start'), {
     code: 'conflict',
-    message: 'start: expected a connection that is disabled, "clock" is running',
+    message: 'start: expected a connection that is disabled, but "clock" is running',
   });
   t.like(refuse('other', 'stop'), {
     code: 'conflict',
-    message: 'stop: expected a connection that is not disabled, "other" is disabled',
+    message: 'stop: expected a connection that is not disabled, but "other" is disabled',
   });
   t.like(refuse('other', 'restart'), { code: 'conflict' });
   t.regex(
