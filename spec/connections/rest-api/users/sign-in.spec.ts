@@ -242,7 +242,7 @@ const mistakes: [user: object, mistake: RegExp][] = [
   [{ raed: ['**'] }, /users\.x.*"raed", did you mean "read"\?/],
   [
     { manage: true, read: ['s2/**'] },
-    /users\.x\.manage: expected read: \["\*\*"\] and no deny,*got read: \["s2\/\*\*"\]/,
+    /users\.x\.manage: expected read: \["\*\*"\] and no deny,.*got read: \["s2\/\*\*"\]/,
   ],
   [{ password: '$scrypt$1' }, /users\.x\.password: expected a hash from "patchbay password"/],
   [{ token: 'a b' }, /users\.x\.token: expected a token of printable characters without spaces/],
