@@ -7,11 +7,13 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, watch, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import { messageOf } from '../../lib/model/error.ts';
 import type { EditResult, SourceAnswer } from '../../lib/wire/http/editing-shapes.ts';
 import type { Problem } from '../../lib/wire/http/problem.ts';
 import { inTemporaryFolder } from '../support/folder.ts';
 import { Random } from '../support/random.ts';
 import { dependent } from '../support/system/dependent.ts';
+import { freePort } from '../support/system/port.ts';
 import { defineTrial, notify, progress } from './trial.ts';
 
 const main = join(import.meta.dirname, '../../lib/main.ts');
@@ -23,12 +25,14 @@ export const trial = defineTrial({
     rounds: ['how often two clients and an editor change the file', 1000, 20],
     kills: ['how often the hub is killed while it saves', 100, 3],
     files: ['how many files are saved then', 32, 32],
+    cuts: ['how many changes cut their author off, each for 30 s', 7, 0],
     seed: ['what the changes and the moments of the kills are made of', 1],
   },
-  run: ({ rounds, kills, files, seed }) =>
+  run: ({ rounds, kills, files, cuts, seed }) =>
     inTemporaryFolder('editing-faults', async (folder) => {
       const isKept = await changeTogether(join(folder, 'together'), rounds, seed);
-      return (await killSaves(join(folder, 'killed'), kills, files, seed)) && isKept;
+      const isWhole = await killSaves(join(folder, 'killed'), kills, files, seed);
+      return (await cutOff(join(folder, 'cut'), cuts)) && isWhole && isKept;
     }),
 });
 
@@ -37,12 +41,31 @@ class KilledHub {
   readonly #process: ChildProcess;
   readonly #port: number;
 
-  private constructor(process: ChildProcess, port: number) {
+  readonly #token: string;
+
+  private constructor(process: ChildProcess, port: number, token: string) {
     this.#process = process;
     this.#port = port;
+    this.#token = token;
   }
 
-  static async start(folder: string): Promise<KilledHub> {
+  /** The status of the answer to a request for the list of files; 0: there is no answer. */
+  async status(): Promise<number> {
+    try {
+      const { status, body } = await fetch(`http://127.0.0.1:${this.#port}/hub/sources`, { headers: this.#headers() });
+      await body?.cancel();
+      return status;
+    } catch {
+      return 0;
+    }
+  }
+
+  #headers(): Record<string, string> {
+    return this.#token === '' ? {} : { authorization: `Bearer ${this.#token}` };
+  }
+
+  /** Starts a hub; `token` is that of the client. */
+  static async start(folder: string, token = ''): Promise<KilledHub> {
     const child = spawn(...dependent(process.execPath, [main, 'run', folder, '--no-warm-up']));
     let output = '';
     const { promise, resolve, reject } = Promise.withResolvers<number>();
@@ -55,18 +78,19 @@ class KilledHub {
     child.stderr.on('data', read);
     child.once('exit', () => reject(new Error(`the hub ended: ${output}`)));
     const late = setTimeout(() => reject(new Error(`no start within ${startMs / 1000} s: ${output}`)), startMs);
-    return new KilledHub(child, await promise.finally(() => clearTimeout(late)));
+    return new KilledHub(child, await promise.finally(() => clearTimeout(late)), token);
   }
 
   async source(file: string): Promise<SourceAnswer> {
-    const answer = await fetch(`http://127.0.0.1:${this.#port}/hub/source/${encodeURIComponent(file)}`);
+    const headers = this.#headers();
+    const answer = await fetch(`http://127.0.0.1:${this.#port}/hub/source/${encodeURIComponent(file)}`, { headers });
     return (await answer.json()) as SourceAnswer;
   }
 
   async edit(body: object): Promise<{ readonly status: number; readonly body: EditResult & Problem }> {
     const answer = await fetch(`http://127.0.0.1:${this.#port}/hub/edit`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { ...this.#headers(), 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
     return { status: answer.status, body: (await answer.json()) as EditResult & Problem };
@@ -274,4 +298,66 @@ async function firstReplaced(folder: string, signal: AbortSignal): Promise<void>
   try {
     for await (const { filename } of watch(folder, { signal })) if (filename?.endsWith('.old')) return;
   } catch {} // the kill came first
+}
+
+// Changes of the REST API that cut their author off.
+
+const token = 'the-owner-of-the-hub';
+const probationMs = 30_000;
+/** How much later than after its probation a change may be taken back, on a busy machine. */
+const lateMs = 20_000;
+
+const cuts: readonly (readonly [about: string, ops: readonly object[]])[] = [
+  ['another token', [{ path: 'connections.api.users.owner', remove: true }]],
+  ['without the right to edit', [{ path: 'connections.api.users.owner.edit', remove: true }]],
+  ['another port', [{ path: 'connections.api.port', set: 0 }]],
+  ['another address', [{ path: 'connections.api.bindIp', set: '127.0.0.2' }]],
+  ['switched off', [{ path: 'connections.api.enabled', set: false }]],
+  ['removed', [{ path: 'connections.api', remove: true }]],
+  ['another port, and a kill', [{ path: 'connections.api.port', set: 0 }]],
+];
+
+/** Each change must be in force, and be taken back when its 30 s are over, or at the next start. */
+async function cutOff(folder: string, count: number): Promise<boolean> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, 'entry.json5');
+  const users = {
+    owner: { token, read: ['**'], write: ['**'], manage: true, edit: ['**'] },
+    other: { token: 'x'.repeat(20) },
+  };
+  let isRight = true;
+  for (const [about, ops] of cuts.slice(0, count)) {
+    const port = await freePort();
+    const api = { type: 'rest-api', port, bindIp: '127.0.0.1', users };
+    const text = `// the entry\n${JSON.stringify({ connections: { api }, rules: [] })}\n`;
+    await writeFile(path, text);
+    let hub = await KilledHub.start(folder, token);
+    try {
+      const { etag } = await hub.source('entry.json5');
+      const { body } = await hub.edit({ file: 'entry.json5', base: etag, ops, mode: 'save' });
+      const sinceMs = performance.now();
+      if (body.probation === undefined) throw new Error(`no probation: ${JSON.stringify(body)}`);
+      await until(async () => (await hub.status()) !== 200, 5000, 'the author is still there');
+      if (about.endsWith('kill')) {
+        await hub.kill();
+        hub = await KilledHub.start(folder, token);
+      }
+      await until(async () => (await hub.status()) === 200, probationMs + lateMs, 'the author is not back');
+      const tookMs = performance.now() - sinceMs;
+      if (!about.endsWith('kill') && tookMs < probationMs - 1000) throw new Error(`taken back after ${tookMs} ms`);
+      if ((await readFile(path, 'utf8')) !== text) throw new Error('the file is another one');
+      notify(`cut off: ${about}: back after ${(tookMs / 1000).toFixed(1)} s`);
+    } catch (error) {
+      isRight = false;
+      notify(`cut off: ${about}: **${messageOf(error)}**`);
+    } finally {
+      await hub.kill();
+    }
+  }
+  return isRight;
+}
+
+async function until(holds: () => Promise<boolean>, limitMs: number, otherwise: string): Promise<void> {
+  for (const endMs = performance.now() + limitMs; !(await holds()); await after(100))
+    if (performance.now() > endMs) throw new Error(otherwise);
 }

@@ -40,7 +40,7 @@ export const trial = defineTrial({
     rounds: ['how many changes are made at the page', 100, 2],
     first: ['the number of the first of them', 0],
     played: ['how many minutes the studio then works, in shadow and live', 5, 2],
-    seconds: ['how long something may take to be seen at the page', 10, 60],
+    seconds: ['how long something may take to be seen at the page', 30, 60],
   },
   parts: { all: parts, short: ['replay', 'page'] },
   async run(options, { parts: chosen }) {

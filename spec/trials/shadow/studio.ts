@@ -125,7 +125,10 @@ export const studioOfPage = {
         visit: { block: 'RS', set: 'lamp', reset: 'zero' },
       },
     },
-    alarm: { type: 'alarms', alarms: { air: { when: 'desk/on-air', delay: '3s' }, door: { when: 'desk/door-lamp' } } },
+    alarm: {
+      type: 'alarms',
+      alarms: { air: { when: 'desk/on-air', delay: '3s', priority: 2 }, door: { when: 'desk/door-lamp' } },
+    },
     spare: { type: 'dummy', parameters: ['b1,B', 'b2,B', 'i1,I', 'f1,F', 's1,S', 'go,T', 'zero,B'] },
   },
   rules: [
