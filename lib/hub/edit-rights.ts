@@ -37,7 +37,7 @@ export function expectAllowed(changed: Changed, rights: EditRights): void {
 }
 
 /** Checks that a user may edit a file, named as in the request. Errors: `forbidden`. */
-export function expectMayEdit({ names }: FoundFile, file: string, rights: EditRights): void {
+export function expectMayEdit({ names }: Pick<FoundFile, 'names'>, file: string, rights: EditRights): void {
   if (!rights.mayEdit(names))
     throw new HubError('forbidden', `${file}: expected a file that you may edit, by edit: […] of your user`);
 }

@@ -182,8 +182,12 @@ export class Editor implements Editing {
     if (documents.every((one) => one !== undefined)) return this.#documents.edit(request, documents, by, rights);
     if (documents.some((one) => one !== undefined))
       throw new HubError('bad-request', 'files: expected either flow files or dashboards, got both');
-    const make = (edit: FileEdit) => this.#editFile(edit, rights);
-    return this.#change(request, async () => Promise.all(request.files.map(make)), by, rights);
+    const make = async () => {
+      const edited: Edited[] = [];
+      for (const edit of request.files) edited.push(await this.#editFile(edit, rights)); // the first that is refused is reported
+      return edited;
+    };
+    return this.#change(request, make, by, rights);
   }
 
   async separate({ file, path, made }: Parameters<Editing['separate']>[0], rights: EditRights): Promise<Separation> {
@@ -502,7 +506,9 @@ export class Editor implements Editing {
     const { loader, parameters } = this.#parts;
     const paths = new Map(edited.map(({ found }) => [found.path, found.names]));
     const mayEditTemplate = (path: string) => rights.mayEdit(paths.get(path) ?? this.#namesOf(path));
-    const typeOf = (name: unknown) => loader.typeOf(name);
+    // the type of a connection that the edit removes is loaded only as long as another file uses it
+    const removed = new Map(before.plan.connections.map(({ type }) => [type.type as unknown, type]));
+    const typeOf = (name: unknown) => loader.typeOf(name) ?? removed.get(name);
     expectAllowed({ before: before.files, after: after.files, parameters, typeOf, mayEditTemplate }, rights);
     expectPlanAllowed(before.plan, after.plan, rights);
   }
@@ -573,7 +579,10 @@ export class Editor implements Editing {
   }
 
   async #findAllowed(file: string, isNew: boolean, rights: EditRights): Promise<FoundFile> {
-    const found = await this.#find(file, isNew);
+    const found = await this.#find(file, isNew).catch((error) => {
+      expectMayEdit({ names: [file] }, file, rights); // whether others have such a file makes no difference
+      throw error;
+    });
     expectMayEdit(found, file, rights);
     return found;
   }

@@ -49,9 +49,10 @@ function changesSince(hub: HubPort, view: View, fromMs: number, most: number): R
       if (++earlier > maxEarlier) break;
       continue;
     }
-    isComplete = ++looked <= maxLooked && changes.length < most;
+    const isReadable = view.mayRead(address); // what others see must not make the list incomplete
+    isComplete = ++looked <= maxLooked && (!isReadable || changes.length < most);
     if (!isComplete) break;
-    if (!view.mayRead(address)) continue;
+    if (!isReadable) continue;
     const { previous, time, origin } = lastChange;
     changes.push({
       ...{ parameter: address, type, value, time: toIsoTime(time), origin: view.show(origin) },
