@@ -366,7 +366,8 @@ function busyMsOf(pid: number): number {
 try {
   await inTemporaryFolder('dmx', main);
 } catch (error) {
-  notify(`**${messageOf(error)}**`);
+  const { cause } = error as { cause?: unknown };
+  notify(`**${messageOf(error)}${cause === undefined ? '' : `: ${messageOf(cause)}`}**`);
   process.exitCode = 1;
 }
 process.exit();
