@@ -1,10 +1,12 @@
 // The start page and the alarms against a real hub: what is wrong is seen, counted, acknowledged and shelved.
 
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { openConsole, phone, waitUntil } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
-import { api, startTestHub, writer } from '../support/hub.ts';
+import { api, startHubFrom, startTestHub, writer } from '../support/hub.ts';
 import { shared } from '../support/shared.ts';
 
 const start = shared(async (t) => {
@@ -102,4 +104,47 @@ test.serial('a phone has five named places, and the other views behind "More"', 
   await page.getByRole('heading', { level: 1, name: 'Log' }).waitFor();
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
   t.is(await page.getByRole('button', { name: 'More' }).getAttribute('aria-current'), 'page');
+});
+
+test.serial('an alarm is edited, added and removed in the flow file', async (t) => {
+  const written = `{
+  connections: {
+    api: ${JSON.stringify(api)},
+    desk: { type: 'dummy', parameters: ['silent,B,false', 'hot,B,false'] },
+    alarm: {
+      type: 'alarms',
+      alarms: {
+        silence: { when: 'desk/silent', priority: 1, text: 'Silence on air' }, // before noon
+      },
+    },
+  },
+}
+`;
+  const hub = await startHubFrom(t, { 'flow.json5': written });
+  const text = () => readFile(join(hub.folder, 'flow.json5'), 'utf8');
+  const page = await openConsole(t, browser, hub.port, '#/alarms?all=true');
+  await page.getByRole('link', { name: 'Edit: Silence on air' }).click();
+  await page.getByLabel('for at least').fill('10s');
+  await page.getByLabel('Priority').selectOption('2');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText(/^Saved/).waitFor();
+  const edited = written.replace(
+    "priority: 1, text: 'Silence on air'",
+    "priority: 2, text: 'Silence on air', delay: '10s'",
+  );
+  t.is(await text(), edited);
+
+  await page.getByRole('link', { name: '+ Alarm' }).click();
+  await page.getByLabel('Name').fill('hot');
+  await page.getByLabel('Raised when').fill('desk/hot');
+  await page.getByLabel('Text').fill('Rack 3 is hot');
+  await page.getByLabel('Text').press('Enter');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.locator('[data-alarm="alarm/hot"]').waitFor();
+  await page.getByRole('heading', { level: 2, name: 'hot' }).waitFor();
+  t.regex(await text(), /hot: \{ when: 'desk\/hot', text: 'Rack 3 is hot' \}/);
+  await page.getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.locator('.item').waitFor({ state: 'detached' });
+  t.is(await text(), edited);
 });

@@ -1,11 +1,11 @@
 // Alarms: most urgent first, with their state, priority, text and time. Users acknowledge and shelve them here.
 
-import { createEffect, createMemo, createSignal, For, onCleanup, Show } from 'solid-js';
+import { createEffect, createMemo, createResource, createSignal, For, lazy, onCleanup, Show } from 'solid-js';
 import { counted } from '../../model/digits.ts';
 import type { Alarm, AlarmList } from '../../wire/http/alarm-shapes.ts';
-import { whyReadOnly } from '../hub/me.ts';
+import { mayEdit, whyReadOnly } from '../hub/me.ts';
 import { hub } from '../hub/page-hub.ts';
-import { createAttempt } from '../hub/page-request.ts';
+import { createAttempt, getJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
 import { useDelay } from '../page/page-timers.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
@@ -17,6 +17,8 @@ import { Breakable } from '../parts/text.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
 import { alarms, listOf } from './alarms.ts';
 import { sound } from './sound.ts';
+
+const AlarmForm = lazy(() => import('./alarm-form.tsx'));
 
 const hourMs = 3_600_000;
 /** The filters, in the order of urgency. `shelved` is not a state of the hub: a shelved alarm has one as well. */
@@ -38,6 +40,12 @@ export default function Alarms() {
   const { failure, run } = createAttempt(refreshAll);
   const all = () => listOf(data());
   const countOf = (filter: string) => all().filter((one) => shownState(one) === filter).length;
+  const [boards] = createResource(mayEdit, () =>
+    getJson<AlarmList>('/hub/alarms?which=all').then(
+      (answer) => [...new Set(listOf(answer).map(({ address }) => String(address).split('/', 1)[0]!))],
+      () => [],
+    ),
+  );
   const shown = createMemo(() => {
     const { state } = route().params;
     const text = searched().toLowerCase();
@@ -85,6 +93,13 @@ export default function Alarms() {
           sound
         </label>
         <Search label="Search alarms" placeholder="Search by text or address" />
+        <For each={boards()}>
+          {(connection) => (
+            <a class="button" href={linkTo('alarms', { ...route().params, edit: undefined, add: `${connection}/` })}>
+              + Alarm{boards()!.length > 1 ? ` of ${connection}` : ''}
+            </a>
+          )}
+        </For>
         <Show when={waiting().length > 1}>
           <button
             type="button"
@@ -98,19 +113,34 @@ export default function Alarms() {
       <Fault text={error()} />
       <Fault text={failure()} />
       <Announcement alarms={all()} />
-      <div ref={list} class="scroll" tabIndex={-1}>
-        <Show when={shown().length > 0}>
-          <table class="cards">
-            <TableHead columns={['State', 'Alarm', 'Priority', 'Since', 'Actions']} numbers={['Priority']} />
-            <tbody>
-              <GuardedFor each={shown()} as="tr">
-                {(alarm) => <Row alarm={alarm} now={now} refresh={refreshAll} leave={() => list.focus()} />}
-              </GuardedFor>
-            </tbody>
-          </table>
-        </Show>
-        <Show when={data() && shown().length === 0}>
-          <p class="note">{whyNone(data()!, all().length)}</p>
+      <div class="beside">
+        <div ref={list} class="scroll" tabIndex={-1}>
+          <Show when={shown().length > 0}>
+            <table class="cards">
+              <TableHead columns={['State', 'Alarm', 'Priority', 'Since', 'Actions']} numbers={['Priority']} />
+              <tbody>
+                <GuardedFor each={shown()} as="tr">
+                  {(alarm) => <Row alarm={alarm} now={now} refresh={refreshAll} leave={() => list.focus()} />}
+                </GuardedFor>
+              </tbody>
+            </table>
+          </Show>
+          <Show when={data() && shown().length === 0}>
+            <p class="note">{whyNone(data()!, all().length)}</p>
+          </Show>
+        </div>
+        <Show when={mayEdit() && (route().params.add ?? route().params.edit)} keyed>
+          {(address) => (
+            <AlarmForm
+              address={address}
+              isNew={route().params.add !== undefined}
+              saved={(edit) => {
+                refreshAll();
+                setParams({ edit, add: undefined });
+              }}
+              close={() => setParams({ edit: undefined, add: undefined })}
+            />
+          )}
         </Show>
       </div>
     </>
@@ -188,6 +218,15 @@ function Row(props: {
           }
         >
           <Action verb="Unshelve" id="shelve" value={0} />
+        </Show>
+        <Show when={mayEdit()}>
+          <a
+            class="button"
+            href={linkTo('alarms', { ...route().params, add: undefined, edit: address })}
+            aria-label={`Edit: ${props.alarm.text}`}
+          >
+            Edit
+          </a>
         </Show>
         <a
           class="button"

@@ -96,7 +96,7 @@ export default function EntryForm(props: {
         pattern="[0-9]{2}:[0-9]{2}(:[0-9]{2})?"
         inputMode="numeric"
         value={String(setting(field.key) ?? '')}
-        onChange={({ currentTarget: { value } }) => set({ [field.key]: value.trim() || undefined })}
+        onInput={({ currentTarget: { value } }) => set({ [field.key]: value.trim() || undefined })}
       />
     </label>
   );
