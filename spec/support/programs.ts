@@ -34,10 +34,6 @@ export const programs = {
   nghttpx: command('nghttpx', 'nghttp2-proxy'),
   nginx: command('nginx', 'nginx-light'),
   ola: command('olad', 'ola'),
-  namespaces: {
-    packages: ['util-linux', 'iproute2'],
-    isThere: () => process.getuid?.() !== 0 || succeeds('unshare', '-n', 'ip', 'link'),
-  },
   openssl: command('openssl'),
   rigctld: command('rigctld', 'libhamlib-utils'),
   ser2net: command('ser2net'),

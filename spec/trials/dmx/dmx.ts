@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { thisTree } from '../../support/folder.ts';
+import { mayMakeNamespaces } from '../devices/vanish.ts';
 import { defineTrial, notify } from '../trial.ts';
 
 export const trial = defineTrial({
@@ -14,7 +15,7 @@ export const trial = defineTrial({
     seconds: ['how long they change', 20, 2],
   },
   async run({ universes, seconds }) {
-    if (process.getuid?.() !== 0) {
+    if (!mayMakeNamespaces()) {
       notify('not run: only root can make the network that the trial needs');
       return false;
     }
