@@ -17,9 +17,10 @@ export const alarms = defineConnectionType({
   ],
   inputs: ({ alarms }) => Object.fromEntries(Object.entries(alarms).map(([name, { when }]) => [name, when])),
   inputPath: (name) => ['alarms', name, 'when'],
-  follows: (settings) => (parameterId) => followedBy(settings, parameterId),
+  follows: (settings) => (parameterId) =>
+    isSet(parameterId) || parameterId.endsWith('/shelved') ? [] : followedBy(settings, parameterId),
   causes: (settings) => (parameterId) => {
-    if (/\/(ack|shelve|priority)$/.test(parameterId) && parameterId !== `${all}/priority`) return [];
+    if (isSet(parameterId)) return [];
     const alarm = followedBy(settings, parameterId);
     const actions = alarm.flatMap((name) => [`${name}/ack`, `${name}/shelve`]);
     return alarm.length === 0 ? [] : [`${all}/ack`, ...actions];
@@ -64,6 +65,11 @@ function followedBy({ alarms }: AlarmsSettings, parameterId: string): readonly s
   if (parameterId.startsWith(`${all}/`)) return Object.keys(alarms);
   const name = Object.hasOwn(alarms, parameterId) ? parameterId : aboveOf(parameterId);
   return Object.hasOwn(alarms, name) ? [name] : [];
+}
+
+/** Whether a parameter is a setting or a command, which no alarm changes. */
+function isSet(parameterId: string): boolean {
+  return /\/(ack|shelve|priority)$/.test(parameterId) && parameterId !== `${all}/priority`;
 }
 
 /** Returns the part before the last slash, or the whole text if there is no slash. */
