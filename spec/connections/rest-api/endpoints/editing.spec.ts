@@ -288,6 +288,21 @@ test('no expression takes much memory, or the time of the hub', async (t) => {
   t.true(process.memoryUsage().rss - before < 300 * 1024 * 1024);
 });
 
+test('many expressions at once are evaluated one by one, and others are answered in between', async (t) => {
+  const editors = await start(t);
+  const expression = `matches('${'a'.repeat(3500)}', '(a*)*(a*)*(a*)*b')`;
+  let evaluated = 0;
+  const all = Array.from({ length: 300 }, async () => {
+    const { status } = await editors.post('/hub/evaluate', { expression }, users.one.token);
+    t.is(status, 200);
+    evaluated++;
+  });
+  await eventually(() => evaluated > 0, 'the first expression');
+  await editors.get('/parameters/desk/level');
+  t.true(evaluated < all.length, 'another request does not wait for all expressions');
+  await Promise.all(all);
+});
+
 test('the uses of a parameter are its rules, connections, dashboards and tests', async (t) => {
   const core = {
     connections: {
