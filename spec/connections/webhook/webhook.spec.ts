@@ -360,6 +360,30 @@ test('a target that is busy gets the same message again, after Retry-After, befo
   t.is(statusOf(hub, 'hooks').state, 'running');
 });
 
+test('a connection that the target closes while it is idle is no fault: the message is sent again at once, with its ID', async (t) => {
+  const sockets = new Set<unknown>();
+  const target = await startTarget(t, (response, _, { socket }) => {
+    if (sockets.has(socket))
+      socket.destroy(); // it has taken the connection for idle
+    else response.end();
+    sockets.add(socket);
+  });
+  const hub = await startSending(t, { door: { url: target.url, type: 'I', body: '{value}' } });
+  for (const number of [1, 2, 3]) {
+    hub.write('hooks/door', number, writer);
+    await has(hub, 'hooks/door/delivered', number);
+  }
+  t.deepEqual(
+    target.taken.map(({ body }) => body),
+    ['1', '2', '2', '3', '3'],
+  );
+  t.is(new Set(target.taken.map(({ headers }) => headers['webhook-id'])).size, 3);
+  t.false(
+    hub.lines.some(({ message }) => /will be tried again/.test(message)),
+    JSON.stringify(hub.lines),
+  );
+});
+
 test('what a target refuses for good counts as failed, a redirect is not followed, an endless answer ends', async (t) => {
   const other = await startTarget(t);
   const target = await startTarget(t, (response, number) => {
