@@ -129,7 +129,7 @@ function run(context: ConnectionContext<DmxSettings>, played?: Transport): Obser
   });
 }
 
-/** Opens at once, sends nothing and receives nothing. */
+/** Opens immediately, sends nothing and receives nothing. */
 const silentTransport: Transport = {
   name: 'simulation',
   keepsFrames: true,

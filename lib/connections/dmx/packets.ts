@@ -9,7 +9,7 @@ export interface DmxPacket {
   readonly universe: number;
   /** One byte for each channel from 1 on; at most 512. */
   readonly channels: Uint8Array;
-  /** 0 to 200; a higher one wins. 100 over Art-Net, which has none. */
+  /** 0 to 200; the highest priority wins. 100 over Art-Net, which has no priorities. */
   readonly priority: number;
   /** 0 to 255. Art-Net: 0 if the source does not count. */
   readonly sequence: number;
@@ -26,7 +26,7 @@ export interface NodePacket {
 
 export type Packet = DmxPacket | NodePacket | { readonly kind: 'poll' } | { readonly kind: 'other' };
 
-/** The values of a universe that the hub sends, and what it says of itself. */
+/** The values of a universe that the hub sends, and the identity of the hub. */
 export interface SentUniverse {
   readonly universe: number;
   readonly channels: Uint8Array;
@@ -45,11 +45,11 @@ export interface DmxProtocol {
   /** How long a source may be silent, in milliseconds. */
   readonly idleTimeoutMs: number;
   encode(sent: SentUniverse): Buffer;
-  /** Returns a sentence for bytes that are no valid packet. */
+  /** Decodes a packet. Returns a sentence for bytes that are not a valid packet. */
   decode(bytes: Buffer): Packet | string;
   /** Returns the universe of a packet that `encode` has made. */
   universeOf(packet: Buffer): number;
-  /** Whether a packet is older than the one before from the same source, or the same. */
+  /** Whether a packet is older than the previous one from the same source, or equal to it. */
   isOld(sequence: number, before: number): boolean;
 }
 
@@ -61,7 +61,7 @@ const [rootData, rootExtended, framingData] = [4, 8, 2];
 const [preview, terminated] = [0x80, 0x40];
 /** The universe for the list of universes that a source sends. */
 const discoveryUniverse = 64_214;
-/** How many universes one page of that list has. */
+/** The number of universes on one page of that list. */
 const universesPerPage = 512;
 
 export const sacn: DmxProtocol = {
@@ -119,7 +119,7 @@ export const sacn: DmxProtocol = {
   },
 };
 
-/** Returns the packets that list the universes of a source, which E1.31 wants every ten seconds. */
+/** Returns the packets that list the universes of a source, which E1.31 requires every ten seconds. */
 export function listOfUniverses(universes: readonly number[], name: string, cid: Uint8Array): Buffer[] {
   const sorted = [...universes].sort((a, b) => a - b);
   const last = Math.max(0, Math.ceil(sorted.length / universesPerPage) - 1);
@@ -220,7 +220,7 @@ export function artPoll(): Buffer {
   return packet;
 }
 
-/** The universes that the hub receives and sends, and what it says of itself. */
+/** The universes that the hub receives and sends, and the identity of the hub. */
 export interface NodeReport {
   readonly receives: readonly number[];
   readonly sends: readonly number[];
@@ -283,7 +283,7 @@ function writeOp(packet: Buffer, op: number): void {
 
 // Packets as text, for `patchbay wire` and tests.
 
-/** Returns `universe 1: 1=255 7=12`, with the channels that are not 0; other packets by their kind. */
+/** Returns a packet as text: `universe 1: 1=255 7=12`, with the channels that are not 0; other packets by their kind. */
 export function showPacket(bytes: Uint8Array): string {
   const frame = Buffer.from(bytes);
   const packet = (frame.subarray(0, 8).equals(artIdentifier) ? artNet : sacn).decode(frame);
@@ -294,7 +294,7 @@ export function showPacket(bytes: Uint8Array): string {
   return `universe ${packet.universe}:${set.length === 0 ? ' all 0' : ` ${set.join(' ')}`}`;
 }
 
-/** Reads the form of `showPacket`. Errors: `Error` with a sentence. */
+/** Reads a packet in the form of `showPacket`. Errors: `Error` with a sentence. */
 export function readShown(text: string): { readonly universe: number; readonly channels: Uint8Array } {
   const [, universe, values = ''] = /^universe (\d{1,5}):((?: \d{1,3}=\d{1,3})*| all 0)$/.exec(text.trim()) ?? [];
   const channels = new Uint8Array(maxChannels);

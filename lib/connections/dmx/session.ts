@@ -12,11 +12,11 @@ import { type DmxSettings, type Fixture, fixturesOf, readChannels, writeChannels
 
 /** The maximum number of sources of a received universe. */
 export const maxSources = 32;
-/** While nothing changes, a universe is sent this often: both protocols allow at most 1 s, or receivers take it for lost. */
+/** The interval at which an unchanged universe is sent: both protocols allow at most 1 s before receivers consider it lost. */
 const refreshMs = 900;
-/** How often unchanged values are sent at the full rate before that, as E1.31 6.6.1 requires. */
+/** The number of times that unchanged values are first sent at the full rate, as E1.31 6.6.1 requires. */
 const repeats = 3;
-/** How often the end of a universe is sent (E1.31 6.2.6). */
+/** The number of times that the end of a universe is sent (E1.31 6.2.6). */
 const endings = 3;
 /** How often the hub looks for sources that are silent. */
 const lookMs = 250;
@@ -124,7 +124,7 @@ export class DmxSession {
     writeChannels(fixture, value, this.#sent.get(fixture.universe)!.channels);
   }
 
-  /** Reports the values of a received universe again when it has a source again, because they are unknown now. */
+  /** Notes that the values of a received universe are unknown, so that they are reported again once it has a source. */
   forget(universe: number): void {
     this.#received.get(universe)!.reset();
   }
@@ -221,11 +221,11 @@ export class DmxSession {
 class SentUniverse {
   readonly universe: number;
   readonly channels = new Uint8Array(maxChannels);
-  /** How many channels are sent: as many as parameters use, but at least 24, because some receivers ignore less. */
+  /** The number of channels that are sent: as many as parameters use, but at least 24, because some receivers ignore shorter packets. */
   used = 24;
   sequence = 0;
   isChanged = false;
-  /** Whether a change is going to be sent when the rate permits it. */
+  /** Whether a change will be sent as soon as the rate permits. */
   isSoon = false;
   repeated = 0;
   sentMs = Number.NEGATIVE_INFINITY;
@@ -256,7 +256,7 @@ class ReceivedUniverse {
   readonly #channels = new Uint8Array(maxChannels);
   /** The last value of each parameter; undefined: not reported yet. */
   #values: (Value | undefined)[] = [];
-  /** Whether the last report was that it has a source. */
+  /** Whether the universe had a source according to the last report. */
   wasHeard = false;
 
   constructor(protocol: DmxProtocol) {
@@ -286,7 +286,7 @@ class ReceivedUniverse {
     return true;
   }
 
-  /** Forgets sources that were last heard before a time. Returns whether there was one. */
+  /** Forgets sources that were last heard before a time. Returns whether any was forgotten. */
   forget(beforeMs: number): boolean {
     const before = this.#sources.size;
     for (const [name, { heardMs }] of this.#sources) if (heardMs < beforeMs) this.#sources.delete(name);
@@ -299,7 +299,7 @@ class ReceivedUniverse {
     this.wasHeard = false;
   }
 
-  /** Merges the sources, and returns the parameters that have other values than before. */
+  /** Merges the sources, and returns the parameters whose values have changed. */
   merge(): readonly (readonly [Fixture, Value])[] {
     const highest = Math.max(...[...this.#sources.values()].map(({ priority }) => priority));
     const winners = [...this.#sources.values()].filter(({ priority }) => priority === highest);

@@ -19,23 +19,23 @@ export const maxUniverses = 128;
 const forms = ['byte', 'word', 'percent', 'switch'] as const;
 
 const parameterSchema = z.strictObject({
-  universe: integerSetting(0, 63_999).describe('Its universe: 1..63999 over sACN, 0..32767 over Art-Net'),
-  channel: integerSetting(1, maxChannels).describe('Its first channel'),
+  universe: integerSetting(0, 63_999).describe('The universe: 1..63999 over sACN, 0..32767 over Art-Net'),
+  channel: integerSetting(1, maxChannels).describe('The first channel'),
   step: integerSetting(1, maxChannels)
     .default(1)
     .describe('The distance between the channels of the parameters of a template, such as par/{n:1..8}'),
   direction: z
     .enum(['out', 'in'], { error: 'out or in' })
     .default('out')
-    .describe('out: the hub sends it; in: the hub receives it'),
+    .describe('out: the hub sends the parameter; in: the hub receives the parameter'),
   as: z
     .enum(forms, { error: `one of ${forms.join(', ')}` })
     .default('byte')
     .describe(
       'byte: 0..255; word: 0..65535 in two channels, coarse and fine; percent: 0..100; switch: true from 128 on',
     ),
-  label: z.string({ error: 'text' }).optional().describe('Its name for people'),
-  description: z.string({ error: 'text' }).optional().describe('What it is for'),
+  label: z.string({ error: 'text' }).optional().describe('The display name'),
+  description: z.string({ error: 'text' }).optional().describe('The purpose'),
 });
 
 type ParameterSettings = z.output<typeof parameterSchema>;
@@ -72,9 +72,9 @@ export const settingsSchema = z.strictObject({
     .max(63)
     .default('Patchbay')
     .describe('The name of the hub for receivers and nodes'),
-  priority: integerSetting(0, 200).default(100).describe('The priority of what the hub sends over sACN'),
-  rate: integerSetting(1, 44).default(44).describe('How many packets of a universe are sent per second, at most'),
-  allowFrom: networksSetting('Who may send: addresses and networks. Default: everyone'),
+  priority: integerSetting(0, 200).default(100).describe('The priority of the values that the hub sends over sACN'),
+  rate: integerSetting(1, 44).default(44).describe('The maximum number of packets of a universe per second'),
+  allowFrom: networksSetting('Who may send: addresses and networks. Default: anyone'),
   idleTimeout: durationSetting(500)
     .optional()
     .describe('How long a source may be silent; default: 2.5 s over sACN, 10 s over Art-Net'),
@@ -93,7 +93,7 @@ export interface Fixture {
   readonly type: ValueType;
   readonly settings: ParameterSettings;
   readonly universe: number;
-  /** The index of its first channel, from 0. */
+  /** The index of the first channel, from 0. */
   readonly at: number;
 }
 
@@ -152,10 +152,13 @@ function addFixtures(
     const wrong = parameterIdMistake(ownId);
     if (wrong !== undefined) return { path: [], text: wrong };
     if (at + width > maxChannels)
-      return { path: ['channel'], text: `expected channels up to ${maxChannels}, ${ownId} would have ${at + width}` };
+      return {
+        path: ['channel'],
+        text: `expected channels up to ${maxChannels}, but ${ownId} would reach channel ${at + width}`,
+      };
     if (fixtures.length > maxParameters) return undefined;
     const key = `parameter ${ownId}`;
-    if (used.has(key)) return { path: [], text: `expected each parameter once, got ${describe(ownId)} again` };
+    if (used.has(key)) return { path: [], text: `expected each parameter once, got ${describe(ownId)} twice` };
     used.set(key, ownId);
     for (let place = at; direction === 'out' && place < at + width; place++) {
       const taken = used.get(`${universe}/${place}`);

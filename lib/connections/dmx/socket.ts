@@ -12,12 +12,12 @@ import type { DmxSettings } from './settings.ts';
 
 /** The maximum number of nodes that are remembered. */
 const maxNodes = 1024;
-/** Art-Net wants a poll every 2.5 to 3 s. A node that has not answered three of them is forgotten. */
+/** Art-Net requires a poll every 2.5 to 3 s. A node that has not answered three of them is forgotten. */
 const pollMs = 2500;
 const nodeLifeMs = 3 * pollMs + 500;
-/** E1.31 wants the list of universes every 10 s. */
+/** The interval of the list of universes: E1.31 requires 10 s. */
 const listMs = 10_000;
-/** The maximum number of polls that are answered in a second. */
+/** The maximum number of polls that are answered per second. */
 const maxRepliesPerSecond = 20;
 
 export interface SocketOptions {
@@ -81,7 +81,7 @@ export class DmxSocket implements Transport {
     socket.on('message', (bytes, { address, port }) => {
       if (isEnded) return;
       if (this.#guard?.(address) === false || (isLoopback(settings.interface) && !isLoopback(address))) {
-        this.#options.refuse(bytes, 'expected a packet of a sender that may send');
+        this.#options.refuse(bytes, 'expected a packet from an allowed sender');
         return;
       }
       this.sender = address;
@@ -114,7 +114,7 @@ export class DmxSocket implements Transport {
     for (const universe of receives) socket.addMembership(groupOf(universe), settings.interface || undefined);
   }
 
-  /** Sends a poll, or the list of universes, now and then again and again. */
+  /** Sends a poll, or the list of universes, immediately and then regularly. */
   #announce(afterMs: number): void {
     const { protocol, scheduler, sends, settings, cid } = this.#options;
     const isSacn = protocol === sacn;
@@ -144,7 +144,7 @@ export class DmxSocket implements Transport {
     return true;
   }
 
-  /** Whether the packet is the poll of this very socket, which a broadcast brings back. */
+  /** Whether the packet is a poll that this socket sent by broadcast and has received itself. */
   #isOwn(address: string, port: number): boolean {
     return (
       port === this.#port && addressesOfMachine().some((own) => own.address === address) && this.#targets.length === 0
