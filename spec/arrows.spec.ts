@@ -41,6 +41,7 @@ const contract = [
 const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
   'connections/device/': ['device/', 'expression/', 'json5/'],
   'connections/mail/': ['connections/message-template.ts', 'connections/outbox.ts', 'device/', 'nodemailer'],
+  'connections/modbus/': ['device/'],
   'connections/mqtt/': ['device/', 'expression/', 'json5/'],
   'connections/dmx/': ['device/'],
   'connections/osc/': ['device/'],

@@ -7,6 +7,7 @@ export const registry = {
   dummy: () => import('./dummy/dummy.ts').then(({ dummy }) => dummy),
   keyboard: () => import('./keyboard/keyboard.ts').then(({ keyboard }) => keyboard),
   mail: () => import('./mail/mail.ts').then(({ mail }) => mail),
+  modbus: () => import('./modbus/modbus.ts').then(({ modbus }) => modbus),
   mqtt: () => import('./mqtt/mqtt.ts').then(({ mqtt }) => mqtt),
   nats: () => import('./nats/nats.ts').then(({ nats }) => nats),
   osc: () => import('./osc/osc.ts').then(({ osc }) => osc),

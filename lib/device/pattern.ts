@@ -386,7 +386,8 @@ const checksums: ReadonlyMap<string, (bytes: Uint8Array, kind: string) => number
   ['crc16', (bytes, kind) => (kind === 'modbus' ? crcModbus(bytes) : crcCcitt(bytes, kind === 'xmodem' ? 0 : 0xffff))],
 ]);
 
-function crcModbus(bytes: Uint8Array): number[] {
+/** Returns the two bytes of the checksum of Modbus RTU, the lower one first. */
+export function crcModbus(bytes: Uint8Array): number[] {
   let crc = 0xffff;
   for (const byte of bytes) {
     crc ^= byte;

@@ -59,3 +59,14 @@ function wholeDigits(number: number, places: number): string {
   const isUp = digits[kept]! >= '5';
   return String(BigInt(digits.slice(0, kept)) + (isUp ? 1n : 0n));
 }
+
+/** Returns the decimal number with the fewest digits that has the same 32-bit float. It is usually the number that the sender typed. */
+export function shortestFloat(float: number): number {
+  const short = Math.round(float * 1000) / 1000; // most numbers have up to three decimals
+  if (Math.fround(short) === float && Math.abs(short) < 1e6) return short;
+  for (let digits = 6; digits <= 9; digits++) {
+    const shorter = Number(float.toPrecision(digits));
+    if (Math.fround(shorter) === float) return shorter;
+  }
+  return float;
+}

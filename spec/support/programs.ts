@@ -27,6 +27,7 @@ export const programs = {
   haproxy: command('haproxy'),
   keyboard: { packages: ['libxtst6', 'libxt6', 'libxrandr2'], isThere: hasKeyboard },
   lighttpd: command('lighttpd'),
+  mbpoll: command('mbpoll'),
   mosquitto: command('mosquitto'),
   mosquitto_pub: command('mosquitto_pub', 'mosquitto-clients'),
   'liblo-tools': { packages: ['liblo-tools'], isThere: () => ['oscsend', 'oscdump'].every(pathOf) },

@@ -2,19 +2,13 @@
 // A template stands for many addresses: `ch/{n:1..32}/fader` for `/ch/{n:00}/mix/fader`.
 
 import { parameterIdMistake } from '../../model/address.ts';
+import { shortestFloat } from '../../model/digits.ts';
 import { describe, HubError, messageOf } from '../../model/error.ts';
 import type { About, Access, ParameterDeclaration } from '../../model/parameter.ts';
 import { convert, type Value, type ValueType } from '../../model/value.ts';
 import { combinationsOf, filled, readTemplate, type Template, type Variable } from '../id-template.ts';
 import type { SettingMistake } from '../setting.ts';
-import {
-  decodePacket,
-  encodeMessage,
-  maxAddressBytes,
-  type OscMessage,
-  type OscValue,
-  shortestFloat,
-} from './packet.ts';
+import { decodePacket, encodeMessage, maxAddressBytes, type OscMessage, type OscValue } from './packet.ts';
 import type { ArgumentSetting, OscSettings, ParameterSettings } from './settings.ts';
 
 /** The maximum number of parameters of a connection. */

@@ -1,6 +1,8 @@
 // The codec of OSC 1.0 and 1.1: packets, messages, bundles, and their form as text. A packet takes effect only after all of it was decoded,
 // and every part has a maximum size. Errors in packets are returned, because throwing them would make a flood expensive.
 
+import { shortestFloat } from '../../model/digits.ts';
+
 /** The longest packet in bytes: the limit of UDP, which also applies to TCP. */
 export const maxPacketBytes = 65_507;
 /** The longest address, in bytes. */
@@ -188,17 +190,6 @@ class Decoder {
     }
     return { timeMs, elements };
   }
-}
-
-/** Returns the decimal number with the fewest digits that has the same 32-bit float. It is usually the number that the sender typed. */
-export function shortestFloat(float: number): number {
-  const short = Math.round(float * 1000) / 1000; // most numbers have up to three decimals
-  if (Math.fround(short) === float && Math.abs(short) < 1e6) return short;
-  for (let digits = 6; digits <= 9; digits++) {
-    const shorter = Number(float.toPrecision(digits));
-    if (Math.fround(shorter) === float) return shorter;
-  }
-  return float;
 }
 
 /** Returns the time of a time tag in milliseconds since 1970; 0: immediately. */

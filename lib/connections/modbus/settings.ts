@@ -1,0 +1,173 @@
+// The settings of a Modbus connection: how the hub reaches the devices, or is reached, and which register belongs to which parameter.
+
+import { z } from 'zod';
+import type { Place } from '../../device/ports.ts';
+import { valueClasses } from '../../model/parameter.ts';
+import { record } from '../../model/record-schema.ts';
+import { listeningPlace, networksSetting, placeExpected, placeSetting, portSetting } from '../places.ts';
+import { durationSetting, integerSetting, lossSetting } from '../setting.ts';
+import type { Mode } from './frame.ts';
+
+/** The types of the values in registers. */
+export const registerTypes = ['u16', 'i16', 'u32', 'i32', 'f32', 'text'] as const;
+export type RegisterType = (typeof registerTypes)[number];
+
+const bound = (about: string) => z.number({ error: 'a number' }).optional().describe(about);
+const text = (about: string) => z.string({ error: 'text' }).optional().describe(about);
+const addressSetting = (about: string) => integerSetting(0, 65_535).optional().describe(about);
+const unitExpected = 'integer 0..255, or text with variables such as "{u}"';
+const unitSetting = () => z.union([integerSetting(0, 255), z.string({ error: unitExpected })], { error: unitExpected });
+const wordOrderSetting = () => z.enum(['high-first', 'low-first'], { error: 'high-first or low-first' });
+
+const parameterSchema = z.strictObject({
+  coil: addressSetting('The address of its coil, counted from 0'),
+  discrete: addressSetting('The address of its discrete input, counted from 0'),
+  input: addressSetting('The address of its input register, counted from 0'),
+  holding: addressSetting('The address of its holding register, counted from 0'),
+  stride: integerSetting(1, 65_535)
+    .optional()
+    .describe('The distance between the addresses of a template; default: its size'),
+  unitId: unitSetting().optional().describe('The unit that it belongs to; with variables of the ID: "{u}"'),
+  as: z
+    .enum(registerTypes, { error: `one of ${registerTypes.join(', ')}` })
+    .default('u16')
+    .describe('The type of its value: u16, i16, u32, i32, f32 or text; 32 bits are two registers'),
+  length: integerSetting(1, 120).optional().describe('The length of its text in registers, two characters each'),
+  bit: integerSetting(0, 15).optional().describe('Its bit in the register; 0 is the lowest'),
+  wordOrder: wordOrderSetting()
+    .optional()
+    .describe('Which of two registers comes first; default: that of the connection'),
+  scale: z
+    .number({ error: 'a number other than 0' })
+    .refine((scale) => scale !== 0, { error: 'expected a number other than 0, got 0' })
+    .default(1)
+    .describe('Its value is the number in the register times this'),
+  offset: z.number({ error: 'a number' }).default(0).describe('This is added to its value'),
+  unknownIf: z.number({ error: 'a number' }).optional().describe('The number in the register that means unknown'),
+  access: z
+    .enum(['read-only', 'write-only', 'read-write'], { error: 'one of read-only, write-only, read-write' })
+    .optional()
+    .describe('Default: read-write for coils and holding registers; write-only ones are never read'),
+  confirm: z
+    .enum(['read', 'answer'], { error: 'read or answer' })
+    .optional()
+    .describe('How a write is confirmed; default: that of the connection'),
+  every: durationSetting(10).optional().describe('How often it is read; default: that of the connection'),
+  label: text('Its name for people'),
+  unit: text('The unit of its value'),
+  min: bound('The least value; lower ones are refused'),
+  max: bound('The greatest value; higher ones are refused'),
+  step: bound('The step of its values'),
+  choices: record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+    .optional()
+    .describe('All of its values, by their names; others are refused'),
+  description: text('What it is for'),
+  class: z
+    .enum(valueClasses, { error: `one of ${valueClasses.join(', ')}` })
+    .optional()
+    .describe('state, meter or event; meters skip history and traces'),
+});
+
+export type ParameterSettings = z.output<typeof parameterSchema>;
+
+const serialSchema = z.union(
+  [
+    z.string().min(1),
+    z.strictObject({
+      path: z.string().min(1).describe('Its path, such as /dev/ttyUSB0'),
+      baudRate: integerSetting(50, 4_000_000).default(19_200).describe('Bits per second'),
+      dataBits: z.literal([7, 8]).default(8).describe('Data bits'),
+      stopBits: z.literal([1, 2]).default(1).describe('Stop bits'),
+      parity: z.enum(['none', 'even', 'odd']).default('even').describe('Parity'),
+    }),
+  ],
+  { error: 'the path of a serial port, or { path, baudRate, parity }' },
+);
+
+export const settingsSchema = z
+  .strictObject({
+    tcp: placeSetting()
+      .optional()
+      .describe('Connect to the device or gateway at this host:port; the usual port is 502'),
+    hosts: z
+      .array(placeSetting(), { error: `a list of ${placeExpected}` })
+      .max(16)
+      .default([])
+      .describe('Further places of the same device, tried in turn when the one in `tcp` does not answer'),
+    serial: serialSchema
+      .optional()
+      .describe('Use a serial port: its path, or { path, baudRate, dataBits, stopBits, parity }'),
+    listen: portSetting('Be a server for clients over TCP at this port, or address:port'),
+    server: z.boolean().default(false).describe('true: be a server at the serial port; default: be its client'),
+    framing: z
+      .enum(['tcp', 'rtu'], { error: 'tcp or rtu' })
+      .optional()
+      .describe(
+        'tcp: with the header of Modbus TCP; rtu: with a checksum, as behind some converters. Default: by the way',
+      ),
+    allowFrom: networksSetting('Which clients may connect to `listen`: addresses and networks; default: anybody'),
+    unitId: integerSetting(0, 255).default(1).describe('The unit, also called slave or server address'),
+    parameters: record(
+      z.string().meta({ description: 'A Parameter ID; {n:1..32} and {side:L|R} stand for several' }),
+      parameterSchema,
+    )
+      .default({})
+      .describe('The parameters, by ID, with their registers'),
+    every: durationSetting(10).default(1000).describe('How often the parameters are read'),
+    wordOrder: wordOrderSetting().default('high-first').describe('Which of two registers of a value comes first'),
+    confirm: z
+      .enum(['read', 'answer'], { error: 'read or answer' })
+      .default('read')
+      .describe('How a write is confirmed. read: the hub reads the value back; answer: the device accepts it'),
+    gap: integerSetting(0, 120).default(8).describe('How many unused registers may be read to join two reads'),
+    maxRegisters: integerSetting(1, 125).default(125).describe('How many registers the device lets be read at once'),
+    writeSeveral: z
+      .boolean()
+      .default(false)
+      .describe('true: also write a single item with function 15 or 16, for devices that lack 5 and 6'),
+    window: integerSetting(1, 16).default(1).describe('How many requests may wait for answers over TCP'),
+    timeout: durationSetting(10, 60_000).default(1000).describe('How long an answer may take'),
+    retries: integerSetting(0, 10).default(1).describe('How often a request without an answer is sent again'),
+    spacing: durationSetting(0, 10_000)
+      .optional()
+      .describe('The pause before each request; default: 0 over TCP, 5 ms else'),
+    connectTimeout: durationSetting(100, 60_000).default(5000).describe('How long a connect over TCP may take'),
+    idleTimeout: durationSetting(100)
+      .optional()
+      .describe('A server: how long clients may be silent before the values are stale; default: any time'),
+    requestsPerSecond: integerSetting(1, 1_000_000)
+      .default(10_000)
+      .describe('A server: how many requests are answered in a second; more are refused and counted'),
+    onLoss: lossSetting('the device'),
+    simulate: z.boolean().default(false).describe('true: run without a device; every write is confirmed immediately'),
+  })
+  .superRefine(({ tcp, serial, listen, hosts, server, framing }, context) => {
+    const add = (message: string) => context.addIssue({ code: 'custom', message });
+    if ([tcp, serial, listen].filter((way) => way !== undefined).length !== 1)
+      add('expected exactly one of tcp, serial and listen');
+    else if (hosts !== undefined && hosts.length > 0 && tcp === undefined) add('expected hosts only together with tcp');
+    else if (server === true && serial === undefined) add('expected server only together with serial');
+    else if (framing !== undefined && tcp === undefined) add('expected framing only together with tcp');
+  });
+
+export type ModbusSettings = z.output<typeof settingsSchema>;
+
+export function isServer({ listen, server }: ModbusSettings): boolean {
+  return listen !== undefined || server;
+}
+
+export function modeOf({ serial, framing }: ModbusSettings): Mode {
+  return framing ?? (serial === undefined ? 'tcp' : 'rtu');
+}
+
+/** Returns the local address on which a server listens; undefined: it does not. */
+export function listenPlace({ listen }: ModbusSettings): Place | undefined {
+  return listen === undefined ? undefined : listeningPlace(listen, []);
+}
+
+/** Returns the serial port with all of its settings; undefined: there is none. */
+export function serialTarget({ serial }: ModbusSettings) {
+  if (serial === undefined) return undefined;
+  const usual = { baudRate: 19_200, dataBits: 8, stopBits: 1, parity: 'even' } as const;
+  return typeof serial === 'string' ? { path: serial, ...usual } : serial;
+}
