@@ -232,6 +232,6 @@ test('errors in channels are reported with their location', async (t) => {
   const starting = startTestHub(t, { connections: { it: { type: 'dmx', protocol: 'sacn', parameters } } });
   const { message } = (await t.throwsAsync(starting))!;
   t.regex(message, /parameters\.a\.universe: expected a universe 1\.\.63999 over sacn, got 0/);
-  t.regex(message, /channel: expected channels up to 512, b\/4 would have 513/);
+  t.regex(message, /channel: expected channels up to 512, but b\/4 would reach channel 513/);
   t.regex(message, /parameters\.d\.channel: expected a free channel for d, but c has channel 5/);
 });

@@ -81,7 +81,7 @@ test('the patterns of all subscriptions of a user share a limit of characters, r
     client.send({ sub, include: addresses(sub) });
     return (await client.frames.until((frame) => 'error' in frame || 'mode' in frame)).at(-1);
   };
-  const error = 'sub: expected at most patterns of 65536 characters in total clients of user ann, got more';
+  const error = 'sub: expected at most patterns of 65536 characters in all clients of user ann, got more';
   t.like(await answerOf(one, 1), { sub: 1, mode: 'snapshot' });
   t.like(await answerOf(other, 2), { sub: 2, mode: 'snapshot' });
   t.like(await answerOf(other, 3), { sub: 3, error });
