@@ -141,6 +141,7 @@ const sights: (readonly [hash: string, ready: string])[] = [
   ['#/log', '.entry'],
   ['#/clients', '[data-client]'],
   ['#/users', '[data-device]'],
+  ['#/users?as=matrix', '[data-rights]'],
   ['#/flows?as=graph', '.box.rule'],
   chosenRule,
   ['#/flows?as=list&rule=rule 24 of the studio', '.runs ol'],

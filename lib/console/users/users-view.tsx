@@ -5,12 +5,14 @@ import { counted } from '../../model/digits.ts';
 import type { Device, KioskLink, UserAction, UserInfo, UserList } from '../../wire/http/user-shapes.ts';
 import { createAttempt, postJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
+import { route, setParams } from '../page/route.ts';
 import { formatDate, formatSpan, useNow } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
 import { createKioskInvitation } from './kiosk-invitation.tsx';
+import { Matrix } from './matrix.tsx';
 
 export default function Users() {
   const { data, error, refresh } = usePolled<UserList>('/hub/users');
@@ -22,6 +24,7 @@ export default function Users() {
     ask({ title: `Revoke ${name}?`, text, verb: 'Revoke', act: () => revoke(device) });
   const { invite, KioskInvitation } = createKioskInvitation(refresh);
   const isSought = (...texts: string[]) => texts.join(' ').toLowerCase().includes(searched().toLowerCase());
+  const isMatrix = () => route().params.as === 'matrix';
   const users = () => data()?.users.filter(({ name }) => isSought(name)) ?? [];
   const devices = () => data()?.devices.filter(({ name, user, kind }) => isSought(name, user, kind)) ?? [];
   const links = () => data()?.kioskLinks.filter(({ name, user }) => isSought(name, user, 'kiosk', 'link')) ?? [];
@@ -34,6 +37,15 @@ export default function Users() {
           {links().length > 0 && `, ${counted(links().length, 'unopened link')}`}
         </span>
         <Search label="Search users and devices" placeholder="Search by user, device or kind" />
+        <Show when={users().length > 0}>
+          <button
+            type="button"
+            aria-pressed={isMatrix()}
+            onClick={() => setParams({ as: isMatrix() ? undefined : 'matrix' })}
+          >
+            Matrix
+          </button>
+        </Show>
       </div>
       <Fault text={error()} />
       <div class="scroll" tabIndex={-1}>
@@ -44,7 +56,9 @@ export default function Users() {
           </p>
         </Show>
         <Show when={users().length > 0}>
-          <UserTable users={users()} invite={invite} />
+          <Show when={isMatrix()} fallback={<UserTable users={users()} invite={invite} />}>
+            <Matrix users={users()} />
+          </Show>
         </Show>
         <Fault text={failure()} />
         <Show when={data() && data()!.users.length > 0}>
