@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { expectAccessible } from '../support/browser/accessible.ts';
-import { desktop, goTo, openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { desktop, goTo, openConsole, phone, signIn, waitUntil } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { api, type HubUnderTest, startHubFrom, writer } from '../support/hub.ts';
 import { shared } from '../support/shared.ts';
@@ -339,3 +339,31 @@ test.serial('a variable of a template is one piece for the keys; removing it lea
   await takeOver(t, page);
   t.is(await read(), text.replace("'desk/mic${n}'", "'desk/mic1'"));
 });
+
+test.serial(
+  'a user without the right to edit is offered no edit, and reads why not where somebody has sent him',
+  async (t) => {
+    const users = {
+      owner: { password: 'owner', read: ['**'], write: ['**'], manage: true, edit: ['**'] },
+      reader: { password: 'reader', read: ['**'], manage: true },
+      other: { password: 'other', read: ['**'], manage: true, edit: ['other.json5'] },
+    };
+    const file = text.replace(JSON.stringify(api), JSON.stringify({ ...api, users }));
+    const hub = await startHubFrom(t, { 'studio.json5': file, 'other.json5': '{ rules: [] }' });
+    for (const user of ['reader', 'other'] as const) {
+      const page = await openConsole(t, browser, hub.port);
+      await signIn(page, user, user);
+      await goTo(page, '#/flows?as=list');
+      await page.getByText('desk/level', { exact: true }).first().waitFor();
+      if (user === 'reader') t.is(await page.getByRole('link', { name: /^Edit / }).count(), 0);
+      const place = `${join(hub.folder, 'studio.json5')}:9:5`;
+      await goTo(page, `#/rule?${new URLSearchParams({ rule: 'level', place })}`);
+      await page
+        .getByText(/expected a (?:file that you|user who) may edit/)
+        .first()
+        .waitFor();
+      t.is(await page.getByLabel('JSON5 of the rule').count(), 0);
+    }
+    t.is(await readFile(join(hub.folder, 'studio.json5'), 'utf8'), file);
+  },
+);

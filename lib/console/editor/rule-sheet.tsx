@@ -16,6 +16,7 @@ import {
 import { messageOf } from '../../model/error.ts';
 import type { EditResult, SeparationAnswer, SourceList } from '../../wire/http/editing-shapes.ts';
 import { createLiveValues } from '../hub/live-values.ts';
+import { mayEdit } from '../hub/me.ts';
 import { getJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
 import { useDelay } from '../page/page-timers.ts';
@@ -60,7 +61,7 @@ export default function RuleSheet() {
       <div class="bar">
         <h1>{isNew() ? 'New rule' : 'Rule'}</h1>
         <a href={linkTo('flows', isNew() ? {} : { rule: route().params.rule })}>Flows</a>
-        <Show when={route().params.place}>
+        <Show when={mayEdit() && route().params.place}>
           {(place) => (
             <a class="button" href={linkTo('rule', { new: 'yes', file: splitPlace(place()).file })}>
               + Rule
