@@ -15,6 +15,7 @@ const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>>
   edits: () => import('./edits.ts'),
   fuzz: () => import('./fuzz/fuzz.ts'),
   misbehave: () => import('./misbehave/misbehave.ts'),
+  modbus: () => import('./modbus/modbus.ts'),
   networks: () => import('./networks/networks.ts'),
   osc: () => import('./osc/osc.ts'),
   recipes: () => import('./recipes.ts'),
