@@ -245,7 +245,7 @@ test.serial('a rule of an instance is made separate with its instance, which bec
   await type(page, 'Destination 1', 'desk/red-2');
   await takeOver(t, page);
   t.is(await readFile(template!, 'utf8'), rules);
-  t.regex(await readFile(own!, 'utf8'), /variables: \{ map: '!value' \}[^]*to: 'desk\/red-2'/);
+  t.regex(await readFile(own!, 'utf8'), /variables: \{ map: '!value' \}[\s\S]*to: 'desk\/red-2'/);
   t.regex(await readFile(list!, 'utf8'), /each: \{ d1: \{ map: 'value' \} \}/);
 });
 
