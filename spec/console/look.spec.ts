@@ -36,6 +36,11 @@ const flow = {
     },
     onair: { type: 'xml-file-output', description: 'on-air page', filename: 'onair.xml', template: '<a></b>' },
     store: { type: 'store', folder: './data', snapshots: { studio: { include: ['desk/**'] } } },
+    opening: {
+      type: 'schedule',
+      zone: 'UTC',
+      entries: { office: { days: 'mon-fri', from: '06:00', to: '22:00' }, gong: { at: '*:00' } },
+    },
     spare: { type: 'dummy', enabled: false, parameters: ['lamp,B'] },
     clock: { type: 'timer', timers: [1000], pulses: [{ interval: 500 }] },
   },
@@ -61,6 +66,8 @@ const wall = {
 const sights: [name: string, hash: string, ready: string][] = [
   ['start', '#/start', '.start .panel'],
   ['alarms', '#/alarms', 'h1'],
+  ['schedule', '#/schedule?entry=opening/office', '.next-times li'],
+  ['rights', '#/users?as=matrix', '[data-rights]'],
   ['connections', '#/connections', '[data-connection=spare]'],
   ['parameters', '#/parameters', '[data-address="desk/level"] .value >> text=0.5'],
   ['tree', '#/parameters?as=tree&search=desk', '[data-address="desk/level"] .value >> text=0.5'],
