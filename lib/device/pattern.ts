@@ -383,8 +383,18 @@ const checksums: ReadonlyMap<string, (bytes: Uint8Array, kind: string) => number
       return [kind === 'complement' ? (256 - sum) & 0xff : sum];
     },
   ],
-  ['crc16', (bytes, kind) => (kind === 'modbus' ? crcModbus(bytes) : crcCcitt(bytes, kind === 'xmodem' ? 0 : 0xffff))],
+  [
+    'crc16',
+    (bytes, kind) => crcKinds[Object.hasOwn(crcKinds, kind) ? (kind as keyof typeof crcKinds) : 'ccitt'](bytes),
+  ],
 ]);
+
+/** The kinds of `crc16`; any other one is `ccitt`. */
+const crcKinds = {
+  modbus: crcModbus,
+  xmodem: (bytes: Uint8Array) => crcCcitt(bytes, 0),
+  ccitt: (bytes: Uint8Array) => crcCcitt(bytes, 0xffff),
+};
 
 /** Returns the two bytes of the checksum of Modbus RTU, the lower one first. */
 export function crcModbus(bytes: Uint8Array): number[] {
