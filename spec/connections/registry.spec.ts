@@ -11,7 +11,7 @@ import { createFolder } from '../support/folder.ts';
 
 const lib = resolve(import.meta.dirname, '../../lib');
 
-/** The registry, the files that contain, show or write flow files, and those that use device or alarms in another sense, such as a view. */
+/** The registry, the files that contain, show or write flow files, and those in which a word is a view, a widget or a list. */
 const flows = [
   'command/run/run.ts',
   'command/init.ts',
@@ -21,11 +21,18 @@ const flows = [
   'connections/registry.ts',
   'connections/rest-api/endpoints/alarms.ts',
   'connections/rest-api/endpoints/connections.ts',
+  'console/alarms/alarm-form.tsx',
+  'console/alarms/alarms-view.tsx',
+  'console/dashboard/readings/schedule.tsx',
+  'console/dashboard/widget-place.tsx',
+  'console/editor/item-form.tsx',
   'console/history/no-store.tsx',
+  'console/schedule/schedule-view.tsx',
   'console/start/navigation.tsx',
   'console/start/start-view.tsx',
   'console/users/users-view.tsx',
   'console/views.ts',
+  'dashboard/format.ts',
   'flow/check/tests/tests.ts',
   'flow/run/connections/supervisor.ts',
   'testing/test-flow.ts',

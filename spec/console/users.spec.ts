@@ -61,7 +61,7 @@ const openElsewhere = shared(async (t) => {
   return { network, page: await openConsole(t, browser, network.port, '#/parameters') };
 });
 
-const forAll = ['Start', 'Alarms', 'Parameters', 'Why', 'History', 'Snapshots', 'Dashboards'];
+const forAll = ['Start', 'Alarms', 'Schedule', 'Parameters', 'Why', 'History', 'Snapshots', 'Dashboards'];
 const forManagers = ['Connections', 'Flows', 'Audit', 'Log', 'Hubs', 'Clients', 'Users'];
 
 /** What everybody may look at, and what has to be there first. */

@@ -1,9 +1,9 @@
 // How much of a connection the patterns of a user cover.
 
 import test from 'ava';
-import { coverage } from '../../../lib/console/users/coverage.ts';
+import { coverage, type Extent } from '../../../lib/console/users/coverage.ts';
 
-const rows: readonly (readonly [globs: string[], deny: string[], expected: string])[] = [
+const rows: readonly (readonly [globs: string[], deny: string[], expected: Extent])[] = [
   [[], [], 'none'],
   [['**'], [], 'all'],
   [['desk/**'], [], 'all'],
