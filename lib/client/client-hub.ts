@@ -29,7 +29,7 @@ export interface Hub {
   readonly state: HubState;
   /** Hot, replays last, completes with `close()`. */
   readonly state$: Stream<HubState>;
-  /** Whether the values may be outdated: from a break or silence of the link until everything is up to date again. */
+  /** Whether the values may be outdated: from the loss or silence of the link until everything is up to date again. */
   readonly stale: boolean;
   /** Hot, replays last, distinct, completes with `close()`. */
   readonly stale$: Stream<boolean>;
@@ -190,7 +190,7 @@ export interface ConnectOptions extends HubSettings, Credentials {
 /**
  * Connects to `ws://studio.local:17011/ws`, `http://studio.local:17011`, or by default to the hub that served the page. Given several
  * addresses, of hubs that show the same parameters, tries the next one after each failed attempt or lost link. Returns immediately: the
- * library opens the link, and reopens it after each break. Errors: a `TypeError` for an invalid URL.
+ * library opens the link, and reopens it after each loss. Errors: a `TypeError` for an invalid URL.
  */
 export function connect(url?: string | URL | readonly (string | URL)[], options: ConnectOptions = {}): Hub {
   const { token, username, password, WebSocket, ...settings } = options;

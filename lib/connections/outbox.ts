@@ -278,7 +278,7 @@ export class Outbox {
     counts.pending--;
     this.#options.context.log.warn(
       {},
-      `${message.name}: more than ${maxQueued} messages or ${maxQueuedBytes / 1024} KiB wait for the target; the oldest was dropped`,
+      `${message.name}: more than ${maxQueued} messages or ${maxQueuedBytes / 1024} KiB were waiting for the target; the oldest was dropped`,
       `dropped ${message.name}`,
     );
     this.#forget(message);

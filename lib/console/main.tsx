@@ -137,7 +137,7 @@ function Header(props: { readonly leave: () => void; readonly showHelp: () => vo
   );
 }
 
-/** Replaces a view that the user has no right to see, for example after following a link. */
+/** Replaces a view that the user is not allowed to see, for example after following a link. */
 function NotOffered(props: { readonly title: string }) {
   return (
     <>

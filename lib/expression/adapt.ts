@@ -133,7 +133,7 @@ export class Adaptation {
     const type = this.#typeOf?.(address, offset);
     if (type === 'T')
       throw new ExpressionMistake(
-        `expected a parameter with a value, but "${address}" is a trigger: list it in from instead`,
+        `expected a parameter with a value, but "${address}" is a trigger: list it in \`from\` instead`,
         offset,
       );
     const { start, end } = first;

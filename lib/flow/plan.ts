@@ -29,7 +29,7 @@ export interface Plan {
    */
   readonly placeOf?: (rule: Pick<RulePlan, 'body'>) => string | undefined;
   /**
-   * Returns the reason of a faulty connection as one line with its location, `demo.json5:7:20: connections.api.port: …`, if the reason
+   * Returns the reason for a faulty connection as one line with its location, `demo.json5:7:20: connections.api.port: …`, if the reason
    * begins with a setting; undefined if the connection is not in a file. The first call reads the texts of the files. Omitted: no files.
    */
   readonly lineAbout?: (connectionId: string, reason: string) => string | undefined;

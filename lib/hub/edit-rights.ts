@@ -202,7 +202,7 @@ class Check {
         this.#refuse(
           file,
           path,
-          'expected at most one of all, exists, map, filter and cel.bind, unless you may edit everything',
+          'expected at most one call of `all`, `exists`, `map`, `filter` or `cel.bind`, unless you may edit everything',
         );
     } else if (Array.isArray(value)) value.forEach((one, index) => void this.#mayReadAll(file, one, [...path, index]));
     else if (isJsonObject(value))

@@ -32,7 +32,7 @@ export function fixedText(number: number, digits: number): string {
   return number < 0 && /[1-9]/.test(whole) ? `-${text}` : text;
 }
 
-/** Groups the digits of a whole number: `20,000`. `Intl` can do the same, but loading it adds some 20 ms to the start of a process. */
+/** Groups the digits of a whole number: `20,000`. `Intl` can do the same, but loading it adds about 20 ms to the start of a process. */
 export function groupDigits(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }

@@ -278,8 +278,8 @@ export class Budget {
     if (!this.isSpent || this.#isReported) return undefined;
     this.#isReported = true;
     return this.#items < 0
-      ? `expected at most ${groupDigits(maxItems)} items from each and instances in one file, got more`
-      : `expected at most ${maxCharacters / 1024 / 1024} MB of text from each and instances in one file, got more`;
+      ? `expected at most ${groupDigits(maxItems)} items from \`each\` and \`instances\` combined in one file, got more`
+      : `expected at most ${maxCharacters / 1024 / 1024} MB of text from \`each\` and \`instances\` combined in one file, got more`;
   }
 
   get itemsLeft(): number {

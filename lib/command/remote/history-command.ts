@@ -10,7 +10,7 @@ import { type RemoteOptions, request } from './ask-hub.ts';
 import { localTime, show, withZone } from './phrases.ts';
 
 export function register(cli: Cli): void {
-  remoteCommand(cli, 'history', 'print past values of a parameter of a running hub, from its store')
+  remoteCommand(cli, 'history', 'print past values of a parameter on a running hub, from its store')
     .option('--from <time>', 'start: 2026-11-22T03:00, or relative to now: -1h, -7d', '-1h')
     .option('--to <time>', 'end, in the same form (default: now)')
     .option('--points <count>', 'approximate maximum number of lines (default: 1000)')

@@ -106,7 +106,7 @@ export async function replay(
   const shown = kept.slice(0, Number(limit));
   const [lost, more] = [deviations.count - kept.length, kept.length - shown.length];
   if (lost > 0)
-    console.print(`only the newest ${counted(kept.length, 'deviation')} of ${groupDigits(deviations.count)} are kept`);
+    console.print(`only the newest ${groupDigits(kept.length)} of ${counted(deviations.count, 'deviation')} were kept`);
   for (const { time, address, ...rest } of shown)
     console.print(printable(describeDeviation({ time: toIsoTime(time), parameter: address, ...rest })));
   if (more > 0) console.print(`… and ${more} more`);

@@ -52,7 +52,7 @@ export async function shadow(options: RemoteOptions & { json?: boolean }, consol
     console.print(
       printable(`${address}: ${counted(count, 'deviation')}, ${differs ? 'different now' : 'the same now'}`),
     );
-  if (report.count === 0) console.print('no difference');
+  if (report.count === 0) console.print('no differences');
   return 0;
 }
 
@@ -61,7 +61,9 @@ function printRules({ kind, since, rules, left, notInShadow }: ShadowReport, con
     console.print('nothing runs in shadow');
     return;
   }
-  console.print(printable(`in shadow since ${localTime(since)}: ${rules.length === 0 ? 'no rule' : rules.join(', ')}`));
+  console.print(
+    printable(`in shadow since ${localTime(since)}: ${rules.length === 0 ? 'no rules' : rules.join(', ')}`),
+  );
   if (left.length > 0) console.print(printable(`live, but not in shadow: ${left.join(', ')}`));
   if (notInShadow.length > 0)
     console.print(

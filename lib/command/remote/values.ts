@@ -24,7 +24,7 @@ export function register(cli: Cli): void {
     .action((address: string, options: RemoteOptions & { json?: boolean }) => finish(get(address, options, console)));
   remoteCommand(cli, 'set', 'set a parameter of a running hub, or fire a trigger')
     .argument(...operand)
-    .option('--confirm <duration>', 'wait up to this long for the device to confirm the value, such as 2s')
+    .option('--confirm <duration>', 'wait up to this long, such as 2s, for the device to confirm the value')
     .argument('[value]', 'the new value, converted to the type of the parameter; omit it to fire a trigger')
     .allowUnknownOption() // a value may begin with a minus
     .action((address: string, value: string | undefined, options: RemoteOptions & { confirm?: string }) => {

@@ -296,14 +296,14 @@ class Compiler {
       return this.#matchers([...path, 'send'], written.send ?? [], family);
     }
     if (written.send !== undefined)
-      this.#add([...path, 'send'], 'expected path over HTTP, with method, query and body');
+      this.#add([...path, 'send'], 'expected `path` over HTTP, with `method`, `query` and `body` if needed');
     const { path: own, body, form, method } = written;
     if (own === undefined) {
       if (written.send === undefined) this.#add(path, 'expected path, got none');
       return [];
     }
     if (body !== undefined && form !== undefined)
-      this.#add([...path, 'form'], 'expected either body or form, got both');
+      this.#add([...path, 'form'], 'expected either `body` or `form`, got both');
     if ((body ?? form) !== undefined && (method === 'GET' || method === 'HEAD'))
       this.#add([...path, 'method'], `expected POST, PUT, PATCH or DELETE with a body, got "${method}"`);
     const matcher = this.#request(path, { ...written, path: own });
@@ -369,7 +369,7 @@ class Compiler {
   #lengthBy({ at = 0, lengths, running }: NonNullable<NonNullable<Description['frame']>['lengthBy']>): Framing {
     const path = ['frame', 'lengthBy'];
     const ranges: { readonly low: number; readonly high: number; readonly rule: LengthRule }[] = [];
-    if (running === true && at > 0) this.#add([...path, 'at'], `expected 0 with running, got ${at}`);
+    if (running === true && at > 0) this.#add([...path, 'at'], `expected 0 with \`running\`, got ${at}`);
     for (const [written, length] of Object.entries(lengths)) {
       const here = [...path, 'lengths', written];
       const [, first, last = first] = /^([\da-f]{2})(?:\.\.([\da-f]{2}))?$/i.exec(written) ?? [];
@@ -379,14 +379,14 @@ class Compiler {
       else if (!(low <= high))
         this.#add(here, `expected a byte or a range in hexadecimal digits, such as 90 or 80..8F, got "${written}"`);
       else if (running === true && low < 0x80)
-        this.#add(here, `expected bytes from 80 upwards with running, got "${written}"`);
+        this.#add(here, `expected bytes from 80 upwards with \`running\`, got "${written}"`);
       if (typeof length === 'string' && !/^[\da-f]{2}$/i.test(length))
         this.#add(
           here,
           `expected a length, or the byte that ends the frame in hexadecimal digits, got ${describe(length)}`,
         );
       if (typeof length === 'number' && length <= at)
-        this.#add(here, `expected a length greater than at (${at}), got ${length}`);
+        this.#add(here, `expected a length greater than \`at\` (${at}), got ${length}`);
       const rule = typeof length === 'number' ? length : { end: Number.parseInt(length, 16) };
       ranges.push({ low, high, rule });
     }
@@ -427,7 +427,7 @@ class Compiler {
         break;
       }
       if (!family.isRead && family.write === undefined && described.write === undefined)
-        this.#add(path, 'expected at least one of on, of, ask and write');
+        this.#add(path, 'expected at least one of `on`, `of`, `ask` and `write`');
       return [family];
     });
   }
@@ -478,7 +478,7 @@ class Compiler {
         const path = ['groups', name];
         const isAsked = group.send !== undefined || group.path !== undefined;
         if (!isAsked && group.head === undefined && group.on === undefined)
-          this.#add(path, this.#isHttp ? 'expected path or on' : 'expected send, on or head');
+          this.#add(path, this.#isHttp ? 'expected `path` or `on`' : 'expected `send`, `on` or `head`');
         const ask: Ask | undefined = !isAsked
           ? undefined
           : {
@@ -587,7 +587,7 @@ class Compiler {
     const isFinding =
       ofGroup !== undefined && family.isDiscovered && value === undefined && !matcher.names.has('value');
     if (isFinding && family.described.ask === undefined)
-      this.#add(patternPath, 'expected {value} in the pattern, or an additional ask');
+      this.#add(patternPath, 'expected {value} in the pattern, or `ask` as well');
     if (!isFinding && value === undefined && family.type !== 'T' && !matcher.names.has('value')) {
       const got = known.filter((name) => !family.variables.includes(name));
       this.#add(
@@ -664,7 +664,7 @@ class Compiler {
     };
     for (const key of ['fail', 'retryIf'] as const)
       if (write[key] !== undefined && write.reply === undefined && !this.#isHttp)
-        this.#add([...at, key], 'expected reply as well: without it the hub does not wait for an answer');
+        this.#add([...at, key], 'expected `reply` as well: without it the hub does not wait for an answer');
     if (write.batch !== undefined && (write.send ?? []).length > 1)
       this.#add([...at, 'batch'], 'expected a single string in send, got several');
   }

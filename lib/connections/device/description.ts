@@ -239,15 +239,19 @@ const frame = z
   .superRefine(({ end, start, bytes, length, lengthBy, idle, prompt, block }, context) => {
     const kinds = [end ?? start, bytes, length, lengthBy, idle].filter((kind) => kind !== undefined);
     if (kinds.length !== 1)
-      context.addIssue({ code: 'custom', message: 'expected exactly one of end, bytes, length, lengthBy and idle' });
+      context.addIssue({
+        code: 'custom',
+        message: 'expected exactly one of `end`, `bytes`, `length`, `lengthBy` and `idle`',
+      });
     if (prompt !== undefined && (end === undefined || start !== undefined || block !== undefined))
       context.addIssue({
         code: 'custom',
         path: ['prompt'],
-        message: 'expected prompt only beside end, without start and block: set end, and remove the others',
+        message:
+          'expected `prompt` only together with `end`, without `start` or `block`: set `end`, and remove the others',
       });
     if (start !== undefined && end === undefined)
-      context.addIssue({ code: 'custom', path: ['start'], message: 'expected end as well, got none' });
+      context.addIssue({ code: 'custom', path: ['start'], message: 'expected `end` as well, got none' });
   });
 
 const greeting = z.strictObject({

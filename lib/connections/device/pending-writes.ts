@@ -110,7 +110,7 @@ export class PendingWrites {
       return;
     }
     if (type === 'T' && this.#triggers >= maxTriggers) {
-      this.#options.log.warn({}, `more than ${maxTriggers} triggers wait to be sent; one was dropped`);
+      this.#options.log.warn({}, `more than ${maxTriggers} triggers were waiting to be sent; one was dropped`);
       return;
     }
     const one: QueuedWrite = { instance, value, change };

@@ -46,7 +46,7 @@ function addressMistake(text: string): string {
   if (url === undefined || !['http:', 'https:'].includes(url.protocol) || !/^https?:\/\//i.test(text))
     return `expected an address such as "http://10.0.0.9/", got ${JSON.stringify(text)}`;
   if (url.username !== '' || url.password !== '')
-    return 'expected an address without a user name or password: set auth';
+    return 'expected an address without a user name or password: set `auth`';
   if (url.search !== '' || url.hash !== '') return `expected an address without ? and #, got ${JSON.stringify(text)}`;
   return '';
 }
@@ -88,7 +88,7 @@ export const settingsSchema = z
         digest: userSetting().optional().describe('HTTP Digest: { username, password }'),
       })
       .refine((auth) => Object.values(auth).filter((one) => one !== undefined).length === 1, {
-        error: 'expected exactly one of basic, bearer and digest',
+        error: 'expected exactly one of `basic`, `bearer` and `digest`',
       })
       .optional()
       .describe('How the hub signs in over HTTP: { basic }, { bearer } or { digest }'),
@@ -145,7 +145,7 @@ export const settingsSchema = z
     simulate: z.boolean().default(false).describe('true: run without a device; every write is confirmed immediately'),
   })
   .refine((settings) => transportNames.filter((name) => settings[name] !== undefined).length === 1, {
-    error: 'expected exactly one of tcp, udp, ws, listen, serial and http',
+    error: 'expected exactly one of `tcp`, `udp`, `ws`, `listen`, `serial` and `http`',
   })
   .meta({ oneOf: transportNames.map((name) => ({ required: [name] })) });
 

@@ -93,7 +93,7 @@ export type MessageSettings = z.output<typeof messageSchema>;
 export const settingsSchema = z.strictObject({
   url: text(urlError)
     .refine((url) => !url.includes('@'), {
-      error: 'expected an address without credentials: use the settings username and password',
+      error: 'expected an address without credentials: use the settings `username` and `password`',
       abort: true, // so that no later check shows it
     })
     .regex(/^smtps?:[/][/](\x5b[0-9a-fA-F:.]+\x5d|[^\s:/?#\x5b\x5d]+)(:[0-9]{1,5})?[/]?$/, {

@@ -56,7 +56,7 @@ export function isOfGateway(exception: number): boolean {
   return exception === 10 || exception === 11;
 }
 
-/** Returns the sentence of an exception: `illegal data address: the device has no such address (exception 2)`. */
+/** Returns the sentence for an exception: `illegal data address: the device has no such address (exception 2)`. */
 export function exceptionSentence(code: number): string {
   return `${exceptions[code] ?? 'unknown exception'} (exception ${code})`;
 }

@@ -140,21 +140,22 @@ function draftOf(
   const fail = (message: string, ...path: string[]) => void add(message, ...path);
   const [table, ...others] = tables.filter((name) => one[name] !== undefined);
   if (table === undefined || others.length > 0)
-    return fail('expected exactly one of coil, discrete, input and holding') as undefined;
+    return fail('expected exactly one of `coil`, `discrete`, `input` and `holding`') as undefined;
   const { as, bit, length, scale, offset, unknownIf, confirm = settings.confirm } = one;
   const isBit = isOfBits(table) || bit !== undefined;
   if (isBit && (as !== 'u16' || scale !== 1 || offset !== 0 || unknownIf !== undefined || length !== undefined))
-    return fail('expected no as, length, scale, offset and unknownIf of a bit') as undefined;
-  if (isOfBits(table) && bit !== undefined) return fail(`expected no bit of a ${table}`, 'bit') as undefined;
+    return fail('expected no `as`, `length`, `scale`, `offset` or `unknownIf` for a bit') as undefined;
+  if (isOfBits(table) && bit !== undefined) return fail(`expected no \`bit\` for a ${table}`, 'bit') as undefined;
   if ((as === 'text') !== (length !== undefined))
-    return fail('expected length together with as: "text", and only then', 'length') as undefined;
+    return fail('expected `length` only together with `as: "text"`, and always then', 'length') as undefined;
   if (as === 'text' && (scale !== 1 || offset !== 0 || unknownIf !== undefined))
-    return fail('expected no scale, offset and unknownIf of text') as undefined;
+    return fail('expected no `scale`, `offset` or `unknownIf` for text') as undefined;
   const canWrite = isServer(settings) || isWritableTable(table);
   const access = one.access ?? (canWrite ? 'read-write' : 'read-only');
-  if (access !== 'read-only' && !canWrite) return fail(`expected access read-only of ${table}`, 'access') as undefined;
+  if (access !== 'read-only' && !canWrite)
+    return fail(`expected \`access\` to be read-only for ${table}`, 'access') as undefined;
   if (access === 'write-only' && isServer(settings))
-    return fail('expected access read-only or read-write in a server', 'access') as undefined;
+    return fail('expected `access` to be read-only or read-write in a server', 'access') as undefined;
   if (access === 'write-only' && bit !== undefined)
     return fail('expected access read-write, because the other bits of the register are kept', 'access') as undefined;
   const isConfirmed = !isServer(settings) && access === 'read-write';

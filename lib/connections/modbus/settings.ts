@@ -144,10 +144,11 @@ export const settingsSchema = z
   .superRefine(({ tcp, serial, listen, hosts, server, framing }, context) => {
     const add = (message: string) => context.addIssue({ code: 'custom', message });
     if ([tcp, serial, listen].filter((way) => way !== undefined).length !== 1)
-      add('expected exactly one of tcp, serial and listen');
-    else if (hosts !== undefined && hosts.length > 0 && tcp === undefined) add('expected hosts only together with tcp');
-    else if (server === true && serial === undefined) add('expected server only together with serial');
-    else if (framing !== undefined && tcp === undefined) add('expected framing only together with tcp');
+      add('expected exactly one of `tcp`, `serial` and `listen`');
+    else if (hosts !== undefined && hosts.length > 0 && tcp === undefined)
+      add('expected `hosts` only together with `tcp`');
+    else if (server === true && serial === undefined) add('expected `server` only together with `serial`');
+    else if (framing !== undefined && tcp === undefined) add('expected `framing` only together with `tcp`');
   });
 
 export type ModbusSettings = z.output<typeof settingsSchema>;

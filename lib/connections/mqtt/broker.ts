@@ -484,7 +484,7 @@ function stampIn(property: unknown): Stamp | undefined {
   return by === undefined ? undefined : { number: Number(number), by };
 }
 
-/** Returns the reason of a link as a sentence. */
+/** Returns the reason why a link has ended as a sentence. */
 function sentenceOf(reason: string): string {
   if (/alert certificate required|peer did not return a certificate/i.test(reason))
     return 'the broker requires a client certificate: set tls.certFile and tls.keyFile';

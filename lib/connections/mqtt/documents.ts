@@ -256,7 +256,8 @@ export class Entity {
     const compiled = compileTemplate(text, names);
     return (value, word) => {
       const result = compiled.evaluate({ text: word, json: undefined, names: named?.(value, word) ?? {} });
-      if (result === undefined) throw new HubError('not-convertible', 'the command template needs more than the value');
+      if (result === undefined)
+        throw new HubError('not-convertible', 'the command template uses variables other than `value`');
       return toText(result);
     };
   }

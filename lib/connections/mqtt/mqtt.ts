@@ -65,7 +65,7 @@ function mistakesOf(settings: MqttSettings, resolvePath: ResolvePath): readonly 
   if (username === '' && password !== '')
     found.push({ path: ['password'], message: 'expected a username with the password' });
   if (Object.keys(parameters).length === 0 && bridge === undefined && discover === undefined)
-    found.push({ path: [], message: 'expected at least one of parameters, bridge and discover' });
+    found.push({ path: [], message: 'expected at least one of `parameters`, `bridge` and `discover`' });
   return [...found, ...expectedOf(settings, open, resolvePath).mistakes];
 }
 

@@ -23,7 +23,7 @@ function urlSetting() {
   return z
     .string({ error: urlError })
     .refine((url) => !url.includes('@'), {
-      error: 'expected an address without credentials: use the settings username and password',
+      error: 'expected an address without credentials: use the settings `username` and `password`',
       abort: true, // skips the later checks
     })
     .regex(new RegExp(urlShape), { error: urlError, abort: true })

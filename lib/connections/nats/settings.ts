@@ -26,7 +26,7 @@ export const settingsSchema = z.strictObject({
       z
         .string()
         .refine((server) => !server.includes('@'), {
-          error: 'expected an address without credentials: use the setting credentials',
+          error: 'expected an address without credentials: use the setting `credentials`',
           abort: true, // so that no later check shows it
         })
         .regex(new RegExp(serverShape), { error: serverError, abort: true })

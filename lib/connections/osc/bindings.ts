@@ -230,11 +230,11 @@ class Compiler {
   #itemsOf(id: string, settings: ParameterSettings, names: readonly string[]): readonly Draft[] | undefined {
     const { args, arg, type, access } = settings;
     if (arg !== undefined) {
-      if (args !== undefined) return this.#fail([id, 'arg'], 'expected either arg or args, got both');
+      if (args !== undefined) return this.#fail([id, 'arg'], 'expected either `arg` or `args`, got both');
       if (access !== undefined && access !== 'read-only')
         return this.#fail(
           [id, 'access'],
-          'expected access read-only with arg, because the other arguments are unknown',
+          'expected `access` to be read-only with `arg`, because the other arguments are unknown',
         );
       return [{ name: undefined, tag: '', place: arg }];
     }
@@ -333,7 +333,7 @@ class Compiler {
     }
     if (parts.length === 0 && one.items.every((draft) => !('name' in draft))) add(undefined, '', -1);
     if (askEveryMs !== undefined && (access === 'write-only' || parts.every(({ type }) => type === 'T')))
-      this.#add([template, 'ask'], 'expected ask only on a readable parameter with a value');
+      this.#add([template, 'ask'], 'expected `ask` only on a readable parameter with a value');
     this.#bindings.push(binding);
     try {
       encodeBinding(binding, (part) => sampleOf(part.tag));

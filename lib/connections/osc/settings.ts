@@ -204,8 +204,8 @@ function transportMistake({
   hosts,
 }: Partial<z.input<typeof settingsSchema>>): string | undefined {
   const ways = [udp ?? listen, tcp, tcpListen].filter((way) => way !== undefined).length;
-  if (ways !== 1) return 'expected exactly one of tcp, tcpListen, and udp or listen';
-  if (hosts !== undefined && hosts.length > 0 && tcp === undefined) return 'expected hosts only together with tcp';
+  if (ways !== 1) return 'expected exactly one of `tcp`, `tcpListen`, and `udp` or `listen`';
+  if (hosts !== undefined && hosts.length > 0 && tcp === undefined) return 'expected `hosts` only together with `tcp`';
   return undefined;
 }
 

@@ -1,4 +1,4 @@
-// Schedule: parameters that follow the clock of a time zone. An entry is open from one time to another, or fires at times.
+// Schedule: parameters that follow the clock of a time zone. An entry is open from one time to another, or fires at set times.
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import type { z } from 'zod';
 import { dayMs } from '../../model/time/iso-time.ts';

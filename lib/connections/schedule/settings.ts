@@ -1,4 +1,4 @@
-// The settings of a schedule: a time zone, and entries that are open from one time to another, or fire at times.
+// The settings of a schedule: a time zone, and entries that are open from one time to another, or fire at set times.
 import { z } from 'zod';
 import { parameterIdMistake } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';

@@ -89,7 +89,7 @@ export const settingsSchema = z
   .superRefine(({ udp, tcp, listen, tcpListen }, context) => {
     const ways = [udp, tcp, listen, tcpListen].filter((way) => way !== undefined).length;
     if (ways !== 1)
-      context.addIssue({ code: 'custom', message: 'expected exactly one of listen, tcpListen, udp and tcp' });
+      context.addIssue({ code: 'custom', message: 'expected exactly one of `listen`, `tcpListen`, `udp` and `tcp`' });
   });
 
 export type TslSettings = z.output<typeof settingsSchema>;

@@ -121,7 +121,7 @@ const targetSchema = z.strictObject({
       abort: true,
     })
     .refine((url) => new URL(url).username === '' && new URL(url).password === '', {
-      error: 'expected an address without credentials: use headers',
+      error: 'expected an address without credentials: use `headers`',
     })
     .describe('The address of the target'),
   method: z
@@ -241,7 +241,7 @@ function hookMistakes(name: string, hook: HookSettings): SettingMistake[] {
       message: 'expected a secret or a token, because anyone could call the webhook without one, got neither',
     });
   if (secret !== undefined && token !== undefined)
-    found.push({ path, message: 'expected either secret or token, got both' });
+    found.push({ path, message: 'expected either `secret` or `token`, got both' });
   if (where !== undefined && token === undefined)
     found.push({ path: [...path, 'where'], message: 'expected a token with where, got none' });
   const message = secret === undefined ? undefined : secretMistake(scheme, secret);

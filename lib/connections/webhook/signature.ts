@@ -50,7 +50,7 @@ const customScheme = z
         context.addIssue({
           code: 'custom',
           path: [name],
-          message: `expected the header of {${name}} in content, got nothing`,
+          message: `expected the header of {${name}} in \`content\`, got nothing`,
         });
     if (timestamp !== undefined && !content.includes('{timestamp}'))
       context.addIssue({

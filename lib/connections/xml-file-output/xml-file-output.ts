@@ -39,7 +39,7 @@ const settingsSchema = z
       .describe('Instead of template: the file that contains it; relative to the folder of the flow file'),
   })
   .refine(({ template, templateFile }) => (template === undefined) !== (templateFile === undefined), {
-    error: 'expected exactly one of template and templateFile',
+    error: 'expected exactly one of `template` and `templateFile`',
   })
   .meta({ oneOf: [{ required: ['template'] }, { required: ['templateFile'] }] });
 type XmlSettings = z.output<typeof settingsSchema>;

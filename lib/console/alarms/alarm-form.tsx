@@ -27,7 +27,7 @@ export default function AlarmForm(props: {
   const present = createLiveValue(() => when() || undefined);
   const textOf = (key: string) => String(setting(key) ?? '');
   return (
-    <Form title={name ?? `New alarm of ${connection}`} close={props.close}>
+    <Form title={name ?? `New alarm in ${connection}`} close={props.close}>
       <div class="labelled">
         <span>
           Raised when{' '}

@@ -193,7 +193,7 @@ export function WhenPart(props: PartProps) {
         >
           <button
             type="button"
-            title="Expressions then read the changed source as value"
+            title="Expressions then refer to the changed source as `value`"
             onClick={() => props.change(withoutNames(props.rule))}
           >
             Without names
@@ -656,7 +656,7 @@ export function ToPart(props: PartProps & { readonly scope: Scope }) {
               <Show when={isSplit(props.rule) || showsExpressions()}>
                 <span aria-hidden="true">=</span>
                 <TextField
-                  label={`Expression of destination ${index + 1}`}
+                  label={`Expression for destination ${index + 1}`}
                   text={end().expression}
                   expand={props.expand}
                   change={(expression) => replace({ expression })}
@@ -664,7 +664,7 @@ export function ToPart(props: PartProps & { readonly scope: Scope }) {
                     <input
                       type="text"
                       class="mono wide"
-                      aria-label={`Expression of destination ${index + 1}`}
+                      aria-label={`Expression for destination ${index + 1}`}
                       placeholder="value"
                       spellcheck={false}
                       value={end().expression}

@@ -193,7 +193,7 @@ export function Difference(props: { readonly text: string }) {
   const lines = () => props.text.split('\n').filter((line) => !/^(?:---|\+\+\+) /.test(line));
   const kindOf = (line: string) => (line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : undefined);
   return (
-    <pre class="difference mono" tabIndex={0} aria-label="Difference of the text">
+    <pre class="difference mono" tabIndex={0} aria-label="Text changes">
       <For each={lines()}>{(line) => <span class={kindOf(line)}>{`${line}\n`}</span>}</For>
     </pre>
   );

@@ -101,7 +101,7 @@ export default function EntryForm(props: {
     </label>
   );
   return (
-    <Form title={name ?? `New entry of ${connection}`} close={props.close}>
+    <Form title={name ?? `New entry in ${connection}`} close={props.close}>
       <Show when={props.isNew}>
         <label class="check">
           <input
@@ -111,7 +111,7 @@ export default function EntryForm(props: {
               set(checked ? { at: ['12:00'], from: undefined, to: undefined } : { at: undefined })
             }
           />{' '}
-          fires at times, instead of opening and closing
+          fires at set times instead of opening and closing
         </label>
       </Show>
       <div role="group" aria-label="Days" class="day-boxes">

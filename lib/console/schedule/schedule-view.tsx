@@ -58,8 +58,8 @@ export default function Schedules() {
         <div class="scroll schedules" tabIndex={-1}>
           <Show when={data() && schedules().length === 0}>
             <p class="note">
-              This hub has no schedules that you may see. A connection of type <code>schedule</code> opens and closes by
-              the clock.
+              This hub has no schedules that you may see. The entries of a <code>schedule</code> connection open and
+              close at set times.
             </p>
           </Show>
           <GuardedFor each={schedules()}>

@@ -28,7 +28,7 @@ export function readDays(text: unknown): ReadonlySet<number> {
   return days;
 }
 
-/** The shortest text of days: 0, 1, 2, 3, 4, 6 → `'mon-fri,sun'`; none: undefined. */
+/** The shortest notation for a set of days: 0, 1, 2, 3, 4, 6 → `'mon-fri,sun'`; none: undefined. */
 export function writeDays(days: ReadonlySet<number>): string | undefined {
   const parts: string[] = [];
   for (let first = 0; first < weekDays.length; first++) {

@@ -150,7 +150,7 @@ function ofConnection({ id, state, reason, since, device }: ConnectionStatus): T
   const link = linkTo('connections', { search: id });
   if (state === 'running') {
     const stale = device?.staleSince;
-    return { id, state: 'stale', what: id, link, reason: 'the device does not answer', since: stale };
+    return { id, state: 'stale', what: id, link, reason: 'the device is not responding', since: stale };
   }
   return { id, state: state === 'disabled' ? 'stopped' : state, what: id, link, reason, since };
 }

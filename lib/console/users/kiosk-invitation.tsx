@@ -53,12 +53,12 @@ export function createKioskInvitation(changed: () => void) {
       class="invitation"
       aria-labelledby="invitation"
     >
-      <h2 id="invitation">Invite a kiosk of {user()}</h2>
+      <h2 id="invitation">Invite a kiosk for {user()}</h2>
       <Show
         when={link()}
         fallback={
           <form onSubmit={create}>
-            <p>The link signs in one device without a password. It works once, within a day.</p>
+            <p>The link signs in one device without a password. It works once and expires after 24 hours.</p>
             <label>
               Name of the device{' '}
               <input
@@ -91,7 +91,7 @@ export function createKioskInvitation(changed: () => void) {
           </form>
         }
       >
-        <p>Open this link on the device, or scan the code with its camera. It works once, within a day.</p>
+        <p>Open this link on the device, or scan the code with its camera. It works once and expires after 24 hours.</p>
         <QrCode text={link()} />
         <p class="mono link">{link()}</p>
         <Show when={isLocal()}>

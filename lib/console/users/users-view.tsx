@@ -148,7 +148,7 @@ function DeviceTable(props: { readonly devices: readonly Device[]; readonly conf
               <td class="nowrap" data-label="since" title={formatDate(device.since)}>
                 {formatSpan(now() - Date.parse(device.since))}
               </td>
-              <td class="nowrap" data-label="last seen" title={`${formatDate(device.seen)}, to the hour`}>
+              <td class="nowrap" data-label="last seen" title={`${formatDate(device.seen)} (accurate to the hour)`}>
                 {formatSpan(now() - Date.parse(device.seen))}
               </td>
               <RevokeCell what={device.name} revoke={(what) => props.confirm(what, textOf(device), device.id)} />

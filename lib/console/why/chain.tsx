@@ -79,7 +79,10 @@ export function Chain(props: {
         )}
       </Index>
       <Show when={props.forgotten !== 0}>
-        <li class="note">{props.forgotten ?? 'The'} earlier causes are no longer stored.</li>
+        <li class="note">
+          {props.forgotten === 1 ? 'One earlier cause is' : `${props.forgotten ?? 'The'} earlier causes are`} no longer
+          stored.
+        </li>
       </Show>
     </ol>
   );

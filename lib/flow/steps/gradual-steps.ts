@@ -79,7 +79,7 @@ function overEvery(form: string, usual: (over: number) => number) {
       return { over, every: every ?? Math.min(over, usual(over)) };
     })
     .refine(({ over, every }) => every <= over && over <= every * mostInGrid, {
-      error: `expected over to be at least as long as every, and at most ${groupDigits(mostInGrid)} times as long`,
+      error: `expected \`over\` to be at least as long as \`every\`, and at most ${groupDigits(mostInGrid)} times as long`,
     });
 }
 

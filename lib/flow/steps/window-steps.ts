@@ -115,7 +115,7 @@ export const windowSteps: readonly NamedStep[] = [
         { error: windowForm },
       )
       .refine(({ over, count }) => (over === undefined) !== (count === undefined), {
-        error: `expected either over or count: ${windowForm}`,
+        error: `expected either \`over\` or \`count\`: ${windowForm}`,
       })
       .meta({ oneOf: [{ required: ['over'] }, { required: ['count'] }] }),
     ({ of, over, count }, runtime) =>

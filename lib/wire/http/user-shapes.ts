@@ -78,7 +78,7 @@ const deviceList = z.strictObject({
 });
 export type DeviceList = Shape<typeof deviceList>;
 
-/** Sent only to users with the right `manage`. */
+/** Sent only to users with the `manage` right. */
 const userInfo = z.strictObject({
   name: text,
   ...grants,
@@ -110,9 +110,9 @@ export const userAction = named(
 );
 export type UserAction = Shape<typeof userAction>;
 
-/** The answer contains the link of an invitation, which works once, within a day, and the current devices and links. */
+/** The answer contains the link of an invitation, which works once, within 24 hours, and the current devices and links. */
 export const userActed = named(
   'UserActed',
-  deviceList.extend({ link: text.describe('Open it on the device, once, within a day').optional() }),
+  deviceList.extend({ link: text.describe('Open it on the device, once, within 24 hours').optional() }),
 );
 export type UserActed = Shape<typeof userActed>;

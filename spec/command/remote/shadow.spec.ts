@@ -27,7 +27,7 @@ test('an operator tries a change in shadow, sees its effect, and applies it', as
   const printed = () => lines.splice(0);
 
   await shadow(options, console);
-  t.deepEqual(printed(), ['in shadow since T: ding', 'no difference']);
+  t.deepEqual(printed(), ['in shadow since T: ding', 'no differences']);
   await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify(flow('!value')));
   await reload({ ...options, shadow: true }, console);
   t.deepEqual(printed(), [

@@ -67,7 +67,7 @@ test('every mistake has file, line, column and path, and the nearest name', asyn
     ),
     [
       'it.json5:10:5: parameters["{x"]: expected a variable such as {n:0..39}, {side:L|R} or {name}, got "{x"',
-      'it.json5:11:5: parameters.nothing: expected at least one of on, of, ask and write',
+      'it.json5:11:5: parameters.nothing: expected at least one of `on`, `of`, `ask` and `write`',
       'it.json5:9:53: parameters.lamp.of.statsu: unknown group "statsu", did you mean "status"?',
       'it.json5:7:38: parameters["in/{n:1..8}/gain"].on: expected {n} of in/{n:1..8}/gain in the pattern, or where: { n: … }, got {value}',
       'it.json5:8:24: parameters.mute.on: unknown name "valeu", did you mean "value"?',
@@ -95,7 +95,7 @@ test('what can never be read is a mistake: an empty message, and a refusal that 
     [
       'it.json5:5:89: parameters.level.ask.fail[1]: expected at least one character, because the hub drops empty messages',
       'it.json5:5:44: parameters.level.ask.until: expected at least one character, because the hub drops empty messages',
-      'it.json5:5:128: parameters.level.write.fail: expected reply as well: without it the hub does not wait for an answer',
+      'it.json5:5:128: parameters.level.write.fail: expected `reply` as well: without it the hub does not wait for an answer',
       'it.json5:6:67: parameters.lamp.write.reply: expected at least one character, because the hub drops empty messages',
     ],
   );
@@ -114,16 +114,16 @@ test('mistakes in a table of lengths and in prompts have their places', async (t
 }`,
     ),
     [
-      'it.json5:4:24: frame.lengthBy.at: expected 0 with running, got 1',
-      'it.json5:4:81: frame.lengthBy.lengths.10: expected bytes from 80 upwards with running, got "10"',
+      'it.json5:4:24: frame.lengthBy.at: expected 0 with `running`, got 1',
+      'it.json5:4:81: frame.lengthBy.lengths.10: expected bytes from 80 upwards with `running`, got "10"',
       'it.json5:4:42: frame.lengthBy.lengths.8x: expected a byte or a range in hexadecimal digits, such as 90 or 80..8F, got "8x"',
       'it.json5:4:51: frame.lengthBy.lengths["90..80"]: expected the lower byte of the range first, got "90..80": write 80..90',
       'it.json5:4:64: frame.lengthBy.lengths.F0: expected a length, or the byte that ends the frame in hexadecimal digits, got "FX" (string)',
-      'it.json5:4:74: frame.lengthBy.lengths.C0: expected a length greater than at (1), got 1',
+      'it.json5:4:74: frame.lengthBy.lengths.C0: expected a length greater than `at` (1), got 1',
     ],
   );
   t.deepEqual(await mistakesOf(t, `{ about: 'It', format: 'hex', frame: { bytes: 3, prompt: 'OK>' }, ${level} }`), [
-    'it.json5:1:50: frame.prompt: expected prompt only beside end, without start and block: set end, and remove the others',
+    'it.json5:1:50: frame.prompt: expected `prompt` only together with `end`, without `start` or `block`: set `end`, and remove the others',
   ]);
 });
 

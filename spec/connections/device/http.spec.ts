@@ -622,7 +622,7 @@ test('mistakes in a description over HTTP are told with their place and the near
   const right = text.replace('metod', 'method').replace("path: 'x'", "path: '/x'");
   t.deepEqual(shown(compileDescription('it', right, given).mistakes), [
     '2:90: headers.X-Key: expression: unknown secret "kye", did you mean "key"?',
-    '4:28: parameters.a.ask.send: expected path over HTTP, with method, query and body',
+    '4:28: parameters.a.ask.send: expected `path` over HTTP, with `method`, `query` and `body` if needed',
     '6:21: parameters.c.write: unknown name "valeu", did you mean "value"?',
     '7:30: parameters.d.write.method: expected POST, PUT, PATCH or DELETE with a body, got "GET"',
     '7:57: parameters.d.write.body: unknown converter "bol", expected one of int, hex, float, text, word, quoted, on, one',

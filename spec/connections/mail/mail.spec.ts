@@ -254,7 +254,7 @@ test('each error in the settings has its place', async (t) => {
   t.is(await mistakes({}).catch(String), '');
   t.regex(await mistakes({ url: 'https://a' }), /mail\.url: expected the address of a mail server/);
   const withPassword = await mistakes({ url: 'smtps://studio:hidden@a' });
-  t.regex(withPassword, /use the settings username and password/);
+  t.regex(withPassword, /use the settings `username` and `password`/);
   t.notRegex(withPassword, /hidden/);
   t.regex(await mistakes({ username: 'x' }), /mail\.password: expected both username and password/);
   t.regex(

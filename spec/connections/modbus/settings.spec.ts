@@ -72,20 +72,23 @@ test('a refused write says so, and the value stays', async (t) => {
 });
 
 for (const [settings, mistake] of [
-  ["tcp: '10.0.0.1:502', listen: 502", /expected exactly one of tcp, serial and listen/],
-  ['every: 1000', /expected exactly one of tcp, serial and listen/],
+  ["tcp: '10.0.0.1:502', listen: 502", /expected exactly one of `tcp`, `serial` and `listen`/],
+  ['every: 1000', /expected exactly one of `tcp`, `serial` and `listen`/],
   ["tcp: '10.0.0.1'", /tcp: expected host:port/],
-  ["listen: 1, hosts: ['10.0.0.1:1']", /expected hosts only together with tcp/],
-  ['listen: 1, server: true', /expected server only together with serial/],
-  ['listen: 1, parameters: { a: { } }', /expected exactly one of coil, discrete, input and holding/],
-  ['listen: 1, parameters: { a: { coil: 1, input: 2 } }', /expected exactly one of coil, discrete, input and holding/],
+  ["listen: 1, hosts: ['10.0.0.1:1']", /expected `hosts` only together with `tcp`/],
+  ['listen: 1, server: true', /expected `server` only together with `serial`/],
+  ['listen: 1, parameters: { a: { } }', /expected exactly one of `coil`, `discrete`, `input` and `holding`/],
+  [
+    'listen: 1, parameters: { a: { coil: 1, input: 2 } }',
+    /expected exactly one of `coil`, `discrete`, `input` and `holding`/,
+  ],
   [
     'listen: 1, parameters: { a: { coil: 1, scale: 2 } }',
-    /expected no as, length, scale, offset and unknownIf of a bit/,
+    /expected no `as`, `length`, `scale`, `offset` or `unknownIf` for a bit/,
   ],
   ["listen: 1, parameters: { a: { holding: 1, as: 'text' } }", /expected length together with as: "text"/],
   ["listen: 1, parameters: { a: { holding: 65535, as: 'f32' } }", /expected addresses up to 65535/],
-  ["tcp: 'a:1', parameters: { a: { input: 1, access: 'read-write' } }", /expected access read-only of input/],
+  ["tcp: 'a:1', parameters: { a: { input: 1, access: 'read-write' } }", /expected `access` to be read-only for input/],
   ["tcp: 'a:1', parameters: { a: { holding: 1, as: 'u8' } }", /as: (?:expected )?one of u16, i16, u32, i32, f32, text/],
   ["tcp: 'a:1', parameters: { a: { holding: 1, scale: 0 } }", /expected a number other than 0/],
   [

@@ -203,7 +203,7 @@ test('errors of the settings have their places', async (t) => {
     return error!.message;
   };
   t.regex(await mistakes({ paramters: {} }), /unknown .*"paramters", did you mean "parameters"\?/);
-  t.regex(await mistakes({}), /expected at least one of parameters, bridge and discover/);
+  t.regex(await mistakes({}), /expected at least one of `parameters`, `bridge` and `discover`/);
   const one = (settings: object) => mistakes({ parameters: { it: { type: 'F', ...settings } } });
   t.regex(await one({ topic: 'a/#' }), /parameters\.it\.topic: expected a topic without the wildcards/);
   t.regex(await one({}), /parameters\.it: expected topic, set, or both/);

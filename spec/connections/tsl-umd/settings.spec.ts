@@ -63,8 +63,8 @@ test('silence makes values stale', async (t) => {
 });
 
 for (const [settings, mistake] of [
-  ['udp: "10.0.0.1:1", listen: 9000', /expected exactly one of listen, tcpListen, udp and tcp/],
-  ['version: 5', /expected exactly one of listen, tcpListen, udp and tcp/],
+  ['udp: "10.0.0.1:1", listen: 9000', /expected exactly one of `listen`, `tcpListen`, `udp` and `tcp`/],
+  ['version: 5', /expected exactly one of `listen`, `tcpListen`, `udp` and `tcp`/],
   ['listen: 1, version: 2', /version: (?:expected )?one of 3\.1, 4, 5/],
   [
     'listen: 1, version: 3.1, displays: { a: { index: 127 } }',

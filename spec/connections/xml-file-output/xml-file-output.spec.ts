@@ -199,8 +199,8 @@ test('mistakes at load', async (t) => {
   const error = await t.throwsAsync(loadFlows([folder]), { code: 'bad-flow' });
   const text = error?.message ?? '';
   for (const mistake of [
-    'connections.both: expected exactly one of template and templateFile',
-    'connections.none: expected exactly one of template and templateFile',
+    'connections.both: expected exactly one of `template` and `templateFile`',
+    'connections.none: expected exactly one of `template` and `templateFile`',
     'connections.empty.filename: expected the path of a file, got "" (string)',
     'connections.empty.template: expected an XML document with placeholders $Name, got 3 (number)',
     `connections.second: expected exclusive use of file ${join(folder, 'out.xml')}, but "first" also uses it`,

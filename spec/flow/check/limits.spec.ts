@@ -25,14 +25,14 @@ const limits: readonly (readonly [sentence: string, flow: () => object])[] = [
     () => connection({ type: 'dummy', parameters: ['x'.repeat(256)] }),
   ],
   [
-    'rules[0].name: expected at most 64 MB of text from each and instances in one file, got more',
+    'rules[0].name: expected at most 64 MB of text from `each` and `instances` combined in one file, got more',
     () => ({
       ...connection(desk),
       rules: [{ each: { n: many(65, (n) => n) }, ...rule, name: `\${n}${'x'.repeat(2 ** 20)}` }],
     }),
   ],
   [
-    'rules[0].pipe[0].average: expected over to be at least as long as every, and at most 1,000 times as long',
+    'rules[0].pipe[0].average: expected `over` to be at least as long as `every`, and at most 1,000 times as long',
     () => ({ ...connection(desk), rules: [{ ...rule, pipe: [{ average: { over: '1h', every: '1s' } }] }] }),
   ],
   [

@@ -118,11 +118,11 @@ const mistakes: [pipe: object, mistake: RegExp][] = [
   [{ average: 5 }, /average: expected at least 10 ms, got 5/],
   [
     { average: { over: '1s', every: '2s' } },
-    /average: expected over to be at least as long as every, and at most 1,000 times as long/,
+    /average: expected `over` to be at least as long as `every`, and at most 1,000 times as long/,
   ],
   [
     { ramp: { over: '1h', every: '1s' } },
-    /ramp: expected over to be at least as long as every, and at most 1,000 times as long/,
+    /ramp: expected `over` to be at least as long as `every`, and at most 1,000 times as long/,
   ],
   [{ ramp: true }, /ramp: expected "2s" or \{ over: "2s", every: "50ms" \}, got true/],
   [{ window: { of: 'max' } }, /window: expected either over or count/],

@@ -83,7 +83,7 @@ export const mistakes = [
     [
       'an XML file without a template',
       "¦x: { type: 'xml-file-output', filename: 'a.xml' },",
-      'expected exactly one of template and templateFile',
+      'expected exactly one of `template` and `templateFile`',
     ],
     ['a password that is too short to be one', "x: { type: 'rest-api', ¦password: 1234 },", 'expected text, got ***'],
   ]),

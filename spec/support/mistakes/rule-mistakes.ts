@@ -75,7 +75,7 @@ export const ruleMistakes = [
     [
       'names without map before steps',
       "¦{ from: { a: 'desk/level' }, pipe: [{ delay: 5 }], to: { 'desk/out': 'value' } }",
-      'map: expected an expression that uses the names in from, got nothing',
+      'map: expected an expression that uses the names in `from`, got nothing',
     ],
     [
       'an expression of names as the source',
@@ -203,7 +203,7 @@ export const ruleMistakes = [
     [
       'names without map',
       "¦{ from: { a: 'desk/mic' }, to: 'desk/lamp' }",
-      'map: expected an expression that uses the names in from, got nothing',
+      'map: expected an expression that uses the names in `from`, got nothing',
     ],
     [
       'a name with a dash',

@@ -75,7 +75,7 @@ async function make({ hand, read }: Desk, name: string, recipe: Recipe): Promise
     if (!usual.includes('/')) continue;
     await hand.fill(labels[index]!, `house/${usual}`);
     await hand.key('Tab');
-    await page.getByLabel('Difference of the text').getByText(`${variable}: 'house/${usual}'`).first().waitFor();
+    await page.getByLabel('Text changes').getByText(`${variable}: 'house/${usual}'`).first().waitFor();
   }
   await hand.see('No errors');
   await hand.press('Apply');

@@ -130,7 +130,7 @@ async function enterTargets(hand: Hand, rule: Rule): Promise<void> {
   if (ends[0]!.expression === '') return;
   await hand.press('A value for each');
   for (const [index, { expression }] of ends.entries()) {
-    await hand.correct(`Expression of destination ${index + 1}`, expression);
+    await hand.correct(`Expression for destination ${index + 1}`, expression);
     await hand.key('Tab');
   }
 }

@@ -55,7 +55,7 @@ export function createSwP08({ send, sendRaw, fail, scheduler }: CodecPort): Link
       tries = 0;
     },
     send(message) {
-      if (waiting.length >= maxWaiting) fail(`more than ${maxWaiting} messages wait for an acknowledgement`);
+      if (waiting.length >= maxWaiting) fail(`more than ${maxWaiting} messages are waiting for an acknowledgement`);
       else if (waiting.push(message) === 1) {
         tries = 0;
         transmit();

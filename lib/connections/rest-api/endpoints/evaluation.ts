@@ -54,10 +54,7 @@ let last: Promise<unknown> = Promise.resolve();
 /** Runs work alone in its round of the event loop: however many clients ask at once, the others wait for one. Errors: `too-many-requests`. */
 async function oneByOne<Result>(work: () => Result): Promise<Result> {
   if (waiting >= mostWaiting)
-    throw new HubError(
-      'too-many-requests',
-      `expected at most ${mostWaiting} expressions that wait at a time, got more`,
-    );
+    throw new HubError('too-many-requests', `expected at most ${mostWaiting} waiting expressions, got more`);
   waiting++;
   const result = last.then(nextRound).then(work);
   last = result.catch(() => {});
@@ -88,7 +85,10 @@ function evaluate(expression: string, from: z.output<typeof evaluation>['from'],
   const compiled = compile(expression, { ...types, now: 'F' }, view);
   const { evaluate: run, type, lookedUp, names, loops } = compiled;
   if (loops > 1)
-    throw new HubError('bad-request', 'expression: expected at most one of all, exists, map, filter and cel.bind here');
+    throw new HubError(
+      'bad-request',
+      'expression: expected at most one call of `all`, `exists`, `map`, `filter` or `cel.bind` here',
+    );
   for (const { name, address, asks } of lookedUp) {
     const { value, device, wanted } = find(address, view);
     const isKnown = value !== undefined;

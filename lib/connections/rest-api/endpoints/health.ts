@@ -73,7 +73,7 @@ interface ReadyContext {
  * has the lease, and while the hub is shutting down. Only a principal who may manage learns which connections have failed, and why.
  */
 export function isReady({ hub, isStopping }: ReadyContext, { rights }: Principal): Probe {
-  if (isStopping()) throw new HubError('unavailable', 'hub is shutting down');
+  if (isStopping()) throw new HubError('unavailable', 'the hub is shutting down');
   if (!hub.leadership.isDone)
     throw new HubError('unavailable', 'expected connections and rules to run, or another hub that runs them');
   const failed = hub.connections().filter(({ state }) => state === 'failed');

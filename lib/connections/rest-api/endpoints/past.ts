@@ -59,7 +59,7 @@ export function pastPage({ answer, isTable, read, ...about }: PastPage): Endpoin
     errors: {
       400: 'The query is not valid',
       404: 'The parameter does not exist and never did, or the hub has no store',
-      503: 'Too many requests wait, the answer takes too long, or the records cannot be read; see Retry-After',
+      503: 'Too many requests are waiting, the answer takes too long, or the records cannot be read; see Retry-After',
     },
     serve: (context) => servePast(context, read, startOf(about.path)),
   };

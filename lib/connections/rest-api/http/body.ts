@@ -49,7 +49,7 @@ export function readBody(
   readBytes(exchange, request, paced, (body) => done(body instanceof HubError ? body : decodeText(body)));
 }
 
-/** Reads the bytes of a body, as `readBody`. */
+/** Reads the bytes of a body, like `readBody`. */
 export function readBytes(
   exchange: Exchange,
   request: HttpRequest,

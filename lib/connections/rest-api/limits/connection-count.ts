@@ -50,7 +50,7 @@ export function createConnectionCount(
 }
 
 // Whether an address has too many connections. uWebSockets.js does not report the address of a closed connection, so all opened connections
-// count until the system lists the open ones. This takes some 30 ms, so the hub does it only when it matters, at most once per second.
+// count until the system lists the open ones. This takes about 30 ms, so the hub does it only when it matters, at most once per second.
 
 const everyMs = 1000;
 /** After this many connections, the hub requests the list in any case, to forget closed ones. */

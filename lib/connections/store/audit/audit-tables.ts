@@ -55,7 +55,7 @@ export const readLogEntries = 2000;
 
 const nothing = { address: '', type: '', before: undefined, after: undefined } as const;
 
-/** Creates the entry of a change or of a fired trigger. */
+/** Creates the entry for a change or a fired trigger. */
 export function rowOf({ parameter: { address, type }, time, origin, previous, value }: Change): AuditRow {
   const user = cut(userOf(origin));
   const cause = describeTrace(origin);

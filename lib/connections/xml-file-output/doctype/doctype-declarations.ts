@@ -14,7 +14,7 @@ export class Mistake extends Error {
   }
 }
 
-/** Formats a position like saxes, `3:14`: lines count from 1, and the column includes the character at the position. */
+/** Formats a position as saxes does, `3:14`: lines are numbered from 1, and the column includes the character at the position. */
 export function lineAndColumn(text: string, at: number): string {
   const lines = text.slice(0, at).split(/\r\n|\r|\n/);
   return `${lines.length}:${[...lines.at(-1)!].length + 1}`;

@@ -37,8 +37,8 @@ export function curveOf(history: History): Curve {
 }
 
 /**
- * Appends the values that the page received after the last change of the history. That change holds until the first of these values. Times
- * without news on the page do not interrupt the curve where the history has recorded values.
+ * Appends the values that the page received after the last change of the history. That change holds until the first of these values. Periods
+ * in which the page received nothing do not interrupt the curve where the history has recorded values.
  */
 export function continueWith(past: Curve, { times, values }: Seen): Curve {
   if (times.length === 0) return past;

@@ -149,7 +149,7 @@ export class ConnectionCheck {
     });
   }
 
-  /** Returns the reason of a faulty connection as one line, with the location of the setting at the beginning of the reason. */
+  /** Returns the reason for a faulty connection as one line, with the location of the setting at the beginning of the reason. */
   lineAbout(id: string, reason: string): string | undefined {
     const found = this.#found.find((one) => one.id === id);
     if (found === undefined) return undefined;

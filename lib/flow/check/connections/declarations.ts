@@ -312,7 +312,7 @@ function explainExpression(text: string, path: SettingPath, isKnown: (address: s
   if (several.length > 1 && several.every(isKnown))
     return `expected one address, got ${several.length} in one text: write a list, ['${several.join("', '")}']`;
   if (text.includes('*') && !/[\s&|<>=!()]/.test(text))
-    return `expected an address <Connection ID>/<Parameter ID>, got the pattern "${text}": name each address, in a list or with each`;
+    return `expected an address <Connection ID>/<Parameter ID>, got the pattern "${text}": name each address, in a list or with \`each\``;
   if (!operator.test(text)) return undefined;
   const expected = `expected an address <Connection ID>/<Parameter ID>, got the expression ${describe(text).replace(/ \(string\)$/, '')}`;
   const at = (setting: string) => path.at(-1) === setting || path.at(-2) === setting;

@@ -40,7 +40,7 @@ export function checkExpressionRule(
   const map = checkExpression(location.at('map'), rule.map, typesAt);
   const isAsItCame = rule.map === undefined && rule.pipe.length === 0;
   if ('named' in from && rule.map === undefined && !(splits && isAsItCame))
-    location.at('map').add('expected an expression that uses the names in from, got nothing');
+    location.at('map').add('expected an expression that uses the names in `from`, got nothing');
   const mapped = rule.map === undefined ? variables.value : map?.type;
   const pipe = checkPipe(location.at('pipe'), rule.pipe, mapped, typesAt);
   const result = pipe.length === 0 ? mapped : pipe.at(-1)!.type;

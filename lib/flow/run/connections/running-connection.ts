@@ -46,7 +46,7 @@ export function toRunAfter(before: RunningConnection | undefined, plan: Connecti
   return { ...next, plan: { ...next.plan, enabled: switched.isOn }, switched };
 }
 
-/** The reason of a connection that an operator has stopped. */
+/** The reason shown for a connection that an operator has stopped. */
 export function whyStopped({ by }: ManualSwitch): string {
   return `stopped by ${by.name}`;
 }

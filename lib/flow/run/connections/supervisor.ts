@@ -559,8 +559,8 @@ const maxHeldWrites = 1024;
 const maxHeldBytes = 16 * 1024 * 1024;
 /** The size of a write without its text. */
 const writeBytes = 16;
-const heldTooMany = `more than ${groupDigits(maxHeldWrites)} writes wait for the connection to start; the oldest one was dropped`;
-const heldTooMuch = `more than ${maxHeldBytes / 1024 / 1024} MB of writes wait for the connection to start; one was dropped`;
+const heldTooMany = `more than ${groupDigits(maxHeldWrites)} writes were waiting for the connection to start; the oldest one was dropped`;
+const heldTooMuch = `more than ${maxHeldBytes / 1024 / 1024} MB of writes were waiting for the connection to start; one was dropped`;
 const heldInAll = 'the hub holds too much data, so the writes waiting for the connection to start were dropped';
 
 export class HeldWrites {

@@ -214,7 +214,6 @@ test('other files, unsafe names and secrets are refused', async (t) => {
   const editors = await start(t, { 'flow.ts': '' });
   const { etag } = await editors.source('studio.json5');
   for (const [file, status] of [
-    [editors.name('entry.json5'), 403],
     ['../outside.json5', 404],
     [editors.name('../../etc/passwd'), 400],
     [`${editors.hub.folder}/../x.json5`, 400],
@@ -222,15 +221,15 @@ test('other files, unsafe names and secrets are refused', async (t) => {
     [editors.name('.hidden.json5'), 404],
     ['nothing.json5', 404],
   ] as const) {
-    const edited = await editors.post<Problem>(
-      '/hub/edit',
-      { file, base: etag, ops: [], mode: 'check' },
-      users.one.token,
-    );
-    t.is(edited.status, status, file);
-    const { status: read } = await editors.get(`/hub/source/${encodeURIComponent(file)}`, users.one.token);
-    t.is(read, status, file);
+    const edit = { file, base: etag, ops: [], mode: 'check' };
+    const path = `/hub/source/${encodeURIComponent(file)}`;
+    t.is((await editors.post<Problem>('/hub/edit', edit)).status, status, file);
+    t.is((await editors.get(path)).status, status, file);
+    t.is((await editors.post<Problem>('/hub/edit', edit, users.one.token)).status, 403, file);
+    t.is((await editors.get(path, users.one.token)).status, 403, file);
   }
+  const others = { file: editors.name('entry.json5'), base: etag, ops: [], mode: 'check' };
+  t.is((await editors.post<Problem>('/hub/edit', others, users.one.token)).status, 403, 'a file that exists');
   t.is((await editors.get('/hub/sources', users.manager.token)).status, 403, 'manage does not include edit');
   const source = await editors.source('entry.json5');
   t.false(source.text.includes('token-of-the-hub'));

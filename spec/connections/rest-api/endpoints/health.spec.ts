@@ -38,7 +38,7 @@ test('a stopping hub is alive, and not ready', async (t) => {
   const stopped = hub.stop();
   const { status, text } = await wire.answer();
   t.is(status, 503);
-  t.is(JSON.parse(text).detail, 'hub is shutting down');
+  t.is(JSON.parse(text).detail, 'the hub is shutting down');
   await stopped;
 });
 

@@ -44,7 +44,7 @@ test('the latest 1,024 writes to each parameter come first, in order, then later
   t.deepEqual(heardOf('a'), ['one']);
   t.regex(
     log.lines[0]!.message,
-    /^n: more than 1,024 writes wait for the connection to start; the oldest one was dropped$/,
+    /^n: more than 1,024 writes were waiting for the connection to start; the oldest one was dropped$/,
   );
   t.is(held.bytes.writes, 0);
 });

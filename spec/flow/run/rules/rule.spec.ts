@@ -197,7 +197,7 @@ const refused: [title: string, rule: object, message: RegExp][] = [
   [
     'names without map',
     { from: { x: 'desk/a' } },
-    /rules\[0\]\.map: expected an expression that uses the names in from, got nothing/,
+    /rules\[0\]\.map: expected an expression that uses the names in `from`, got nothing/,
   ],
   [
     'an invalid name',

@@ -22,7 +22,7 @@ export class JsonText {
   }
 }
 
-/** Returns the JSON of data. */
+/** Serializes data to JSON. */
 export function jsonTextOf(data: object): JsonText {
   return taggedText(`${JSON.stringify(data)}\n`);
 }

@@ -81,7 +81,7 @@ export function cut(response: HttpResponse): void {
 }
 
 /**
- * Opens an account of the bytes held for the connected client of a response. The caller sets it to 0 when no bytes are held any more, or
+ * Opens an account for the bytes held for the connected client of a response. The caller sets it to 0 when no bytes are held any more, or
  * when the client has disconnected. `share` is the owner of the bytes; default: the network of the client.
  */
 export function holdFor(

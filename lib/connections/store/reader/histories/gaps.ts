@@ -113,7 +113,7 @@ function neverIn(segments: Segments): HistoryGap[] {
   });
 }
 
-/** Returns the reason of a skipped time: the jump over it. */
+/** Returns the reason for a skipped time: the jump over it. */
 function reasonOf(time: number, { jumps }: Segments): string {
   const jump = jumps.findLast(({ before, after }) => before < after && before <= time && time < after);
   return jump === undefined ? 'the clock was set' : describeJump(jump);
