@@ -62,7 +62,7 @@ async function edit(page: Page, rule: string): Promise<void> {
 
 async function takeOver(t: ExecutionContext, page: Page): Promise<void> {
   await page.getByText('No errors').waitFor();
-  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('button', { name: 'Apply', exact: true }).click();
   await page.getByText(/^Saved/).waitFor();
   t.pass();
 }
@@ -180,7 +180,7 @@ test.serial('whoever leaves a sheet while its file is read again after a save is
     await held.promise;
     await request.continue();
   });
-  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('button', { name: 'Apply', exact: true }).click();
   await page.getByText(/^Saved/).waitFor();
   await wasAsked.promise;
   await page.getByRole('navigation').getByRole('link', { name: 'Connections' }).click();
@@ -203,7 +203,7 @@ test.serial('an error stands at its part, and nothing can be taken over', async 
     .getByRole('group', { name: 'to', exact: true })
     .getByText(/did you mean "desk\/lamp"/)
     .waitFor();
-  t.true(await page.getByRole('button', { name: 'Apply' }).isDisabled());
+  t.true(await page.getByRole('button', { name: 'Apply', exact: true }).isDisabled());
   t.is(await read(), text);
 });
 
@@ -255,7 +255,7 @@ test.serial('two people change one place: both texts are shown, and one is put o
   await type(page, 'Destination 1', 'desk/lamp');
   await page.getByText('No errors').waitFor();
   await writeFile(file, text.replace("to: 'desk/red-1' }", "to: 'desk/red-2' }"));
-  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('button', { name: 'Apply', exact: true }).click();
   const conflict = page.getByRole('alert', { name: 'Changed by somebody else' });
   await conflict.getByText("to: 'desk/lamp'").waitFor();
   await conflict.getByText("to: 'desk/red-2'").waitFor();
@@ -273,7 +273,7 @@ test.serial('a recipe becomes a file with tests, on a phone', async (t) => {
   await page.getByText('No errors').waitFor();
   t.true((await page.evaluate<number>('document.documentElement.scrollWidth')) <= phone.width);
   await expectAccessible(t, page);
-  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('button', { name: 'Apply', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'Flows' }).waitFor();
   t.true((await readFile(join(hub.folder, 'silence.json5'), 'utf8')).includes("level: 'desk/level'"));
   t.true(hub.rules().some(({ name }) => name === 'buzzer'));

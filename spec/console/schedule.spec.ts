@@ -43,7 +43,7 @@ const start = shared(async (t) => {
 
 const bars = (page: Page) => page.locator('.lane.chosen .time-bar').evaluateAll((all) => all.map(({ title }) => title));
 const takeOver = async (page: Page) => {
-  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('button', { name: 'Apply', exact: true }).click();
   await page.getByText(/^Saved/).waitFor();
 };
 
@@ -96,12 +96,12 @@ test.serial('an entry is added, excepted and removed by keys alone', async (t) =
   await page.getByLabel('Closes').fill('13:00');
   await page.getByLabel('Except').fill('12-24..12-26, 2027-05-01');
   await page.getByLabel('Except').press('Enter');
-  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('button', { name: 'Apply', exact: true }).click();
   await page.getByRole('heading', { level: 2, name: 'lunch' }).waitFor();
   t.regex(await text(), /lunch: \{ from: '12:00', to: '13:00', except: \['12-24\.\.12-26', '2027-05-01'\] \}/);
   await eventually(() => hub.find('opening/lunch') !== undefined, 'the new entry to run');
   await page.getByRole('button', { name: 'Remove' }).click();
-  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('button', { name: 'Apply', exact: true }).click();
   await page.locator('.item').waitFor({ state: 'detached' });
   t.is(await text(), before);
 });
@@ -113,7 +113,7 @@ test.serial('a wrong time is an error at once, and nothing is saved', async (t) 
   await page.getByLabel('Opens').fill('25:00');
   await page.getByLabel('Opens').press('Enter');
   await page.locator('.findings').getByText('expected a time such as "06:00"').first().waitFor();
-  t.true(await page.getByRole('button', { name: 'Apply' }).isDisabled());
+  t.true(await page.getByRole('button', { name: 'Apply', exact: true }).isDisabled());
   await page.getByRole('button', { name: 'Discard' }).click();
   t.is(await page.getByLabel('Opens').inputValue(), '22:00');
   t.is(await text(), before);

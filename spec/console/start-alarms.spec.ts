@@ -126,7 +126,7 @@ test.serial('an alarm is edited, added and removed in the flow file', async (t) 
   await page.getByRole('link', { name: 'Edit: Silence on air' }).click();
   await page.getByLabel('for at least').fill('10s');
   await page.getByLabel('Priority').selectOption('2');
-  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('button', { name: 'Apply', exact: true }).click();
   await page.getByText(/^Saved/).waitFor();
   const edited = written.replace(
     "priority: 1, text: 'Silence on air'",
@@ -139,12 +139,12 @@ test.serial('an alarm is edited, added and removed in the flow file', async (t) 
   await page.getByLabel('Raised when').fill('desk/hot');
   await page.getByLabel('Text').fill('Rack 3 is hot');
   await page.getByLabel('Text').press('Enter');
-  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('button', { name: 'Apply', exact: true }).click();
   await page.locator('[data-alarm="alarm/hot"]').waitFor();
   await page.getByRole('heading', { level: 2, name: 'hot' }).waitFor();
   t.regex(await text(), /hot: \{ when: 'desk\/hot', text: 'Rack 3 is hot' \}/);
   await page.getByRole('button', { name: 'Remove' }).click();
-  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('button', { name: 'Apply', exact: true }).click();
   await page.locator('.item').waitFor({ state: 'detached' });
   t.is(await text(), edited);
 });

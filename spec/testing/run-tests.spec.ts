@@ -187,7 +187,7 @@ test('files are tested one by one, or together', async (t) => {
 test('a missing path is a failure', async (t) => {
   for await (const { isPassed, timeline } of runFlowTests(['no-such-file.json5'])) {
     t.false(isPassed);
-    t.regex(timeline, /there is none with this name/);
+    t.regex(timeline, /nothing with this name exists/);
   }
 });
 

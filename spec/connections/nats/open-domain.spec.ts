@@ -122,7 +122,7 @@ test('each write of another hub is in the audit as reported by that hub, for any
   const [{ origin }] = (await get<ParameterInfo[]>(west, '/hub/parameters?address=desk/n')) as [ParameterInfo];
   t.like(origin, { name: 'api admin', hub: 'west', reportedBy: 'evil' });
   const explained = await startProgram(t, ['explain', 'desk/n', '--url', `http://127.0.0.1:${west.port}`]).ended();
-  t.regex(explained.output, /set by client "api admin" on hub "west", as hub "evil" reports/);
+  t.regex(explained.output, /set by client "api admin" on hub "west", according to hub "evil"/);
   await eventually(async () => {
     const { events } = await get<{ events: { writer: { name: string } }[] }>(west, '/hub/events/desk/n');
     return events[0]?.writer.name === 'hub evil: api admin of hub west';

@@ -14,7 +14,7 @@ const mostEntries = 1000;
 const shape = z.object({
   week: z
     .string()
-    .regex(new RegExp(`^-?(?:\\d{1,2}|[1-4]\\d\\d|5[01]\\d|${mostWeeks})$`), {
+    .regex(new RegExp(`^-?(?:[0-9]{1,2}|[1-4][0-9]{2}|5[01][0-9]|${mostWeeks})$`), {
       error: `an integer -${mostWeeks}..${mostWeeks}`,
     })
     .default('0')

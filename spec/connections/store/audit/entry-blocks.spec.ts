@@ -100,7 +100,7 @@ test('D-47: any query finds entries in blocks like entries with a row each', asy
         const columns =
           'n, time, kind, user, address, type, count, cause, typeof(before) AS one, typeof(after) AS other';
         // SQLite itself reads a number out of JSON with an error of up to one unit in its last place
-        const before = "CASE typeof(before) WHEN 'real' THEN printf('%.12e', before) ELSE CAST(before AS BLOB) END";
+        const before = "CASE typeof(before) WHEN 'real' THEN printf('%.9e', before) ELSE CAST(before AS BLOB) END";
         const [shown, expected] = [packed, rows].map(({ reading }) =>
           reading.prepare(`SELECT ${columns}, ${before} AS before FROM entry ORDER BY n`).all(),
         );
