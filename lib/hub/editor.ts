@@ -128,7 +128,14 @@ export class Editor implements Editing {
   readonly #known = new KnownTexts();
   readonly #documents: DocumentEditor;
   readonly #sheets = new OpenSheets(Date.now);
-  #probation: { readonly revision: number; readonly rights: EditRights; readonly timer: NodeJS.Timeout } | undefined;
+  #probation:
+    | {
+        readonly revision: number;
+        readonly rights: EditRights;
+        readonly folder: string;
+        readonly timer: NodeJS.Timeout;
+      }
+    | undefined;
 
   constructor(parts: EditorParts) {
     this.#parts = parts;
@@ -422,8 +429,10 @@ export class Editor implements Editing {
       files: changed.map(({ found, before, text }) => ({ names: found.names, before: before?.text, after: text })),
     });
     if (!isOnProbation) return { isSaved: true, revision };
-    const timer = setTimeout(() => void this.#rollBack(revision, writes, by), this.#probationMs);
-    this.#probation = { revision, rights, timer };
+    const timer = setTimeout(() => {
+      this.#rollBack(revision, writes, by).catch((error) => this.#parts.log(messageOf(error)));
+    }, this.#probationMs);
+    this.#probation = { revision, rights, folder, timer };
     return { isSaved: true, revision, probation: { until: Date.now() + this.#probationMs } };
   }
 
@@ -466,9 +475,10 @@ export class Editor implements Editing {
 
   #endProbation(): void {
     if (this.#probation === undefined) return;
-    clearTimeout(this.#probation.timer);
+    const { timer, folder } = this.#probation;
+    clearTimeout(timer);
+    noteProbation(folder, undefined); // before the confirmation is answered: a hub that stops right after it must not undo the change
     this.#probation = undefined;
-    void this.#ownFolder().then((folder) => noteProbation(folder, undefined));
   }
 
   async #editFile({ file, base, ops }: FileEdit, rights: EditRights): Promise<Edited> {

@@ -1,5 +1,6 @@
 // Editing of flow files over HTTP: what people see, check, save, and take back.
 
+import { readdirSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -417,7 +418,11 @@ test('a change of access that nobody has confirmed is taken back by a restart, a
     403,
     'another user confirms nothing',
   );
+  const isNoted = () =>
+    readdirSync(others.hub.folder, { recursive: true }).some((name) => /probation/.test(String(name)));
+  t.true(isNoted());
   t.is((await others.post('/hub/edit/confirm', { revision })).status, 200);
+  t.false(isNoted(), 'a hub that is killed right after the answer keeps the change');
   await others.hub.stop();
   const last = await startHub({ paths: [others.hub.folder], log: createLogRecorder() });
   t.regex(await others.text('entry.json5'), /manage"?: ?false/);
