@@ -55,8 +55,5 @@ export function readManifest(bytes: Buffer): Manifest {
   const { data: manifest, error } = schema.safeParse(data);
   if (error === undefined) return manifest;
   const where = error.issues[0]!.path.join('.');
-  throw new HubError(
-    'bad-request',
-    `${manifestName}: ${where}: expected a value as a hub writes it, got something else`,
-  );
+  throw new HubError('bad-request', `${manifestName}: ${where}: expected a value in the format that the hub writes`);
 }

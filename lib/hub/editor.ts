@@ -762,7 +762,7 @@ function expectSecretsKept(before: string, after: string, file: string): void {
     if (old.get(path) !== value)
       throw new HubError(
         'forbidden',
-        `${file}: ${path}: expected no change of a secret: edit it by hand, or use { env: … }`,
+        `${file}: ${path}: expected secrets to stay unchanged: edit the file directly, or use { env: … }`,
       );
 }
 

@@ -109,7 +109,7 @@ test('above the maximum number of deviations it reports the number of omitted on
   const console = { print: (line: string) => void lines.push(line), printError: t.fail };
   const options = { flows: [join(folder, 'changed.json5')], limit: '2', most: 3 };
   t.is(await replay(file, [join(folder, 'flow.json5')], options, console), 0);
-  t.is(lines[0], 'only the newest 3 deviations of 7 are kept');
+  t.is(lines[0], 'only the newest 3 of 7 deviations were kept');
   t.deepEqual(
     lines.slice(1, 3).map((line) => Number(/\.(\d{3})/.exec(line)![1])),
     [4, 5],

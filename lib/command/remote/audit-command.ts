@@ -16,7 +16,7 @@ export function register(cli: Cli): void {
   )
     .option('--from <time>', 'start: 2026-11-22T03:00, or relative to now: -1h, -7d', '-1h')
     .option('--to <time>', 'end, in the same form (default: now)')
-    .option('--address <glob>', "only parameters that match: 'desk/*'")
+    .option('--address <glob>', "only parameters that match a pattern, such as 'desk/*'")
     .option('--user <text>', 'part of the username')
     .option('--kind <kind>', `one of ${auditKinds.join(', ')}`)
     .option('--text <text>', 'part of the address, the username, a value or the cause')

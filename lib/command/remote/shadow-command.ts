@@ -73,12 +73,22 @@ function printRules({ kind, since, rules, left, notInShadow }: ShadowReport, con
 
 /** `14:02:11.513  desk/lamp = false by rule "lamp" (a.json5), would be true by rule "lamp" (b.json5)` */
 export function describeDeviation({ time, parameter, type, done, would }: Deviation): string {
-  const [is, instead] = type === 'T' ? ['fired', 'would have fired'] : ['=', 'would be'];
-  return `${localTime(time)}  ${parameter} ${is} ${sideText(done, type)}, ${instead} ${sideText(would, type)}`;
+  const [is, instead] =
+    type === 'T'
+      ? [firesText(done, 'fired', 'did not fire'), firesText(would, 'would have fired', 'would not have fired')]
+      : [`= ${sideText(done)}`, `would be ${sideText(would)}`];
+  return `${localTime(time)}  ${parameter} ${is}, ${instead}`;
 }
 
-function sideText({ value, origin }: DeviationSide, type: Deviation['type']): string {
-  const by = origin === undefined ? '' : ` ${describeWriter(origin).replace(/^set /, '')}`;
-  if (type === 'T') return value === 0 ? 'not' : `${value === 1 ? 'once' : `${value} times`}${by}`;
-  return value === undefined ? 'unknown' : `${show(value)}${by}`;
+function sideText({ value, origin }: DeviationSide): string {
+  return value === undefined ? 'unknown' : `${show(value)}${writerText(origin)}`;
+}
+
+/** Returns `fired once by rule "ding" (a.json5)`, or `never` if the trigger did not fire. */
+function firesText({ value, origin }: DeviationSide, fired: string, never: string): string {
+  return value === 0 ? never : `${fired} ${value === 1 ? 'once' : `${value} times`}${writerText(origin)}`;
+}
+
+function writerText(origin: DeviationSide['origin']): string {
+  return origin === undefined ? '' : ` ${describeWriter(origin).replace(/^set /, '')}`;
 }

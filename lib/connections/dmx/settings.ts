@@ -194,7 +194,7 @@ export function declarationOf(fixture: Fixture): ParameterDeclaration {
   };
 }
 
-/** The name of a received universe, whose values are stale together. */
+/** The name of a received universe, whose values become stale together. */
 export function deviceOf(universe: number): string {
   return `universe ${universe}`;
 }

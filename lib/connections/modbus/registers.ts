@@ -257,7 +257,7 @@ export function encodeRegisters({ width, settings, isLowFirst }: Item, value: Va
   const number = (Number(value) - offset) / scale;
   if (as === 'f32') {
     if (!Number.isFinite(Math.fround(number)))
-      throw new HubError('out-of-range', `expected a float of 32 bits, got ${describe(value)}`);
+      throw new HubError('out-of-range', `expected a 32-bit float, got ${describe(value)}`);
     bytes.writeFloatBE(number);
   } else {
     const whole = Math.round(number);

@@ -97,8 +97,7 @@ function carried(type: ValueType, tag: string, value: Value): Value {
   }
   if (tag === 'f') {
     const float = Math.fround(Number(value));
-    if (!Number.isFinite(float))
-      throw new HubError('out-of-range', `expected a float of 32 bits, got ${describe(value)}`);
+    if (!Number.isFinite(float)) throw new HubError('out-of-range', `expected a 32-bit float, got ${describe(value)}`);
     return typeof value === 'number' ? shortestFloat(float) : value;
   }
   if (tag !== '' && 'sSbcrm'.includes(tag))

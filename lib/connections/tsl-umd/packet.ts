@@ -33,7 +33,7 @@ export const partsOfVersion: Readonly<Record<Version, readonly Part[]>> = {
 export const colours = ['off', 'red', 'green', 'amber'] as const;
 export const fullBrightness = 3;
 
-/** One display in a packet. A part that the packet does not contain is missing. */
+/** One display in a packet. Parts that the packet does not contain are undefined. */
 export interface Display {
   /** 0 in the versions 3.1 and 4. */
   readonly screen: number;

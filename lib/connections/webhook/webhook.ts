@@ -229,7 +229,7 @@ function playedMessages(settings: WebhookSettings): PlayedMessages {
       const [name = ''] = text.split(' ', 1);
       if (!Object.hasOwn(settings.in, name))
         throw new Error(
-          `expected a webhook of \`in\` and a body, such as 'doorbell {"battery":3}', got ${JSON.stringify(text)}`,
+          `expected the name of a webhook in \`in\`, then a body, such as 'doorbell {"battery":3}', got ${JSON.stringify(text)}`,
         );
       return { bytes: Buffer.from(text), frames: [text] };
     },

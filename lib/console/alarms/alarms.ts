@@ -20,7 +20,7 @@ export const alarms = createRoot(() => {
   };
 });
 
-/** Returns the alarms of an answer; none if it is malformed. */
+/** Returns the alarms in a response; none if the response is malformed. */
 export function listOf(answer: AlarmList | undefined): readonly Alarm[] {
   return Array.isArray(answer?.alarms) ? answer.alarms.filter(Boolean) : [];
 }

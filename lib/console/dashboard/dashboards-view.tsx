@@ -41,8 +41,8 @@ function List() {
       </Show>
       <Show when={data()?.dashboards.length === 0}>
         <p class="note">
-          No dashboards yet. A dashboard is a JSON5 file in the folder that the setting <code>dashboards</code> of the
-          REST API connection names. <code>patchbay schema --dashboard</code> prints its JSON Schema.
+          No dashboards yet. A dashboard is a JSON5 file in the folder set by <code>dashboards</code> in the REST API
+          connection. <code>patchbay schema --dashboard</code> prints its JSON Schema.
         </p>
       </Show>
       <ul class="panels">

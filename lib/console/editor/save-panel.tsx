@@ -211,7 +211,7 @@ function InShadow(props: { leave(): void }) {
       <p aria-live="polite">
         <Show
           when={(data()?.count ?? 0) > 0}
-          fallback="No differences so far. Use the studio or set a source, and watch."
+          fallback="No differences so far. Operate your equipment or set a source, then watch for differences here."
         >
           {counted(data()!.count, 'difference')} so far.
         </Show>

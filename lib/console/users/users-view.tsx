@@ -132,7 +132,7 @@ function also({ manage, metrics }: UserInfo): string {
 function DeviceTable(props: { readonly devices: readonly Device[]; readonly confirm: Confirm }) {
   const now = useNow();
   const textOf = ({ kind, user }: Device) =>
-    `This ${kind} of ${user} is signed out immediately and ${kind === 'kiosk' ? 'needs a new link' : 'has to sign in again'}.`;
+    `The ${kind} of ${user} will be signed out immediately and will ${kind === 'kiosk' ? 'need a new link' : 'have to sign in again'}.`;
   return (
     <table class="cards">
       <TableHead columns={['Device', 'Kind', 'User', 'Since', 'Last seen', 'Actions']} />

@@ -28,7 +28,7 @@ export function withTextsUpTo<Result>(characters: number, work: () => Result): R
 /** Checks the length of a text before it is made. */
 export function expectShort(length: number): void {
   if (length > maxMadeLength)
-    throw new Error(`expected texts of at most ${maxMadeLength} characters in an expression, got ${length}`);
+    throw new Error(`expected text of at most ${maxMadeLength} characters in an expression, got ${length}`);
   leftCharacters -= length;
   if (leftCharacters < 0) throw new Error('expected an expression that produces less text');
 }

@@ -12,7 +12,7 @@ export class PointInTime {
 
   constructor(ms: number) {
     if (!(ms >= firstMs && ms <= lastMs))
-      throw new Error('expected a point in time within the years 1 to 9999, got one outside');
+      throw new Error('expected a time in the years 1 to 9999, got one outside this range');
     this.ms = Math.trunc(ms);
   }
 }

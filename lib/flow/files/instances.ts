@@ -15,7 +15,7 @@ import { type ReadFile, readFromDisk, readTemplate, readVariables, type Template
 
 type Variables = Template['defaults'];
 
-/** Expands a flow file, and makes a flow file of each of its instances. */
+/** Expands a flow file, and creates a flow file for each of its instances. */
 export async function expandFlowFile(
   file: FlowFile,
   text: string,

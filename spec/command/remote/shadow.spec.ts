@@ -44,7 +44,7 @@ test('an operator tries a change in shadow, sees its effect, and applies it', as
   t.deepEqual(printed(), [
     'in shadow since T: lamp, ding',
     'T  desk/lamp = true by rule "lamp" (flow.json5), would be false by rule "lamp" (flow.json5)',
-    'T  desk/ding fired not, would have fired once by rule "ding" (flow.json5)',
+    'T  desk/ding did not fire, would have fired once by rule "ding" (flow.json5)',
     'desk/lamp: 1 deviation, different now',
     'desk/ding: 1 deviation, the same now',
   ]);

@@ -108,7 +108,7 @@ test.serial(
 
     await x.kill();
     t.regex(await state(connection, 'degraded', 2), /^the X server closed the connection|^read ECONNRESET/);
-    t.regex(await state(connection, 'degraded', 3), /^no X server answers at the display :\d+ \(connect ECONNREFUSED/);
+    t.regex(await state(connection, 'degraded', 3), /^no X server answers on display :\d+ \(connect ECONNREFUSED/);
     const back = await startXServer(t, x);
     await state(connection, 'running', 3);
     await back.xdotool('key', 'ctrl+F1');

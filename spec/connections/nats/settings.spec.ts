@@ -4,7 +4,7 @@ import test from 'ava';
 import { settingsSchema } from '../../../lib/connections/nats/settings.ts';
 
 const anAddress = "the address of a server such as 'nats://10.0.0.5:4222'";
-const noCredentials = /^expected an address without credentials: use the setting credentials/;
+const noCredentials = /^expected an address without credentials: use the setting `credentials`/;
 
 /** What is wrong with a server. */
 function mistakesOf(server: string): string[] {

@@ -189,9 +189,9 @@ for (const [settings, mistake] of [
   ],
   [
     "listen: 1, parameters: { a: { address: '/a', arg: 1, access: 'read-write' } }",
-    /expected access read-only with arg/,
+    /expected `access` to be read-only with `arg`/,
   ],
-  ["listen: 1, parameters: { a: { address: '/a', ask: true } }", /expected ask only on a readable parameter/],
+  ["listen: 1, parameters: { a: { address: '/a', ask: true } }", /expected `ask` only on a readable parameter/],
   ["listen: 1, parameters: { a: { address: '/a', args: [{ r: 'red' }] } }", /expected bytes in hex|expected a colour/],
 ] as const)
   test(`the settings ${settings} are refused`, async (t) => {

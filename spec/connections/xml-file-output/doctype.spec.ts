@@ -56,7 +56,7 @@ const wrong: readonly (readonly [subset: string, message: string])[] = [
   ],
   ['<!ATTLIST a b CDATA "x¦<">', 'expected no "<" in the value of an attribute: write &lt;'],
   ['<!ATTLIST a b CDATA "x¦& ">', 'expected a reference such as &amp; or &#38;, got "&" (write &amp;)'],
-  ['<!ATTLIST a b CDATA "¦&#8;">', 'expected a character of XML, got &#8;'],
+  ['<!ATTLIST a b CDATA "¦&#8;">', 'expected a character that XML allows, got &#8;'],
   ['<!ATTLIST a b CDATA "¦&c;">', 'expected an entity that is declared earlier, got &c;'],
   ['<!ENTITY c SYSTEM "d"><!ATTLIST a b CDATA "¦&c;">', 'expected an entity whose text is in the template, got &c;'],
   [
@@ -69,7 +69,7 @@ const wrong: readonly (readonly [subset: string, message: string])[] = [
   ],
   ['<!ENTITY b "100 ¦%">', 'expected no "%" in the value of an entity: write &#37;'],
   ['<!ENTITY b "¦%c;">', 'expected no "%" in the value of an entity: write &#37;'],
-  ['<!ENTITY b "¦&#xD800;">', 'expected a character of XML, got &#xD800;'],
+  ['<!ENTITY b "¦&#xD800;">', 'expected a character that XML allows, got &#xD800;'],
   ['<!ENTITY b ¦c>', 'expected text in quotes, SYSTEM or PUBLIC, got "c>]>" (string)'],
   ['<!ENTITY ¦b:c "">', 'expected a name without a colon, got "b:c \\"\\">]>" (string)'],
   ['<!ENTITY % b SYSTEM "c" ¦NDATA d>', 'expected ">", got "NDATA d>]>" (string)'],

@@ -125,7 +125,7 @@ const mistakes: [pipe: object, mistake: RegExp][] = [
     /ramp: expected `over` to be at least as long as `every`, and at most 1,000 times as long/,
   ],
   [{ ramp: true }, /ramp: expected "2s" or \{ over: "2s", every: "50ms" \}, got true/],
-  [{ window: { of: 'max' } }, /window: expected either over or count/],
+  [{ window: { of: 'max' } }, /window: expected either `over` or `count`/],
   [{ window: { of: 'sum', count: 2 } }, /window\.of: expected min, max or mean, got "sum"/],
   [{ repeat: 0 }, /repeat: expected at least 10 ms, got 0/],
   [{ switchMap: [] }, /switchMap: expected a list of steps/],

@@ -73,7 +73,7 @@ export const templateMistakes: readonly Made[] = [
         'A',
         Array.from({ length: 50 }, (_, index) => index).join(),
       ),
-      'expected at most 100,000 items from each and instances in one file',
+      'expected at most 100,000 items from `each` and `instances` combined in one file',
       'cannot',
     ],
   ]),

@@ -279,7 +279,7 @@ export class MirroredHub implements Remote {
 
   /** Handles an invalid report: requests everything again. */
   #handleInvalid(reason: string, longestMs: number): void {
-    this.#context.log.warn({ hub: this.hub }, `invalid message of hub "${this.hub}": ${reason}`, 'invalid message');
+    this.#context.log.warn({ hub: this.hub }, `invalid message from hub "${this.hub}": ${reason}`, 'invalid message');
     this.#position = undefined;
     if (this.staleSince !== undefined) this.#context.hub.mirroring.reportStale(this.#parameters.all());
     if (this.#isRepairing) return;

@@ -149,7 +149,7 @@ export class Mirrors {
     const nowMs = this.#context.scheduler.now();
     if (nowMs - this.#refusedAtMs < reportEveryMs) return;
     this.#refusedAtMs = nowMs;
-    this.#context.log.warn({ hub: sender }, `invalid message of hub "${sender}": ${reason}`, 'invalid message');
+    this.#context.log.warn({ hub: sender }, `invalid message from hub "${sender}": ${reason}`, 'invalid message');
   }
 
   #hubOf(name: string): MirroredHub | undefined {

@@ -233,7 +233,7 @@ export interface OpenedLog {
 }
 
 /**
- * Opens the database when the hub starts, once the hub serves clients, because the start does not wait for the database. Its thread starts
+ * Opens the database only once the hub serves clients, so that the start does not wait for it. The thread of the database starts
  * immediately.
  */
 export function openAudit(context: OpenContext): OpenedLog {

@@ -394,6 +394,6 @@ const forbidden = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]
 function characterOf(text: string, decimal: string | undefined, hexadecimal: string | undefined, at: number): string {
   const code = decimal === undefined ? Number.parseInt(hexadecimal!, 16) : Number.parseInt(decimal, 10);
   const isCharacter = code <= 0x10ffff && !forbidden.test(String.fromCodePoint(code));
-  if (!isCharacter) throw new Mistake(at, `expected a character of XML, got ${text}`);
+  if (!isCharacter) throw new Mistake(at, `expected a character that XML allows, got ${text}`);
   return String.fromCodePoint(code);
 }
