@@ -110,7 +110,7 @@ test.serial(
       .getByRole('button', { name: /Undo revision/ })
       .first()
       .click();
-    await page.getByText('Undoing changes this text').waitFor();
+    await page.getByText('Undo changes only this text').waitFor();
     await page.getByRole('button', { name: 'Undo', exact: true }).click();
     await page.getByText(/undo of revision/).waitFor();
     t.is(await read(), text);

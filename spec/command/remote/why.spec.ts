@@ -131,7 +131,7 @@ test('trace prints each run in a line', async (t) => {
   const copied = await print(trace, 'copy', hub.port);
   t.regex(copied.lines[1]!, /desk\/b = 2 → 2 to desk\/text$/);
   t.regex(copied.lines[2]!, /^this rule only copies/);
-  t.regex((await print(trace, 'again', hub.port)).lines[0]!, /: no run yet$/);
+  t.regex((await print(trace, 'again', hub.port)).lines[0]!, /: no runs yet$/);
 });
 
 test('unknown names, unknown states and bad queries are answered as by other endpoints', async (t) => {
