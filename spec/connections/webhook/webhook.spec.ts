@@ -521,7 +521,10 @@ test('each error in the settings has its place', async (t) => {
   const url = 'https://example.org/';
   t.regex(await mistakes({}), /expected at least one webhook in `in` or `out`/);
   t.regex(await mistakes({ in: { bell: {} } }), /in\.bell: expected a secret or a token, because anyone could call/);
-  t.regex(await mistakes({ in: { bell: { token: 'x', secret: 'y' } } }), /in\.bell: expected either `secret` or `token`/);
+  t.regex(
+    await mistakes({ in: { bell: { token: 'x', secret: 'y' } } }),
+    /in\.bell: expected either `secret` or `token`/,
+  );
   t.regex(
     await mistakes({ in: { Bell: { token: 'x' } } }),
     /expected a name of at most 64 characters a to z, 0 to 9 and -/,
