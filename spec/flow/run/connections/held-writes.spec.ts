@@ -60,7 +60,9 @@ test('held writes take at most 16 MB: the oldest to the same parameter are dropp
   t.true(heard.length > 130 && heard.length < 140, `${heard.length}`);
   t.deepEqual(heardOf('b'), [text(0)]);
   t.true(
-    log.lines.some(({ message }) => /^a: more than 16 MB of writes were waiting for the connection to start/.test(message)),
+    log.lines.some(({ message }) =>
+      /^a: more than 16 MB of writes were waiting for the connection to start/.test(message),
+    ),
   );
   t.is(held.bytes.writes, 0);
 });
