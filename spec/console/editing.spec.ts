@@ -260,6 +260,7 @@ test.serial('two people change one place: both texts are shown, and one is put o
   await conflict.getByText("to: 'desk/lamp'").waitFor();
   await conflict.getByText("to: 'desk/red-2'").waitFor();
   await conflict.getByRole('button', { name: 'Apply my change to theirs' }).click();
+  await conflict.waitFor({ state: 'hidden' });
   await takeOver(t, page);
   t.is(await read(), text.replace("to: 'desk/red-1' }", "to: 'desk/lamp' }"));
 });
