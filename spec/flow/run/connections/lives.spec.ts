@@ -121,7 +121,7 @@ test('the latest 1,024 writes to each parameter of a waiting connection are held
   takeNotes();
   for (let count = 1; count <= 1026; count++) write('desk/level', count);
   const sentence = 'level: more than 1,024 writes were waiting for the connection to start; the oldest one was dropped';
-  t.is(await hub.logged(/writes wait/), sentence);
+  t.is(await hub.logged(/writes were waiting/), sentence);
   finished.resolve();
   await hub.logged(/^connection "desk" is running$/, 2);
   const heard = takeNotes().filter((note) => note.startsWith('heard'));
