@@ -67,6 +67,15 @@ export function connectorOf(
     });
 }
 
+/**
+ * Breaks off the socket of a client of undici. When a socket closes without an error, undici takes this for the end of an answer that has
+ * no length. If that answer was given up, undici then throws an error that nobody can catch, so the socket reports an error first.
+ */
+export function breakOffClient(socket: Socket): void {
+  if (!socket.destroyed) socket.emit('error', new Error('given up'));
+  breakOff(socket);
+}
+
 export function httpTransport(target: HttpTarget): Transport {
   return {
     name: target.url.host + target.url.pathname.replace(/\/$/, ''),
@@ -398,7 +407,7 @@ class Connections {
 
   destroy(isBroken: boolean): void {
     for (const { client, socket } of this.#all) {
-      if (isBroken && socket !== undefined) breakOff(socket);
+      if (isBroken && socket !== undefined) breakOffClient(socket);
       void client.destroy().catch(() => {});
     }
     this.#all.length = this.#free.length = 0;
@@ -464,7 +473,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   cancel(): void {
     this.#isCancelled = true;
     if (this.#controller === undefined) return; // it waits in its connection
-    if (this.#connection?.socket !== undefined) breakOff(this.#connection.socket); // or the request could arrive later
+    if (this.#connection?.socket !== undefined) breakOffClient(this.#connection.socket); // or the request could arrive later
     this.#controller.abort(new Error('given up'));
   }
 

@@ -1,11 +1,15 @@
 // The HTTP transport by itself: what a link does after an error of TLS.
 
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
+import { createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
 import test from 'ava';
 import { httpTransport } from '../../lib/device/http.ts';
+import type { Link } from '../../lib/device/transport.ts';
 import { createFolder } from '../support/folder.ts';
 import { makeCertificate } from '../support/system/certificate.ts';
 
@@ -52,3 +56,59 @@ test('after a certificate for another name, each request fails with the reason, 
   server.setSecureContext({ cert: right, key: keyOf('right') });
   t.is(await ask(), 'fine');
 });
+
+for (const isTls of [false, true])
+  for (const framing of ['Connection: close\r\n', 'Content-Length: 100\r\n', 'Transfer-Encoding: chunked\r\n'])
+    for (const ends of ['cancel', 'end'] as const)
+      test.serial(
+        `an answer with ${framing.trim()} over ${isTls ? 'TLS' : 'TCP'} that does not end can be given up (${ends})`,
+        async (t) => {
+          const folder = await createFolder(t);
+          const cert = isTls ? makeCertificate(folder, 'device') : '';
+          const answer = (socket: Socket) => {
+            socket.on('error', () => {});
+            socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${framing}\r\n4\r\npart`));
+          };
+          const server = isTls
+            ? createTlsServer({ cert, key: readFileSync(join(folder, 'device.key')) }, answer)
+            : createTcpServer(answer);
+          server.listen(0, '127.0.0.1');
+          await once(server, 'listening');
+          t.teardown(() => server.close());
+          const { port } = server.address() as { port: number };
+          const reports: string[] = [];
+          const opened = Promise.withResolvers<void>();
+          const connected = once(server, isTls ? 'secureConnection' : 'connection') as Promise<[Socket]>;
+          const link = httpTransport({
+            url: new URL(`${isTls ? 'https' : 'http'}://127.0.0.1:${port}/`),
+            tls: isTls ? { ca: Buffer.from(cert) } : undefined,
+            credentials: {},
+            connections: 1,
+            connectTimeoutMs: 5000,
+          }).open({
+            opened: () => opened.resolve(),
+            received: (bytes) => reports.push(Buffer.from(bytes).toString()),
+            failed: (_, reason) => reports.push(reason),
+            closed: (reason) => reports.push(`closed: ${reason}`),
+          });
+          await opened.promise;
+          const headReceived = new Promise<void>((resolve) => {
+            const received = () => {
+              unsubscribe('undici:request:headers', received);
+              resolve();
+            };
+            subscribe('undici:request:headers', received);
+          });
+          const key = {};
+          link.send(Buffer.from('GET /'), key);
+          const [socket] = await connected;
+          const closed = new Promise((resolve) => socket.once('close', resolve));
+          await headReceived;
+          if (ends === 'cancel') link.cancel!(key);
+          else (link as Link).end(true);
+          await closed; // an uncaught error of undici would end this process
+          await new Promise((resolve) => setImmediate(resolve));
+          t.deepEqual(reports, []);
+          link.end();
+        },
+      );

@@ -4,9 +4,9 @@
 import type { Socket } from 'node:net';
 import type { SchedulerLike } from 'rxjs';
 import type { Client, Dispatcher } from 'undici';
-import { connectorOf } from '../../device/http.ts';
+import { breakOffClient, connectorOf } from '../../device/http.ts';
 import { retryAfterMs } from '../../device/http-message.ts';
-import { breakOff, connectReason, type TlsTarget } from '../../device/transport.ts';
+import { connectReason, type TlsTarget } from '../../device/transport.ts';
 import { messageOf } from '../../model/error.ts';
 import { attempt, type Outcome } from '../outbox.ts';
 
@@ -103,7 +103,7 @@ export class WebhookSender {
 
   /** Ends the connection, with a request that waits for its answer; the next request opens another one. */
   close(): void {
-    if (this.#socket !== undefined) breakOff(this.#socket); // or a request could arrive after later ones
+    if (this.#socket !== undefined) breakOffClient(this.#socket); // or a request could arrive after later ones
     this.#socket = undefined;
     void this.#client?.destroy().catch(() => {});
     this.#client = undefined;
