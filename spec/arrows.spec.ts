@@ -26,6 +26,7 @@ const contract = [
   'connection',
   'claim',
   'setting',
+  'loss',
   'leadership',
   'hub-port',
   'persistence',

@@ -50,17 +50,6 @@ export function durationSetting(least: number, most = longestDurationMs) {
   });
 }
 
-/**
- * A setting that determines the state of values while a peer, such as `the device`, is offline: `'stale'`, `'unknown'`, `{ hold: '5s' }`.
- */
-export function lossSetting(peer: string) {
-  const hold = durationSetting(1).describe('How long values are held before they are unknown');
-  return z
-    .union([z.enum(['stale', 'unknown']), z.strictObject({ hold })], { error: '"stale", "unknown" or { hold: "5s" }' })
-    .default('stale')
-    .describe(`How values appear while ${peer} is offline: stale, unknown, or stale for a time and then unknown`);
-}
-
 /** A setting that is the local address to listen on; the default, empty, means all interfaces. */
 export function bindIpSetting(): z.ZodDefault<z.ZodString> {
   return z

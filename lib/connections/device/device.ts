@@ -2,7 +2,7 @@
 // the hub itself.
 
 import { createHash } from 'node:crypto';
-import { Observable, type Subscription } from 'rxjs';
+import { Observable } from 'rxjs';
 import { createFramer, withMarks } from '../../device/frames.ts';
 import { readRequest, writeRequest } from '../../device/http-message.ts';
 import type { Transport } from '../../device/transport.ts';
@@ -20,6 +20,7 @@ import {
   type PlayedMessages,
   type WrittenMessage,
 } from '../connection.ts';
+import { Loss } from '../loss.ts';
 import type { FileMistake, ResolvePath, SettingMistake } from '../setting.ts';
 import { type Compilation, compileDescription } from './compile.ts';
 import { type Compiled, declarationOf, type Instance } from './compiled.ts';
@@ -87,10 +88,10 @@ function run(context: ConnectionContext<DeviceSettings>, played?: Transport): Ob
     const isExpected = new Set(expected.map(({ id }) => id));
     const transports = played === undefined ? createTransports(settings, compiled, resolvePath) : [played];
     const place = transports[0]!.name;
-    let holding: Subscription | undefined;
     const forgetAll = () => {
       for (const { id, family } of instances.values()) if (family.type !== 'T') batch.add({ unset: id });
     };
+    const loss = new Loss(settings, scheduler, forgetAll);
     const batch = new EventBatch((event) => subscriber.next(event), turn);
     const accept = (input: unknown, instance: Instance) => session.accept(instance, input);
     const events: SessionEvents = {
@@ -119,19 +120,14 @@ function run(context: ConnectionContext<DeviceSettings>, played?: Transport): Ob
         if (gone.length > 0) batch.add({ withdraw: gone });
       },
       running: () => {
-        holding?.unsubscribe();
+        loss.end();
         batch.add({ stale: false });
         batch.add({ state: 'running' });
       },
       away: (reason) => {
         batch.add({ state: 'degraded', reason: `${place}: ${reason}` });
         batch.add({ stale: true });
-        const { onLoss } = settings;
-        if (onLoss === 'unknown') forgetAll();
-        else if (typeof onLoss === 'object') {
-          holding?.unsubscribe();
-          holding = scheduler.schedule(forgetAll, onLoss.hold);
-        }
+        loss.begin();
       },
       wire: (direction, bytes) => context.wire(direction, bytes),
       wireReceived: (frames, from, end) => context.wireReceived(frames, from, end),
@@ -160,7 +156,7 @@ function run(context: ConnectionContext<DeviceSettings>, played?: Transport): Ob
     for (const { id, access } of expected) writers.add(id, access, accept);
     session.start();
     return () => {
-      holding?.unsubscribe();
+      loss.end();
       writers.end();
       finish(session.stop());
     };

@@ -13,7 +13,8 @@ import {
   udpTransport,
   wsTransport,
 } from '../../device/transport.ts';
-import { durationSetting, integerSetting, lossSetting, type ResolvePath, readTlsFile } from '../setting.ts';
+import { lossSetting } from '../loss.ts';
+import { durationSetting, integerSetting, type ResolvePath, readTlsFile } from '../setting.ts';
 import type { Compiled } from './compiled.ts';
 import { type TransportName, transportNames } from './description.ts';
 

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
-import { Observable, type Subscription } from 'rxjs';
+import { Observable } from 'rxjs';
 import type { Transport } from '../../device/transport.ts';
 import { claimUdpPort } from '../claim.ts';
 import {
@@ -11,6 +11,7 @@ import {
   defineConnectionType,
   type PlayedMessages,
 } from '../connection.ts';
+import { Loss } from '../loss.ts';
 import { readShown, showPacket } from './packets.ts';
 import { DmxSession } from './session.ts';
 import {
@@ -63,21 +64,17 @@ function run(context: ConnectionContext<DmxSettings>, played?: Transport): Obser
         scheduler,
         refuse: (bytes, reason) => session.refuse(bytes, reason),
       });
-    const holding = new Map<number, Subscription>();
-    const forget = (universe: number) =>
-      turn(() => {
-        session.forget(universe);
-        for (const fixture of received) if (fixture.universe === universe) subscriber.next({ unset: fixture.id });
-      });
-    const lose = (universe: number) => {
-      const { onLoss } = settings;
-      if (onLoss === 'unknown') forget(universe);
-      else if (typeof onLoss === 'object' && !holding.has(universe))
-        holding.set(
-          universe,
-          scheduler.schedule(() => forget(universe), onLoss.hold),
-        );
-    };
+    const losses = new Map(
+      universesOf(received).map((universe) => [
+        universe,
+        new Loss(settings, scheduler, () =>
+          turn(() => {
+            session.forget(universe);
+            for (const fixture of received) if (fixture.universe === universe) subscriber.next({ unset: fixture.id });
+          }),
+        ),
+      ]),
+    );
     const session = new DmxSession(
       {
         ...{ settings, protocol, cid, transport, scheduler, log, atSettle },
@@ -90,10 +87,10 @@ function run(context: ConnectionContext<DmxSettings>, played?: Transport): Obser
             for (const [fixture, value] of values) subscriber.next({ set: fixture.id, own: own(fixture.id), value });
           }),
         heard: (universe, isHeard) => {
-          holding.get(universe)?.unsubscribe();
-          holding.delete(universe);
           subscriber.next({ stale: !isHeard, device: deviceOf(universe) });
-          if (!isHeard) lose(universe);
+          const loss = losses.get(universe)!;
+          if (isHeard) loss.end();
+          else loss.begin();
         },
         running: () => {
           subscriber.next({ state: 'running' });
@@ -103,7 +100,7 @@ function run(context: ConnectionContext<DmxSettings>, played?: Transport): Obser
         away: (reason) => {
           subscriber.next({ state: 'degraded', reason: `${transport.name}: ${reason}` });
           subscriber.next({ stale: true });
-          for (const universe of universesOf(received)) lose(universe);
+          for (const loss of losses.values()) loss.begin();
         },
         wire: (direction, bytes, fault) => context.wire(direction, bytes, fault),
       },
@@ -123,7 +120,8 @@ function run(context: ConnectionContext<DmxSettings>, played?: Transport): Obser
     );
     session.start();
     return () => {
-      for (const one of [...writing, ...holding.values()]) one.unsubscribe();
+      for (const one of writing) one.unsubscribe();
+      for (const loss of losses.values()) loss.end();
       finish(session.stop());
     };
   });

@@ -8,8 +8,9 @@ import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { record } from '../../model/record-schema.ts';
 import { convert, type Value, type ValueType } from '../../model/value.ts';
 import { combinationsOf, filled, readTemplate } from '../id-template.ts';
+import { lossSetting } from '../loss.ts';
 import { networksSetting, placeSetting } from '../places.ts';
-import { durationSetting, integerSetting, lossSetting, type SettingMistake } from '../setting.ts';
+import { durationSetting, integerSetting, type SettingMistake } from '../setting.ts';
 import { artNet, type DmxProtocol, maxChannels, sacn } from './packets.ts';
 
 /** The maximum number of parameters, and of universes in each direction. */
@@ -78,7 +79,7 @@ export const settingsSchema = z.strictObject({
   idleTimeout: durationSetting(500)
     .optional()
     .describe('How long a source may be silent; default: 2.5 s over sACN, 10 s over Art-Net'),
-  onLoss: lossSetting('all sources of a universe are'),
+  onLoss: lossSetting('the last source of a universe'),
   parameters: record(z.string().meta({ description: 'A Parameter ID; {n:1..8} stands for several' }), parameterSchema)
     .default({})
     .describe('The parameters, by ID, with their channels'),

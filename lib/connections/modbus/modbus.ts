@@ -12,6 +12,7 @@ import {
   defineConnectionType,
   type PlayedMessages,
 } from '../connection.ts';
+import { Loss } from '../loss.ts';
 import { createGuard, readPlace } from '../places.ts';
 import { ModbusClient } from './client.ts';
 import { decodeFrame, encodeFrame, MbapFramer, type Mode, RtuFramer, readFrame, showFrame } from './frame.ts';
@@ -46,37 +47,35 @@ function run(context: ConnectionContext<ModbusSettings>, played?: Transport): Ob
 }
 
 /** Keeps the staleness of the parameters, of each unit by itself if there are several. */
-function createLoss(
+function createLosses(
   { settings, scheduler, turn }: ConnectionContext<ModbusSettings>,
   emit: (event: ConnectionEvent) => void,
 ) {
   const { list, hasSeveralUnits } = itemsOf(settings);
-  const { onLoss } = settings;
-  const holding = new Map<number, Subscription>();
-  const forget = (unitId: number) =>
-    turn(() => {
-      for (const item of list) if (item.unitId === unitId || !hasSeveralUnits) emit({ unset: item.id });
-    });
+  const losses = new Map<number, Loss>();
+  for (const { unitId } of list)
+    if (!losses.has(unitId))
+      losses.set(
+        unitId,
+        new Loss(settings, scheduler, () =>
+          turn(() => {
+            for (const item of list) if (item.unitId === unitId || !hasSeveralUnits) emit({ unset: item.id });
+          }),
+        ),
+      );
   const mark = (stale: boolean, unitId: number) =>
     emit({ stale, ...(hasSeveralUnits && { device: unitName(unitId) }) });
   return {
     online(unitId: number) {
-      holding.get(unitId)?.unsubscribe();
+      losses.get(unitId)?.end();
       mark(false, unitId);
     },
     offline(unitId: number) {
       mark(true, unitId);
-      if (onLoss === 'unknown') forget(unitId);
-      else if (typeof onLoss === 'object') {
-        holding.get(unitId)?.unsubscribe();
-        holding.set(
-          unitId,
-          scheduler.schedule(() => forget(unitId), onLoss.hold),
-        );
-      }
+      losses.get(unitId)?.begin();
     },
     stop() {
-      for (const one of holding.values()) one.unsubscribe();
+      for (const loss of losses.values()) loss.end();
     },
   };
 }
@@ -90,7 +89,7 @@ function connect(context: ConnectionContext<ModbusSettings>, played?: Transport)
       log.warn({}, `a frame was refused: ${reason}`, `refused: ${reason}`);
     };
     const mode: Mode = played === undefined ? modeOf(settings) : 'rtu';
-    const loss = createLoss(context, (event) => subscriber.next(event));
+    const losses = createLosses(context, (event) => subscriber.next(event));
     const client = new ModbusClient(
       {
         ...{ settings, items: list, mode, scheduler, log, atSettle },
@@ -106,8 +105,8 @@ function connect(context: ConnectionContext<ModbusSettings>, played?: Transport)
           else if (parameter?.value !== value) subscriber.next({ set: id, own: parameter, value });
         },
         settle: (settle, error) => subscriber.next({ settle, error }),
-        online: (unitId) => loss.online(unitId),
-        offline: (unitId) => loss.offline(unitId),
+        online: (unitId) => losses.online(unitId),
+        offline: (unitId) => losses.offline(unitId),
         state: (reason) => subscriber.next(reason === undefined ? { state: 'running' } : { state: 'degraded', reason }),
         wire: (direction, bytes, fault) => context.wire(direction, bytes, fault),
         turn,
@@ -126,7 +125,7 @@ function connect(context: ConnectionContext<ModbusSettings>, played?: Transport)
     );
     client.start();
     return () => {
-      loss.stop();
+      losses.stop();
       for (const one of writing) one.unsubscribe();
       context.finish(client.stop());
     };
@@ -140,7 +139,7 @@ function serve(context: ConnectionContext<ModbusSettings>, played?: Transport): 
     const { list, hasSeveralUnits } = itemsOf(settings);
     const unitIds = [...new Set(list.map(({ unitId }) => unitId))];
     const mode: Mode = played === undefined ? modeOf(settings) : 'rtu';
-    const loss = createLoss(context, (event) => subscriber.next(event));
+    const losses = createLosses(context, (event) => subscriber.next(event));
     let isRunning = false;
     let second = Number.NEGATIVE_INFINITY;
     let taken = 0;
@@ -163,7 +162,7 @@ function serve(context: ConnectionContext<ModbusSettings>, played?: Transport): 
       isRunning = true;
       link.prove();
       subscriber.next({ state: 'running' });
-      for (const unitId of unitIds) loss.online(unitId);
+      for (const unitId of unitIds) losses.online(unitId);
     };
     const take = (bytes: Buffer, sender: Pick<Sender, 'send'>) => {
       const now = scheduler.now();
@@ -211,7 +210,7 @@ function serve(context: ConnectionContext<ModbusSettings>, played?: Transport): 
         ended: (reason) => {
           isRunning = false;
           subscriber.next({ state: 'degraded', reason: `${transport.name}: ${reason}` });
-          for (const unitId of unitIds) loss.offline(unitId);
+          for (const unitId of unitIds) losses.offline(unitId);
           return 0;
         },
       },
@@ -221,7 +220,7 @@ function serve(context: ConnectionContext<ModbusSettings>, played?: Transport): 
     );
     link.start();
     return () => {
-      loss.stop();
+      losses.stop();
       for (const one of reading) one.unsubscribe();
       context.finish(link.stop());
     };
@@ -244,8 +243,8 @@ function simulate(context: ConnectionContext<ModbusSettings>): Observable<Connec
       }),
     );
     subscriber.next({ state: 'running' });
-    const loss = createLoss(context, (event) => subscriber.next(event));
-    for (const unitId of new Set(list.map((item) => item.unitId))) loss.online(unitId);
+    const losses = createLosses(context, (event) => subscriber.next(event));
+    for (const unitId of new Set(list.map((item) => item.unitId))) losses.online(unitId);
     return new Subscription(() => {
       for (const one of writing) one.unsubscribe();
     });

@@ -4,8 +4,9 @@ import { z } from 'zod';
 import type { Place } from '../../device/ports.ts';
 import { valueClasses } from '../../model/parameter.ts';
 import { record } from '../../model/record-schema.ts';
+import { lossSetting } from '../loss.ts';
 import { listeningPlace, networksSetting, placeExpected, placeSetting, portSetting } from '../places.ts';
-import { durationSetting, integerSetting, lossSetting } from '../setting.ts';
+import { durationSetting, integerSetting } from '../setting.ts';
 import type { Mode } from './frame.ts';
 
 /** The types of the values in registers. */

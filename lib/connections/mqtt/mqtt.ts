@@ -1,6 +1,6 @@
 // The connection type `mqtt`: topics of a broker as parameters, parameters of the hub as topics, and devices that announce themselves.
 
-import { Observable, type Subscription } from 'rxjs';
+import { Observable } from 'rxjs';
 import { acceptedValue } from '../../device/payload.ts';
 import { readRegularFileSync } from '../../files/regular-file.ts';
 import { messageOf } from '../../model/error.ts';
@@ -9,6 +9,7 @@ import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { type Value, type ValueType, valueTypes } from '../../model/value.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
+import { Loss } from '../loss.ts';
 import type { ResolvePath, SettingMistake } from '../setting.ts';
 import { Bindings, declarationOf } from './bindings.ts';
 import { Bridge } from './bridge.ts';
@@ -75,7 +76,7 @@ function run(context: ConnectionContext<MqttSettings>, hub: HubPort | undefined)
     const { bindings: declared, open } = compileParameters(settings);
     const expected = new Map(expectedOf(settings, open, resolvePath).declarations.map((one) => [one.id, one]));
     const emit = (event: ConnectionEvent) => subscriber.next(event);
-    let holding: Subscription | undefined;
+    const loss = new Loss(settings, scheduler, () => bindings.forgetAll());
     const broker = new Broker(
       {
         transports: createTransports(settings, resolvePath),
@@ -99,7 +100,7 @@ function run(context: ConnectionContext<MqttSettings>, hub: HubPort | undefined)
           bridge?.retained();
         },
         ready: () => {
-          holding?.unsubscribe();
+          loss.end();
           bindings.ready();
           emit({ state: 'running' });
         },
@@ -107,12 +108,7 @@ function run(context: ConnectionContext<MqttSettings>, hub: HubPort | undefined)
           emit({ state: 'degraded', reason: `${placeOf(settings)}: ${reason}` });
           bindings.away(reason);
           bridge?.away();
-          const { onLoss } = settings;
-          if (onLoss === 'unknown') bindings.forgetAll();
-          else if (typeof onLoss === 'object') {
-            holding?.unsubscribe();
-            holding = scheduler.schedule(() => bindings.forgetAll(), onLoss.hold);
-          }
+          loss.begin();
         },
         received: (topic, payload, isRetained, stamp) => {
           const isBound = bindings.received(topic, payload, isRetained);
@@ -144,7 +140,7 @@ function run(context: ConnectionContext<MqttSettings>, hub: HubPort | undefined)
     return () => {
       bridge?.stop();
       discovery?.stop();
-      holding?.unsubscribe();
+      loss.end();
       bindings.stop();
       finish(broker.stop());
     };

@@ -7,7 +7,8 @@ import { parameterIdMistake } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';
 import { type About, valueClasses } from '../../model/parameter.ts';
 import { valueTypes } from '../../model/value.ts';
-import { durationSetting, integerSetting, lossSetting, type ResolvePath, readTlsFile } from '../setting.ts';
+import { lossSetting } from '../loss.ts';
+import { durationSetting, integerSetting, type ResolvePath, readTlsFile } from '../setting.ts';
 
 /** The longest certificate or key file, in bytes. */
 /** The maximum number of parameters that a connection discovers. */

@@ -1,6 +1,6 @@
 // The connection type `osc`: Open Sound Control over UDP and TCP in both directions, with the parameters of the hub as OSC addresses.
 
-import { Observable, type Subscription } from 'rxjs';
+import { Observable } from 'rxjs';
 import { type PacketTransport, type Refuse, TcpPort, tcpClient, UdpPort } from '../../device/ports.ts';
 import type { Transport } from '../../device/transport.ts';
 import { globToRegExp } from '../../model/glob.ts';
@@ -13,6 +13,7 @@ import {
   type PlayedMessages,
 } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
+import { Loss } from '../loss.ts';
 import { createGuard, isLoopback, readPlace } from '../places.ts';
 import type { SettingHint } from '../setting.ts';
 import { acceptValue, bindingsOf, declarationOf, type Part } from './bindings.ts';
@@ -65,11 +66,11 @@ function run(
             wire: (direction, packet) => context.wire(direction, packet),
             refuse: (reason) => refuse(new Uint8Array(), reason),
           });
-    let holding: Subscription | undefined;
-    const forgetAll = () =>
+    const loss = new Loss(settings, scheduler, () =>
       turn(() => {
         for (const part of parts) if (part.type !== 'T') subscriber.next({ unset: part.id });
-      });
+      }),
+    );
     const session = new OscSession(
       {
         settings,
@@ -93,19 +94,14 @@ function run(
           ),
         settle: (partId, error) => subscriber.next({ settle: partId, error }),
         running: () => {
-          holding?.unsubscribe();
+          loss.end();
           subscriber.next({ state: 'running' });
           subscriber.next({ stale: false });
         },
         away: (reason) => {
           subscriber.next({ state: 'degraded', reason: `${transports[0]!.name}: ${reason}` });
           subscriber.next({ stale: true });
-          const { onLoss } = settings;
-          if (onLoss === 'unknown') forgetAll();
-          else if (typeof onLoss === 'object') {
-            holding?.unsubscribe();
-            holding = scheduler.schedule(forgetAll, onLoss.hold);
-          }
+          loss.begin();
         },
         wire: (direction, bytes, fault) => context.wire(direction, bytes, fault),
         turn,
@@ -125,7 +121,7 @@ function run(
     );
     session.start();
     return () => {
-      holding?.unsubscribe();
+      loss.end();
       for (const one of writing) one.unsubscribe();
       finish(session.stop());
     };

@@ -6,8 +6,9 @@ import { messageOf } from '../../model/error.ts';
 import { valueClasses } from '../../model/parameter.ts';
 import { record } from '../../model/record-schema.ts';
 import { valueTypes } from '../../model/value.ts';
+import { lossSetting } from '../loss.ts';
 import { listeningPlace, networksSetting, placeExpected, placeSetting, portSetting, readPlace } from '../places.ts';
-import { durationSetting, integerSetting, lossSetting } from '../setting.ts';
+import { durationSetting, integerSetting } from '../setting.ts';
 import { readPacket } from './packet.ts';
 
 /** The maximum number of destinations of packets. */

@@ -8,8 +8,9 @@ import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { record } from '../../model/record-schema.ts';
 import { convert, type Value } from '../../model/value.ts';
 import { combinationsOf, filled, readTemplate, type Template, type Variable } from '../id-template.ts';
+import { lossSetting } from '../loss.ts';
 import { listeningPlace, networksSetting, placeExpected, placeSetting, portSetting } from '../places.ts';
-import { durationSetting, integerSetting, lossSetting, type SettingMistake } from '../setting.ts';
+import { durationSetting, integerSetting, type SettingMistake } from '../setting.ts';
 import {
   colours,
   everywhere,

@@ -1,7 +1,7 @@
 // The connection type `tsl-umd`: texts and tally lamps of under-monitor displays and multiviewers, in TSL UMD 3.1, 4 and 5. A connection
 // either receives them from a tally controller, or sends them to displays.
 
-import { Observable, type Subscription } from 'rxjs';
+import { Observable } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
 import { type Refuse, TcpPort, tcpClient, UdpPort } from '../../device/ports.ts';
 import { type Transport, udpTransport } from '../../device/transport.ts';
@@ -12,6 +12,7 @@ import {
   defineConnectionType,
   type PlayedMessages,
 } from '../connection.ts';
+import { Loss } from '../loss.ts';
 import { createGuard, readPlace } from '../places.ts';
 import {
   type Display,
@@ -65,10 +66,9 @@ function simulate(): Observable<ConnectionEvent> {
 function receive(context: ConnectionContext<TslSettings>, played?: Transport): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, scheduler, log, turn, own } = context;
-    const { version, idleTimeout, onLoss, packetsPerSecond, connectTimeout } = settings;
+    const { version, idleTimeout, packetsPerSecond, connectTimeout } = settings;
     const displays = displaysOf(settings).list;
     const byPlace = new Map(displays.map((display) => [placeOf(display), display]));
-    let holding: Subscription | undefined;
     let isRunning = false;
     let second = Number.NEGATIVE_INFINITY;
     let taken = 0;
@@ -77,14 +77,15 @@ function receive(context: ConnectionContext<TslSettings>, played?: Transport): O
       context.wire('in', bytes, reason);
       log.warn({}, `a packet was refused: ${reason}`, `refused: ${reason}`);
     };
-    const forgetAll = () =>
+    const loss = new Loss(settings, scheduler, () =>
       turn(() => {
         for (const { parts } of displays) for (const [, id] of parts) subscriber.next({ unset: id });
-      });
+      }),
+    );
     const goOnline = () => {
       isRunning = true;
       link.prove();
-      holding?.unsubscribe();
+      loss.end();
       subscriber.next({ state: 'running' });
       subscriber.next({ stale: false });
     };
@@ -148,18 +149,14 @@ function receive(context: ConnectionContext<TslSettings>, played?: Transport): O
           isRunning = false;
           subscriber.next({ state: 'degraded', reason: `${transport.name}: ${reason}` });
           subscriber.next({ stale: true });
-          if (onLoss === 'unknown') forgetAll();
-          else if (typeof onLoss === 'object') {
-            holding?.unsubscribe();
-            holding = scheduler.schedule(forgetAll, onLoss.hold);
-          }
+          loss.begin();
           return 0;
         },
       },
     );
     link.start();
     return () => {
-      holding?.unsubscribe();
+      loss.end();
       context.finish(link.stop());
     };
   });

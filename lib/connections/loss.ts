@@ -1,0 +1,47 @@
+// The setting `onLoss`: what becomes of the values of a peer while it is offline.
+
+import type { SchedulerLike, Subscription } from 'rxjs';
+import { z } from 'zod';
+import { durationSetting } from './setting.ts';
+
+/** A setting that determines the state of values while `peer` is offline: `'stale'`, `'unknown'`, `{ hold: '5s' }`. */
+export function lossSetting(peer: string) {
+  const hold = durationSetting(1).describe('How long values are held before they are unknown');
+  return z
+    .union([z.enum(['stale', 'unknown']), z.strictObject({ hold })], { error: '"stale", "unknown" or { hold: "5s" }' })
+    .default('stale')
+    .describe(`The values while ${peer} is offline: stale, unknown, or stale for a time and then unknown`);
+}
+
+type OnLoss = z.output<ReturnType<typeof lossSetting>>;
+
+/** Forgets the values of a peer that is offline, as `onLoss` says. */
+export class Loss {
+  readonly #onLoss: OnLoss;
+  readonly #scheduler: SchedulerLike;
+  readonly #forget: () => void;
+  #isLost = false;
+  #holding: Subscription | undefined;
+
+  /** `forget` makes the values unknown. */
+  constructor({ onLoss }: { readonly onLoss: OnLoss }, scheduler: SchedulerLike, forget: () => void) {
+    this.#onLoss = onLoss;
+    this.#scheduler = scheduler;
+    this.#forget = forget;
+  }
+
+  /** The peer is offline. The time counts from the first call: failed attempts to reach the peer do not extend it. */
+  begin(): void {
+    if (this.#isLost) return;
+    this.#isLost = true;
+    if (this.#onLoss === 'unknown') this.#forget();
+    else if (typeof this.#onLoss === 'object')
+      this.#holding = this.#scheduler.schedule(this.#forget, this.#onLoss.hold);
+  }
+
+  /** The peer is online again, or the connection stops. */
+  end(): void {
+    this.#isLost = false;
+    this.#holding?.unsubscribe();
+  }
+}
