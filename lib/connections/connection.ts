@@ -139,6 +139,24 @@ export interface PlayedMessages {
   show(frame: Uint8Array): string;
 }
 
+/** Returns the messages of a protocol whose packets tests write in the form of `show`. `encode` reads that form. Errors: one sentence. */
+export function playedPackets(
+  isPassive: boolean,
+  show: (packet: Uint8Array) => string,
+  encode: (text: string, direction: 'in' | 'out') => Uint8Array,
+): PlayedMessages {
+  return {
+    transport: { keepsFrames: true, isPassive },
+    show,
+    read(written, direction) {
+      const isHex = typeof written === 'object' && 'hex' in written;
+      const text = typeof written === 'string' ? written : 'text' in written ? written.text : written.hex;
+      const bytes = isHex ? Buffer.from(text.replaceAll(/\s/g, ''), 'hex') : encode(text, direction);
+      return { bytes, frames: [show(bytes)] };
+    },
+  };
+}
+
 /** A folder whose files are served to clients. */
 export interface ServedFolder {
   readonly setting: SettingMistake['path'];

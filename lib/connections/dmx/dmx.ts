@@ -10,6 +10,7 @@ import {
   type ConnectionEvent,
   defineConnectionType,
   type PlayedMessages,
+  playedPackets,
 } from '../connection.ts';
 import { Loss } from '../loss.ts';
 import { readShown, showPacket } from './packets.ts';
@@ -142,19 +143,9 @@ const silentTransport: Transport = {
 function playedMessages(settings: DmxSettings): PlayedMessages {
   const protocol = protocolOf(settings);
   let sequence = 0;
-  return {
-    transport: { keepsFrames: true, isPassive: true },
-    show: showPacket,
-    read(written, direction) {
-      const isHex = typeof written === 'object' && 'hex' in written;
-      const text = typeof written === 'string' ? written : 'text' in written ? written.text : written.hex;
-      if (direction === 'in') sequence = (sequence % 255) + 1;
-      const packet = () => {
-        const common = { name: 'test', cid: Buffer.alloc(16), priority: 100, sequence, isTerminated: false };
-        return protocol.encode({ ...readShown(text), ...common });
-      };
-      const bytes = isHex ? Buffer.from(text.replaceAll(/\s/g, ''), 'hex') : packet();
-      return { bytes, frames: [showPacket(bytes)] };
-    },
-  };
+  return playedPackets(true, showPacket, (text, direction) => {
+    if (direction === 'in') sequence = (sequence % 255) + 1;
+    const common = { name: 'test', cid: Buffer.alloc(16), priority: 100, sequence, isTerminated: false };
+    return protocol.encode({ ...readShown(text), ...common });
+  });
 }

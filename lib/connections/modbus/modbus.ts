@@ -11,6 +11,7 @@ import {
   type ConnectionEvent,
   defineConnectionType,
   type PlayedMessages,
+  playedPackets,
 } from '../connection.ts';
 import { Loss } from '../loss.ts';
 import { createGuard, readPlace } from '../places.ts';
@@ -273,16 +274,7 @@ function serverTransport(settings: ModbusSettings, refuse: Refuse): Transport {
 
 /** Converts frames in tests, in the form of `patchbay wire`: `1 read holding 0 2`. Tests have no frames of Modbus TCP. */
 function playedMessages(settings: ModbusSettings): PlayedMessages {
-  return {
-    transport: { keepsFrames: true, isPassive: isServer(settings) },
-    show: showFrame,
-    read(written) {
-      const isHex = typeof written === 'object' && 'hex' in written;
-      const text = typeof written === 'string' ? written : 'text' in written ? written.text : written.hex;
-      const bytes = isHex
-        ? Buffer.from(text.replaceAll(/\s/g, ''), 'hex')
-        : encodeFrame('rtu', { transaction: 0, ...readFrame(text) });
-      return { bytes, frames: [showFrame(bytes)] };
-    },
-  };
+  return playedPackets(isServer(settings), showFrame, (text) =>
+    encodeFrame('rtu', { transaction: 0, ...readFrame(text) }),
+  );
 }

@@ -11,6 +11,7 @@ import {
   type DeclaredAddresses,
   defineConnectionType,
   type PlayedMessages,
+  playedPackets,
 } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
 import { Loss } from '../loss.ts';
@@ -192,14 +193,5 @@ function hintsOf(settings: OscSettings, declared: DeclaredAddresses): readonly S
 
 /** Converts messages in tests, in the form of `patchbay wire`: `/ch/01/mix/fader f 0.75`. */
 function playedMessages({ tcp }: OscSettings): PlayedMessages {
-  return {
-    transport: { keepsFrames: true, isPassive: tcp === undefined },
-    show: showPacket,
-    read(written) {
-      const isHex = typeof written === 'object' && 'hex' in written;
-      const text = typeof written === 'string' ? written : 'text' in written ? written.text : written.hex;
-      const bytes = isHex ? Buffer.from(text.replaceAll(/\s/g, ''), 'hex') : readPacket(text);
-      return { bytes, frames: [showPacket(bytes)] };
-    },
-  };
+  return playedPackets(tcp === undefined, showPacket, readPacket);
 }

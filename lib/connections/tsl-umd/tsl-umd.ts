@@ -11,6 +11,7 @@ import {
   type ConnectionEvent,
   defineConnectionType,
   type PlayedMessages,
+  playedPackets,
 } from '../connection.ts';
 import { Loss } from '../loss.ts';
 import { createGuard, readPlace } from '../places.ts';
@@ -256,16 +257,6 @@ function sendingTransports({ udp, tcp, version, framing }: TslSettings): readonl
 
 /** Converts messages in tests, in the form of `patchbay wire`: `1 "CAM 1" lh=red brightness=3`. */
 function playedMessages(settings: TslSettings): PlayedMessages {
-  return {
-    transport: { keepsFrames: true, isPassive: isReceiving(settings) },
-    show: showPacket,
-    read(written) {
-      const isHex = typeof written === 'object' && 'hex' in written;
-      const text = typeof written === 'string' ? written : 'text' in written ? written.text : written.hex;
-      const bytes = isHex
-        ? Buffer.from(text.replaceAll(/\s/g, ''), 'hex')
-        : encodePacket(settings.version, readDisplays(text)).bytes;
-      return { bytes, frames: [showPacket(bytes)] };
-    },
-  };
+  const { version } = settings;
+  return playedPackets(isReceiving(settings), showPacket, (text) => encodePacket(version, readDisplays(text)).bytes);
 }
