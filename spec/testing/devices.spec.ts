@@ -203,6 +203,15 @@ test('each mistake has its place, and the nearest name', async (t) => {
   t.regex(none[0]!.timeline, /receive: expected a connection to a device, such as type "device", .* got none/);
 });
 
+test('the errors of a connection are not reported again for each step that plays it', async (t) => {
+  const [{ timeline }] = (await resultsOf(t, {
+    connections: { router: { ...router, protocol: 'vidoehub' } },
+    tests: [{ name: 'it', steps: [{ receive: 'ACK' }, { at: 1, sent: { router: 'x' }, stale: true, expect: {} }] }],
+  })) as [FlowTestResult];
+  t.regex(timeline, /protocol: unknown protocol "vidoehub", did you mean "videohub"\?/);
+  t.notRegex(timeline, /expected a connection|unknown device/);
+});
+
 test('no socket opens, with or without steps for the device', async (t) => {
   const server = createServer(() => t.fail('a test has connected'));
   server.listen(0, '127.0.0.1');

@@ -113,6 +113,8 @@ class Devices {
   readonly #known: readonly string[];
   /** The only device of the file, or of all files; undefined if there are several, or none. */
   readonly #only: string | undefined;
+  /** The connections of the file that have errors, and might be devices. */
+  readonly #faulty: ReadonlySet<string>;
 
   constructor(connections: Testable['connections'], ownIds: ReadonlySet<string> = new Set()) {
     this.#connections = connections;
@@ -121,6 +123,7 @@ class Devices {
     const [only, ...others] = own.length === 0 ? devices : own;
     this.#known = devices.map(({ id }) => id);
     this.#only = others.length === 0 ? only?.id : undefined;
+    this.#faulty = new Set([...ownIds].filter((id) => !connections.some((one) => one.id === id)));
   }
 
   /** Returns the devices that steps name. */
@@ -144,11 +147,13 @@ class Devices {
     if (setting === undefined) return [];
     if (isByDevice(setting))
       return Object.entries(setting as Readonly<Record<string, Part>>).flatMap(([id, part]) => {
+        if (this.#faulty.has(id)) return [];
         const whyNot = this.#whyNot(id);
         if (whyNot !== undefined) location.at(id).add(whyNot);
         return whyNot === undefined ? [{ id, part, location: location.at(id) }] : [];
       });
     const id = this.#only;
+    if (this.#faulty.size > 0) return []; // it may be the device that is meant, and its errors are reported
     if (id !== undefined) return [{ id, part: setting as Part, location }];
     location.add(
       this.#known.length === 0
