@@ -1,5 +1,6 @@
-// A run of AVA, and in CI a second one, alone, of what failed beside all others: a machine that is busy for a moment breaks
+// A run of AVA, and in CI a second one, alone, of what failed or hung beside all others: a machine that is busy for a moment breaks
 // no build, a fault does, for it fails twice. Both runs are in the output, and so are the names of tests that needed the second one.
+// AVA ends a process that hangs by SIGTERM, which a hub in it may ignore: such a process is killed.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,7 +11,12 @@ import { dependent } from './support/system/dependent.ts';
 /** More files than this fail by no accident, also on a machine that does much else. */
 const repeatedFiles = 8;
 /** Lines of AVA's summary that say no more than that some tests failed: no crash, no hook, no file that hangs. */
-const plainSummary = /^\d+ tests? (failed|passed|skipped)$/;
+const plainSummary = /^\d+ tests? (failed|passed|skipped|remained pending after a timeout)$/;
+const hanging = /^ *(?:\d+ tests were pending in|Failed to exit when running) (.+)$/gm;
+/** What AVA prints when nothing has ended for as long as its timeout. */
+const timeOut = /^ *✘ Timed out while running tests$/m;
+/** The time that processes have to end by SIGTERM. */
+const endingMs = 10_000;
 
 export interface AvaRun {
   /** Where the package is. */
@@ -24,7 +30,7 @@ export interface AvaRun {
 export async function runAva(run: AvaRun): Promise<number> {
   const { folder, isCi } = run;
   const first = await runOnce(run);
-  const files = isCi && first.status !== 0 && isPlain(first.output) ? failedFiles(folder) : [];
+  const files = isCi && first.status !== 0 && isPlain(first.output) ? failedFiles(folder, first.output) : [];
   if (files.length === 0 || files.length > repeatedFiles) return first.status;
   console.log(`\nFailed beside all others, runs again alone: ${files.join(', ')}\n`);
   const options = run.args.filter((arg) => arg.startsWith('-') && !arg.startsWith('--concurrency'));
@@ -44,11 +50,24 @@ async function runOnce({ folder, args, env, isCi }: AvaRun): Promise<{ status: n
     stdio: ['inherit', isCi ? 'pipe' : 'inherit', 'inherit'],
   });
   child.stdout?.pipe(process.stdout, { end: false });
+  child.stdout?.on('data', (chunk) => {
+    if (timeOut.test(String(chunk))) setTimeout(killChildren, endingMs, child.pid).unref();
+  });
   const [output, status] = await Promise.all([
     child.stdout ? text(child.stdout) : '',
     new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 1))),
   ]);
   return { status, output };
+}
+
+/** On Linux, as CI is. */
+function killChildren(pid: number): void {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number);
+    for (const child of children) if (child > 0) process.kill(child, 'SIGKILL');
+  } catch {
+    // they have ended
+  }
 }
 
 const isPlain = (output: string) =>
@@ -59,9 +78,11 @@ const isPlain = (output: string) =>
     .map((line) => line.trim())
     .every((line) => line === '' || plainSummary.test(line));
 
-function failedFiles(folder: string): string[] {
+/** Those with tests that failed, and those that hung. */
+function failedFiles(folder: string, output: string): string[] {
   const kept = JSON.parse(readFileSync(join(folder, 'node_modules/.cache/ava/failing-tests.json'), 'utf8')) as string[];
-  return kept.map((path) => relative(folder, path));
+  const hung = Array.from(output.matchAll(hanging), ([, file]) => file!);
+  return [...new Set([...kept.map((path) => relative(folder, path)), ...hung])];
 }
 
 /** The titles of failed tests: each stands in a line of its own in the summary, and before the message where it failed. */

@@ -95,3 +95,15 @@ test('a second failure fails, and a crash is not a failed test', async (t) => {
   t.is(crash.status, 1, crash.output);
   t.notRegex(crash.output, /runs again/);
 });
+
+test('a test that hangs in CI is killed, also when it ignores SIGTERM, and runs again alone', async (t) => {
+  const config = "export default { files: ['*.spec.js'], timeout: '2s' };";
+  const hang =
+    "process.on('SIGTERM', () => {}); test('once', async (t) => { setInterval(() => {}, 1000); if (!existsSync('x')) { writeFileSync('x', ''); await new Promise(() => {}); } t.pass(); });";
+  const exit =
+    "import test from 'ava'; process.on('SIGTERM', () => {}); test('good', (t) => { setInterval(() => {}, 1000); t.pass(); });";
+  const { status, output } = await runPackage(t, hang, { 'ava.config.js': config, 'exit.spec.js': exit });
+  t.is(status, 1, output);
+  t.regex(output, /Failed beside all others, runs again alone: (bad\.spec\.js, exit|exit\.spec\.js, bad)\.spec\.js/);
+  t.regex(output, /runs again[\s\S]*bad › once[\s\S]*Failed to exit when running exit\.spec\.js/);
+});
