@@ -51,7 +51,7 @@ async function runOnce({ folder, args, env, isCi }: AvaRun): Promise<{ status: n
   });
   child.stdout?.pipe(process.stdout, { end: false });
   child.stdout?.on('data', (chunk) => {
-    if (timeOut.test(String(chunk))) setTimeout(killChildren, endingMs, child.pid).unref();
+    if (timeOut.test(String(chunk))) setTimeout(killChildren, endingMs, child.pid!).unref();
   });
   const [output, status] = await Promise.all([
     child.stdout ? text(child.stdout) : '',
