@@ -84,7 +84,7 @@ const rows: readonly (readonly [hash: string, path: RegExp, spoil: (data: Lists)
   [
     '#/alarms?all=true',
     /\/hub\/alarms/,
-    ({ alarms }) => put(alarms!, { address: 'odd/odd', since: odd }),
+    ({ alarms }) => put(alarms!, { address: 'odd/odd', text: odd, since: odd }),
     '[data-alarm]',
   ],
   [

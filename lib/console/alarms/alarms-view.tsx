@@ -14,7 +14,7 @@ import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Breakable } from '../parts/text.tsx';
-import { Fault, Search, searched } from '../parts/view-bar.tsx';
+import { Fault, isSought, Search } from '../parts/view-bar.tsx';
 import { alarms, listOf } from './alarms.ts';
 import { sound } from './sound.ts';
 
@@ -48,10 +48,7 @@ export default function Alarms() {
   );
   const shown = createMemo(() => {
     const { state } = route().params;
-    const text = searched().toLowerCase();
-    return all().filter(
-      (one) => (!state || shownState(one) === state) && `${one.text} ${one.address}`.toLowerCase().includes(text),
-    );
+    return all().filter((one) => (!state || shownState(one) === state) && isSought(one.text, one.address));
   });
   const waiting = () =>
     shown().filter(
@@ -259,7 +256,9 @@ function Announcement(props: { readonly alarms: readonly Alarm[] }) {
   const current = createMemo(() => {
     const waiting = props.alarms.filter((one) => ['unacknowledged', 'returned'].includes(shownState(one)));
     if (waiting.length === 0) return 'No unacknowledged alarms';
-    return `${counted(waiting.length, 'unacknowledged alarm')}; most urgent: ${waiting[0]!.text}`;
+    const { text } = waiting[0]!;
+    const first = typeof text === 'string' ? `; most urgent: ${text}` : '';
+    return counted(waiting.length, 'unacknowledged alarm') + first;
   });
   createEffect(() => {
     const wanted = current();

@@ -13,7 +13,7 @@ import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Breakable } from '../parts/text.tsx';
-import { Fault, Search, searched } from '../parts/view-bar.tsx';
+import { Fault, isSought, Search } from '../parts/view-bar.tsx';
 import { clientFacts, clientName, isThisPage } from './client-name.ts';
 
 /** The time over which the rate of a client is measured. */
@@ -25,12 +25,9 @@ export default function Clients() {
   const { failure, run } = createAttempt(refresh);
   const now = useNow();
   const all = () => data()?.clients ?? [];
-  const search = () => searched().toLowerCase();
   const shown = createMemo(() =>
     all().filter((client) =>
-      `${clientName(client)} ${clientFacts(client)} ${client.address} ${client.protocol} ${client.state}`
-        .toLowerCase()
-        .includes(search()),
+      isSought(clientName(client), clientFacts(client), client.address, client.protocol, client.state),
     ),
   );
   const slow = () => all().filter(({ state }) => state !== 'live').length;

@@ -12,7 +12,7 @@ import { createConfirmation } from '../parts/confirm.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { TableHead } from '../parts/table-head.tsx';
-import { Fault, Search, searched } from '../parts/view-bar.tsx';
+import { Fault, isSought, Search } from '../parts/view-bar.tsx';
 
 const states = ['failed', 'degraded', 'running', 'disabled'] as const;
 type Action = 'start' | 'stop' | 'restart';
@@ -25,8 +25,7 @@ export default function Connections() {
   const shown = createMemo(() => {
     const wanted = all().filter(
       ({ id, type, description, state }) =>
-        (!route().params.state || state === route().params.state) &&
-        `${id} ${type} ${description}`.toLowerCase().includes(searched().toLowerCase()),
+        (!route().params.state || state === route().params.state) && isSought(id, type, description),
     );
     return wanted.sort((one, other) => states.indexOf(one.state) - states.indexOf(other.state));
   });

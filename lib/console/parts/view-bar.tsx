@@ -6,6 +6,19 @@ import { route, setParams } from '../page/route.ts';
 /** The search text of the current view; empty: everything. */
 export const searched = () => route().params.search ?? '';
 
+/** Whether one of the texts contains the search text, in any case. Anything but text counts as no text: it is not what people search for. */
+export function isSought(...texts: readonly unknown[]): boolean {
+  const wanted = searched().toLowerCase();
+  return (
+    wanted === '' ||
+    texts
+      .filter((text) => typeof text === 'string')
+      .join(' ')
+      .toLowerCase()
+      .includes(wanted)
+  );
+}
+
 export function Search(props: { readonly label: string; readonly placeholder: string }) {
   return (
     <input

@@ -8,7 +8,7 @@ import { usePolled } from '../hub/polled.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { useNow } from '../page/units.ts';
 import { GuardedFor } from '../parts/guarded.tsx';
-import { Fault, Search, searched } from '../parts/view-bar.tsx';
+import { Fault, isSought, Search } from '../parts/view-bar.tsx';
 import type { Times } from './entry-form.tsx';
 import { dayMinutes, dayNames, momentText, nextText, placeOf, writeTime } from './week.ts';
 
@@ -107,10 +107,7 @@ function Week(props: WeekProps) {
   const now = useNow();
   const { connection } = props.schedule;
   const zone = () => props.schedule.zone;
-  const found = createMemo(() => {
-    const text = searched().toLowerCase();
-    return props.schedule.entries.filter((one) => `${nameOf(one)} ${one.address}`.toLowerCase().includes(text));
-  });
+  const found = createMemo(() => props.schedule.entries.filter((one) => isSought(nameOf(one), one.address)));
   /** The chosen entry is always drawn. */
   const drawn = createMemo(() => {
     const first = found().slice(0, mostLanes);

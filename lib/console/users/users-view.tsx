@@ -10,7 +10,7 @@ import { formatDate, formatSpan, useNow } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
 import { GuardedFor } from '../parts/guarded.tsx';
 import { TableHead } from '../parts/table-head.tsx';
-import { Fault, Search, searched } from '../parts/view-bar.tsx';
+import { Fault, isSought, Search } from '../parts/view-bar.tsx';
 import { createKioskInvitation } from './kiosk-invitation.tsx';
 import { Matrix } from './matrix.tsx';
 
@@ -23,7 +23,6 @@ export default function Users() {
   const confirm: Confirm = (name, text, device) =>
     ask({ title: `Revoke ${name}?`, text, verb: 'Revoke', act: () => revoke(device) });
   const { invite, KioskInvitation } = createKioskInvitation(refresh);
-  const isSought = (...texts: string[]) => texts.join(' ').toLowerCase().includes(searched().toLowerCase());
   const isMatrix = () => route().params.as === 'matrix';
   const users = () => data()?.users.filter(({ name }) => isSought(name)) ?? [];
   const devices = () => data()?.devices.filter(({ name, user, kind }) => isSought(name, user, kind)) ?? [];

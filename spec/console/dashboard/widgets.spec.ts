@@ -221,6 +221,7 @@ test.serial(
     hub.write('desk/go', true, writer);
     await page.getByRole('row', { name: /go fired/ }).waitFor();
     await page.getByRole('row', { name: /Scene 2/ }).waitFor();
+    await page.getByRole('note').getByText('Only changes from now on: this hub has no store').waitFor();
     hub.write('desk/lamp', true, writer);
     await page.locator('.lamps li', { hasText: 'Lamp' }).getByLabel('on').waitFor();
     hub.write('desk/mic', true, writer);

@@ -1,9 +1,11 @@
 // The newest changes of some parameters: those that a store has recorded, and then those that arrive.
 
-import { batch, createEffect, createSignal, For, on, onMount } from 'solid-js';
+import { batch, createEffect, createSignal, For, on, onMount, Show } from 'solid-js';
 import { pathOf } from '../../../model/address.ts';
+import { messageOf } from '../../../model/error.ts';
 import type { EventList } from '../../../wire/http/past-shapes.ts';
-import { getJson } from '../../hub/page-request.ts';
+import { isWithoutStore } from '../../history/no-store.tsx';
+import { getJson, Refusal } from '../../hub/page-request.ts';
 import { beginningOf, formatMoment } from '../../page/units.ts';
 import { showValue } from '../showing.ts';
 import { WidgetFault, type WidgetProps } from '../widget.tsx';
@@ -19,6 +21,7 @@ export function Events(props: WidgetProps<'events'>) {
   const { addresses, label, last } = props.widget;
   const parameters = addresses.map((address) => props.values.of(address));
   const [rows, setRows] = createSignal<readonly Row[]>([]);
+  const [whyNoPast, setWhyNoPast] = createSignal('');
   const nameOf = (index: number) =>
     parameters[index]!.about()?.label ?? addresses[index]!.slice(addresses[index]!.lastIndexOf('/') + 1);
   const rowOf = (index: number, time: number, value: Parameters<typeof showValue>[0]): Row => ({
@@ -35,7 +38,16 @@ export function Events(props: WidgetProps<'events'>) {
   });
   onMount(async () => {
     const opened = Date.now();
-    const past = await Promise.all(addresses.map((address) => askPast(address)));
+    const past = await Promise.all(
+      addresses.map((address) =>
+        askPast(address).catch((fault: unknown) => {
+          const isUnknown = fault instanceof Refusal && fault.code === 'unknown-parameter'; // its own mark says so
+          if (!isUnknown)
+            setWhyNoPast(isWithoutStore(fault) ? withoutStore : `Only changes from now on: ${messageOf(fault)}.`);
+          return [];
+        }),
+      ),
+    );
     const found = past.flatMap((events, index) =>
       events.map(({ time, value }) => rowOf(index, Date.parse(time), value)).filter(({ time }) => time < opened),
     );
@@ -77,6 +89,11 @@ export function Events(props: WidgetProps<'events'>) {
           </tbody>
         </table>
       </div>
+      <Show when={whyNoPast()}>
+        <p class="muted hint" role="note">
+          {whyNoPast()}
+        </p>
+      </Show>
       <For each={parameters}>
         {(parameter, index) => (
           <WidgetFault address={addresses[index()]!} parameter={parameter} values={props.values} />
@@ -86,8 +103,9 @@ export function Events(props: WidgetProps<'events'>) {
   );
 }
 
-/** Asks for the recorded events of the last day. Without a store there are none. */
+const withoutStore = 'Only changes from now on: this hub has no store, which would keep earlier ones.';
+
+/** Asks for the recorded events of the last day. Errors: those of `getJson`; without a store, a `Refusal`. */
 async function askPast(address: string): Promise<EventList['events']> {
-  const found = await getJson<EventList>(`/hub/events/${pathOf(address)}?from=-24h`).catch(() => undefined);
-  return found?.events ?? [];
+  return (await getJson<EventList>(`/hub/events/${pathOf(address)}?from=-24h`)).events ?? [];
 }
