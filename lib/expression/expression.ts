@@ -38,6 +38,8 @@ const anyResult = ['string', 'bool', 'double'];
 
 const none: readonly LookedUp[] = [];
 
+/** The maximum number of characters in an expression. */
+export const maxExpressionLength = 10_000;
 /** The number of compiled expressions and lists of variables that are cached for reuse. */
 const keptExpressions = 10_000;
 const keptEnvironments = 1000;
@@ -334,6 +336,7 @@ const token = new RegExp(
   [
     String.raw`[bB]?[rR](?:'''[^]*?'''|"""[^]*?"""|'[^'\n]*'|"[^"\n]*")`,
     String.raw`[bB]?(?:'''(?:\\[^]|[^\\])*?'''|"""(?:\\[^]|[^\\])*?"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")`,
+    `['"][^]*`, // a text that is not closed
     '//.*',
     String.raw`[A-Za-z_]\w*`,
     String.raw`\d[\w.]*`,
@@ -347,6 +350,11 @@ const token = new RegExp(
 const value = /[\w'"\])}]$/;
 
 function readSource(written: string): Source {
+  if (written.length > maxExpressionLength)
+    throw new ExpressionMistake(
+      `expected an expression of at most ${maxExpressionLength} characters, got ${written.length}`,
+      0,
+    );
   const places: number[] = [];
   if (/\.\d/.test(written)) {
     let before = '';
@@ -355,7 +363,7 @@ function readSource(written: string): Source {
       before = text;
     }
   }
-  const text = places.reduceRight((all, place) => `${all.slice(0, place)}0${all.slice(place)}`, written);
+  const text = [0, ...places].map((place, index) => written.slice(place, places[index])).join('0');
   return { text, offsetOf: (place) => place - places.filter((one, count) => one + count < place).length };
 }
 

@@ -12,7 +12,7 @@ import {
 import { expressionSchema } from '../../lib/expression/regex-pattern.ts';
 import { localTime } from '../../lib/model/time/zone-time.ts';
 import type { Value, ValueType } from '../../lib/model/value.ts';
-import { processorTimeOf } from '../support/system/machine.ts';
+import { bestOf, processorTimeOf } from '../support/system/machine.ts';
 
 const variables: Record<string, ValueType> = { value: 'F', flag: 'B', text: 'S' };
 const scope = { value: 3.5, flag: true, text: '5,6' };
@@ -122,7 +122,8 @@ const refused: [expression: string, offset: number, message: RegExp][] = [
   ["timestamp(0) < 'now'", 15, /^point in time < text: use timestamp\('now'\)$/],
   ['[]', 0, /got a list$/],
   ["'2026-11-22'.timestamp().getHours()", 0, /^expected a point in time/],
-  ['x'.repeat(20_000), 0, /./],
+  ['x'.repeat(20_000), 0, /^expected an expression of at most 10000 characters, got 20000$/],
+  [`${'-'.repeat(3000)}1`, 0, /^expected a shorter expression: at most 1000 names, values and operators$/],
   [`${'('.repeat(60)}1${')'.repeat(60)}`, 0, /^expected a shorter expression: at most 50 levels of brackets$/],
   [Array(2000).fill('1').join('+'), 0, /^expected a shorter expression: at most 1000 names, values and operators$/],
 ];
@@ -374,6 +375,15 @@ test('patterns and texts of clients are evaluated quickly; slow ones are errors'
   t.throws(() => compileExpression("value.matches('(?=a)')", { value: 'S' }), {
     message: /regular expression \(RE2\)/,
   });
+});
+
+test('an expression of the greatest length is compiled or refused within 300 ms, whatever it contains', async (t) => {
+  const parts = ['-', '!', '- ', '(', '[', '{', '1+', '.5+', '1?', '"\\', "'''\\", 'r"', '[1].all(x, ', 'abs(', '// '];
+  for (const part of parts) {
+    const text = part.repeat(10_000 / part.length);
+    for (const read of [() => compileExpression(`${text}1`.slice(-10_000), variables), () => freeNames(text)])
+      t.true((await bestOf(300, () => processorTimeOf(() => t.throws(read)), 3)) < 300, part);
+  }
 });
 
 test('a list with too many parts is an error: nested lists would take seconds', (t) => {

@@ -49,7 +49,11 @@ const characters: Readonly<Record<string, string>> = {
 };
 const curlyQuotes = /[“”„‟‘’‚‛«»]/;
 
-const tokenPattern = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\/\/.*|[A-Za-z_]\w*|\d[\d.]*|[=!<>]=|&&|\|\||\S/gs;
+/** The end of the text closes a text without a second quote: no part is read twice. */
+const tokenPattern =
+  /'(?:[^'\\]|\\.)*(?:'|\\?$)|"(?:[^"\\]|\\.)*(?:"|\\?$)|\/\/.*|[A-Za-z_]\w*|\d[\d.]*|[=!<>]=|&&|\|\||\S/gs;
+
+const wholeText = /^(['"])(?:[^\\]|\\.)*\1$/s;
 
 /** `names` are the names that the expression knows: an `or` among them is valid. */
 export function explainSyntax(text: string, error: unknown, names: readonly string[]): ExpressionMistake {
@@ -123,13 +127,10 @@ function signMistake(text: string, { code, start }: Found, tokens: readonly Toke
 
 /** Explains a quote without its counterpart. */
 function quoteMistake(tokens: readonly Token[]): Explained | undefined {
-  const single = tokens.find(({ text }) => text === "'" || text === '"');
-  return (
-    single && {
-      message: `expected quotes before and after each text, one ${single.text} is missing`,
-      start: single.start,
-    }
-  );
+  const { text, start } = tokens.at(-1) ?? { text: '', start: 0 };
+  const quote = /^['"]/.exec(text)?.[0];
+  if (quote === undefined || wholeText.test(text)) return undefined;
+  return { message: `expected quotes before and after each text, one ${quote} is missing`, start };
 }
 
 /** Explains a bracket that is not closed, or closes nothing. */

@@ -21,7 +21,7 @@ import {
 export const maxEdits = 1000;
 export const maxEditedFiles = 32;
 const maxComment = 1000;
-const maxExpression = 4096;
+const maxExpression = 10_000; // as in a rule
 export const maxRecorded = 100;
 
 const editableFile = {

@@ -46,8 +46,8 @@ export const endpoints = [
   }),
 ];
 
-/** How many expressions may wait: 4 MB of text. */
-const mostWaiting = 1024;
+/** How many expressions may wait: 5 MB of text. */
+const mostWaiting = 512;
 let waiting = 0;
 let last: Promise<unknown> = Promise.resolve();
 
