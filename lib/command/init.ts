@@ -62,7 +62,7 @@ const dashboard = 'dashboards/studio.json5';
 export interface Place {
   /** The folder of the store, relative to the flow file. */
   readonly data?: string;
-  /** The address to listen on; empty: all interfaces. */
+  /** The address to listen on; empty means all interfaces. */
   readonly bindIp?: string;
 }
 

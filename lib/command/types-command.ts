@@ -64,7 +64,7 @@ export function declareInstallation({ connections }: Pick<Plan, 'connections'>, 
 
 /**
  * Prints `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`, without the parameters that a standby mirrors from the active hub
- * of its pair. Errors: the message of the hub, or no hub.
+ * of its pair. Errors: the hub's error message, or that no hub answers.
  */
 export async function remoteTypes(options: RemoteOptions, console: Console): Promise<number> {
   const list = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];
@@ -77,8 +77,8 @@ export async function remoteTypes(options: RemoteOptions, console: Console): Pro
 }
 
 /**
- * Prints `{"input/Mic/muted":"B"}`: the value types of a connection's parameters. Errors: as `remoteTypes`, and if there are no such
- * parameters.
+ * Prints `{"input/Mic/muted":"B"}`: the value types of a connection's parameters. Errors: the same as `remoteTypes`, and if there are no
+ * such parameters.
  */
 export async function typesOf(connectionId: string, options: RemoteOptions, console: Console): Promise<number> {
   const list = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];

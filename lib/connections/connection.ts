@@ -304,7 +304,7 @@ export interface ConnectionContext<Settings> {
   turn(work: () => void): void;
   /** The value of an input. Hot, replays last (undefined: unknown; a trigger: nothing), synchronous, never errors. */
   input(name: string): Observable<Value | undefined>;
-  /** The change that is being delivered, such as the write that an inbox emits; undefined: none is. */
+  /** The change that is being delivered, such as the write that an inbox emits; undefined if none is. */
   cause(): Change | undefined;
   /** Records a sent or received frame for `patchbay wire`. `fault` is the reason why it was refused; the frame then counts as refused. */
   wire(direction: 'in' | 'out', bytes: Uint8Array, fault?: string): void;

@@ -256,7 +256,7 @@ export interface EditableFolder {
 /** The operations with which a hub lets users edit its flow files. */
 export interface Editing {
   files(rights: EditRights): Promise<readonly EditableFile[]>;
-  /** Returns a folder of documents, with those of its files that the user may edit; undefined: users cannot edit it. */
+  /** Returns a folder of documents, with those of its files that the user may edit; undefined if users cannot edit it. */
   documents(folder: string, rights: EditRights): Promise<EditableFolder | undefined>;
   /** Returns the text of a file, and the data that the page needs to edit the file. Errors: `forbidden`, `not-found`. */
   source(file: string, rights: EditRights): Promise<Source>;
@@ -282,7 +282,7 @@ export interface Editing {
   confirm(revision: number, rights: EditRights): void;
   /** The kept change sets, newest first. */
   revisions(rights: EditRights): readonly Revision[];
-  /** Undoes a change set; later edits are kept. Errors: as `edit`. */
+  /** Undoes a change set; later edits are kept. Errors: the same as `edit`. */
   revert(
     revision: number,
     mode: EditRequest['mode'],

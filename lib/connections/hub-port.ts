@@ -31,7 +31,7 @@ export interface Parameters {
   readonly turnDurations: Durations;
   find(address: string): Parameter | undefined;
   parameters(): Iterable<Parameter>;
-  /** Each parameter with a known state that changed after the revision, oldest change first; 0: all of them. */
+  /** Each parameter with a known state that changed after the revision, oldest change first; 0 means all of them. */
   changedSince(revision: number): Iterable<Parameter>;
   /** Each parameter with a known state, newest change first. Read it in one go: a change meanwhile moves its parameter. */
   newestFirst(): Iterable<Parameter>;
@@ -40,14 +40,14 @@ export interface Parameters {
    * the hub detects that it may no longer write the parameter.
    */
   write(address: string, input: unknown, origin: Origin): Value;
-  /** Writes a parameter. Errors: as `write`, except `unknown-parameter`. */
+  /** Writes a parameter. Errors: the same as `write`, except `unknown-parameter`. */
   writeTo(parameter: Parameter, input: unknown, origin: Origin): Value;
   /**
    * Makes another hub write parameters that it owns, in one turn. Never rejects: it resolves to the new value of each, or to its error.
    * `write` and `writeTo` send such writes as well, but do not report the result.
    */
   writeRemote(remote: Remote, writes: readonly RemoteWrite[], origin: Origin): Promise<readonly (Value | Error)[]>;
-  /** Combines all writes of `work` into one turn. Errors: any error of `work`. */
+  /** Combines all writes of `work` into one turn. Errors: any error from `work`. */
   turn(work: () => void): void;
 }
 
@@ -92,7 +92,7 @@ export interface Operations {
    * flow files.
    */
   reload(by: Origin): Promise<Reload>;
-  /** Does the same in shadow, even for files that are saved later, until a `reload`. Errors: as `reload`. */
+  /** Does the same in shadow, even for files that are saved later, until a `reload`. Errors: the same as `reload`. */
   reloadInShadow(by: Origin): Promise<ShadowReport>;
   /** The result of the last load of the flow files. */
   files(): LoadReport;
@@ -165,7 +165,7 @@ export interface AgendaWeek {
 /** The times of an entry, in minutes since midnight of days that are counted from Monday, as a clock in the zone shows them. */
 export interface AgendaEntry {
   readonly name: string;
-  /** When it is open; undefined: it fires. */
+  /** When it is open; undefined means that it fires. */
   readonly bars?: readonly { readonly day: number; readonly from: number; readonly to: number }[];
   /** When it fires; at most 300 times. */
   readonly fires?: readonly { readonly day: number; readonly at: number }[];

@@ -32,7 +32,7 @@ export function inputsSetting() {
     .describe('Additional parameters whose values the messages contain: name → address');
 }
 
-/** Values by name; null: unknown. */
+/** Values by name; null if unknown. */
 export type TemplateValues = ReadonlyMap<string, Value | null>;
 
 export interface Template {

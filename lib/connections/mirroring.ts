@@ -57,7 +57,7 @@ export interface MirroringPort {
   entrust(parameter: Parameter, remote: Remote | undefined): void;
   /** Returns the state of the domain, set by the gateway that has joined the hub to the domain; undefined if the hub is in no domain. */
   domain: (() => DomainStatus) | undefined;
-  /** Makes a write that another hub requests. Errors: as `HubPort.writeTo`, and `conflict` beyond the limit of hops. */
+  /** Makes a write that another hub requests. Errors: the same as `HubPort.writeTo`, and `conflict` beyond the limit of hops. */
   writeFor(parameter: Parameter, input: unknown, origin: Origin, cause: Change | undefined, hop: number): Value;
 }
 
@@ -88,7 +88,7 @@ export interface LeadershipTerm {
 export type HeldBack = Pick<ReadonlyMap<string, string>, 'get'>;
 
 export interface Leadership {
-  /** The current term; undefined: connections and rules do not run. */
+  /** The current term; undefined means that connections and rules do not run. */
   readonly term: Pick<LeadershipTerm, 'number' | 'confirm'> | undefined;
   /** Whether connections and rules run: in this hub, or in another one whose parameters this one shows. */
   readonly isDone: boolean;

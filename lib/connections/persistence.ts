@@ -50,7 +50,7 @@ export interface AuditEvent {
   readonly kind: 'rule' | 'connection' | 'reload' | 'sign-in' | 'clock' | 'lost' | 'stop';
   /** The actor, such as the client `api 10.0.0.3`. */
   readonly user: string;
-  /** The name of the rule or connection; empty: the hub. */
+  /** The name of the rule or connection; empty means the hub. */
   readonly address: string;
   readonly before?: Value | undefined;
   readonly after?: Value | undefined;
@@ -70,7 +70,8 @@ export interface Memory {
   /** The work that was in progress when the hub ended, by name; empty unless the connection starts with the hub. */
   readonly recalled: ReadonlyMap<string, unknown>;
   /**
-   * Reports that an item has changed. `read` is called later, when the item is stored, and returns JSON data; undefined: forget the item.
+   * Reports that an item has changed. `read` is called later, when the item is stored, and returns JSON data; undefined means forget the
+   * item.
    */
   changed(name: string, read: () => unknown): void;
   /** Converts a moment of the connection's clock to the time of day, in milliseconds since 1970. */
@@ -204,7 +205,7 @@ export interface ReadyAnswer {
 
 export type PastQuestion = HistoryQuestion | EventsQuestion | AuditQuestion;
 
-/** The type known to the hub; undefined: the parameter no longer exists. */
+/** The type known to the hub; undefined if the parameter no longer exists. */
 export interface AskedParameter {
   readonly address: string;
   readonly type: ValueType | undefined;
@@ -248,7 +249,7 @@ export interface EventsQuestion {
   readonly from: number;
   readonly to: number;
   readonly limit: number;
-  /** Only changes before this one; undefined: the newest. */
+  /** Only changes before this one; undefined means the newest. */
   readonly before: EventPlace | undefined;
 }
 

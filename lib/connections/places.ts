@@ -63,7 +63,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\./.test(host);
 }
 
-/** Returns a function that checks whether a sender may send, by its IP address; undefined: every sender may. */
+/** Returns a function that checks whether a sender may send, by its IP address; undefined means that every sender may. */
 export function createGuard(networks: readonly string[]): ((address: string) => boolean) | undefined {
   if (networks.length === 0) return undefined;
   const list = new BlockList();

@@ -206,7 +206,7 @@ class EndFramer implements Framer {
   /** Shortest first. Otherwise the result would depend on how the bytes arrive when one prompt begins with another. */
   readonly #prompts: readonly Buffer[];
   readonly #longestEnd: number;
-  /** The byte that ends every frame; undefined: an end has several bytes. */
+  /** The byte that ends every frame; undefined if an end has several bytes. */
   readonly #lastByte: number | undefined;
   /** Whether a preceding carriage return belongs to the end. */
   readonly #mayReturn: boolean;

@@ -278,7 +278,7 @@ export class RequestPattern implements Matcher {
   }
 
   /**
-   * Returns the text of a request. Errors: any error of `Pattern.format`, and `out-of-range` for a value that would change the path or a
+   * Returns the text of a request. Errors: any error from `Pattern.format`, and `out-of-range` for a value that would change the path or a
    * header.
    */
   format(values: Values): string {

@@ -448,7 +448,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.isStream = isStream(request);
   }
 
-  /** Sends the request. Errors: any error of undici for a request that cannot be written. */
+  /** Sends the request. Errors: any error from undici for a request that cannot be written. */
   dispatch(connections: Connections, headers: readonly string[]): void {
     const { method, body = null } = this.request;
     this.#connections = connections;

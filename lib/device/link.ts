@@ -11,7 +11,7 @@ export interface LinkOptions {
   /** The ways to reach the device, tried in turn. */
   readonly transports: readonly Transport[];
   readonly connectTimeoutMs: number;
-  /** The longest silence of a link in milliseconds, after which it counts as dead; undefined: no limit. */
+  /** The longest silence of a link in milliseconds, after which it counts as dead; undefined means no limit. */
   readonly idleTimeoutMs: number | undefined;
   /** Whether only a call of `hear` ends the silence. By default, any received bytes do. */
   readonly hearsOnlyReported?: boolean;

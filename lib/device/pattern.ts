@@ -9,7 +9,7 @@ import { type Converter, converterNames, createConverter } from './converters.ts
 /** Values by name. */
 export type Values = ReadonlyMap<string, Value>;
 
-/** Compiles an expression of a description. Errors: any error of `compileExpression`. */
+/** Compiles an expression of a description. Errors: any error from `compileExpression`. */
 export type CompileExpression = (text: string) => (values: Values) => Value;
 
 /** A part of a pattern. */
@@ -123,7 +123,7 @@ export class Pattern {
     return at === frame.length;
   }
 
-  /** Returns the characters of a checksum or of an expression; undefined: the expression fails. */
+  /** Returns the characters of a checksum or of an expression; undefined if the expression fails. */
   #expected(
     part: ComputedPart,
     frame: string,
@@ -173,7 +173,7 @@ class Step {
   readonly name: string;
   /** The index of the value in the list that `read` fills; −1 for `_` and for parts without a value. */
   readonly place: number;
-  /** The literal at which a value that reads everything must end; empty: it ends with the frame, or by itself. */
+  /** The literal at which a value that reads everything must end; empty means that it ends with the frame, or by itself. */
   readonly until: string;
   readonly #isUntilEnd: boolean;
 
@@ -201,7 +201,7 @@ function asIs(text: string): string {
   return text;
 }
 
-/** Returns the characters that the result of an expression requires in a frame; undefined: the expression fails. */
+/** Returns the characters that the result of an expression requires in a frame; undefined if the expression fails. */
 function expectedOf(
   part: Extract<Part, { readonly isOfBytes: boolean }>,
   known: Values | undefined,

@@ -53,7 +53,7 @@ export function readPath(path: string): readonly string[] {
 const trueWords: ReadonlySet<string> = new Set(['true', 'on', '1', 'yes']);
 const falseWords: ReadonlySet<string> = new Set(['false', 'off', '0', 'no']);
 
-/** The words of a payload for true and false; undefined: the usual words. */
+/** The words of a payload for true and false; undefined means the usual words. */
 export interface Words {
   readonly on?: string | undefined;
   readonly off?: string | undefined;

@@ -236,7 +236,7 @@ interface Client extends Sender {
 
 export interface TcpServerOptions extends PortOptions {
   readonly framing: Framing;
-  /** The time for which a client may be silent before its link ends, in milliseconds; undefined: no limit. */
+  /** The time for which a client may be silent before its link ends, in milliseconds; undefined means no limit. */
   readonly idleTimeoutMs: number | undefined;
 }
 

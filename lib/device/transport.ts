@@ -43,7 +43,7 @@ export interface ServerEvent {
   /** The last ID that the stream has set; '' before the first one. */
   readonly id: string;
   readonly data: string;
-  /** The pause in milliseconds that the stream asks for before the hub opens it again; undefined: it asks for none. */
+  /** The pause in milliseconds that the stream asks for before the hub opens it again; undefined if it asks for none. */
   readonly retryMs: number | undefined;
 }
 

@@ -4,7 +4,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Creates a folder and its missing parents. Errors: any error of the file system, including when a file is in the way. */
+/** Creates a folder and its missing parents. Errors: any file system error, including when a file is in the way. */
 export function makeFolder(path: string, mode?: number): void {
   const missing: string[] = [];
   let at = resolve(path);

@@ -178,7 +178,7 @@ const reasons: ReadonlyMap<string, string> = new Map([
   ['EPERM', 'one that the user of the hub may not read'],
 ]);
 
-/** Converts any error of the file system to one that names the object at the path. */
+/** Converts any file system error to one that names the object at the path. */
 export function asFileError(error: unknown): FileError {
   if (error instanceof FileError) return error;
   const { code, path } = error as NodeJS.ErrnoException;

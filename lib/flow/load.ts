@@ -116,7 +116,7 @@ export class FlowLoader {
     return [...new Set([...this.filesNow()].flatMap(({ templates = [] }) => templates))];
   }
 
-  /** Returns a type that the files use; undefined: none has the name. */
+  /** Returns a type that the files use; undefined if none has the name. */
   typeOf(name: unknown): AnyConnectionType | undefined {
     return this.#used.get(String(name));
   }

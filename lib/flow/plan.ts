@@ -116,7 +116,7 @@ export interface ExpressionBody {
   readonly when: RuleExpression | undefined;
   readonly map: RuleExpression | undefined;
   readonly pipe: readonly PreparedStep[];
-  /** The type of the values that the steps emit. T: the fire of a trigger; undefined: not known in advance. */
+  /** The type of the values that the steps emit. T: the fire of a trigger; undefined if not known in advance. */
   readonly result: ValueType | undefined;
   /** The expression of each destination, in the order of `to`; undefined if all destinations get the value that the steps emit. */
   readonly split: readonly RuleExpression[] | undefined;

@@ -19,6 +19,6 @@ export interface RuleExpression {
 
 /** An expression bound to the parameters that it looks up. */
 export interface BoundExpression {
-  /** Evaluates over a scope. Undefined: a value that it reads is unknown, or it failed and has reported this. */
+  /** Evaluates over a scope. Returns undefined if a value that it reads is unknown, or it failed and has reported this. */
   evaluate(scope: Record<string, Value | undefined>): Value | undefined;
 }

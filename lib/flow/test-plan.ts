@@ -33,7 +33,7 @@ export interface DevicePart {
  * then on it watches `never`, for `duringMs`.
  */
 export interface TestStep {
-  /** Milliseconds since the start of the test; undefined: as soon as the previous step is done. */
+  /** Milliseconds since the start of the test; undefined means as soon as the previous step is done. */
   readonly atMs: number | undefined;
   readonly set: readonly Assignment[];
   readonly expect: readonly Expectation[];
@@ -55,7 +55,7 @@ export interface TestPlan {
   readonly file: string;
   /** Returns its location, `demo.json5:7:20`. */
   place(): string;
-  /** The time of day at its start, in milliseconds since 1970; undefined: the default. */
+  /** The time of day at its start, in milliseconds since 1970; undefined means the default. */
   readonly startMs: number | undefined;
   readonly given: readonly Assignment[];
   readonly steps: readonly TestStep[];

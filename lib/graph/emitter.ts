@@ -66,7 +66,7 @@ export class Emitter<T> extends Observable<T> {
 /** Two listeners or more. A long list keeps closed listeners until half of its entries are closed. */
 class ListenerList<T> {
   list: Listener<T>[];
-  /** The list during an emission, even if it adds or removes listeners; undefined: the next emission creates it. */
+  /** The list during an emission, even if it adds or removes listeners; undefined means that the next emission creates it. */
   #snapshot: readonly Listener<T>[] | undefined = undefined;
   #closedCount = 0;
 

@@ -110,7 +110,7 @@ export class Graph extends ParameterTable {
     return this.#meant.get(change) ?? change.value;
   }
 
-  /** Runs work on behalf of a change of an earlier turn. Errors: any error of `work`. */
+  /** Runs work on behalf of a change of an earlier turn. Errors: any error from `work`. */
   onBehalfOf(cause: Change | undefined, work: () => void): void {
     const before = this.#earlier;
     this.#earlier = cause;
@@ -241,7 +241,7 @@ export class Graph extends ParameterTable {
     });
   }
 
-  /** Writes by address and returns the converted value. Errors: as `writeTo`, and `unknown-parameter`. */
+  /** Writes by address and returns the converted value. Errors: the same as `writeTo`, and `unknown-parameter`. */
   write(address: string, input: unknown, origin: Origin): Value {
     return this.writeTo(this.get(address), input, origin);
   }
@@ -289,7 +289,8 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Writes to a parameter of another hub. A separate method, because V8 inlines `writeTo` only while it is short. Errors: as `writeTo`.
+   * Writes to a parameter of another hub. A separate method, because V8 inlines `writeTo` only while it is short. Errors: the same as
+   * `writeTo`.
    */
   #writeElsewhere(node: ParameterNode, input: unknown, origin: Origin): Value {
     if (node.access === 'read-only' || node.remote === undefined) throw readOnly(node);
@@ -325,7 +326,7 @@ export class Graph extends ParameterTable {
     );
   }
 
-  /** Writes on behalf of another hub, which has counted hops. Errors: as `writeTo`, and `conflict` beyond the limit of hops. */
+  /** Writes on behalf of another hub, which has counted hops. Errors: the same as `writeTo`, and `conflict` beyond the limit of hops. */
   writeFor(node: ParameterNode, input: unknown, origin: Origin, cause: Change | undefined, hop: number): Value {
     if (hop <= maxHops) return this.writeTo(node, input, origin, cause, hop);
     this.#dropped.next(new DroppedWrite('hops', new PendingChange(node, 1, origin, cause, hop, this.now())));
@@ -342,7 +343,7 @@ export class Graph extends ParameterTable {
 
   /**
    * Restores the value that a parameter had in an earlier run of the hub, with a new revision and the old time. It notifies no observers,
-   * so call it before anything runs. Errors: as `writeTo`, except `read-only`.
+   * so call it before anything runs. Errors: the same as `writeTo`, except `read-only`.
    */
   restore(node: StateNode, restored: Restored, origin: Origin): void {
     const value = node.accept === undefined ? convert(node.type, restored.value) : node.accept(restored.value);
@@ -355,8 +356,8 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Sets a value that a device had before this hub connected to it. It notifies all observers except those that act on changes, such
-   * as rules. Errors: as `writeTo`.
+   * Sets a value that a device had before this hub connected to it. It notifies all observers except those that act on changes, such as
+   * rules. Errors: the same as `writeTo`.
    */
   show(node: StateNode, input: unknown, origin: Origin): void {
     const value = convert(node.type, input);
@@ -385,7 +386,7 @@ export class Graph extends ParameterTable {
     } catch {} // the default value remains
   }
 
-  /** Combines all writes in `work` into one turn; within a turn, it only runs the work. Errors: any error of `work`. */
+  /** Combines all writes in `work` into one turn; within a turn, it only runs the work. Errors: any error from `work`. */
   turn(work: () => void): void {
     if (this.#isInTurn) {
       work();

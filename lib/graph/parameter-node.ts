@@ -49,7 +49,7 @@ abstract class Node<T> extends Emitter<T> {
     if (isConfirmed === true && type !== 'T') this.#own.isConfirmed = true;
   }
 
-  /** The hub that owns it; undefined: this one. */
+  /** The hub that owns it; undefined means this one. */
   get remote(): Remote | undefined {
     return this.#extras?.remote;
   }
@@ -143,7 +143,7 @@ export interface Restored {
   readonly value: unknown;
   /** When it was set, in milliseconds since 1970. */
   readonly time: number;
-  /** Reads the original change and its causes; undefined: unknown. Called on each request, so that not all causes fill the memory. */
+  /** Reads the original change and its causes; undefined if unknown. Called on each request, so that not all causes fill the memory. */
   readonly readCause: () => Change | undefined;
 }
 

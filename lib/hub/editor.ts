@@ -72,7 +72,7 @@ export interface EditorParts extends EditOptions {
   readonly loader: FlowLoader;
   /** Runs work while no files are loaded. */
   readonly exclusively: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  /** Loads and runs the saved files; only within `exclusively`. Errors: as `Reloader.reload`. */
+  /** Loads and runs the saved files; only within `exclusively`. Errors: the same as `Reloader.reload`. */
   readonly reload: (by: Origin, comment: string) => Promise<Reload>;
   readonly runInShadow: (plan: Plan) => ShadowReport;
   /** The parts that a plan would start and stop. */
@@ -547,7 +547,7 @@ export class Editor implements Editing {
     });
   }
 
-  /** Returns the part of the runs of a plan that a user may see; undefined: everything. */
+  /** Returns the part of the runs of a plan that a user may see; undefined means everything. */
   #shownPart({ rules }: Plan, rights: EditRights): ShownPart | undefined {
     if (rights.isOwner) return undefined;
     const names = new Set(

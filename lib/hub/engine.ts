@@ -127,7 +127,7 @@ export class Engine {
     return { connections, rules: this.rules.diff({ ...plan, rules }, connections.gone) };
   }
 
-  /** Switches a rule, and records this in the log and in the store. Errors: as `RunningRules.switch`. */
+  /** Switches a rule, and records this in the log and in the store. Errors: the same as `RunningRules.switch`. */
   switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin, term?: SwitchTerm): RuleStatus {
     const status = this.rules.switch(name, file, isEnabled, by, term);
     const after = isEnabled ? 'on' : 'off';
@@ -245,14 +245,14 @@ class HubLeadership implements Leadership {
     return this.#term !== undefined || this.#isDoneElsewhere;
   }
 
-  /** Starts the first gateways. One of them may hold everything else back. Errors: any error of `startGateways`. */
+  /** Starts the first gateways. One of them may hold everything else back. Errors: any error from `startGateways`. */
   start(plan: Plan, startGateways: () => void): void {
     const reason = reasonToHold(plan);
     if (reason !== undefined) void this.end(reason);
     startGateways();
   }
 
-  /** Swaps the gateways. One of them may hold everything else back. Errors: any error of `swapGateways`. */
+  /** Swaps the gateways. One of them may hold everything else back. Errors: any error from `swapGateways`. */
   swap(plan: Plan, swapGateways: () => void): void {
     const reason = reasonToHold(plan);
     const wasAlways = this.#term === always;
@@ -316,7 +316,7 @@ class HubLeadership implements Leadership {
   }
 }
 
-/** Returns the reason why a hub with such gateways waits for the leadership; undefined: no gateway decides on it. */
+/** Returns the reason why a hub with such gateways waits for the leadership; undefined means that no gateway decides on it. */
 function reasonToHold({ connections }: Plan): string | undefined {
   const reasons = connections.map(({ enabled, type, settings }) =>
     enabled && type.isGateway ? type.startsOnLeaderOnly?.(settings) : undefined,

@@ -10,7 +10,7 @@ export const maxSheetsPerUser = 50;
 export interface OpenSheet {
   /** The name of the user, or of the client. */
   readonly user: string;
-  /** The name of the rule; empty: a new one. */
+  /** The name of the rule; empty for a new rule. */
   readonly rule: string;
   /** In milliseconds since 1970. */
   readonly since: number;

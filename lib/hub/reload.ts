@@ -64,7 +64,7 @@ export class Reloader {
     this.#watcher?.changes$.subscribe({ next: () => void follow().catch(() => {}) }); // `#load` has logged the error
   }
 
-  /** Reloads after all earlier requests. Errors: any error of the loader and of `apply`, which are logged. */
+  /** Reloads after all earlier requests. Errors: any error from the loader and of `apply`, which are logged. */
   reload(by?: Origin): Promise<Reload> {
     this.#isInShadow = false;
     return this.#after(() => this.#load((plan) => this.#apply(plan, by), by));
@@ -80,13 +80,13 @@ export class Reloader {
     return working;
   }
 
-  /** Loads and runs the files as a part of exclusive work; `comment` goes to the audit. Errors: as `reload`. */
+  /** Loads and runs the files as a part of exclusive work; `comment` goes to the audit. Errors: the same as `reload`. */
   reloadNow(by: Origin, comment: string): Promise<Reload> {
     this.#isInShadow = false;
     return this.#load((plan) => this.#apply(plan, by, comment), by);
   }
 
-  /** Runs the changes of the files in shadow, and of files saved from now on, until `reload`. Errors: as `reload`. */
+  /** Runs the changes of the files in shadow, and of files saved from now on, until `reload`. Errors: the same as `reload`. */
   reloadInShadow(by?: Origin): Promise<ShadowReport> {
     this.#isInShadow = true;
     return this.#after(() => this.#load((plan) => this.#applyInShadow(plan), by));

@@ -162,7 +162,7 @@ class Edit {
     for (let at = same + changed; at < value.length - end; at++) this.#insert([...path, at], value[at]);
   }
 
-  /** `behind` is the key that a new key follows; empty: it comes first. If omitted, the usual order of keys decides. */
+  /** `behind` is the key that a new key follows; empty means that it comes first. If omitted, the usual order of keys decides. */
   #insert(path: Path, value: unknown, behind?: string): void {
     const { parent, part } = this.#parentOf(path);
     const indent = this.#indentWithin(parent);

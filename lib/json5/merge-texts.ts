@@ -184,7 +184,7 @@ function itemsOf(data: unknown): Items {
   return items;
 }
 
-/** Returns the values of the items after both edits; undefined: the edits change an item to different values. */
+/** Returns the values of the items after both edits; undefined if the edits change an item to different values. */
 function mergeItems(before: Items, own: Items, other: Items): ReadonlyMap<string, unknown> | undefined {
   const merged = new Map<string, unknown>();
   for (const key of new Set([...before.keys(), ...own.keys(), ...other.keys()])) {
@@ -214,7 +214,7 @@ interface Versions {
   readonly theirs: string;
 }
 
-/** Applies your changed items to their text; undefined: you have also changed the order, or an item does not fit. */
+/** Applies your changed items to their text; undefined if you have also changed the order, or an item does not fit. */
 function mergeByItems({ yours, theirs }: Versions, before: Items, own: Items): string | undefined {
   const kept = (items: Items, others: Items) => [...items.keys()].filter((key) => others.has(key));
   if (!isDeepStrictEqual(kept(before, own), kept(own, before))) return undefined;

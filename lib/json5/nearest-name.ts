@@ -16,7 +16,7 @@ export function unknownName(what: string, name: string, known: readonly string[]
 
 /**
  * Returns the nearest known name: first one that differs only in case, then one at a short edit distance, then the shortest that begins
- * with the name; undefined: none is near. Skips the comparison when there are too many names of a similar length.
+ * with the name; undefined if none is near. Skips the comparison when there are too many names of a similar length.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const lower = name.toLowerCase();

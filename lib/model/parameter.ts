@@ -31,7 +31,7 @@ export interface About {
   /** All values by name: `{ off: 0, on: 1 }`. */
   readonly choices?: Readonly<Record<string, Value>> | undefined;
   readonly description?: string | undefined;
-  /** Meters are excluded from history and traces; undefined: a state. */
+  /** Meters are excluded from history and traces; undefined means a state. */
   readonly class?: (typeof valueClasses)[number] | undefined;
 }
 
@@ -106,13 +106,13 @@ export interface Parameter {
   readonly address: string;
   readonly type: ValueType;
   readonly access: Access;
-  /** Replaces the conversion of D-02 for writes from outside; undefined: that conversion applies. */
+  /** Replaces the conversion of D-02 for writes from outside; undefined means that that conversion applies. */
   readonly accept?: ParameterDeclaration['accept'] | undefined;
-  /** The hub that owns it; undefined: this one. */
+  /** The hub that owns it; undefined means this one. */
   readonly remote?: Remote | undefined;
   /** The device; undefined if there is none. */
   readonly device?: DeviceState | undefined;
-  /** The newest write that its connection has not confirmed yet; undefined: none is pending. */
+  /** The newest write that its connection has not confirmed yet; undefined if none is pending. */
   readonly wanted?: Change | undefined;
   readonly about?: About | undefined;
   readonly value: Value | undefined;
@@ -129,12 +129,12 @@ export interface Parameter {
 export interface Change {
   readonly parameter: Parameter;
   readonly value: Value;
-  /** The previous value; undefined: unknown, a trigger, or equal. */
+  /** The previous value; undefined if unknown, a trigger, or equal. */
   readonly previous: Value | undefined;
   readonly origin: Origin;
   /** The change that led to it, in this turn or an earlier one; undefined if there was none, or it has been forgotten. */
   readonly cause: Change | undefined;
-  /** How many changes led to it, including forgotten ones; 0: it came from outside. */
+  /** How many changes led to it, including forgotten ones; 0 means that it came from outside. */
   readonly depth: number;
   /** How many changes led to it within its turn. */
   readonly hop: number;

@@ -44,7 +44,7 @@ interface Side {
 }
 
 /**
- * Replays a recording on the current flows and on the changed flows, and keeps the newest `most` deviations. Errors: any error of the
+ * Replays a recording on the current flows and on the changed flows, and keeps the newest `most` deviations. Errors: any error from the
  * recording; the results so far are then lost.
  */
 export async function replay(

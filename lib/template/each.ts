@@ -20,7 +20,7 @@ interface Repetition {
   readonly used: ReadonlySet<string>;
 }
 
-/** Reads an `each` whose own variables have been replaced. Undefined: it has an error, which has been reported. */
+/** Reads an `each` whose own variables have been replaced. Returns undefined after reporting an error in it. */
 export function readEach(each: unknown, outer: Scope, report: ReportMistake): Repetition | undefined {
   if (!isJsonObject(each) || Object.keys(each).length === 0) {
     report([], `expected lists of values by variable, such as { n: [1, 2, 3] }, got ${describeSetting(each)}`);

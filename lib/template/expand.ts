@@ -271,7 +271,10 @@ export class Budget {
   #characters = maxCharacters;
   #isReported = false;
 
-  /** Takes items or characters from the budget. Returns the error once; undefined: within the bounds, or already reported. */
+  /**
+   * Takes items or characters from the budget. Returns the error once; undefined if the value is within the bounds, or its error has
+   * already been reported.
+   */
   take(items: number, characters = 0): string | undefined {
     this.#items -= items;
     this.#characters -= characters;

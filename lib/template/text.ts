@@ -39,7 +39,7 @@ export function textOf(variable: string, value: unknown): string {
   );
 }
 
-/** Returns a key with its variables replaced; undefined: a variable has no text form. */
+/** Returns a key with its variables replaced; undefined if a variable has no text form. */
 function keyText(key: string, scope: Scope): string | undefined {
   let text = '';
   for (const { literal, variable } of partsOf(key) ?? [{ literal: key, variable: undefined }]) {

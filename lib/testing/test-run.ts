@@ -348,7 +348,7 @@ class Timeline {
   readonly #values = new Map<string, Value>();
   readonly #linesOf = new Map<string, Line[]>();
   #count = 0;
-  /** The parameters that may have led to the failure; undefined: all. */
+  /** The parameters that may have led to the failure; undefined means all. */
   #relevant: Set<string> | undefined;
 
   /** Notes an initial value. */

@@ -60,7 +60,7 @@ export class VirtualClock implements SchedulerLike {
   }
 
   /**
-   * Moves to a time and runs all actions that are due by then. It ends early when `isOver` returns true. Errors: any error of an action,
+   * Moves to a time and runs all actions that are due by then. It ends early when `isOver` returns true. Errors: any error from an action,
    * and more than `maxActionsAtOneTime` actions at one time.
    */
   advanceTo(timeMs: number, isOver: () => boolean = () => false): void {
@@ -86,7 +86,7 @@ export class VirtualClock implements SchedulerLike {
   /**
    * Runs work during which RxJS operators without a scheduler use this clock. A program that tests a flow defined in the program imports
    * RxJS directly, whereas a flow file gets the hub's. The work is synchronous, so nothing else in the process is affected. Errors: any
-   * error of the work.
+   * error from the work.
    */
   asDefault<Result>(work: () => Result): Result {
     const { schedule, now } = asyncScheduler;

@@ -35,7 +35,7 @@ export interface ParameterView {
   readonly isKnown: boolean;
   /** When its hub became silent, in milliseconds since 1970 of this machine's clock; undefined if it is not silent. */
   readonly staleSince: number | undefined;
-  /** The written value that the device has not confirmed yet; undefined: none is pending. */
+  /** The written value that the device has not confirmed yet; undefined if none is pending. */
   readonly wanted: Value | undefined;
   /** Label, unit, range, choices and more; undefined if there is none. */
   readonly about: About | undefined;

@@ -11,7 +11,7 @@ export interface RemoteOptions {
   readonly token: string;
 }
 
-/** Requests text from the hub. Errors: as `respond`. */
+/** Requests text from the hub. Errors: the same as `respond`. */
 export async function request(
   options: RemoteOptions,
   path: string,
@@ -21,7 +21,10 @@ export async function request(
   return (await respond(options, path, init, allowed)).text();
 }
 
-/** Requests a resource of one parameter. Errors: as `request`, with the address; for an unknown address, the error suggests the nearest known one. */
+/**
+ * Requests a resource of one parameter. Errors: the same as `request`, with the address; for an unknown address, the error suggests the
+ * nearest known one.
+ */
 export async function requestParameter(
   address: string,
   options: RemoteOptions,

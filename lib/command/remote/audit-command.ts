@@ -38,7 +38,7 @@ export interface AuditOptions extends RemoteOptions {
 
 const pageLimit = 1000;
 
-/** Prints the newest entries of the period, oldest first, one per line. Errors: the message of the hub, or no hub. */
+/** Prints the newest entries of the period, oldest first, one per line. Errors: the hub's error message, or that no hub answers. */
 export async function audit(options: AuditOptions, console: Console): Promise<number> {
   if (!/^[1-9]\d{0,6}$/.test(options.limit))
     throw new Error(`--limit: expected an integer 1..9999999, got "${options.limit}"`);

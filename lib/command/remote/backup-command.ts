@@ -32,8 +32,8 @@ const work = '.restoring';
 const ownerOnly = 0o600;
 
 /**
- * Writes a backup of the hub into a file. The file appears once it is complete and checked. Errors: the message of the hub, no hub, a
- * lost connection, or a file that cannot be written; in that case, an existing file remains unchanged.
+ * Writes a backup of the hub into a file. The file appears once it is complete and checked. Errors: the hub's error message, no hub at the
+ * URL, a lost connection, or a file that cannot be written; in that case, an existing file remains unchanged.
  */
 export async function backup(file: string, options: RemoteOptions, console: Console): Promise<number> {
   const part = `${file}.part`;
@@ -76,7 +76,7 @@ export async function restore(file: string, folder: string, call: string, consol
   }
 }
 
-/** Writes the incoming bytes into a file and checks them at the same time. Errors: as `readBackup`. */
+/** Writes the incoming bytes into a file and checks them at the same time. Errors: the same as `readBackup`. */
 async function save(source: AsyncIterable<Uint8Array>, file: string): Promise<Manifest> {
   const handle = await open(file, 'w', ownerOnly);
   try {

@@ -34,7 +34,7 @@ interface RecordOptions extends RemoteOptions {
 }
 
 /**
- * Records until it is stopped, the time limit is reached or the file is full. Errors: any error of the hub or the file, and a lost
+ * Records until it is stopped, the time limit is reached or the file is full. Errors: any error from the hub or the file, and a lost
  * connection.
  */
 export async function record(

@@ -44,7 +44,9 @@ export function register(cli: Cli): void {
     .action((connectionId: string, options: WireOptions) => finish(wire(connectionId, options, console, untilStopped)));
 }
 
-/** Prints the value. A stale value is also reported as an error message. Errors: the message of the hub, or no hub at the URL. */
+/**
+ * Prints the value. A stale value is also reported as an error message. Errors: the hub's error message, or that no hub answers at the URL.
+ */
 export async function get(
   address: string,
   options: RemoteOptions & { json?: boolean },
@@ -59,8 +61,8 @@ export async function get(
 }
 
 /**
- * Sets a parameter and prints the written value; without a value, it fires a trigger, or writes 1 to any other parameter. Errors: the
- * message of the hub, no hub at the URL, or a value that does not fit the type of the parameter.
+ * Sets a parameter and prints the written value; without a value, it fires a trigger, or writes 1 to any other parameter. Errors: the hub's
+ * error message, no hub at the URL, or a value that does not fit the type of the parameter.
  */
 export async function set(
   address: string,
@@ -78,7 +80,7 @@ export async function set(
   return 0;
 }
 
-/** Returns undefined if the hub has no such parameter, or the user may only write it. Errors: as `request`. */
+/** Returns undefined if the hub has no such parameter, or the user may only write it. Errors: the same as `request`. */
 async function infoOf(address: string, options: RemoteOptions): Promise<ParameterInfo | undefined> {
   const list = await request(options, `/hub/parameters?${new URLSearchParams({ address })}`, {});
   return (JSON.parse(list) as ParameterInfo[])[0];
@@ -123,8 +125,8 @@ function readValue(address: string, text: string | undefined, type: ValueType | 
 }
 
 /**
- * Prints the value once it is known, and every change until stopped. While its output is not read, it keeps only the newest value.
- * Errors: as `get`, and a lost connection.
+ * Prints the value once it is known, and every change until stopped. While its output is not read, it keeps only the newest value. Errors:
+ * the same as `get`, and a lost connection.
  */
 export async function watch(
   address: string,
@@ -179,9 +181,7 @@ interface WireOptions extends RemoteOptions {
 /** The pause between two requests for new frames. */
 const wireEveryMs = 250;
 
-/**
- * Prints the recent frames of a connection, and each further frame until it is stopped. Errors: the message of the hub.
- */
+/** Prints the recent frames of a connection, and each further frame until it is stopped. Errors: the hub's error message. */
 async function wire(
   connectionId: string,
   options: WireOptions,

@@ -28,7 +28,7 @@ export function register(cli: Cli): void {
 /** The maximum indentation, in links of the chain. */
 const deepestIndent = 20;
 
-/** Prints the chain of changes, newest first, one per line. Errors: the message of the hub, or no hub. */
+/** Prints the chain of changes, newest first, one per line. Errors: the hub's error message, or that no hub answers. */
 export async function explain(address: string, options: RemoteOptions, console: Console): Promise<number> {
   const path = `/hub/explain/${pathOf(address)}`;
   const { would, staleSince, isNotKept, ...causes } = JSON.parse(
@@ -52,7 +52,7 @@ function printCauses({ chain, forgotten }: Causes, console: Console): void {
   if (forgotten > 0) console.print(`… and ${counted(forgotten, 'earlier change')}, no longer stored`);
 }
 
-/** Prints the last runs of a rule, newest first, one per line. Errors: as `explain`. */
+/** Prints the last runs of a rule, newest first, one per line. Errors: the same as `explain`. */
 export async function trace(rule: string, options: RemoteOptions, console: Console): Promise<number> {
   const answer = await request(options, `/hub/trace?${new URLSearchParams({ rule })}`, {});
   for (const { rule: name, file, isAlwaysRecorded, runs } of JSON.parse(answer) as RuleTraces) {

@@ -52,7 +52,7 @@ const runTests: HubOptions['runTests'] & {} = async (...asked) => {
   return runTestsOf(...asked);
 };
 
-/** Runs until stopped; exit status 0. Errors: any error of `startHub`, and `bad-request` for an unknown level or format. */
+/** Runs until stopped; exit status 0. Errors: any error from `startHub`, and `bad-request` for an unknown level or format. */
 export async function run(paths: readonly string[], options: RunOptions): Promise<number> {
   const { logLevel, watch, safe = false, supervisor, createGuard, onReloadSignal, untilStopped, onExit } = options;
   if (!levels.includes(logLevel))

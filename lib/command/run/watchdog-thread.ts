@@ -14,7 +14,7 @@ import { mainThreadMs } from './main-thread.ts';
 export interface WatchdogData {
   /** Increases as long as the main thread responds. */
   readonly beats: Int32Array;
-  /** The number of the flow that is running on the main thread; 0: none. */
+  /** The number of the flow that is running on the main thread; 0 if there is none. */
   readonly holder: Int32Array;
   readonly log: { readonly format: LogFormat; readonly descriptor: number };
   readonly pid: number;

@@ -809,7 +809,7 @@ class Compiler {
     }
   }
 
-  /** Compiles an expression. Errors: any error of `compileExpression`, and an unknown secret. */
+  /** Compiles an expression. Errors: any error from `compileExpression`, and an unknown secret. */
   #compute(text: string): Compute {
     const secrets = this.#found.secrets ?? [];
     for (const { 1: name, index } of text.matchAll(/\bsecret\.(\w+)/g))

@@ -13,7 +13,7 @@ import type { DescribedParameter, Description, Each, TransportName } from './des
 /** The maximum number of parameters that a description may declare, or a connection may discover. */
 export const maxParameters = 20_000;
 
-/** Computes a value. Errors: any error of expressions. */
+/** Computes a value. Errors: any expression error. */
 export type Compute = (values: Values) => Value;
 
 /** Reads a message, or an item of a group, into the parameters of a family. */
@@ -110,7 +110,7 @@ export class Family {
   /** Whether `isUnknown` uses the value, which has to be computed first. */
   isUnknownByValue = false;
   readonly about: About | undefined;
-  /** Checks a write while no session does; undefined: every value of the type is valid. */
+  /** Checks a write while no session does; undefined means that every value of the type is valid. */
   readonly accept: ParameterDeclaration['accept'];
   readonly #parts: readonly IdPart[];
   readonly #instances = new Map<string, Instance>();
@@ -156,7 +156,7 @@ export class Family {
     return this.#instances.get(places.map((place) => toText(values[place] ?? '')).join('\n'));
   }
 
-  /** Creates a discovered parameter; undefined: its ID would be invalid. */
+  /** Creates a discovered parameter; undefined if its ID would be invalid. */
   discover(values: Values): Instance | undefined {
     if (this.variables.some((name) => !values.has(name))) return undefined;
     const own = new Map(this.variables.map((name) => [name, ownValue(values.get(name)!)]));
@@ -223,7 +223,7 @@ export interface Compiled {
   readonly events: Matcher | undefined;
   readonly format: NonNullable<Description['format']>;
   readonly encoding: BufferEncoding;
-  /** How the stream is divided into messages; undefined: each chunk is a message. */
+  /** How the stream is divided into messages; undefined means that each chunk is a message. */
   readonly framing: Framing | undefined;
   readonly isTelnet: boolean;
   readonly maxFrameBytes: number;

@@ -151,7 +151,7 @@ export class PendingWrites {
     }
   }
 
-  /** Returns the messages of the writes. Errors: any error of `Matcher.format`. */
+  /** Returns the messages of the writes. Errors: any error from `Matcher.format`. */
   #written(sent: readonly QueuedWrite[], known: Map<string, Value>): readonly string[] {
     const [first] = sent;
     if (first === undefined) return [];

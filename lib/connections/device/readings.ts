@@ -55,7 +55,7 @@ export class Readings {
     this.#message = ++messages;
   }
 
-  /** Handles a message that the device sent without being asked; false: no pattern matches it. */
+  /** Handles a message that the device sent without being asked; false if no pattern matches it. */
   readUnasked(message: Message): boolean {
     let isKnown = false;
     for (const one of this.#compiled.unasked.candidates(message)) {
@@ -169,7 +169,7 @@ export class Readings {
     this.#events.withdrawn(instance);
   }
 
-  /** Sets a parameter to a value that the device reports. Errors: any error of `convert`. */
+  /** Sets a parameter to a value that the device reports. Errors: any error from `convert`. */
   take(instance: Instance, reported: Value | undefined, values?: ReadonlyMap<string, Value>): void {
     const { family } = instance;
     if (reported === undefined) return;

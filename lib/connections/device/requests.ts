@@ -20,7 +20,7 @@ export type Outcome =
 export interface RequestOptions extends Answers {
   /** The name in messages for the operator. */
   readonly name: string;
-  /** Returns the messages when the request is sent. Errors: any error of `Matcher.format`. */
+  /** Returns the messages when the request is sent. Errors: any error from `Matcher.format`. */
   readonly write: () => readonly string[];
   /** Values that the answer must contain, such as the number of an output. */
   readonly known: Values;

@@ -254,7 +254,7 @@ class ReceivedUniverse {
   readonly #protocol: DmxProtocol;
   readonly #sources = new Map<string, Source>();
   readonly #channels = new Uint8Array(maxChannels);
-  /** The last value of each parameter; undefined: not reported yet. */
+  /** The last value of each parameter; undefined if not reported yet. */
   #values: (Value | undefined)[] = [];
   /** Whether the universe had a source according to the last report. */
   wasHeard = false;

@@ -38,7 +38,7 @@ export interface ClientOptions {
 }
 
 export interface ClientEvents {
-  /** Reports a value; undefined: the device does not know it. `because` is the write that it confirms. */
+  /** Reports a value; undefined if the device does not know it. `because` is the write that it confirms. */
   set(item: Item, value: Value | undefined, because: Change | undefined): void;
   settle(id: string, error: HubError): void;
   /** A unit is online or offline. */

@@ -61,7 +61,7 @@ export function exceptionSentence(code: number): string {
   return `${exceptions[code] ?? 'unknown exception'} (exception ${code})`;
 }
 
-/** Returns the exception code of an answer; undefined: it is none. */
+/** Returns the exception code of an answer; undefined if it is not one. */
 export function exceptionOf(pdu: Buffer): number | undefined {
   return pdu[0]! >= 0x80 ? (pdu[1] ?? 0) : undefined;
 }
@@ -162,7 +162,7 @@ export class RtuFramer implements Framer {
   }
 }
 
-/** Returns the length of a request that begins with these bytes; infinite: more are needed; undefined: there is no such request. */
+/** Returns the length of a request that begins with these bytes; infinite: more are needed; undefined if there is no such request. */
 function requestLength(bytes: Buffer): number | undefined {
   const code = bytes[1]!;
   if (code >= 1 && code <= 6) return 8;

@@ -131,7 +131,7 @@ function positionOf(template: Template, values: ReadonlyMap<string, string>, but
   return position;
 }
 
-/** Returns what all items of a template share; undefined: it has errors. */
+/** Returns what all items of a template share; undefined if it has errors. */
 function draftOf(
   settings: ModbusSettings,
   one: ParameterSettings,
@@ -211,7 +211,7 @@ const ranges = {
   i32: [-0x8000_0000, 0x7fff_ffff],
 } as const;
 
-/** Returns the value in registers, which begin at a byte; undefined: unknown. */
+/** Returns the value in registers, which begin at a byte; undefined if unknown. */
 export function decodeRegisters(
   { type, width, settings, isLowFirst }: Item,
   bytes: Buffer,
@@ -331,7 +331,7 @@ export function splitBlock({ items }: Block): Block[] {
   return halves.filter((half) => half.length > 0).map(blockOf);
 }
 
-/** Returns the values of the items of a block in the data of an answer; undefined: it is too short. */
+/** Returns the values of the items of a block in the data of an answer; undefined if it is too short. */
 export function valuesIn({ table, address, items, count }: Block, data: Buffer): (Value | undefined)[] | undefined {
   if (isOfBits(table)) {
     if (data.length < Math.ceil(count / 8)) return undefined;

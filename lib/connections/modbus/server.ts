@@ -19,7 +19,7 @@ export interface ServerOptions {
   readonly items: readonly Item[];
   /** Whether requests to any unit are answered: over TCP, clients of a single device use 0, 1 or 255. */
   readonly answersAnyUnit: boolean;
-  /** Returns the value of an item; undefined: unknown. */
+  /** Returns the value of an item; undefined if unknown. */
   read(item: Item): Value | undefined;
   /** Sets the values that a client writes, as one turn. */
   write(values: readonly (readonly [Item, Value])[]): void;
@@ -56,7 +56,7 @@ export class ModbusServer {
     }
   }
 
-  /** Returns the answer to a request; undefined: it is for another unit, or for all of them. */
+  /** Returns the answer to a request; undefined if it is for another unit, or for all of them. */
   answer({ unitId, pdu }: Pick<Frame, 'unitId' | 'pdu'>): Buffer | undefined {
     const isForAll = unitId === 0 && !this.#options.answersAnyUnit;
     const [only] = this.#units.values();

@@ -162,12 +162,12 @@ export function modeOf({ serial, framing }: ModbusSettings): Mode {
   return framing ?? (serial === undefined ? 'tcp' : 'rtu');
 }
 
-/** Returns the local address on which a server listens; undefined: it does not. */
+/** Returns the local address on which a server listens; undefined if it does not. */
 export function listenPlace({ listen }: ModbusSettings): Place | undefined {
   return listen === undefined ? undefined : listeningPlace(listen, []);
 }
 
-/** Returns the serial port with all of its settings; undefined: there is none. */
+/** Returns the serial port with all of its settings; undefined if there is none. */
 export function serialTarget({ serial }: ModbusSettings) {
   if (serial === undefined) return undefined;
   const usual = { baudRate: 19_200, dataBits: 8, stopBits: 1, parity: 'even' } as const;

@@ -90,7 +90,7 @@ export class Writes {
     this.#waiting.set(item, { item, value, change, tries: 0 });
   }
 
-  /** Returns the change that a reported value confirms; undefined: none. */
+  /** Returns the change that a reported value confirms; undefined if there is none. */
   confirm(item: Item, value: Value | undefined): Change | undefined {
     const wanted = this.#wanted.get(item);
     if (wanted === undefined || wanted.value !== value) return undefined;
@@ -113,7 +113,7 @@ export class Writes {
     this.#pauses.clear();
   }
 
-  /** Returns the next request; undefined: nothing can be written now. */
+  /** Returns the next request; undefined if nothing can be written now. */
   next(): Job | undefined {
     for (const write of this.#waiting.values()) {
       const unit = this.#options.unitOf(write.item.unitId);

@@ -91,7 +91,7 @@ interface Live {
   wanted: { readonly value: Value; readonly change: Change | undefined; timer: Subscription } | undefined;
   expiring: Subscription | undefined;
   switchingOff: Subscription | undefined;
-  /** The value that waits to be published; undefined: none does. */
+  /** The value that waits to be published; undefined if none does. */
   unsent: Value | undefined;
   writing: Subscription | undefined;
   /** Whether the current value came from the topic. */
@@ -102,7 +102,7 @@ interface Live {
 
 interface LiveDevice {
   readonly device: Device;
-  /** The last report of each topic; undefined: nothing yet. */
+  /** The last report of each topic; undefined means nothing yet. */
   readonly said: (boolean | undefined)[];
   /** The last report of any topic. */
   latest: boolean | undefined;
@@ -240,7 +240,7 @@ export class Bindings {
     for (const { binding } of this.#live.values()) if (binding.type !== 'T') this.#options.emit({ unset: binding.id });
   }
 
-  /** Handles a message; false: its topic belongs to no parameter and no device. */
+  /** Handles a message; false if its topic belongs to no parameter and no device. */
   received(topic: string, bytes: Buffer, isRetained: boolean): boolean {
     const found = this.#byTopic.get(topic);
     const devices = this.#byAvailability.get(topic);

@@ -85,7 +85,7 @@ export class Discovery {
     broker.subscribe(filters.map((topic) => ({ topic, isRetainedWanted: true })));
   }
 
-  /** Handles a message; false: it announces nothing. */
+  /** Handles a message; false if it announces nothing. */
   received(topic: string, bytes: Buffer, isRetained: boolean): boolean {
     try {
       return this.#read(topic, bytes, isRetained);

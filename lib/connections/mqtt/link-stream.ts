@@ -101,7 +101,7 @@ export class LinkStream extends Duplex {
     });
   }
 
-  /** Passes on the packets of a round; false: no complete packet header remains. */
+  /** Passes on the packets of a round; false if no complete packet header remains. */
   #passRound(): boolean {
     let left = readPerRoundBytes;
     for (let packets = 0; packets < readPerRound && left > 0 && !this.destroyed; packets++) {

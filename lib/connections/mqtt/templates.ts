@@ -30,7 +30,7 @@ export interface Source {
 export interface Template {
   /** The compiled expression as text, for people. */
   readonly expression: string;
-  /** Returns the result; undefined if the message lacks a part that the template needs. Errors: any error of expressions. */
+  /** Returns the result; undefined if the message lacks a part that the template needs. Errors: any expression error. */
   evaluate(source: Source): Value | undefined;
 }
 

@@ -60,7 +60,7 @@ export class Budget {
     this.#mostPerSecond = mostPerSecond;
   }
 
-  /** Takes steps from the current second; false: too few remain. The first request of a second may exceed the budget. */
+  /** Takes steps from the current second; false if too few remain. The first request of a second may exceed the budget. */
   take(steps: number, nowMs: number): boolean {
     if (nowMs - this.#sinceMs >= 1000) {
       this.#sinceMs = nowMs;

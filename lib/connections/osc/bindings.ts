@@ -38,7 +38,7 @@ export interface Binding {
   readonly constants: readonly (readonly [place: number, value: OscValue])[];
   readonly access: Access;
   readonly confirm: OscSettings['confirm'];
-  /** The interval at which the hub asks for the value, in milliseconds; 0: once after each connect; undefined: never. */
+  /** The interval at which the hub asks for the value, in milliseconds; 0 means once after each connect; undefined means never. */
   readonly askEveryMs: number | undefined;
 }
 

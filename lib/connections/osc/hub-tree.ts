@@ -45,7 +45,7 @@ export class HubTree {
     this.#write = options.tree.write.map(globToRegExp);
   }
 
-  /** Reads or writes the parameters that a message addresses; false: it addresses none. */
+  /** Reads or writes the parameters that a message addresses; false if it addresses none. */
   take(message: OscMessage, sender: Sender): boolean {
     const { prefix } = this.#options.tree;
     if (!message.address.startsWith(`${prefix}/`)) return false;

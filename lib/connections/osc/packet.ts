@@ -29,7 +29,7 @@ export interface OscMessage {
 }
 
 export interface OscBundle {
-  /** The time when it takes effect, in milliseconds since 1970; 0: immediately. */
+  /** The time when it takes effect, in milliseconds since 1970; 0 means immediately. */
   readonly timeMs: number;
   readonly elements: readonly OscPacket[];
 }
@@ -99,7 +99,7 @@ class Decoder {
     return { address, tags: tags.slice(1), args };
   }
 
-  /** Reads an argument; undefined: its tag is unknown, or bytes are missing. */
+  /** Reads an argument; undefined if its tag is unknown, or bytes are missing. */
   #argument(tag: number, end: number): OscValue | undefined {
     const at = this.#at;
     const bytes = this.#bytes;
@@ -192,7 +192,7 @@ class Decoder {
   }
 }
 
-/** Returns the time of a time tag in milliseconds since 1970; 0: immediately. */
+/** Returns the time of a time tag in milliseconds since 1970; 0 means immediately. */
 function timeMsAt(bytes: Buffer, at: number): number {
   const seconds = bytes.readUInt32BE(at);
   const parts = bytes.readUInt32BE(at + 4);

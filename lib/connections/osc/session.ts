@@ -35,7 +35,7 @@ export interface SessionEvents {
   wire(direction: 'in' | 'out', bytes: Uint8Array, fault?: string): void;
   /** Combines all events during `work` into one turn. */
   turn(work: () => void): void;
-  /** Passes a message to the tree of hub parameters; false: the message addresses none of them. */
+  /** Passes a message to the tree of hub parameters; false if the message addresses none of them. */
   takeForTree(message: OscMessage, sender: Sender): boolean;
 }
 

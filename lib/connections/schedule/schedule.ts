@@ -108,7 +108,7 @@ const lookAgainMs = (aheadDays - 1) * dayMs;
 interface Entry {
   /** Whether it is open; if omitted, it is a trigger. */
   isOpenAt?(timeMs: number): boolean;
-  /** Returns the first time after the given one at which it opens, closes or fires; Infinity: there is none within the next week. */
+  /** Returns the first time after the given one at which it opens, closes or fires; Infinity if there is none within the next week. */
   nextAfter(timeMs: number): number;
 }
 

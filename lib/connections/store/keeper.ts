@@ -259,7 +259,7 @@ class SlowDisk {
     return this.#last && `${what} are written with a lag of ${this.#last.ms} ms: the disk is slow`;
   }
 
-  /** Waits for a commit and measures its time. Errors: any error of the commit. */
+  /** Waits for a commit and measures its time. Errors: any error from the commit. */
   async watch<Result>(commit: Promise<Result>): Promise<Result> {
     const startedAt = this.#scheduler.now();
     const note = () => {

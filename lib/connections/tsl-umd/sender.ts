@@ -12,11 +12,11 @@ export interface SenderOptions {
   readonly version: Version;
   readonly displays: readonly OwnDisplay[];
   readonly spacingMs: number;
-  /** How often all displays are sent again; false: never. */
+  /** How often all displays are sent again; false means never. */
   readonly refreshMs: number | false;
   readonly connectTimeoutMs: number;
   readonly scheduler: SchedulerLike;
-  /** Returns the newest values of a display; undefined: none of them has been written. */
+  /** Returns the newest values of a display; undefined if none of them has been written. */
   read(display: OwnDisplay): Display | undefined;
   random?(): number;
 }

@@ -64,7 +64,7 @@ export class Engine {
     }
   }
 
-  /** The time at which the next unit has to be woken; Infinity: there is none. */
+  /** The time at which the next unit has to be woken; Infinity if there is none. */
   get nextWakeAt(): number {
     let first = this.#wakes.first;
     for (; first !== undefined && first.unit.wakeAt !== first.at; first = this.#wakes.first) this.#wakes.take();
@@ -161,7 +161,7 @@ export class Cell {
   readonly isTrigger: boolean;
   /** Only `addReader` changes it. */
   readers: Unit[] = nobody;
-  /** Undefined: not known yet. */
+  /** Undefined until it is known. */
   value: Value | undefined;
   /** The number of times that a trigger has fired since its last evaluation. */
   fires = 0;

@@ -71,7 +71,7 @@ export class Receiver implements Hook {
     }
   }
 
-  /** Receives a body without a signature, as sent by a test. Errors: as `receive`. */
+  /** Receives a body without a signature, as sent by a test. Errors: the same as `receive`. */
   take(body: Buffer): void {
     this.#apply(this.#read(body, isJson(body) ? 'application/json' : 'text/plain'));
   }
@@ -287,7 +287,7 @@ class SeenDeliveries {
   readonly #rows = new Map<number, Set<string>>();
   #row = 0;
 
-  /** `keepMs`: how long a key has to be remembered; undefined: as long as there is space. */
+  /** `keepMs`: how long a key has to be remembered; undefined means as long as there is space. */
   constructor(hook: string, keepMs: number | undefined, context: ConnectionContext<unknown>, left: readonly string[]) {
     this.#keepMs = keepMs;
     this.#context = context;

@@ -46,7 +46,7 @@ export async function replaceFile(path: string, bytes: Uint8Array): Promise<void
 
 /**
  * Removes files left next to the target by a crash during a replacement, once they are old, because a newer one may be a replacement in
- * progress by another hub. Errors: as `replaceFile`.
+ * progress by another hub. Errors: the same as `replaceFile`.
  */
 export async function removeLeftovers(path: string): Promise<void> {
   try {

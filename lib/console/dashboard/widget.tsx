@@ -20,7 +20,7 @@ const failureMs = 5000;
 export interface WidgetProps<Type extends SingleWidget['type']> {
   readonly widget: Drawn<Type>;
   readonly values: LiveValues;
-  /** The tone by the expression `toneBy`; undefined: that of the widget. */
+  /** The tone by the expression `toneBy`; undefined means the widget's own. */
   readonly tone?: () => Tone | undefined;
 }
 

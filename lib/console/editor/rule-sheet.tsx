@@ -134,7 +134,7 @@ function byName({ tree }: SourceFile, name: string) {
   return rulesOf(tree).find((node) => node.children?.some(({ key, value }) => key === 'name' && value === name));
 }
 
-/** Loads the file, and opens the sheet of the rule at the found path; undefined: a new one. */
+/** Loads the file, and opens the sheet of the rule at the found path; undefined means a new one. */
 function Loaded(props: { readonly file: string; find(source: SourceFile): string | undefined }) {
   const [opened, { refetch }] = createResource(async () => {
     const source = await readSource(props.file);
@@ -164,7 +164,7 @@ const [lastSave, setLastSave] = createSignal('');
 
 interface SheetProps {
   readonly source: SourceFile;
-  /** Undefined: a new rule. */
+  /** Undefined for a new rule. */
   readonly path: string | undefined;
   /** The name, as written in the file. */
   readonly name: string;

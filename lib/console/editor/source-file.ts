@@ -8,7 +8,7 @@ import type { Op, SourceFile, SourceNode } from './source-tree.ts';
 
 export type EditError = EditResult['errors'][number];
 
-/** One file of a change set. `base`: the ETag of the text that was edited; empty: a new file. */
+/** One file of a change set. `base`: the ETag of the text that was edited; it is empty for a new file. */
 export interface FileEdit {
   readonly file: string;
   readonly base: string;

@@ -11,7 +11,9 @@ export type GraphNode =
   /** A connection. `makes` names the parameters that its way leads to; undefined if the box stands for all of its parameters. */
   | { readonly kind: 'connection'; readonly id: string; readonly connection: string; readonly makes?: string };
 
-/** A line from or to a rule, group or connection. `address` is the parameter whose values it carries; undefined: several parameters. */
+/**
+ * A line from or to a rule, group or connection. `address` is the parameter whose values it carries; undefined means several parameters.
+ */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;

@@ -183,7 +183,7 @@ export interface ShownRules {
   groupOf(id: string): RuleGroup | undefined;
   toggle(id: string, isOpen: boolean): void;
   toggleAll(isOpen: boolean): void;
-  /** Selects the rule of a key; undefined: none. */
+  /** Selects the rule of a key; undefined if there is none. */
   select(key: string | undefined): void;
 }
 

@@ -135,7 +135,7 @@ const leastRefreshMs = 2000;
 export interface Wanted {
   readonly address: string;
   readonly frame: Timeframe;
-  /** The number of points that fit on the screen; 0: not known yet. */
+  /** The number of points that fit on the screen; 0 if not known yet. */
   readonly points: number;
   /** Shifts the timeframe into the past. */
   readonly earlierMs?: number;
@@ -148,7 +148,10 @@ export interface AskedHistory {
   readonly fault: Accessor<unknown>;
 }
 
-/** Follows `wanted` for the calling scope; undefined: nothing. At most one request is in progress, followed by one for the newest value. */
+/**
+ * Follows `wanted` for the calling scope; undefined means nothing. At most one request is in progress, followed by one for the newest
+ * value.
+ */
 export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
   const [history, setHistory] = createSignal<History>();
   const [fault, setFault] = createSignal<unknown>();

@@ -6,13 +6,13 @@ import type { About, Value, ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
 
 export interface LiveParameter {
-  /** The value; undefined: unknown. A trigger that has fired has 1. */
+  /** The value; undefined if unknown. A trigger that has fired has 1. */
   readonly value: Accessor<Value | undefined>;
   /** Counts changes and fires after the first value. The page animates these. */
   readonly moves: Accessor<number>;
   /** When contact with the owning hub was lost, in milliseconds since 1970; undefined if it is fresh. */
   readonly staleSince: Accessor<number | undefined>;
-  /** The value that was written and that its device has not confirmed yet; undefined: none is pending. */
+  /** The value that was written and that its device has not confirmed yet; undefined if none is pending. */
   readonly wanted: Accessor<Value | undefined>;
   /** Label, unit, range and more; undefined if there is none. */
   readonly about: Accessor<About | undefined>;

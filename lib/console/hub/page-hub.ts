@@ -22,7 +22,7 @@ function held<T>(stream: Stream<T>, first: T): Accessor<T> {
 export const isStale = held(hub.stale$, true);
 export const linkState = held<HubState>(hub.state$, hub.state);
 
-/** Follows the parameter of an address for the calling scope; undefined: its value is unknown. */
+/** Follows the parameter of an address for the calling scope; undefined if its value is unknown. */
 export function createLiveValue(address: Accessor<string | undefined>): Accessor<Value | undefined> {
   const [value, setValue] = createSignal<Value | undefined>();
   createEffect(() => {

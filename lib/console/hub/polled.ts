@@ -55,7 +55,7 @@ export interface Polled<T> {
   refresh(): void;
 }
 
-/** Polls `path`, which may change, for the calling scope; undefined: nothing. */
+/** Polls `path`, which may change, for the calling scope; undefined means nothing. */
 export function usePolled<T>(
   path: string | Accessor<string | undefined>,
   key = 'id',
@@ -107,7 +107,7 @@ interface ListOptions<Row, Answer> {
   rowsOf(answer: Answer): readonly Row[];
   /** The data that identifies a row. */
   keyOf(row: Row): unknown;
-  /** The delay before new rows are requested; undefined: never. */
+  /** The delay before new rows are requested; undefined means never. */
   againMs(fault: unknown): number | undefined;
 }
 

@@ -45,9 +45,9 @@ export interface Filter {
   readonly level: string;
   /** In lower case. */
   readonly text: string;
-  /** A connection or a rule; undefined: all. */
+  /** A connection or a rule; undefined means all. */
   readonly source?: string | undefined;
-  /** A day in the form of `dayOf`; undefined: all. */
+  /** A day in the form of `dayOf`; undefined means all. */
   readonly day?: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export function isShown(line: LogLine, { level, text, source, day }: Filter): bo
   return isSevere && `${connection} ${rule} ${message}`.toLowerCase().includes(text);
 }
 
-/** The rule or connection that an entry concerns; empty: neither. */
+/** The rule or connection that an entry concerns; empty means neither. */
 export function sourceOf({ rule, connection }: LogEntry): string {
   return rule ?? connection ?? '';
 }

@@ -23,7 +23,7 @@ export const overrides = createRoot(() => {
   };
 });
 
-/** Returns the override of a rule or connection; undefined: its flow file applies. */
+/** Returns the override of a rule or connection; undefined means that its flow file applies. */
 export function overrideOf(kind: Override['kind'], name: string, file?: string): Override | undefined {
   return overrides
     .list()

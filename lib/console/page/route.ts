@@ -3,7 +3,7 @@
 import { createSignal, onCleanup } from 'solid-js';
 
 export interface Route {
-  /** The name of a view; empty: the first one. */
+  /** The name of a view; empty means the first one. */
   readonly view: string;
   readonly params: Readonly<Record<string, string>>;
 }

@@ -3,7 +3,7 @@
 
 type Place = 'localStorage' | 'sessionStorage';
 
-/** Returns the text stored under a key; null: none, or the browser denies access. */
+/** Returns the text stored under a key; null if there is none, or if the browser denies access. */
 export function recall(key: string, place: Place = 'localStorage'): string | null {
   try {
     return globalThis[place].getItem(key);

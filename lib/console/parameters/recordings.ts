@@ -11,7 +11,7 @@ const maxSamples = 3000;
 const maxRecordings = 16;
 const maxPins = 12;
 
-/** Ordered samples: time in milliseconds since 1970, and value; null: unknown, or stale. */
+/** Ordered samples: time in milliseconds since 1970, and value; null if unknown, or stale. */
 export interface Samples {
   readonly times: number[];
   readonly values: (number | null)[];

@@ -3,7 +3,7 @@
 import { Show } from 'solid-js';
 import { route, setParams } from '../page/route.ts';
 
-/** The search text of the current view; empty: everything. */
+/** The search text of the current view; empty means everything. */
 export const searched = () => route().params.search ?? '';
 
 /** Whether one of the texts contains the search text, in any case. Anything but text counts as no text: it is not what people search for. */

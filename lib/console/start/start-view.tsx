@@ -32,7 +32,7 @@ interface Trouble {
   readonly what: string;
   readonly link: string;
   readonly reason: string;
-  /** ISO 8601; undefined: unknown. */
+  /** ISO 8601; undefined if unknown. */
   readonly since: string | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface Cause extends Omit<CausedChange, 'revision'> {
   readonly isRepeated?: boolean;
 }
 
-/** Shows a chain of causes. `forgotten`: how many causes before the last one are no longer stored; undefined: unknown. */
+/** Shows a chain of causes. `forgotten`: how many causes before the last one are no longer stored; undefined if unknown. */
 export function Chain(props: {
   readonly causes: readonly Cause[];
   readonly forgotten: number | undefined;

@@ -14,7 +14,7 @@ const maxMadeLength = 4 * maxTextLength;
 /** The maximum number of characters of text that the current work may still make. */
 let leftCharacters = Number.POSITIVE_INFINITY;
 
-/** Does work whose expressions make at most so many characters of text in total. Errors: any error of the work. */
+/** Does work whose expressions make at most so many characters of text in total. Errors: any error from the work. */
 export function withTextsUpTo<Result>(characters: number, work: () => Result): Result {
   const before = leftCharacters;
   leftCharacters = characters;

@@ -41,7 +41,7 @@ export class SourceLocation {
     return new SourceLocation(this.file, this.#mistakes, [...this.#path, ...path]);
   }
 
-  /** Returns a location within the text here, such as an expression; undefined: the whole text. */
+  /** Returns a location within the text here, such as an expression; undefined means the whole text. */
   inText(offset: number | undefined): SourceLocation {
     return new SourceLocation(this.file, this.#mistakes, this.#path, offset);
   }

@@ -170,7 +170,7 @@ function majorOf(url: string): string | undefined {
   return version?.split('.', 1)[0];
 }
 
-/** The absolute path of one of the author's files; undefined: the URL leads elsewhere. */
+/** The absolute path of one of the author's files; undefined if the URL leads elsewhere. */
 function ownPath(url = ''): string | undefined {
   if (!url.startsWith('file:')) return undefined;
   const path = fileURLToPath(url);

@@ -3,7 +3,7 @@
 import type { SettingPath } from '../../json5/mistake.ts';
 import { type Position, positionAt } from '../../json5/positions.ts';
 
-/** The location of a setting, of its value if that is text, or, with an offset, of a character in the value; undefined: not found. */
+/** The location of a setting, of its value if that is text, or, with an offset, of a character in the value; undefined if not found. */
 export function placeOfSetting(
   text: string,
   path: SettingPath,

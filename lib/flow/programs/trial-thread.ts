@@ -60,7 +60,7 @@ export type TrialAnswer =
       /** The import that failed, if any. */
       readonly failedImport: FailedImport | undefined;
     }
-  /** Where the flow is waiting; undefined: not known. */
+  /** Where the flow is waiting; undefined if not known. */
   | { readonly waitsAt: Frame | undefined };
 
 /** The time for which the thread waits for faults right after a flow was loaded. */

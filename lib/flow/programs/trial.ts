@@ -34,7 +34,7 @@ const heapMb = 4 * memoryMb;
 
 const program = new URL(`./trial-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** Returns the displayed name of a file of the flow, by its absolute path; undefined: not one of the author's files. */
+/** Returns the displayed name of a file of the flow, by its absolute path; undefined if not one of the author's files. */
 type NameOf = (path: string) => string | undefined;
 
 /** The result of a trial: the imports of the flow's files, and its connections as data. */

@@ -28,7 +28,9 @@ interface Kept extends Switchable {
   readonly isOn: boolean;
   readonly by: string;
   readonly since?: number;
-  /** The end of the switch; null if it is permanent; undefined: it ends with the hub, or when the text of the flow file changes. */
+  /**
+   * The end of the switch; null if it is permanent; undefined means that it ends with the hub, or when the text of the flow file changes.
+   */
   readonly until?: number | null;
   readonly reason?: string;
 }

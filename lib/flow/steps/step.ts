@@ -18,7 +18,7 @@ export interface StepType {
 
 /** The context in which a step is prepared. */
 export interface StepContext {
-  /** The type of the input; undefined: not known. */
+  /** The type of the input; undefined if not known. */
   readonly type: ValueType | undefined;
   /** Compiles an expression over `value` and further names; `expects` is 'B' for conditions. Errors: `bad-flow`. */
   compile(text: string, more?: Readonly<Record<string, ValueType | undefined>>, expects?: 'B'): RuleExpression;

@@ -24,7 +24,7 @@ interface Compared {
   would: Side;
   doneBefore: Side;
   wouldBefore: Side;
-  /** When its open moment began; undefined: none is open. */
+  /** When its open moment began; undefined if none is open. */
   openAt: number | undefined;
   count: number;
 }

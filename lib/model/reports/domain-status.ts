@@ -18,7 +18,7 @@ export interface DomainStatus {
 export interface LeaseStatus {
   /** `fenced`: this hub held it but could not renew it; `taken`: another hub holds it; `unknown`: no server has answered yet. */
   readonly state: 'held' | 'fenced' | 'taken' | 'unknown';
-  /** The machine of the current or last holder; empty: unknown. */
+  /** The machine of the current or last holder; empty if unknown. */
   readonly holder: string;
   readonly term: number;
   /** When this state began. */
@@ -58,7 +58,7 @@ export interface DomainHub {
 export interface MirrorStatus {
   /** The last reported term. */
   readonly term: number;
-  /** The machine that runs it, for a pair the active one, as last reported; undefined: not reported in this term yet. */
+  /** The machine that runs it, for a pair the active one, as last reported; undefined if not reported in this term yet. */
   readonly machine?: string | undefined;
   /** The time for which the mirror has been incomplete: normally at most half a second. */
   readonly lagMs: number;

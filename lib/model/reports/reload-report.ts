@@ -61,7 +61,7 @@ export interface ShadowReport {
 
 /** The state of a parameter on one side, and its writer. */
 export interface Side {
-  /** For a trigger: how often it has fired at this moment; undefined: unknown. */
+  /** For a trigger: how often it has fired at this moment; undefined if unknown. */
   readonly value: Value | undefined;
   readonly origin: Origin | undefined;
 }

@@ -37,7 +37,7 @@ export interface RuleStatus {
 
 /** The time for which the switch of a rule or connection lasts, across saves, reloads and restarts. */
 export interface SwitchTerm {
-  /** In milliseconds since 1970; null: for good. */
+  /** In milliseconds since 1970; null means forever. */
   readonly until: number | null;
   readonly reason: string;
 }
@@ -80,7 +80,7 @@ export interface RuleRun {
   /** The destinations that accepted it. */
   readonly to: readonly string[];
   readonly error?: string | undefined;
-  /** In microseconds. The hub measures for some minutes after a request for the runs of the rule; undefined: not measured. */
+  /** In microseconds. The hub measures for some minutes after a request for the runs of the rule; undefined if not measured. */
   readonly durationUs?: number | undefined;
 }
 

@@ -12,7 +12,7 @@ const wallClock: Scheduler = {
   },
 };
 
-/** Resolves like the promise, or to undefined after this time; the work itself continues. Errors: any error of the promise. */
+/** Resolves like the promise, or to undefined after this time; the work itself continues. Errors: any error from the promise. */
 export async function within<T>(promise: Promise<T>, limitMs: number, scheduler = wallClock): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>();
   const deadline = scheduler.schedule(() => late.resolve(undefined), limitMs);

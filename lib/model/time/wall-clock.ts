@@ -136,7 +136,7 @@ const tickMs = 50;
 
 /**
  * Resolves like the promise, or to undefined once `isLate` returns true. `isLate` is called at each tick of the scheduler with the elapsed
- * time, in ms. Errors: any error of the promise.
+ * time, in ms. Errors: any error from the promise.
  */
 export async function withinTicks<T>(
   promise: Promise<T>,

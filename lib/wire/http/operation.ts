@@ -192,7 +192,9 @@ const ruleRun = z.strictObject({
   revision: count,
   time,
   outcome: ruleOutcome,
-  /** The written value, before its conversion to the types of the destinations; null: an infinite number, which JSON cannot represent. */
+  /**
+   * The written value, before its conversion to the types of the destinations; null means an infinite number, which JSON cannot represent.
+   */
   result: valueOrNull.optional(),
   to: addresses,
   error: text.optional(),
@@ -338,7 +340,7 @@ const clientSubscription = z.strictObject({
   id: count,
   include: z.array(pattern),
   exclude: z.array(pattern),
-  /** The maximum number of updates per second; 0: one per change. */
+  /** The maximum number of updates per second; 0 means one per change. */
   rate: duration,
   delivery: z.enum(['latest', 'all']),
 });

@@ -113,7 +113,7 @@ export type CausedChange = Shape<typeof causedChange>;
 const causes = z.strictObject({
   /** Omitted for a trigger. */
   value: value.optional(),
-  /** The last one is the change from outside, unless causes were forgotten. Empty: there was no change. */
+  /** The last one is the change from outside, unless causes were forgotten. It is empty if there was no change. */
   chain: z.array(causedChange).describe('Newest change first'),
   forgotten: z.int().describe('Number of changes before the last of the chain that are no longer stored'),
 });

@@ -92,7 +92,7 @@ export interface Fresh {
   readonly fresh: readonly number[];
 }
 
-/** `{"wanted":[[7,3],[9,null]]}`: the written values that the device has not confirmed yet; null: none is pending any more. */
+/** `{"wanted":[[7,3],[9,null]]}`: the written values that the device has not confirmed yet; null if none is pending any more. */
 export interface Pending {
   readonly wanted: readonly (readonly [id: number, value: Value | null])[];
 }

@@ -115,7 +115,7 @@ export class Lease {
     if (this.#ownTerm === undefined) this.#pause.wake();
   }
 
-  /** The term in which this hub held this part before another hub, which did not begin, took and returned it; undefined: none has. */
+  /** The term in which this hub held this part before another hub, which did not begin, took and returned it; undefined if none has. */
   get returnedTerm(): number | undefined {
     return this.#returnedTerm;
   }

@@ -202,7 +202,7 @@ async function hasNoResponder(error: unknown): Promise<boolean> {
   return error instanceof Error && error.cause instanceof RequestError && error.cause.isNoResponders();
 }
 
-/** Creates the stream, or leaves an existing one unchanged. Returns the sequence of its last message; undefined: unknown. */
+/** Creates the stream, or leaves an existing one unchanged. Returns the sequence of its last message; undefined if unknown. */
 async function create(
   session: Opened,
   stream: string,

@@ -31,7 +31,7 @@ export class Succession {
     this.#whole = whole;
   }
 
-  /** Decides from the content of a register and its observation. `isHeld`: this hub holds it. Errors: as of `Rivals.lifeOf`. */
+  /** Decides from the content of a register and its observation. `isHeld`: this hub holds it. Errors: the same as `Rivals.lifeOf`. */
   async find(value: LeaseRecord | undefined, nowMs: number, isHeld: boolean): Promise<Finding> {
     let life: Life | undefined;
     const lifeOf = async (holder: string) => (life = await this.#rivals.lifeOf(holder));
@@ -47,7 +47,7 @@ export class Succession {
     return { mayTake: isFirst, isThere, before: before?.holder === this.#me.id ? undefined : before };
   }
 
-  /** Whether the previous holder is back, so it may continue. Errors: as of `Rivals.lifeOf`. */
+  /** Whether the previous holder is back, so it may continue. Errors: the same as `Rivals.lifeOf`. */
   async isAwaited(before: Before): Promise<boolean> {
     return before !== undefined && (await this.#rivals.lifeOf(before.holder)) === 'there';
   }

@@ -66,7 +66,7 @@ export class Intake {
   #spentMs: number | undefined;
   /** The time that this round may take so far. */
   #mostMs = roundMs;
-  /** When the current work began; undefined: none is running. */
+  /** When the current work began; undefined if none is running. */
   #busySinceMs: number | undefined;
   /** The number of rejected messages, by hub. */
   readonly #refused = new Map<string, number>();
@@ -107,7 +107,7 @@ export class Intake {
     else waiting.jobs.push(job);
   }
 
-  /** Runs work for a hub in its turn, before its waiting messages, or immediately. Errors: any error of the work. */
+  /** Runs work for a hub in its turn, before its waiting messages, or immediately. Errors: any error from the work. */
   async run<T>(hub: string, work: () => T): Promise<T> {
     let result: T;
     await this.goThrough(hub, {
@@ -119,7 +119,7 @@ export class Intake {
     return result!;
   }
 
-  /** Runs steps for a hub in its turn, before its waiting messages. Errors: any error of the steps. */
+  /** Runs steps for a hub in its turn, before its waiting messages. Errors: any error from the steps. */
   goThrough(hub: string, steps: Steps): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const own: Steps = {

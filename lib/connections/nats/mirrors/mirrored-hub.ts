@@ -47,7 +47,7 @@ export interface MirroredHubContext {
   readonly isSelected: (address: string) => boolean;
   /** Whether to show a connection that this hub reports as its own. */
   readonly mayShow: (connectionId: string) => boolean;
-  /** Resolves to the terms in which the lease of a hub is held; undefined: unknown at the moment. Never rejects. */
+  /** Resolves to the terms in which the lease of a hub is held; undefined if unknown at the moment. Never rejects. */
   readonly termsOf: (hub: string) => Promise<ReadonlySet<number> | undefined>;
   readonly writes: RemoteWrites;
   readonly bounds: Bounds;

@@ -109,7 +109,7 @@ class Repairing {
     }
   }
 
-  /** Runs steps in the turn of the owner. Errors: any error of the steps. */
+  /** Runs steps in the turn of the owner. Errors: any error from the steps. */
   async take(steps: Steps): Promise<void> {
     const { intake, owner, isWanted } = this.#context;
     await intake.goThrough(owner.hub, {

@@ -133,8 +133,8 @@ export class Claims {
   }
 
   /**
-   * Also emits when this hub has gained IDs. Undefined: nothing is known yet. Hot, replays last, synchronous, never completes, never
-   * errors.
+   * Also emits when this hub has gained IDs. Emits undefined while nothing is known yet. Hot, replays last, synchronous, never completes,
+   * never errors.
    */
   get refusals$(): Observable<Refusals | undefined> {
     return this.#refusals.asObservable();

@@ -26,7 +26,9 @@ import { refuseConnections } from './vacancy.ts';
 const partsOf = ({ pair }: NatsSettings) => (pair ? pairParts : [1]);
 
 export interface DecidedOwnership extends Ownership {
-  /** The current problem; empty: none; undefined: not known yet. Hot, replays last, synchronous, never completes, never errors. */
+  /**
+   * The current problem; empty if there is none; undefined if not known yet. Hot, replays last, synchronous, never completes, never errors.
+   */
   readonly problem$: Observable<string | undefined>;
   /** The lease on the name of this hub, for observers. */
   readonly lease: Pick<JointLease, 'state' | 'state$' | 'ownName'>;
@@ -232,7 +234,7 @@ export class Confirmation {
     this.#clock = clock;
   }
 
-  /** Resolves within 2 s to whether everything written before is confirmed; false: unknown. Never rejects. */
+  /** Resolves within 2 s to whether everything written before is confirmed; false if unknown. Never rejects. */
   confirm(): Promise<boolean> {
     this.#next ??= inTime(this.#confirmAfter(this.#last));
     return this.#next;

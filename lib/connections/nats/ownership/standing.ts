@@ -55,7 +55,7 @@ export interface LeaseContext extends OwnershipContext {
   readonly lease: JointLease;
   readonly claims: Claims;
   readonly standing: Standing;
-  /** The current problem; undefined: not known yet. */
+  /** The current problem; undefined if not known yet. */
   readonly problem$: BehaviorSubject<string | undefined>;
   /** See `Ownership.confirm`. */
   readonly confirm: (() => Promise<boolean>) | undefined;

@@ -38,7 +38,7 @@ interface Known {
   readonly atMs: number;
   /** The answer; undefined if it was dropped, because all answers together were too long. */
   answer: string | undefined;
-  /** Resolves to whether the answer may be sent; undefined: immediately. */
+  /** Resolves to whether the answer may be sent; undefined means immediately. */
   readonly confirmed: Promise<boolean> | undefined;
 }
 

@@ -101,7 +101,7 @@ type Tag = keyof typeof tags;
 interface AnswerInfo {
   readonly description: string;
   readonly headers?: readonly string[];
-  /** The schemas of the body by media type; undefined: any bytes. */
+  /** The schemas of the body by media type; undefined means any bytes. */
   readonly content?: Readonly<Record<string, z.ZodType | undefined>>;
 }
 

@@ -129,7 +129,7 @@ function compile(expression: string, types: Readonly<Record<string, ValueType | 
 const context = createContext({ work: () => {} });
 const script = new Script('work()');
 
-/** Runs work; undefined if it was interrupted after the time limit. Errors: any error of the work. */
+/** Runs work; undefined if it was interrupted after the time limit. Errors: any error from the work. */
 function withinLimit<Result>(work: () => Result): Result | undefined {
   let result: Result | undefined;
   context.work = () => {

@@ -84,7 +84,7 @@ export const endpoints: Endpoint[] = [
   },
 ];
 
-/** Passes a delivery to its webhook, and audits it. Errors: any error of the webhook; `too-many-attempts`. */
+/** Passes a delivery to its webhook, and audits it. Errors: any error from the webhook; `too-many-attempts`. */
 function receive(
   { hub, entry }: Context,
   name: string,

@@ -34,7 +34,7 @@ export interface PastRequest {
   readonly principal: Principal;
 }
 
-/** Parses the query; returns a promise if this takes a while. Errors: any error of the request. */
+/** Parses the query; returns a promise if this takes a while. Errors: any error from the request. */
 export type ReadQuestion = (context: PastContext, request: PastRequest) => PastQuestion | Promise<PastQuestion>;
 
 const csvType = 'text/csv; charset=utf-8; header=present';
@@ -164,7 +164,7 @@ export function askedOf(address: string, { view }: Principal): AskedParameter {
   return { address, type: view.find(address)?.type, ...(!view.mayAskFor(address) && { isHidden: true }) };
 }
 
-/** Returns the parameters of an answer that the principal may see; undefined: all. */
+/** Returns the parameters of an answer that the principal may see; undefined means all. */
 export function sightOf({ rights }: Principal): Sight | undefined {
   if (rights === undefined || rights.readsAll) return undefined;
   const { read, deny } = rights.settings;

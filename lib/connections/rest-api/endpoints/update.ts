@@ -134,13 +134,13 @@ interface Updater {
   readonly share: string;
   readonly view: View;
   readonly origin: Origin;
-  /** The maximum wait for the confirmation of the device; undefined: do not wait. */
+  /** The maximum wait for the confirmation of the device; undefined means no wait. */
   readonly confirmMs: number | undefined;
-  /** Counts a write; undefined: writes are not limited. Errors: `too-many-requests`. */
+  /** Counts a write; undefined means that writes are not limited. Errors: `too-many-requests`. */
   readonly expectRate: (() => void) | undefined;
 }
 
-/** Sets a parameter from the query. Errors: any error of the query and the write. */
+/** Sets a parameter from the query. Errors: any error from the query and the write. */
 function updateByGet(context: UpdateContext, updater: Updater, response: HttpResponse, request: HttpRequest): void {
   expectNoTag(request);
   const asJson = acceptsJson(acceptOf(request));
@@ -180,8 +180,8 @@ const readers: ReadonlyMap<string, (body: string) => UncheckedUpdate> = new Map(
 ]);
 
 /**
- * Makes and counts the write; returns a promise if another hub owns the parameter. Errors: any error of `read` and of the write, thrown or
- * as rejections.
+ * Makes and counts the write; returns a promise if another hub owns the parameter. Errors: any error from `read` and of the write, thrown
+ * or as rejections.
  */
 function update(context: UpdateContext, updater: Updater, read: () => UncheckedUpdate): Updated | Promise<Updated> {
   const { origin } = updater;

@@ -239,7 +239,7 @@ export class Renewal {
   }
 }
 
-/** Reads and checks the files; undefined: their digest is still `shown`. Errors: `cannot-start`. */
+/** Reads and checks the files; undefined means that their digest is still `shown`. Errors: `cannot-start`. */
 function readNew(files: CertificateFiles, shown: string): { certificate: Certificate; digest: string } | undefined {
   const texts = readTexts(files);
   const digest = createHash('sha256').update(`${texts.certificate}\n${texts.key}`).digest('base64');

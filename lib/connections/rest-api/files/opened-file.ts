@@ -20,8 +20,8 @@ const copyEnd = new RegExp(`^(?:${copyMark}|\\.~?\\d+~?|\\.(?:gz|bz2|xz|zst|zip|
 const copyBegin = /^(?:(?:copy|backup) of|kopie von|copie de|copia d[ei]) /i;
 
 /**
- * Returns the real path of an open file; undefined: unknown, for example because its path leads to another file by now. Only Linux reports
- * the path of an open file; elsewhere, the original path must still lead to this file, without a link.
+ * Returns the real path of an open file; undefined if unknown, for example because its path leads to another file by now. Only Linux
+ * reports the path of an open file; elsewhere, the original path must still lead to this file, without a link.
  */
 export function* placeOfOpened(
   descriptor: number,

@@ -30,7 +30,7 @@ interface Step {
 /** A sequence of steps that ends with a result. The error of a step is thrown at the point where the step was yielded. */
 export type Reading<T> = Generator<Step, T, unknown>;
 
-/** Runs all steps synchronously. Errors: any error of the reading. */
+/** Runs all steps synchronously. Errors: any error from the reading. */
 export function readNow<T>(reading: Reading<T>): T {
   let next = reading.next();
   while (!next.done) {
@@ -46,7 +46,7 @@ export function readNow<T>(reading: Reading<T>): T {
   return next.value;
 }
 
-/** Runs all steps asynchronously. Errors: any error of the reading. */
+/** Runs all steps asynchronously. Errors: any error from the reading. */
 async function readLater<T>(reading: Reading<T>): Promise<T> {
   let next = reading.next();
   while (!next.done) {
@@ -91,7 +91,7 @@ export function isSettled({ ctimeMs }: Stats): boolean {
   return Date.now() - ctimeMs > momentMs;
 }
 
-/** Reads a small file whose name is not a link, unless its stamp is the known one. Errors: `FileError`; any error of the file system. */
+/** Reads a small file whose name is not a link, unless its stamp is the known one. Errors: `FileError`; any file system error. */
 export function* bytesUnlessSame(
   path: string,
   maxBytes: number,
@@ -167,7 +167,7 @@ const maxSlow = 3;
 const verdictMs = 60_000;
 
 export interface Disk {
-  /** Reads synchronously if that is fast, otherwise asynchronously. Errors: any error of the reading. */
+  /** Reads synchronously if that is fast, otherwise asynchronously. Errors: any error from the reading. */
   read<T>(reading: Reading<T>): T | Promise<T>;
 }
 

@@ -101,7 +101,7 @@ export async function replyFile(
   }
 }
 
-/** Finds the answer to a path. Errors: any error of `locating`, `not-found`, `precondition-failed`, and those of the file system. */
+/** Finds the answer to a path. Errors: any error from `locating`, `not-found`, `precondition-failed`, and those of the file system. */
 function* findAnswer(
   path: string,
   locating: Reading<Place>,

@@ -18,7 +18,9 @@ export interface LongBody {
   readonly next: NextPart;
 }
 
-/** Sends a body whose headers have been sent. Resolves when it is complete, or the client has disconnected. Errors: any error of `next`. */
+/**
+ * Sends a body whose headers have been sent. Resolves when it is complete, or the client has disconnected. Errors: any error from `next`.
+ */
 export function sendParts(exchange: Exchange, { queue, share }: Paced, body: LongBody): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const parts = new Parts(exchange, { queue, share }, body, { resolve, reject });

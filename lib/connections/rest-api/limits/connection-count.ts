@@ -130,7 +130,7 @@ function maxConnections(): number {
   return Math.floor(freeDescriptors() * share);
 }
 
-/** Reserves a descriptor for a file that is sent as slowly as its client reads; false: too many are reserved. */
+/** Reserves a descriptor for a file that is sent as slowly as its client reads; false if too many are reserved. */
 export function takeFile(): boolean {
   if (openFiles >= freeDescriptors() * (1 - share) * fileShare) return false;
   openFiles++;

@@ -40,7 +40,7 @@ export function createLimitHits(log: Log): LimitHits {
 /** Reports to a client that it has exceeded a limit. */
 export class LimitError extends HubError {
   readonly limit: LimitName;
-  /** The time for which the client has to wait, in seconds; undefined: the default of the error code. */
+  /** The time for which the client has to wait, in seconds; undefined means the default of the error code. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(limit: LimitName, code: ErrorCode, message: string, retryAfterSeconds?: number) {

@@ -277,7 +277,7 @@ export function addProgram(families: Families): void {
   );
 }
 
-/** Returns the number of open files; 0: unknown on this system (Linux before 6.2, others). */
+/** Returns the number of open files; 0 if unknown on this system (Linux before 6.2, others). */
 function openFiles(): number {
   return statSync('/proc/self/fd', { throwIfNoEntry: false })?.size ?? 0;
 }

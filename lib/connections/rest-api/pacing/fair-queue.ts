@@ -20,7 +20,7 @@ const waitsMs = 1000;
 export interface Task {
   /** The share to which it is charged: a user or a network. */
   readonly share: string;
-  /** The part of the share with separate slices, such as a socket; undefined: all such tasks of the share form one line. */
+  /** The part of the share with separate slices, such as a socket; undefined means that all such tasks of the share form one line. */
   readonly line: object | undefined;
   /** Works until `endMs`; returns whether there is more to do immediately. It must not throw. */
   advance(endMs: number): boolean;

@@ -55,7 +55,7 @@ interface Network {
 }
 
 /**
- * Parses `10.0.0.0/8`, `2001:db8::/32`, or one address; undefined if it is none of these. A network of mapped IPv4 addresses becomes an
+ * Parses `10.0.0.0/8`, `2001:db8::/32`, or one address; undefined if it is not one of these. A network of mapped IPv4 addresses becomes an
  * IPv4 network.
  */
 export function readNetwork(text: string): Network | undefined {

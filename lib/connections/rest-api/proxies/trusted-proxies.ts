@@ -89,7 +89,7 @@ export function trustHints(networks: readonly string[]): SettingHint[] {
 
 interface Client {
   readonly address: string;
-  /** The scheme of the client's request; undefined: unknown. */
+  /** The scheme of the client's request; undefined if unknown. */
   readonly scheme: Scheme | undefined;
 }
 
@@ -143,7 +143,7 @@ function readElement(element: string): Hop {
 /** A token, or quoted text. IPv6 addresses without quotes are not tokens, but they are unambiguous. */
 const parameter = /^([\w!#$%&'+*.^`|~-]+)=(?:([\w!#$%&'*+.^`|~:[\]-]+)|"((?:[^"\\]|\\.)*)")$/;
 
-/** Returns the address in `192.0.2.43`, `192.0.2.43:4711`, `[2001:db8::1]:4711`; undefined: `unknown`, a name, or nonsense. */
+/** Returns the address in `192.0.2.43`, `192.0.2.43:4711`, `[2001:db8::1]:4711`; undefined means `unknown`, a name, or nonsense. */
 function readNode(text: string): string | undefined {
   const bare = /^"(.*)"$/.exec(text)?.[1] ?? text;
   const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/.exec(bare) ?? [];
@@ -188,8 +188,8 @@ export function remoteAddressOf(response: HttpResponse): string {
 }
 
 /**
- * Returns the scheme with which the client reaches the hub, or the proxy in front of it; undefined: unknown, because an untrusted proxy may
- * use HTTPS.
+ * Returns the scheme with which the client reaches the hub, or the proxy in front of it; undefined if unknown, because an untrusted proxy
+ * may use HTTPS.
  */
 export function schemeOf(response: HttpResponse): Scheme | undefined {
   return response.scheme as Scheme | undefined;

@@ -310,7 +310,7 @@ export class Backlog {
     this.bytes += headBytes + length;
   }
 
-  /** Takes the oldest message; undefined: none waits. */
+  /** Takes the oldest message; undefined if none waits. */
   take(): { readonly message: ArrayBuffer; readonly isBinary: boolean } | undefined {
     const mark = this.#marks[this.#next];
     if (mark === undefined) return undefined;

@@ -111,7 +111,7 @@ export interface ConnectedClient {
   readonly since: () => number;
   readonly principal: Principal;
   readonly session: Session;
-  /** The name that it gives itself; empty: none. */
+  /** The name that it gives itself; empty if there is none. */
   readonly name: string;
   /** The name of its browser, such as `Firefox on Linux`; empty if it is a program. */
   readonly browser: string;

@@ -167,7 +167,8 @@ export const limitsByReason: ReadonlyMap<string, LimitName> = new Map([
 ]);
 
 /**
- * Returns the limit that a closed client exceeded; undefined: none. The server cuts such sockets itself, and reports the reason as text.
+ * Returns the limit that a closed client exceeded; undefined if there is none. The server cuts such sockets itself, and reports the reason
+ * as text.
  */
 export function limitOfCut(code: number, reason: ArrayBuffer): LimitName | undefined {
   return code === cutCode ? limitsByReason.get(Buffer.from(reason).toString()) : undefined;

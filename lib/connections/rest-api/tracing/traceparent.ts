@@ -60,7 +60,7 @@ const tracer = trace.getTracer('patchbay-hub');
 
 /**
  * Does the work for a client that follows a trace in a separate span. `work` receives the client with the `traceparent` of that span;
- * `failureOf` returns a failure that was not thrown. Errors: any error of `work`.
+ * `failureOf` returns a failure that was not thrown. Errors: any error from `work`.
  */
 export function inSpan<Result>(
   client: Origin,

@@ -44,7 +44,7 @@ export class Directory {
     return this.#accounts.values();
   }
 
-  /** The principal of clients without credentials; undefined: such clients are not admitted. */
+  /** The principal of clients without credentials; undefined means that such clients are not admitted. */
   get anonymous(): SignedInUser | undefined {
     return this.#anonymous && this.signedInBy(this.#anonymous, undefined);
   }
@@ -85,7 +85,7 @@ export class Directory {
   }
 
   /**
-   * Finds a user by name and password; undefined: one of them is wrong. Takes the same time for known and unknown users. If all scrypt
+   * Finds a user by name and password; undefined if one of them is wrong. Takes the same time for known and unknown users. If all scrypt
    * hashes have the same parameters, the time is also independent of the password.
    */
   withPassword(

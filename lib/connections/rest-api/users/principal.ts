@@ -5,7 +5,7 @@ import type { Rights } from './rights.ts';
 import { BoundedView, openView, type View } from './view.ts';
 
 export interface Principal {
-  /** The name of the user; empty: none. */
+  /** The name of the user; empty if there is none. */
   readonly name: string;
   /** The device, which has a separate token. */
   readonly device: string | undefined;

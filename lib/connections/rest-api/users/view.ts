@@ -19,9 +19,9 @@ export interface View {
   mayAskFor(address: string): boolean;
   /** Finds a parameter that may be written; undefined if there is none that the principal may know about. Errors: `forbidden`. */
   findToWrite(address: string): Parameter | undefined;
-  /** Checks that the principal may write a parameter that was not found by its address. Errors: as `findToWrite`. */
+  /** Checks that the principal may write a parameter that was not found by its address. Errors: the same as `findToWrite`. */
   mayWrite(parameter: Parameter): boolean;
-  /** Writes and returns the converted value. Errors: any error of `HubPort.write`, and `forbidden`. */
+  /** Writes and returns the converted value. Errors: any error from `HubPort.write`, and `forbidden`. */
   write(address: string, input: unknown, origin: Origin): Value;
   /** Returns the part of a writer that the principal may see. */
   show(origin: Origin): Origin;

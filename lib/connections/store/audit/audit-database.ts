@@ -85,7 +85,7 @@ export class AuditDatabase {
   #prunedAt = Number.NEGATIVE_INFINITY;
   readonly leftOut = new LeftOutRows();
 
-  /** Opens an existing database. Errors: any error of SQLite. After an error, nothing remains open. */
+  /** Opens an existing database. Errors: any SQLite error. After an error, nothing remains open. */
   constructor(path: string, maxBytes: number, keepMs: number, now = readClocks(), isSuspect = false) {
     this.#folder = dirname(path);
     this.#database = openDatabase(path, maxBytes, logBytes, 1);
@@ -113,7 +113,7 @@ export class AuditDatabase {
     }
   }
 
-  /** Reads the data for the hub without changing the database. Errors: any error of SQLite, `DamagedError`. */
+  /** Reads the data for the hub without changing the database. Errors: any SQLite error, `DamagedError`. */
   static read(path: string, { isRead, isSuspect }: Pick<OpenAudit, 'isRead' | 'isSuspect'>): HeldAudit {
     const database = readDatabase(path);
     try {
@@ -135,8 +135,8 @@ export class AuditDatabase {
   }
 
   /**
-   * Writes a batch in one transaction, without rows that the database refuses. When it returns, the batch is on disk. Errors: any error of
-   * SQLite, `DamagedError`.
+   * Writes a batch in one transaction, without rows that the database refuses. When it returns, the batch is on disk. Errors: any SQLite
+   * error, `DamagedError`.
    */
   write(batch: AuditBatch, now = readClocks()): void {
     this.#files.expectWhole();
@@ -158,7 +158,7 @@ export class AuditDatabase {
     return (this.#statement(select).get() as { time: number } | undefined)?.time;
   }
 
-  /** Empties the log and leaves its space to the values. Errors: any error of SQLite. */
+  /** Empties the log and leaves its space to the values. Errors: any SQLite error. */
   emptyLog(): void {
     emptyLog(this.#database, true);
   }

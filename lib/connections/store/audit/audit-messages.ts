@@ -39,7 +39,7 @@ export interface OpenAudit {
   readonly folder: string;
   /** The maximum size of the database. */
   readonly maxBytes: number;
-  /** The thread deletes older entries; Infinity: none. */
+  /** The thread deletes older entries; Infinity if there is none. */
   readonly keepMs: number;
   /** Whether to return the log of earlier runs. */
   readonly isRead: boolean;

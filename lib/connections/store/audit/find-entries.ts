@@ -26,7 +26,7 @@ interface FoundEntries {
   readonly hasMore: boolean;
 }
 
-/** Reads at most one page; `check` is called repeatedly and throws when the search takes too long. Errors: any error of SQLite. */
+/** Reads at most one page; `check` is called repeatedly and throws when the search takes too long. Errors: any SQLite error. */
 export function findEntries(database: DatabaseSync, question: AuditQuestion, check: () => void): FoundEntries {
   const { address, limit } = question;
   const glob = address === undefined ? undefined : globToRegExp(address);
@@ -244,7 +244,7 @@ export class EntryAges {
   #lastTime: number;
   #disordered: number;
 
-  /** Errors: any error of SQLite. */
+  /** Errors: any SQLite error. */
   constructor(database: DatabaseSync, keepMs: number, now: ClockReading) {
     this.#database = database;
     this.#keepMs = keepMs;
@@ -279,7 +279,7 @@ export class EntryAges {
     this.#lastMark = ran;
   }
 
-  /** Returns the number up to which entries are too old; 0: none. Call it within a transaction. */
+  /** Returns the number up to which entries are too old; 0 if there is none. Call it within a transaction. */
   takeTooOld(): number {
     if (!Number.isFinite(this.#keepMs)) return 0;
     const mark = this.#read<{ ran: number; n: number }>(

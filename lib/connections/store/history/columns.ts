@@ -31,8 +31,8 @@ export interface HandedColumns {
 }
 
 /**
- * Parameters and writers are numbers known to the thread; 0: none. The value of a boolean is 0 or 1, of a trigger 1, of text
- * its index in `texts`.
+ * Parameters and writers are numbers known to the thread; 0 if there is none. The value of a boolean is 0 or 1, of a trigger 1, of text its
+ * index in `texts`.
  */
 export class Columns {
   readonly buffer: ArrayBuffer;

@@ -25,13 +25,13 @@ export interface OpenHistory {
   readonly isFirst: boolean;
 }
 
-/** A parameter with its number in columns; `rule` is the index of its entry in the list; -1: it appears only as a cause. */
+/** A parameter with its number in columns; `rule` is the index of its entry in the list; -1 if it appears only as a cause. */
 export type ParameterRow = readonly [number: number, address: string, type: ValueType, rule: number];
 
 /** A writer. Its number is its position in the list, from 1. */
 export type WriterRow = readonly [kind: string, name: string, file: string];
 
-/** A jump of the clock after this revision; undefined: before all changes of the message. */
+/** A jump of the clock after this revision; undefined means before all changes of the message. */
 export interface JumpRow extends ClockJump {
   readonly revision: number | undefined;
 }
@@ -78,7 +78,7 @@ export interface HistoryAnswer {
   readonly trouble: { readonly state: 'full' | 'closed'; readonly reason: string } | undefined;
   /** The time up to which everything was recorded when it was opened; undefined if it was empty. */
   readonly seen: number | undefined;
-  /** The refused rows; undefined: none. */
+  /** The refused rows; undefined if there is none. */
   readonly leftOut: LeftOut | undefined;
   /** The number of rows written. */
   readonly rows: number;

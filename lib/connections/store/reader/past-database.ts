@@ -65,7 +65,7 @@ export class PastDatabase {
   /** Receives the spans of `emitSpans`. */
   #take: (span: Span) => void = () => {};
 
-  /** Errors: any error of SQLite and of the file system, `DamagedError`. After an error nothing stays open. */
+  /** Errors: any SQLite or file system error, `DamagedError`. After an error nothing stays open. */
   constructor(path: string) {
     this.#path = path;
     const isThere = exists(path); // checked once: another thread may create it at any moment
@@ -88,7 +88,7 @@ export class PastDatabase {
     return this.#file === undefined ? !exists(this.#path) : this.#file.isInPlace;
   }
 
-  /** Runs `work` in a transaction, so all of its reads see the same moment. Errors: any error of SQLite and of `work`. */
+  /** Runs `work` in a transaction, so all of its reads see the same moment. Errors: any SQLite error, and any error from `work`. */
   read<T>(work: () => T): T {
     this.#database.exec('BEGIN');
     try {

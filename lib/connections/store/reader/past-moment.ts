@@ -66,7 +66,7 @@ export function changesIn(
   return (which === 'last' ? parts.reverse() : parts).flat();
 }
 
-/** The value from a time on; undefined: unknown. */
+/** The value from a time on; undefined if unknown. */
 export type StateRow = readonly [time: number, value: Stored | undefined];
 
 /** Like `changesIn`, but includes the values at clock jumps, where the value is not the one recorded right before that time. */
@@ -118,7 +118,7 @@ function changesOf(
   return (which === 'last' ? parts.reverse() : parts).flat();
 }
 
-/** Returns the value right before a time, and the time from which it applied; undefined: unknown. */
+/** Returns the value right before a time, and the time from which it applied; undefined if unknown. */
 export function heldBefore(moment: Moment, series: Series, time: number): Held | undefined {
   const { segments } = moment;
   if (segments.isOrdered) return heldIn(moment, series, segments.present, time);

@@ -26,7 +26,7 @@ export class SecondReader {
     return this.#delivered;
   }
 
-  /** Reads the pieces of a list, up to an incomplete one; `now` is the current time. Errors: any error of reading a piece. */
+  /** Reads the pieces of a list, up to an incomplete one; `now` is the current time. Errors: any error from reading a piece. */
   read(path: string, now: number, moment: Moment, question: HistoryQuestion): Piece[] {
     const count = piecesOf(question);
     const shared = createSharedState();

@@ -494,7 +494,7 @@ function isSaved(saved: unknown): saved is SavedValue {
   return typeof address === 'string' && valueTypes.includes(type) && isValueOf(type, value);
 }
 
-/** Returns the value of a parameter after a write of a saved value. Errors: any error of the write. */
+/** Returns the value of a parameter after a write of a saved value. Errors: any error from the write. */
 function expectedValue({ type, accept }: Parameter, value: Value): Value {
   return accept === undefined ? convert(type, value) : accept(value);
 }

@@ -90,7 +90,7 @@ export class SnapshotShelf {
     this.#isAnew ||= this.#isAdopted;
   }
 
-  /** Returns the next batch to write; undefined: none. A batch stays pending until `written`. */
+  /** Returns the next batch to write; undefined if there is none. A batch stays pending until `written`. */
   take(): SnapshotBatch | undefined {
     if (this.#isAnew) {
       const saved = [...this.#selections.values()].flatMap((selection) => [...selection.values()]);

@@ -29,7 +29,7 @@ function makeCopy(): Copied {
   }
 }
 
-/** Checks the integrity of the copy. Errors: any error of SQLite, `DamagedError`. */
+/** Checks the integrity of the copy. Errors: any SQLite error, `DamagedError`. */
 function checkCopy(): void {
   const database = readDatabase(part);
   try {

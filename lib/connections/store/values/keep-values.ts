@@ -75,7 +75,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   #lastRows = 0;
   /** Long values that are not on disk yet. */
   readonly #long = new LongValues();
-  /** The shares of the writers; undefined: all values fit. */
+  /** The shares of the writers; undefined if all values fit. */
   #shares: ValueShares | undefined;
   /** Values that are no longer kept, but are still on disk. */
   #forgotten: Parameter[] = [];

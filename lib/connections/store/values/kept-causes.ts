@@ -23,7 +23,7 @@ export interface KeptLeaf {
 /** The first link has no address, type, value and time: they are those of the value. Only the last link may have `forgotten`. */
 interface Link extends Origin, Partial<KeptLeaf> {
   readonly previous?: Value;
-  /** The revision in the hub's run at that time; undefined: an equal value was written again. */
+  /** The revision in the hub's run at that time; undefined if an equal value was written again. */
   readonly revision?: number;
   /** The number of earlier causes that are not kept. */
   readonly forgotten?: number;
@@ -35,7 +35,7 @@ export class CausesWriter {
   /** Consecutive changes often have the same cause. */
   #last: { readonly cause: Change; readonly text: string } | undefined;
 
-  /** Returns the causes as text. For a restored value, these are the causes of the change before the restart; empty: unknown. */
+  /** Returns the causes as text. For a restored value, these are the causes of the change before the restart; empty if unknown. */
   write(change: Change): string {
     if (change.origin.kind === 'restored') return change.cause === undefined ? '' : this.write(change.cause);
     return `[{${this.#end(change, 1)}${this.#causes(change.cause)}]`;

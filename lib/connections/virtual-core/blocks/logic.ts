@@ -7,7 +7,7 @@ import type { Value } from '../../../model/value.ts';
 export interface Logic {
   /** The results of the last step, in the order in which the outputs are declared. */
   readonly outputs: readonly Value[];
-  /** When to step again even if no value changes, in milliseconds of the clock; Infinity: never. */
+  /** When to step again even if no value changes, in milliseconds of the clock; Infinity means never. */
   readonly wakeAt: number;
   /**
    * Computes the outputs from the arguments, all of which are known, and the current time. Throws if there is no result. The list is valid
@@ -25,7 +25,7 @@ export interface Remembered {
   readonly outputs: readonly Value[];
   /** For each input with edges, whether it was false. */
   readonly edges: readonly boolean[];
-  /** When the running timer began, and how long it runs; undefined: none is running. */
+  /** When the running timer began, and how long it runs; undefined if none is running. */
   readonly startedAt?: number | undefined;
   readonly ptMs?: number | undefined;
 }
@@ -44,7 +44,7 @@ export class RisingEdge {
 // An alarm that rings once, at the most recently set time.
 
 interface Alarm {
-  /** Sets the alarm to a scheduler time, which replaces the previous one; Infinity: it does not ring. */
+  /** Sets the alarm to a scheduler time, which replaces the previous one; Infinity stops the alarm. */
   setTo(time: number): void;
   clear(): void;
 }

@@ -19,7 +19,7 @@ const pages = 10;
 const digits = 12;
 
 export interface FaderValue {
-  /** The displayed value; undefined: unknown. */
+  /** The displayed value; undefined if unknown. */
   readonly shown: Accessor<Value | undefined>;
   /** The position of its cap within its range. */
   readonly place: Accessor<number>;

@@ -40,7 +40,7 @@ interface HoldOptions {
 /** Tracks the button for the lifetime of the calling scope. */
 export function createHold(options: HoldOptions): Hold {
   const [isHeld, setHeld] = createSignal(false);
-  /** The id of the pointer that holds it; undefined: a key holds it. */
+  /** The id of the pointer that holds it; undefined if a key holds it. */
   let pointer: number | undefined;
   let presses = 0;
   const hold = (by?: number) => {

@@ -5,7 +5,7 @@
 export const releasePauseMs = 1000;
 
 export interface Releases {
-  /** Writes true. Errors: any error of the write. */
+  /** Writes true. Errors: any error from the write. */
   press(address: string): Promise<void>;
   /** Writes false until it is acknowledged. */
   release(address: string): void;

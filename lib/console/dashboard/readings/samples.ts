@@ -12,7 +12,7 @@ const leastGapSeconds = 2;
 interface Samples {
   /** Seconds since 1970. */
   readonly times: number[];
-  /** One row for each parameter; null: unknown. */
+  /** One row for each parameter; null if unknown. */
   readonly rows: (number | null)[][];
   /** Adds one value to each row; the oldest ones are dropped. */
   take(time: number, values: readonly (number | null)[]): void;
@@ -53,7 +53,7 @@ export function createSamples(rowCount: number, most: number, intervalSeconds: n
 interface Past {
   /** Seconds since 1970 by the clock of the page. */
   readonly times: number[];
-  /** One row for each address; null: unknown. */
+  /** One row for each address; null if unknown. */
   readonly rows: (number | null)[][];
 }
 

@@ -2,7 +2,7 @@
 
 import type { History, HistoryGap } from '../../../wire/http/past-shapes.ts';
 
-/** Points in order of time, milliseconds since 1970; null: unknown. */
+/** Points in order of time, milliseconds since 1970; null if unknown. */
 export interface Curve {
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];
@@ -11,7 +11,7 @@ export interface Curve {
   readonly high: readonly (number | null)[];
 }
 
-/** Values that the page itself has received, with their times; null: unknown, or stale. */
+/** Values that the page itself has received, with their times; null if unknown, or stale. */
 export interface Seen {
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];

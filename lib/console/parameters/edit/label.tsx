@@ -71,7 +71,7 @@ export default function LabelForm(props: {
 
 type Wanted = Readonly<Record<'label' | 'unit', string>>;
 
-/** Saves a label and a unit; empty: none of its own. Errors: `Error` if no file of the user declares the parameter; a `Refusal`. */
+/** Saves a label and a unit; empty removes its own ones. Errors: `Error` if no file of the user declares the parameter; a `Refusal`. */
 async function saveAbout(address: string, wanted: Wanted): Promise<void> {
   const { connectionId } = parseAddress(address);
   const source = await findSource(['describe', address], ['connections', connectionId]);

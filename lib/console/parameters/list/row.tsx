@@ -128,7 +128,7 @@ interface VirtualListProps {
   readonly header: JSX.Element;
   readonly length: number;
   readonly rowHeight: number;
-  /** The index of the focused row, which is kept in view; -1: none. */
+  /** The index of the focused row, which is kept in view; -1 if there is none. */
   readonly focused: number;
   /** Receives the new index of the focus. */
   readonly onFocus: (place: number) => void;

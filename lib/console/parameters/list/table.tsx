@@ -99,7 +99,7 @@ function Header() {
 
 // The focused row of the list. The focus stays with an address when other rows appear or disappear.
 
-/** Returns the index of the focus and its setter; -1: no row. A new search clears it. */
+/** Returns the index of the focus and its setter; -1 means no row. A new search clears it. */
 function createFocus({ text, isTree, rows, at }: FoundRows): readonly [Accessor<number>, (place: number) => void] {
   const [focused, setFocused] = createSignal(-1);
   let focusedAddress: string | undefined;

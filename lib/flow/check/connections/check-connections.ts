@@ -183,7 +183,7 @@ export class ConnectionCheck {
     return this.#declarations.find(...wanted);
   }
 
-  /** The type of the parameter with this address; undefined: not known. */
+  /** The type of the parameter with this address; undefined if not known. */
   typeOf(address: string): ValueType | undefined {
     return this.#declarations.typeOf(address);
   }

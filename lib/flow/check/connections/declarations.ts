@@ -89,7 +89,7 @@ export class Declarations {
     return this.#declared.values();
   }
 
-  /** The addresses of one connection or of all; undefined: not all are known. */
+  /** The addresses of one connection or of all; undefined if not all are known. */
   addresses(connectionId?: string): Iterable<string> | undefined {
     const isElsewhere = connectionId === undefined ? this.#isOpen : this.#isOpen && this.isRemote(connectionId);
     return isElsewhere ? undefined : this.#addresses(connectionId);
@@ -111,13 +111,13 @@ export class Declarations {
     return this.#isOpen || this.#remotes.ids.has(connectionId);
   }
 
-  /** The type of the parameter of an address; undefined: not known. */
+  /** The type of the parameter of an address; undefined if not known. */
   typeOf(address: string): ValueType | undefined {
     const id = connectionIdOf(address);
     return (this.#declared.get(id)?.find(address.slice(id.length + 1)) ?? this.#remotes?.known.get(address))?.type;
   }
 
-  /** Finds a declaration. Undefined: an error was added, or the connection itself has errors. */
+  /** Finds a declaration. Returns undefined if an error was added, or the connection itself has errors. */
   find(location: SourceLocation, address: string, listensToWrites = false): ParameterDeclaration | undefined {
     const parts = this.#parse(location, address);
     if (parts === undefined) return undefined;

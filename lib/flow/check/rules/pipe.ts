@@ -14,7 +14,7 @@ import { stepMeantBy } from './misplaced-settings.ts';
 
 type TypesAt = (location: SourceLocation) => ExpressionTypes;
 
-/** `type` is the type of the input; undefined: not known. */
+/** `type` is the type of the input; undefined if not known. */
 export function checkPipe(
   location: SourceLocation,
   items: readonly unknown[],
@@ -125,7 +125,7 @@ export interface ExpressionTypes {
 /** Rules with the same expression share one object, so that with thousands of rules it stays in the CPU caches. */
 const known = new WeakMap<CompiledExpression, RuleExpression>();
 
-/** Compiles an expression of a rule. Errors: as `compileExpression`. */
+/** Compiles an expression of a rule. Errors: the same as `compileExpression`. */
 export function compileRuleExpression(
   text: string,
   { variables, typeOf }: ExpressionTypes,

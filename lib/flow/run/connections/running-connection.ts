@@ -19,7 +19,7 @@ export interface RunningConnection {
   readonly plan: ConnectionPlan;
   /** Whether its settings enable it. */
   readonly enabled: boolean;
-  /** The switch by an operator; undefined: its settings apply. */
+  /** The switch by an operator; undefined means that its settings apply. */
   readonly switched?: ManualSwitch | undefined;
   /** The number of its parameters. */
   readonly parameters: number;

@@ -384,7 +384,7 @@ class OwnParameters {
   #plan: readonly ParameterDeclaration[];
   /** The discovered Parameter IDs. */
   readonly #discovered = new Set<string>();
-  /** The devices by name; undefined: the connection itself. They exist once the connection has reported whether they are online. */
+  /** The devices by name; undefined means the connection itself. They exist once the connection has reported whether they are online. */
   readonly #devices = new Map<string | undefined, OwnDevice>();
   /** The Parameter IDs of each device. */
   readonly #idsOf = new Map<string | undefined, Set<string>>();
@@ -413,7 +413,7 @@ class OwnParameters {
     return node;
   }
 
-  /** Returns an inbox. While it is subscribed to, the parameter takes the value that `accept` returns; undefined: as declared. */
+  /** Returns an inbox. While it is subscribed to, the parameter takes the value that `accept` returns; undefined means as declared. */
   accepting(parameterId: string, accept: ParameterDeclaration['accept'], inbox: Observable<Value>): Observable<Value> {
     const node = this.find(parameterId);
     if (accept === undefined || node === undefined || node.type === 'T') return inbox;
@@ -450,7 +450,7 @@ class OwnParameters {
     if (node !== undefined && node.type !== 'T') this.#graph.settle(node as StateNode, error);
   }
 
-  /** Sets a value that the device already had, without running rules; false: a value is already known, or cannot be set this way. */
+  /** Sets a value that the device already had, without running rules; false if a value is already known, or cannot be set this way. */
   restore(parameterId: string, value: unknown): boolean {
     const node = this.find(parameterId);
     if (node === undefined || node.type === 'T' || node.value !== undefined) return false;

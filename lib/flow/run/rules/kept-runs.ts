@@ -57,7 +57,7 @@ export abstract class KeptRuns {
   /** The details of runs, by the position of the run. */
   #details: Map<number, Details> | undefined;
 
-  /** The revision that started the latest run; 0: none did, or there is no run. */
+  /** The revision that started the latest run; 0 if none did, or there is no run. */
   protected get revision(): number {
     return this.#count === 0 ? 0 : this.#numbers[this.#at + revisionAt]!;
   }

@@ -21,7 +21,7 @@ export interface RuleRuntime {
 export interface RuleOutput {
   /** Writes a value to each destination. A refusal is a fault of the rule. */
   write(value: unknown): void;
-  /** Writes a separate value to each destination, in the order of `to`; undefined: no write. */
+  /** Writes a separate value to each destination, in the order of `to`; undefined means no write. */
   writeEach(values: readonly (Value | undefined)[]): void;
   /** Reports a fault. `destination` is the one that refused a value, if any. */
   fail(error: unknown, destination?: string): void;

@@ -170,10 +170,10 @@ class ChangeListener implements Listener<Value | undefined> {
 
 // Named sources. They are all read together when the writes of a turn have settled, so no rule sees half of a turn.
 
-/** Values by name; undefined: unknown. */
+/** Values by name; undefined if unknown. */
 export type Scope = Record<string, Value | undefined>;
 
-/** Which triggers among the sources have fired since they were last read, by position; undefined: none of them is a trigger. */
+/** Which triggers among the sources have fired since they were last read, by position; undefined if none of them is a trigger. */
 export type Fired = boolean[] | undefined;
 
 export function createFired(nodes: readonly ParameterNode[]): Fired {

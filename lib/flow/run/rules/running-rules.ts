@@ -25,7 +25,7 @@ interface RunningRule {
   started: StartedRule | undefined;
   /** A missing address of another hub for which the rule waits. */
   waitsFor: string | undefined;
-  /** The switch by an operator; undefined: its flow file applies. */
+  /** The switch by an operator; undefined means that its flow file applies. */
   switched: ManualSwitch | undefined;
 }
 

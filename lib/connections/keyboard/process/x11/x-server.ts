@@ -191,7 +191,7 @@ function padded(bytes: Buffer): Buffer {
 interface Party {
   readonly family: number;
   readonly address: Buffer;
-  /** The display number, `0`; empty: any display. */
+  /** The display number, `0`; empty means any display. */
   readonly number: string;
 }
 

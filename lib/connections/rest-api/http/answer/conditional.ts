@@ -77,7 +77,7 @@ function namesTag(list: string, etag: string | undefined, isWeak = false): boole
 }
 
 /**
- * Returns the requested part; undefined: the whole file, because the client requests no range, several ranges, or a range of another
+ * Returns the requested part; undefined means the whole file, because the client requests no range, several ranges, or a range of another
  * version of the file.
  */
 export function readRange({ range, ifRange }: RangeHeaders, file: FileState): ByteRange | 'unsatisfiable' | undefined {

@@ -85,7 +85,7 @@ function readableBy(origin: string): Header[] {
   ];
 }
 
-/** The time for which browsers use only HTTPS for every port of this host (RFC 6797); 0: they forget it. */
+/** The time for which browsers use only HTTPS for every port of this host (RFC 6797); 0 means that they forget it. */
 function strictTransport(seconds: number): Header {
   return ['Strict-Transport-Security', `max-age=${seconds}`];
 }

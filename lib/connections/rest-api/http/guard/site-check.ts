@@ -158,7 +158,7 @@ export function refererOriginOf(request: HttpRequest): string {
 
 /**
  * Whether an origin is that of pages at a host: `http://Hub.lan`, `hub.lan:80` → true (RFC 6454 section 5). `scheme` is the scheme by which
- * the client reaches the hub; undefined: unknown, so pages of both schemes match.
+ * the client reaches the hub; undefined if unknown, so pages of both schemes match.
  */
 function isAtHost(origin: string, host: string, scheme: Scheme | undefined): boolean {
   const [, originScheme, originHost] = originForm.exec(origin) ?? [];

@@ -64,7 +64,7 @@ interface Line {
   /** The frames in order. The first one is being sent. */
   readonly frames: LateFrame[];
   characters: number;
-  /** The sockets that still lack the first frame; undefined: sending it has not begun. */
+  /** The sockets that still lack the first frame; undefined means that sending it has not begun. */
   walk: Iterator<Listener> | undefined;
 }
 

@@ -139,7 +139,7 @@ function isJsonSpace(byte: number | undefined): boolean {
   return byte === space || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Returns the end of `expected` and of a space that may follow; 0: other bytes were found. */
+/** Returns the end of `expected` and of a space that may follow; 0 if other bytes were found. */
 function skip(bytes: Uint8Array, from: number, expected: Uint8Array): number {
   const to = from + expected.length;
   if (!isAt(bytes, from, to, expected)) return 0;

@@ -81,7 +81,7 @@ export class PlainClient implements Session, Task, Listener {
   #firesBefore: number | undefined = undefined;
   readonly #sent: ClientTally;
   #received = 0;
-  /** The last list that it sent, and how many of its items have been written; undefined: all of them. */
+  /** The last list that it sent, and how many of its items have been written; undefined means all of them. */
   #list: readonly unknown[] | undefined = undefined;
   #written = 0;
   /** How much memory the rest of the list takes while it waits, and the account for it. */

@@ -104,7 +104,7 @@ export class PlainGroups {
   /**
    * Adds a socket to the group of a key. Only the first member needs the filter, which takes long to compile: it selects the parameters
    * that clients with this key may see and want. With `isList`, which must be part of the key, they get changes in lists. Returns the topic
-   * to which the socket subscribes once the group is prepared. Errors: any error of `createFilter`.
+   * to which the socket subscribes once the group is prepared. Errors: any error from `createFilter`.
    */
   join(key: string, createFilter: () => Filter, isList = false): PlainTopic {
     let group = this.#groups.get(key);

@@ -51,7 +51,10 @@ export class Client {
   #isNew = false;
   #isAsking = false;
   #hasLeft = false;
-  /** The client lacks definitions of parameters unchanged since this revision, and of triggers unchanged since the other; -1: none. */
+  /**
+   * The client lacks definitions of parameters unchanged since this revision, and of triggers unchanged since the other; -1 if there is
+   * none.
+   */
   #valuesAfter = -1;
   #firesAfter = -1;
   #fullSinceMs: number | undefined = undefined;
@@ -61,7 +64,7 @@ export class Client {
   /** Called when it has read, for the one answer at a time that waits for space. */
   #onRead: (() => void) | undefined = undefined;
   #unsent = nothingUnsent;
-  /** Frames for a later round and their bytes; undefined: frames are sent immediately. */
+  /** Frames for a later round and their bytes; undefined means that frames are sent immediately. */
   #late: (string | Uint8Array)[] | undefined = undefined;
   #lateBytes = 0;
   /**

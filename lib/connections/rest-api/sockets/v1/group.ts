@@ -33,7 +33,7 @@ export interface GroupContext extends Sources {
 
 /** Members that are not live and that get, or miss, the same part of a flush. */
 interface Variant {
-  /** The members receive waiting changes after this revision; undefined: only fires, or the members have missed everything. */
+  /** The members receive waiting changes after this revision; undefined if there are only fires, or the members have missed everything. */
   readonly from: number | undefined;
   readonly packer: Packer;
   readonly members: Membership[];

@@ -68,7 +68,7 @@ export class Groups {
 
   /**
    * Adds a subscription of a client, or replaces the one with its number. Sends `answer`, and then the data that is new to the client:
-   * everything, or the changes after a revision; undefined: the rest of the replaced subscription, which had the same patterns.
+   * everything, or the changes after a revision; undefined means the rest of the replaced subscription, which had the same patterns.
    */
   subscribe(client: Client, subscription: Subscription, from: number | undefined, answer: string): void {
     const { id } = subscription;
@@ -216,7 +216,7 @@ class Structure {
   /** Additions and removals that clients do not know yet; bounded by the parameters of one reload. */
   #added: Channel[] = [];
   #removed: Channel[] = [];
-  /** The revisions of the last addition and removal; -1: none since the start. */
+  /** The revisions of the last addition and removal; -1 if there was none since the start. */
   #addedAt = -1;
   #removedAt = -1;
 

@@ -79,7 +79,7 @@ interface Behind {
   from: number;
   readonly catchUp: CatchUp;
   readonly sinceMs: number;
-  /** Counts its missed changes along with others; undefined: not all waiting changes are for it, so they are counted separately. */
+  /** Counts its missed changes along with others; undefined if not all waiting changes are for it, so they are counted separately. */
   segment: Segment | undefined;
 }
 

@@ -115,7 +115,7 @@ function handleSet(context: HandlerContext, client: Client, message: Message): u
   else void inSpan(origin, 'set', (own) => write(context, client, message, own), failureOf);
 }
 
-/** Returns the reason why some items were refused; undefined: none was. */
+/** Returns the reason why some items were refused; undefined if none was. */
 function failureOf([first]: readonly Refused[]): string | undefined {
   return first?.mistake.join(': ');
 }

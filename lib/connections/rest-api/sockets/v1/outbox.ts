@@ -111,7 +111,7 @@ export abstract class Outbox implements ChangeKeeper, Flushable {
     this.#flush = flush;
   }
 
-  /** The revision of the oldest waiting change; undefined: none waits. */
+  /** The revision of the oldest waiting change; undefined if none waits. */
   get oldest(): number | undefined {
     return this.#oldest;
   }
@@ -397,7 +397,7 @@ export class Ticker {
   #due: Flushable[] = [];
   #lastMs = Number.NEGATIVE_INFINITY;
 
-  /** `rate` is in times per second; 0: in every round of the event loop. */
+  /** `rate` is in times per second; 0 means in every round of the event loop. */
   constructor(rate: number, clock = realClock) {
     this.#periodMs = rate === 0 ? 0 : 1000 / rate;
     this.#clock = clock;

@@ -15,7 +15,7 @@ export interface KnownParameter {
   readonly address: string;
   readonly type: ValueType;
   readonly rule: number;
-  /** The key in the database; 0: not known yet. */
+  /** The key in the database; 0 if not known yet. */
   id: number;
 }
 
@@ -265,7 +265,7 @@ export class Batch {
 }
 
 /**
- * Returns a value for a block, text as JSON; undefined: SQLite would read it from there as a different value, so it needs a separate row.
+ * Returns a value for a block, text as JSON; undefined if SQLite would read it from there as a different value, so it needs a separate row.
  */
 function packedValue({ value, texts }: Columns, row: number, type: ValueType): number | string | undefined {
   const stored = value[row]!;

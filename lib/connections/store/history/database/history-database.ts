@@ -114,7 +114,7 @@ export class HistoryDatabase {
   /** Rows refused by the database. */
   readonly leftOut = new LeftOutRows();
 
-  /** Opens an existing database. Errors: any error of SQLite and the file system, `DamagedError`. After an error, nothing remains open. */
+  /** Opens an existing database. Errors: any SQLite or file system error, `DamagedError`. After an error, nothing remains open. */
   constructor(path: string, { databaseBytes, logBytes }: HistoryRoom, now = readClocks()) {
     this.database = openDatabase(path, databaseBytes, logBytes);
     try {
@@ -148,15 +148,12 @@ export class HistoryDatabase {
     }
   }
 
-  /** Creates an empty database. Errors: any error of SQLite and of the file system. */
+  /** Creates an empty database. Errors: any SQLite or file system error. */
   static create(path: string): void {
     createDatabase(path, historyTables);
   }
 
-  /**
-   * Checks that a file is a history; with `isChecked`, a small one for damage. Errors: any error of SQLite and the file system,
-   * `DamagedError`.
-   */
+  /** Checks that a file is a history; with `isChecked`, a small one for damage. Errors: any SQLite or file system error, `DamagedError`. */
   static recognize(path: string, isChecked: boolean): void {
     const database = readDatabase(path);
     try {
@@ -180,7 +177,7 @@ export class HistoryDatabase {
     return this.#mostPages;
   }
 
-  /** Runs `work` in a transaction. When it returns, the changes are on disk. Errors: any error of SQLite, `DamagedError`. */
+  /** Runs `work` in a transaction. When it returns, the changes are on disk. Errors: any SQLite error, `DamagedError`. */
   write(work: () => void): void {
     this.#files.expectWhole();
     try {
@@ -368,7 +365,7 @@ export class HistoryDatabase {
     this.#blockEnds.clear();
   }
 
-  /** Empties the log. Returns false while a reader still uses it. Errors: any error of SQLite. */
+  /** Empties the log. Returns false while a reader still uses it. Errors: any SQLite error. */
   emptyLog(isGivenBack = false): boolean {
     return emptyLog(this.database, isGivenBack);
   }
@@ -414,7 +411,7 @@ const blockBefore = `SELECT last_time, last_revision, ${blockColumns} FROM chang
   WHERE hour = ? AND parameter = ? AND (time, revision) <= (?, ?) AND ${areWhole}
   ORDER BY time DESC, revision DESC LIMIT 1`;
 
-/** Deletes damaged blocks, and describes the losses. Errors: any error of SQLite. */
+/** Deletes damaged blocks, and describes the losses. Errors: any SQLite error. */
 export function dropDamagedBlocks(database: DatabaseSync, path: string): string[] {
   const keys = ['hour', 'parameter', 'time', 'revision'];
   let damaged = 0;

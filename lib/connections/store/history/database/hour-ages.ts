@@ -19,7 +19,7 @@ export class HourAges {
   readonly #written = new Set<number>();
 
   /**
-   * Continues from the database. `seen` is the end of the recording by an earlier version; 0 if there is none. Errors: any error of SQLite.
+   * Continues from the database. `seen` is the end of the recording by an earlier version; 0 if there is none. Errors: any SQLite error.
    */
   constructor(database: DatabaseSync, seen: number, now: ClockReading) {
     this.#database = database;

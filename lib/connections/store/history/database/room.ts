@@ -109,7 +109,7 @@ function quarterOf({ database }: HistoryDatabase, hour: number): Interval | unde
   return { from: oldest, to: oldest + Math.max(1, (newest - oldest) / 4) };
 }
 
-/** Returns when the oldest rows were written; Infinity: there are none. */
+/** Returns when the oldest rows were written; Infinity if there are none. */
 function oldestSpan({ database }: HistoryDatabase, table: SpanTable, ages: AgesOfHours): number {
   const { time } = database
     .prepare(

@@ -82,7 +82,7 @@ export class Writing {
     }
   }
 
-  /** Writes the changes and calls `wrote` after each transaction. Errors: any error of SQLite; completed transactions remain. */
+  /** Writes the changes and calls `wrote` after each transaction. Errors: any SQLite error; completed transactions remain. */
   writeChanges(batch: Batch, wrote: (rows: number) => void): void {
     const { columns, until, absences } = batch;
     const isIdle = columns.length === 0 && batch.jumps.length === 0 && absences.length === 0;
@@ -144,7 +144,7 @@ export class Writing {
     while (jumps.length > 0) jump();
   }
 
-  /** Writes the spans that are over at a time. Errors: any error of SQLite; unwritten spans keep waiting. */
+  /** Writes the spans that are over at a time. Errors: any SQLite error; unwritten spans keep waiting. */
   writeSpans(until: number): void {
     for (const spans of this.#spans) spans.endBefore(until);
     const open = this.#spans.map((spans) => spans.openSince(until));
@@ -198,7 +198,7 @@ export class Writing {
     return this.#segments.areSeveralIn({ from, to: from + (table === 'minute' ? minuteMs : hourMs) });
   }
 
-  /** Adds a jump of the clock after a revision; undefined: after everything recorded. */
+  /** Adds a jump of the clock after a revision; undefined means after everything recorded. */
   #addJump({ before, after }: ClockJump, revision: number | undefined, isStart = false): void {
     const sequence = revision === undefined ? this.#run.last + 1 : this.#run.base + revision + 1;
     this.#database.addJump({ sequence, before, after, start: isStart ? 1 : 0 });

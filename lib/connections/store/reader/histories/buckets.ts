@@ -24,7 +24,7 @@ export class Buckets implements Sink {
   readonly #min: Float64Array;
   readonly #max: Float64Array;
   readonly #count: Uint32Array;
-  /** The current value; undefined: unknown. */
+  /** The current value; undefined if unknown. */
   #value: number | undefined;
   /** Everything before this time is counted. */
   #at: number;
@@ -169,7 +169,7 @@ type TableName = (typeof tables)[number]['name'];
 /** Receives changes and spans in order of time. */
 export interface Sink {
   change(time: number, value: number): void;
-  /** Sets the value from a time on, without a change; undefined: unknown. */
+  /** Sets the value from a time on, without a change; undefined if unknown. */
   state(time: number, value: number | undefined): void;
   span(span: Span, lengthMs: number): void;
   /** Returns whether the value is known during a whole span. */

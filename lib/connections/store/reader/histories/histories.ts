@@ -10,7 +10,7 @@ import { createSight, type Moment, type Sees } from '../past-moment.ts';
 import { historyOf } from './history-of.ts';
 
 /**
- * Returns the text of the answer; `read` reads the pieces of a list. Errors: any error of SQLite, `unknown-parameter` with the nearest
+ * Returns the text of the answer; `read` reads the pieces of a list. Errors: any SQLite error, `unknown-parameter` with the nearest
  * address, `unavailable` when the query takes too long.
  */
 export function answerHistories(moment: Moment, question: HistoryQuestion, read: ReadPieces = readPieces): string {
@@ -42,7 +42,7 @@ export interface Piece {
   readonly isCut: boolean;
 }
 
-/** Reads the pieces of a list, up to an incomplete one. Errors: any error of SQLite, `unavailable`. */
+/** Reads the pieces of a list, up to an incomplete one. Errors: any SQLite error, `unavailable`. */
 type ReadPieces = (moment: Moment, question: HistoryQuestion) => readonly Piece[];
 
 const readPieces: ReadPieces = (moment, question) => {
@@ -57,7 +57,7 @@ export function piecesOf({ parameters }: HistoryQuestion): number {
 }
 
 /**
- * Reads a piece by its position. With `isFirst`, it contains a history even after the deadline. Errors: any error of SQLite, `unavailable`.
+ * Reads a piece by its position. With `isFirst`, it contains a history even after the deadline. Errors: any SQLite error, `unavailable`.
  */
 export function readPiece(moment: Moment, question: HistoryQuestion, place: number, isFirst: boolean): Piece {
   const { parameters, format } = question;

@@ -37,9 +37,7 @@ const empty: Readonly<Record<ValueType, Course>> = {
   T: { kind: 'fires', times: [] },
 };
 
-/**
- * Returns the history; undefined if the parameter is unknown or hidden. Errors: any error of SQLite, `unavailable` when it takes too long.
- */
+/** Returns the history; undefined if the parameter is unknown or hidden. Errors: any SQLite error, `unavailable` when it takes too long. */
 export function historyOf(moment: Moment, parameter: AskedParameter, range: HistoryRange): History | undefined {
   const { address } = parameter;
   if (parameter.isHidden) return undefined;

@@ -20,7 +20,7 @@ interface Opening<Held, Database> extends Recovery<Held> {
   readonly others: string;
   /** Whether its contents are needed even if it cannot be written. */
   readonly isRead: boolean;
-  /** Opens the database for writing. Errors: any error of SQLite. */
+  /** Opens the database for writing. Errors: any SQLite error. */
   open(held: Held | undefined): Database;
 }
 
@@ -119,7 +119,7 @@ const waitMs = 1000;
 export class FolderLock {
   readonly #database: DatabaseSync;
 
-  /** Takes `<name>.lock`. Errors: any error of SQLite; busy: another hub uses the folder. */
+  /** Takes `<name>.lock`. Errors: any SQLite error; busy: another hub uses the folder. */
   constructor(folder: string, name = 'hub') {
     const path = join(folder, `${name}.lock`);
     try {
@@ -151,19 +151,19 @@ function lock(path: string): DatabaseSync {
 
 interface Recovery<Held> {
   create(path: string): void;
-  /** Reads the contents of the database. Errors: any error of SQLite, `DamagedError`. */
+  /** Reads the contents of the database. Errors: any SQLite error, `DamagedError`. */
   read(path: string): Held;
   /** Describes the losses in the contents. */
   lossesOf?(held: Held): readonly string[];
-  /** The loss when the copy is used: `later changes are lost`; undefined: the same as without a copy. */
+  /** The loss when the copy is used: `later changes are lost`; undefined means the same as without a copy. */
   readonly lostSince: string | undefined;
   /** The loss without a copy: `all values are lost`. */
   readonly lost: string;
 }
 
 /**
- * Returns the contents of the database; undefined if it is new. Adds one sentence per loss to `losses`. Errors: any error of SQLite and of
- * the file system.
+ * Returns the contents of the database; undefined if it is new. Adds one sentence per loss to `losses`. Errors: any SQLite or file system
+ * error.
  */
 function recover<Held>(files: DatabaseFiles, losses: string[], recovery: Recovery<Held>): Held | undefined {
   for (;;) {
@@ -189,7 +189,7 @@ function recover<Held>(files: DatabaseFiles, losses: string[], recovery: Recover
   }
 }
 
-/** Reads a database and adds its losses. `name` is the original path of a temporary copy. Errors: any error of SQLite, `DamagedError`. */
+/** Reads a database and adds its losses. `name` is the original path of a temporary copy. Errors: any SQLite error, `DamagedError`. */
 function readStored<Held>(path: string, losses: string[], recovery: Recovery<Held>, name = path): Held {
   const before = readLogIndex(path);
   const held = recovery.read(path);

@@ -9,7 +9,7 @@ import type { LeftOut } from '../values/values-messages.ts';
 
 type Argument = string | number;
 
-/** Returns all rows as arrays. An integer that is too large for JavaScript becomes the nearest number. Errors: any error of SQLite. */
+/** Returns all rows as arrays. An integer that is too large for JavaScript becomes the nearest number. Errors: any SQLite error. */
 export function readRows<Row extends readonly unknown[] = unknown[]>(
   statement: StatementSync,
   ...values: readonly Argument[]
@@ -67,7 +67,7 @@ export function isWithin(kind: NumberKind, column: string): string {
 /** Columns of a table that contain numbers of one kind. */
 export type NumberColumns = readonly [table: string, kind: NumberKind, ...columns: string[]];
 
-/** Deletes rows with a number out of range, and returns their count. Errors: any error of SQLite. */
+/** Deletes rows with a number out of range, and returns their count. Errors: any SQLite error. */
 export function dropOutOfRange(database: DatabaseSync, all: readonly NumberColumns[]): number {
   let dropped = 0;
   for (const [table, kind, ...columns] of all) {

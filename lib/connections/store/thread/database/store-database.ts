@@ -14,9 +14,7 @@ const keptLogBytes = 4 * 1024 * 1024;
 /** The size of the largest database that is checked at startup, which takes a third of a second. */
 const smallBytes = 16 * 1024 * 1024;
 
-/**
- * Creates a database with empty tables, and moves it into place once it is complete. Errors: any error of SQLite and of the file system.
- */
+/** Creates a database with empty tables, and moves it into place once it is complete. Errors: any SQLite or file system error. */
 export function createDatabase(path: string, tables: string, version = 1): void {
   const part = `${path}.part`;
   rmSync(part, { force: true });
@@ -35,7 +33,7 @@ export function createDatabase(path: string, tables: string, version = 1): void 
 
 /**
  * Opens an existing database for writing. Its log keeps a size of `logBytes`, or less on a small disk, and is emptied at `share` of that
- * size. Errors: any error of SQLite, including a missing write permission. After an error, nothing remains open.
+ * size. Errors: any SQLite error, including a missing write permission. After an error, nothing remains open.
  */
 export function openDatabase(path: string, maxBytes: number, logBytes = keptLogBytes, share = 0.5): DatabaseSync {
   for (const companion of ['-wal', '-shm']) takeRights(path, companion);
@@ -57,7 +55,7 @@ export function openDatabase(path: string, maxBytes: number, logBytes = keptLogB
 
 /**
  * Moves the contents of the log into the database. The space of the log is reused, or freed with `isGivenBack`. Returns false while a
- * reader still needs older contents. Errors: any error of SQLite; on a full disk it moves as much as fits.
+ * reader still needs older contents. Errors: any SQLite error; on a full disk it moves as much as fits.
  */
 export function emptyLog(database: DatabaseSync, isGivenBack: boolean): boolean {
   const { busy } = database.prepare(`PRAGMA wal_checkpoint(${isGivenBack ? 'TRUNCATE' : 'RESTART'})`).get() as {
@@ -66,7 +64,7 @@ export function emptyLog(database: DatabaseSync, isGivenBack: boolean): boolean 
   return busy === 0;
 }
 
-/** Opens a database read-only. Errors: any error of SQLite, `DamagedError`. After an error, nothing remains open. */
+/** Opens a database read-only. Errors: any SQLite error, `DamagedError`. After an error, nothing remains open. */
 export function readDatabase(path: string): DatabaseSync {
   const found = statSync(path);
   if (!found.isFile()) throw new DamagedError('it is not a file');
@@ -82,7 +80,7 @@ export function readDatabase(path: string): DatabaseSync {
   }
 }
 
-/** Copies the state of a database at one moment. Like any reader, it does not block writers. Errors: any error of SQLite. */
+/** Copies the state of a database at one moment. Like any reader, it does not block writers. Errors: any SQLite error. */
 export function copyDatabase(path: string, place: string): void {
   const database = new DatabaseSync(path, { readOnly: true, timeout: busyMs });
   try {
@@ -98,8 +96,8 @@ export function versionOf(database: DatabaseSync): number {
 }
 
 /**
- * Checks a whole database for damage. Unlike `quick_check`, it finds rows out of order, which hide the rows after them. Errors: any error
- * of SQLite, `DamagedError`.
+ * Checks a whole database for damage. Unlike `quick_check`, it finds rows out of order, which hide the rows after them. Errors: any SQLite
+ * error, `DamagedError`.
  */
 export function checkDatabase(database: DatabaseSync): void {
   const results = database.prepare('PRAGMA integrity_check(1)').all() as { integrity_check: string }[];
@@ -116,7 +114,7 @@ export function isSmall(path: string): boolean {
   return statSync(path).size <= smallBytes;
 }
 
-/** Runs `work` in a transaction. When it returns, the changes are on disk. Errors: any error of SQLite and of `work`. */
+/** Runs `work` in a transaction. When it returns, the changes are on disk. Errors: any SQLite error, and any error from `work`. */
 export function inTransaction(database: DatabaseSync, work: () => void): void {
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -197,7 +195,7 @@ export function expectRoom(folder: string, part: keyof typeof reserves, plannedB
   throw new NoRoomError(`the disk is nearly full: the last ${megabytes(reserve)} are reserved for more important data`);
 }
 
-/** Returns the free bytes on the disk of a folder; 0: unknown. */
+/** Returns the free bytes on the disk of a folder; 0 if unknown. */
 export function freeBytesIn(folder: string): number {
   try {
     const { bsize, bavail } = statfsSync(folder);

@@ -7,7 +7,7 @@ import type { LeftOutRows } from './read-rows.ts';
 import { troubleOf } from './store-database.ts';
 
 interface Database {
-  /** Moves the contents of the log into the database to free space. Errors: any error of SQLite. */
+  /** Moves the contents of the log into the database to free space. Errors: any SQLite error. */
   emptyLog(): void;
   /** The refused rows of the last batch. */
   readonly leftOut: LeftOutRows;

@@ -55,7 +55,7 @@ type StoredSnapshot = readonly [
   checksum: number,
 ];
 
-/** Reads all undamaged snapshots, oldest first, and adds the names of the others to `damaged`. Errors: any error of SQLite. */
+/** Reads all undamaged snapshots, oldest first, and adds the names of the others to `damaged`. Errors: any SQLite error. */
 function readSnapshots(database: DatabaseSync, damaged: string[]): KeptSnapshots {
   if (!hasChecksums(database)) return { saved: [], last: [] }; // the first version had no snapshots
   const rows = readRows<StoredSnapshot>(
@@ -87,7 +87,7 @@ function readLast(database: DatabaseSync, damaged: string[]): KeptSnapshots['las
   });
 }
 
-/** Writes a batch within a transaction. Errors: any error of SQLite. */
+/** Writes a batch within a transaction. Errors: any SQLite error. */
 function writeSnapshots(database: DatabaseSync, { isAnew, saved, forgotten, last }: SnapshotBatch): void {
   if (isAnew) database.exec('DELETE FROM snapshot; DELETE FROM last_snapshot');
   for (const { selection, name, time, parameters, contents } of saved)
@@ -129,7 +129,7 @@ const recentTables = `
 const putRecent = 'INSERT OR REPLACE INTO recent VALUES (1, ?, ?)';
 const dropRecent = 'DELETE FROM recent';
 
-/** Reads the text of `recentRows`, and adds the names of damaged values to `damaged`. Errors: any error of SQLite. */
+/** Reads the text of `recentRows`, and adds the names of damaged values to `damaged`. Errors: any SQLite error. */
 function readRecent(database: DatabaseSync, damaged: string[]): ValueRow[] {
   if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'recent'").get() === undefined) return [];
   const [found] = readRows<[text: unknown, checksum: number]>(
@@ -172,8 +172,8 @@ export class ValuesDatabase {
   isUsedUp = false;
 
   /**
-   * Opens a checked database. It upgrades an earlier version and drops damaged rows. Errors: any error of SQLite. After an error nothing
-   * stays open.
+   * Opens a checked database. It upgrades an earlier version and drops damaged rows. Errors: any SQLite error. After an error nothing stays
+   * open.
    */
   constructor(path: string, maxBytes: number, hasDamagedRows = false) {
     this.#folder = dirname(path);
@@ -191,13 +191,13 @@ export class ValuesDatabase {
     }
   }
 
-  /** Creates an empty database. Errors: any error of SQLite and of the file system. */
+  /** Creates an empty database. Errors: any SQLite or file system error. */
   static create(path: string): void {
     createDatabase(path, tables, valuesVersion);
   }
 
   /**
-   * Checks and reads a database without changing it. Values and memories are read only with `isRead`. Errors: any error of SQLite,
+   * Checks and reads a database without changing it. Values and memories are read only with `isRead`. Errors: any SQLite error,
    * `DamagedError`.
    */
   static check(path: string, isRead: boolean): Held {
@@ -211,8 +211,8 @@ export class ValuesDatabase {
   }
 
   /**
-   * Writes a batch in one transaction, without rows that the database refuses. Once it returns, the batch is on the disk. Errors: any error
-   * of SQLite, `DamagedError`.
+   * Writes a batch in one transaction, without rows that the database refuses. Once it returns, the batch is on the disk. Errors: any
+   * SQLite error, `DamagedError`.
    */
   write(batch: Batch): void {
     this.#files.expectWhole();
@@ -226,7 +226,7 @@ export class ValuesDatabase {
     }
   }
 
-  /** Deletes every value whose address is not in the list. Errors: any error of `write`. */
+  /** Deletes every value whose address is not in the list. Errors: any error from `write`. */
   keepOnly(addresses: readonly string[]): void {
     const kept = new Set(addresses);
     const drop = this.#database.prepare('DELETE FROM parameter WHERE address = ?');
@@ -238,7 +238,7 @@ export class ValuesDatabase {
     });
   }
 
-  /** Empties the log, which keeps its space on the disk. Errors: any error of SQLite. */
+  /** Empties the log, which keeps its space on the disk. Errors: any SQLite error. */
   emptyLog(): void {
     emptyLog(this.#database, false);
   }
@@ -317,7 +317,7 @@ function lossesOf(path: string, { damaged }: Held): string[] {
 
 /**
  * Reads undamaged values, oldest first, and names the others. Because the hub waits for it, it reuses SQLite's row arrays and sorts them
- * here, which takes less time. Errors: any error of SQLite.
+ * here, which takes less time. Errors: any SQLite error.
  */
 function readValues(database: DatabaseSync, damaged: string[]): ValueRow[] {
   const isChecked = hasChecksums(database);
@@ -352,7 +352,7 @@ function isRow(row: readonly unknown[]): row is ValueRow {
   return valueTypes.includes(type as ValueType) && isValueOf(type as ValueType, value) && isTime(time);
 }
 
-/** Reads undamaged memories, and names the others. Errors: any error of SQLite. */
+/** Reads undamaged memories, and names the others. Errors: any SQLite error. */
 function readMemories(database: DatabaseSync, damaged: string[]): KeptMemory[] {
   const isChecked = hasChecksums(database);
   const rows = readRows(
@@ -393,7 +393,7 @@ class RowWriter {
   readonly #putRecent: StatementSync;
   readonly #dropRecent: StatementSync;
 
-  /** `leftOut` collects the refused rows. Errors: any error of SQLite. */
+  /** `leftOut` collects the refused rows. Errors: any SQLite error. */
   constructor(database: DatabaseSync, leftOut: LeftOutRows) {
     this.#database = database;
     this.#leftOut = leftOut;
@@ -405,7 +405,7 @@ class RowWriter {
     this.#dropRecent = database.prepare(dropRecent);
   }
 
-  /** Writes a batch; call it in a transaction. Errors: any error of SQLite. */
+  /** Writes a batch; call it in a transaction. Errors: any SQLite error. */
   write({ values, memories, snapshots, forgotten = [], recent }: Batch): void {
     if (recent !== undefined) this.#putRecent.run(recent, crc32(recent));
     else if (values.length + forgotten.length > 0) this.#dropRecent.run();

@@ -48,7 +48,7 @@ export interface SnapshotBatch {
   readonly isAnew: boolean;
   readonly saved: readonly SnapshotRow[];
   readonly forgotten: readonly (readonly [selection: string, name: string])[];
-  /** The snapshot of a selection that was last saved or recalled; undefined: none. */
+  /** The snapshot of a selection that was last saved or recalled; undefined if there is none. */
   readonly last: readonly (readonly [selection: string, name: string | undefined])[];
 }
 
