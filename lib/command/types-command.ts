@@ -15,7 +15,7 @@ export function register(cli: Cli): void {
     .option('--remote', 'instead, print as JSON the parameters that a running hub mirrors from other hubs')
     .option(
       '--of <connection>',
-      'instead, print as JSON the parameters of one connection of a running hub, for the `expect` setting of that connection',
+      'instead, print as JSON the parameters of one connection on a running hub, for the `expect` setting of that connection',
     )
     .action((paths: string[], options: TypesOptions) => {
       const { module, remote, of } = options;

@@ -120,7 +120,7 @@ for (const [user, expected, whyNot] of offered)
     await page.getByLabel('User').fill(user);
     await page.getByLabel('Password').fill('wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('expected the credentials of a user of this hub').waitFor();
+    await page.getByText('incorrect username or password').waitFor();
     const refusals = refusalsOf(t, page);
     await signIn(page, user, users[user].password);
     t.regex(page.url(), /\/hub\/#\/parameters$/, 'it goes on where it was to go');

@@ -1,4 +1,4 @@
-// `patchbay events`: prints the events of a parameter of a running hub, with their origins and causes.
+// `patchbay events`: prints the events of a parameter on a running hub, with their origins and causes.
 
 import { pathOf } from '../../model/address.ts';
 import { printable } from '../../model/printable.ts';
@@ -10,7 +10,7 @@ import { type RemoteOptions, request } from './ask-hub.ts';
 import { describeWriter, localTime, show, withZone } from './phrases.ts';
 
 export function register(cli: Cli): void {
-  remoteCommand(cli, 'events', 'print the stored events of a parameter of a running hub, with their origins and causes')
+  remoteCommand(cli, 'events', 'print the stored events of a parameter on a running hub, with their origins and causes')
     .option('--from <time>', 'start: 2026-11-22T03:00, or relative to now: -1h, -7d (default: the beginning)')
     .option('--to <time>', 'end, in the same form (default: now)')
     .option('--limit <count>', 'print only the newest events, at most this many', '100')

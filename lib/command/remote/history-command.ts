@@ -1,4 +1,4 @@
-// `patchbay history`: prints past values of a parameter of a running hub.
+// `patchbay history`: prints past values of a parameter on a running hub.
 import { pathOf } from '../../model/address.ts';
 import { counted, roundToSignificant } from '../../model/digits.ts';
 import { printable } from '../../model/printable.ts';

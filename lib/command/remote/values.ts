@@ -18,11 +18,11 @@ const operand = ['<address>', '<Connection ID>/<Parameter ID>'] as const;
 
 export function register(cli: Cli): void {
   const { console, finish, untilStopped, host } = cli;
-  remoteCommand(cli, 'get', 'print the value of a parameter of a running hub')
+  remoteCommand(cli, 'get', 'print the value of a parameter on a running hub')
     .option('--json', 'print the JSON value')
     .argument(...operand)
     .action((address: string, options: RemoteOptions & { json?: boolean }) => finish(get(address, options, console)));
-  remoteCommand(cli, 'set', 'set a parameter of a running hub, or fire a trigger')
+  remoteCommand(cli, 'set', 'set a parameter on a running hub, or fire a trigger')
     .argument(...operand)
     .option('--confirm <duration>', 'wait up to this long, such as 2s, for the device to confirm the value')
     .argument('[value]', 'the new value, converted to the type of the parameter; omit it to fire a trigger')
@@ -34,7 +34,7 @@ export function register(cli: Cli): void {
       };
       return finish(setting());
     });
-  remoteCommand(cli, 'watch', 'print the value of a parameter of a running hub, then every change, until interrupted')
+  remoteCommand(cli, 'watch', 'print the value of a parameter on a running hub, then every change, until interrupted')
     .argument(...operand)
     .action((address: string, options: RemoteOptions) => finish(watch(address, options, console, untilStopped)));
   remoteCommand(cli, 'wire', 'print the frames sent to and received from a device by its connection, until interrupted')

@@ -16,11 +16,11 @@ export function register(cli: Cli): void {
   remoteCommand(
     cli,
     'explain',
-    'print why a parameter of a running hub has its value: the chain of causes back to the external event',
+    'print why a parameter on a running hub has its value: the chain of causes back to the external event',
   )
     .argument('<address>', '<Connection ID>/<Parameter ID>')
     .action((address: string, options: RemoteOptions) => finish(explain(address, options, console)));
-  remoteCommand(cli, 'trace', 'print the last runs of a rule of a running hub')
+  remoteCommand(cli, 'trace', 'print the most recent runs of a rule on a running hub')
     .argument('<rule>', 'the name of the rule')
     .action((rule: string, options: RemoteOptions) => finish(trace(rule, options, console)));
 }

@@ -542,8 +542,8 @@ function expectedOf(
     const family = compiled.families.find((one) => one.isDiscovered && one.valuesOf(id) !== undefined);
     if (family === undefined) {
       const known = compiled.families.filter(({ isDiscovered }) => isDiscovered).map(({ name }) => name);
-      const message = known.length === 0 ? 'the description has none' : `expected one of ${known.join(', ')}`;
-      mistakes.push({ path, message: `unknown discovered parameter "${id}", ${message}` });
+      const message = known.length === 0 ? 'the description declares none' : `expected one of ${known.join(', ')}`;
+      mistakes.push({ path, message: `unknown discovered parameter "${id}": ${message}` });
     } else if (family.type !== type)
       mistakes.push({ path, message: `expected the value type ${family.type} of ${family.name}, got "${type}"` });
     else if (declarations.has(id)) mistakes.push({ path, message: `expected each parameter once, got "${id}" twice` });

@@ -80,7 +80,7 @@ export const settingsSchema = z
       .refine(isAddress, { error: ({ input }) => addressMistake(String(input)) })
       .optional()
       .describe(
-        'Sends requests over HTTP to this address, http:// or https://, to which the paths of the description are appended',
+        'Sends HTTP requests to this base URL (http:// or https://), to which the paths in the description are appended',
       ),
     auth: z
       .strictObject({

@@ -78,7 +78,7 @@ export function encodeFrame(mode: Mode, { transaction, unitId, pdu }: Frame): Bu
   return Buffer.concat([head, pdu]);
 }
 
-/** Decodes a whole frame. Returns a sentence if it is none. */
+/** Decodes a complete frame. If the bytes are not a frame, returns a sentence with the reason. */
 export function decodeFrame(mode: Mode, bytes: Buffer): Frame | string {
   if (mode === 'rtu') {
     if (bytes.length < 4 || bytes.length > maxRtuBytes) return `expected a frame of 4 to ${maxRtuBytes} bytes`;

@@ -72,7 +72,7 @@ export function defined(about: About): About {
 /** Bits of `access`: the device reports the value, and accepts writes. */
 const reports = 1;
 const takes = 2;
-/** The maximum number of exposes of a device that are read. */
+/** The maximum number of exposes that are read per device. */
 export const maxExposes = 500;
 
 /** A device in the list of Zigbee2MQTT, with its parameters. */

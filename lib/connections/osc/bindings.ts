@@ -403,7 +403,7 @@ function accessOf({ access, arg }: ParameterSettings, { udp, tcp, tcpListen }: O
 
 function addressMistake(address: string): string | undefined {
   if (!/^(?:\/[^\s#*,/?[\]{}\p{Cc}]+)+$/u.test(address))
-    return `expected an OSC address such as "/ch/01/mix/fader", without spaces and # * , ? [ ], got ${describe(address)}`;
+    return `expected an OSC address such as "/ch/01/mix/fader", without spaces or any of # * , ? [ ] { }, got ${describe(address)}`;
   if (Buffer.byteLength(address) > maxAddressBytes - 4)
     return `expected an address of at most ${maxAddressBytes - 4} bytes`;
   return undefined;

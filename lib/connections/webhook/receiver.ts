@@ -226,7 +226,7 @@ function decode(body: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
-    throw new HubError('unprocessable', 'body: expected UTF-8, got other bytes');
+    throw new HubError('unprocessable', 'body: expected UTF-8, got invalid bytes');
   }
 }
 

@@ -81,8 +81,8 @@ export function ownName(file: string, flow: { readonly path: string; readonly na
 }
 
 /**
- * Finds the flow to which a stack leads, and the location. A stack without files of a flow is attributed to the flow that started the work,
- * unless it contains code of the hub.
+ * Finds the flow, and the location in it, that a stack trace points to. A stack trace without flow files is attributed to the flow that
+ * started the work, unless it contains hub code.
  */
 export function flowOf(
   stack: string,

@@ -3,7 +3,7 @@
 import type { SettingPath } from '../../json5/mistake.ts';
 import { type Position, positionAt } from '../../json5/positions.ts';
 
-/** The location of a setting, of its value if that is text, or, with an offset, of a character in the value; undefined if not found. */
+/** Returns the location of a setting; if its value is text, of the value or, with an offset, of a character in it; undefined if not found. */
 export function placeOfSetting(
   text: string,
   path: SettingPath,

@@ -67,7 +67,7 @@ export function ofNumbers<Schema extends z.ZodType>(
 ): NamedStep {
   return define(name, summary, setting, (value, { type }) => {
     if (type === 'S')
-      throw new HubError('bad-flow', 'expected numbers, got text: put { map: "double(value)" } before it');
+      throw new HubError('bad-flow', 'expected numbers, got text: put { map: "double(value)" } before this step');
     return { type: 'F', create: (runtime) => create(value, runtime) };
   });
 }

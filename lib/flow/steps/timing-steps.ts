@@ -68,7 +68,7 @@ function late(name: string, summary: string, lateValue: boolean): NamedStep {
     if (type !== undefined && type !== 'B')
       throw new HubError(
         'bad-flow',
-        `expected true or false, got ${typeNames[type]}: put { map: "value > 0" } before it`,
+        `expected true or false, got ${typeNames[type]}: put { map: "value > 0" } before this step`,
       );
     return {
       type: 'B',

@@ -166,7 +166,7 @@ for (const [settings, mistake] of [
     "listen: 1, parameters: { a: { address: 'a' } }",
     /^2:\d+: connections\.it\.parameters\.a\.address: expected an OSC address/,
   ],
-  ["listen: 1, parameters: { a: { address: '/a*' } }", /without spaces and # \* , \? \[ \]/],
+  ["listen: 1, parameters: { a: { address: '/a*' } }", /without spaces or any of # \* , \? \[ \] \{ \}/],
   ["listen: 1, parameters: { 'a/{n:1..3}': { address: '/a/{m}' } }", /unknown variable "m", expected one of n/],
   ["listen: 1, parameters: { 'a/{n:1..3}': { address: '/a' } }", /expected the variable \{n\} of the Parameter ID/],
   ["listen: 1, parameters: { 'a/{n}': { address: '/a' } }", /expected the values of a variable such as \{n:1\.\.32\}/],

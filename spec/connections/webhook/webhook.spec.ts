@@ -102,7 +102,7 @@ test('what is wrong with a body is a sentence, and sets nothing', async (t) => {
     t.regex(answer.text, text);
   };
   await wrong('{"device":', 422, /^body: expected JSON, got something else: /);
-  await wrong(Buffer.from([0x7b, 0xff, 0x7d]), 422, /^body: expected UTF-8, got other bytes$/);
+  await wrong(Buffer.from([0x7b, 0xff, 0x7d]), 422, /^body: expected UTF-8, got invalid bytes$/);
   await wrong('{"state":"opened"}', 422, /^battery: expected a value, got nothing$/);
   await wrong('{"device":{"battery":"full"}}', 422, /^battery: expected .*, got "full"/);
   await wrong('{"device":{"battery":101}}', 422, /^battery: expected a number 0\.\.100, got 101$/);

@@ -267,7 +267,7 @@ export const ruleMistakes = [
     [
       'scale of text',
       "{ from: 'desk/text', pipe: [{ ¦scale: { from: [0, 1], to: [0, 9] } }], to: 'desk/out' }",
-      'expected numbers, got text: put { map: "double(value)" } before it',
+      'expected numbers, got text: put { map: "double(value)" } before this step',
       'cannot',
     ],
     [

@@ -17,7 +17,7 @@ export function subjectOf({ domain, hub }: HubName, what: SubjectKind): string {
   return `patchbay.${domain}.${hub}.${what}`;
 }
 
-/** Returns the subject of all hubs of a domain. */
+/** Returns the wildcard subject that matches all hubs in a domain. */
 export function subjectOfAll(domain: string, what: SubjectKind): string {
   return subjectOf({ domain, hub: '*' }, what);
 }

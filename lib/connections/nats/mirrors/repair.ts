@@ -39,7 +39,7 @@ export interface Repaired extends Position {
   readonly isSnapshot: boolean;
 }
 
-/** The error for an invalid answer of the owner. */
+/** Thrown if the owner's answer is invalid. */
 export class InvalidAnswer extends Error {}
 /** The repair is no longer wanted. */
 class Unwanted extends Error {}

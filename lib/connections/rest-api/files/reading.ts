@@ -190,7 +190,7 @@ const systemGauges: Gauges = {
   mountInfo: readMountInfo,
 };
 
-/** Creates the disk of a folder, which may be missing. */
+/** Creates a reader for the files of a folder. The folder may be missing. */
 export function createDisk(folder: string, { now, diskReads, mountInfo }: Gauges = systemGauges): Disk {
   let isLocal = isOnLocalDisk(folder, mountInfo);
   let judgedAt = now();

@@ -148,7 +148,7 @@ function decodeText(body: Buffer): string | HubError {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
-    return new HubError('bad-request', 'body: expected UTF-8, got other bytes');
+    return new HubError('bad-request', 'body: expected UTF-8, got invalid bytes');
   }
 }
 

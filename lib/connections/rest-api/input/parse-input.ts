@@ -15,7 +15,7 @@ export function parse<Schema extends z.ZodType>(shape: Schema, message: unknown)
     .replace(/^\./, '');
   const expected =
     issue!.code === 'unrecognized_keys'
-      ? `expected no key ${issue!.keys.map((key) => JSON.stringify(key)).join(', ')}`
+      ? `unknown key ${issue!.keys.map((key) => JSON.stringify(key)).join(', ')}`
       : `expected ${issue!.message}, got ${describe(issue!.input)}`;
   throw new HubError('bad-request', path === '' ? expected : `${path}: ${expected}`);
 }

@@ -49,7 +49,7 @@ interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'notePublished
   readonly countSocket: (step: 1 | -1) => void;
 }
 
-/** Creates the server of `/ws`, for one app or several. */
+/** Creates the `/ws` server, for one or more apps. */
 export function serveSockets({ originOf, countSocket, ...options }: SocketsOptions): Sockets {
   const { settings, log, hits, round, queue } = options;
   const fanOut = new FanOut();

@@ -140,7 +140,7 @@ export const maxSnapshots = 100;
 /** The maximum number of parameters, and of bytes, of a snapshot. */
 export const maxParameters = 20_000;
 export const maxSnapshotBytes = 4 * 1024 * 1024;
-/** The limit for all snapshots of a store together, which also take at most a quarter of the database. */
+/** The maximum size of all snapshots in a store combined, in bytes. They also take at most a quarter of the database. */
 export const maxBytesOfAll = 64 * 1024 * 1024;
 /** The maximum length of a snapshot's name, in characters. */
 export const maxNameLength = 64;

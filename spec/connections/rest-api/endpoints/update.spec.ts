@@ -166,7 +166,7 @@ const badBodies: [type: string, body: string | Uint8Array, status: number, sente
   [json, '{"parameter":"desk/s","value":{"a":1}}', 400, /^expected text, got \{"a":1\} \(object\)\n$/],
   [json, '{"parameter":"desk/s","value":[1]}', 400, /^expected text, got \[1\] \(array\)\n$/],
   [json, '{"parameter":"desk/i","value":1e999}', 400, /^expected a number, got Infinity/],
-  [json, Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 400, /^body: expected UTF-8, got other bytes\n$/],
+  [json, Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 400, /^body: expected UTF-8, got invalid bytes\n$/],
   [form, Buffer.from('parameter=desk/s&value=\xff', 'latin1'), 400, /^body: expected UTF-8/],
   ['text/plain', 'parameter=desk/i&value=1', 415, /^Content-Type: expected .* in UTF-8, got "text\/plain"\n$/],
   ['', 'parameter=desk/i&value=1', 415, /^Content-Type: expected .*, got ""\n$/],

@@ -66,10 +66,7 @@ export class Entry {
     const signedIn = await directory.withPassword(user, password, attempts.asker(address, user, isGone));
     if (signedIn !== undefined) return attempts.right(address, user);
     auditSink.note(user, address, 'refused', 'by the sign-in page');
-    throw (
-      attempts.wrong(address, user) ??
-      new HubError('unauthorized', 'user, password: expected the credentials of a user of this hub')
-    );
+    throw attempts.wrong(address, user) ?? new HubError('unauthorized', 'incorrect username or password');
   }
 
   /** Exchanges a code for its invitation. Errors: `unauthorized`, `too-many-attempts`. */

@@ -242,7 +242,7 @@ function readItems(message: Message): readonly Item[] {
   if (ack !== undefined && !Number.isSafeInteger(ack))
     throw new HubError('bad-request', `ack: expected an integer, got ${describe(ack)}`);
   const surplus = Object.keys(message).find((key) => key !== 'set' && key !== 'ack' && key !== 'traceparent');
-  if (surplus !== undefined) throw new HubError('bad-request', `expected no key "${surplus}"`);
+  if (surplus !== undefined) throw new HubError('bad-request', `unknown key "${surplus}"`);
   for (let index = 0; index < set.length; index++)
     if (!isItem(set[index]))
       throw new HubError('bad-request', `set[${index}]: expected [address, value], got ${describe(set[index])}`);
