@@ -20,6 +20,8 @@ export const maxFires = 1024;
 export const maxEchoes = 64;
 /** The maximum number of payloads that are sent in one round of the event loop. */
 const sentPerRound = 64;
+/** The minimum time between two writes to the link, in milliseconds: while there is much to send, each write sends more messages. */
+const gatherMs = 2;
 /** The maximum number of topic filters in one SUBSCRIBE packet. */
 const filtersPerPacket = 200;
 /** The pause before the next attempt after the broker has refused the hub, in milliseconds. */
@@ -116,6 +118,8 @@ export class Broker {
   /** Whether the answer to a ping ends the retained messages. */
   #isAwaiting = false;
   #isSending = false;
+  /** When the last round of sending ended, on the clock of `performance`. */
+  #sentAtMs = 0;
   #isStopped = false;
   /** The number of filters that the broker has not confirmed yet. */
   #pending = 0;
@@ -379,7 +383,10 @@ export class Broker {
   #send(): void {
     if (this.#isSending || this.#isStopped) return;
     this.#isSending = true;
-    setImmediate(() => this.#guarded(() => this.#sendRound()));
+    const round = () => this.#guarded(() => this.#sendRound());
+    const waitMs = this.#sentAtMs + gatherMs - performance.now();
+    if (waitMs > 0) setTimeout(round, waitMs);
+    else setImmediate(round);
   }
 
   /** Publishes until enough bytes wait to be sent, and continues when fewer wait. */
@@ -402,7 +409,9 @@ export class Broker {
         this.#publish(packets, outgoing.topic, payload, outgoing.isRetained, outgoing.stampOf?.());
     }
     this.#write(packets);
-    if (this.#dirty.size > 0 || this.#fires.length > 0) this.#send();
+    const isDone = this.#dirty.size === 0 && this.#fires.length === 0;
+    this.#sentAtMs = isDone && packets.length > 0 ? performance.now() : 0;
+    if (!isDone) this.#send();
     else if (!this.#isReady && this.#pending === 0) {
       if (this.#hasRetained) this.#ready();
       else this.#awaitRetained();
