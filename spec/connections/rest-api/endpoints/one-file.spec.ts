@@ -1,7 +1,8 @@
-// A user who may edit one file sends random requests to every operation of the OpenAPI document. Two hubs get them: they are the same for
-// him, but only one has further files, parameters, rules and users at work. No answer is another one, and nothing of others changes.
+// A user who may edit one file sends random requests to every operation of the OpenAPI document, and random messages to sockets of both
+// protocols. Two hubs get them: they are the same for him, but only one has further files, parameters, rules and users at work. No answer is
+// another one, and nothing of others changes.
 
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { startHub } from '../../../../lib/hub/index.ts';
@@ -11,6 +12,7 @@ import { createFolder } from '../../../support/folder.ts';
 import { api, portsOf, writer } from '../../../support/hub.ts';
 import { Random } from '../../../support/random.ts';
 import { openClient } from '../../../support/sockets/socket.ts';
+import { type Message, openV1, type V1Client } from '../../../support/sockets/v1.ts';
 
 const token = 'one-token-of-the-hub';
 const users = {
@@ -312,3 +314,196 @@ test('by no request to any operation a user who may edit one file learns or chan
   t.false(sockets[0]!.some((frame) => frame.includes('hush')));
   t.true(sockets[0]!.length > rounds);
 });
+
+const authorization = `Bearer ${token}`;
+
+/**
+ * Lets others work on the hub that has them: values, errors, overrides, rules. Parameters come and go on both hubs: that there are more now is
+ * a number of the hub, `structure`, as a revision is, and says nothing about them.
+ */
+class Others {
+  readonly #open: Side;
+  readonly #sides: readonly Side[];
+  readonly #random: Random;
+  #state = 0;
+
+  constructor(sides: readonly Side[], random: Random) {
+    this.#open = sides[0]!;
+    this.#sides = sides;
+    this.#random = random;
+  }
+
+  async work(): Promise<void> {
+    const { hub, folder } = this.#open;
+    const random = this.#random;
+    hub.write('hush/code', `hush-${this.#state++}`, writer);
+    if (random.once(4)) hub.switchRule('hush other', undefined, random.once(2), writer);
+    if (random.once(4)) hub.write('hush-alarm/hush/ack', true, writer);
+    if (!random.once(8)) return;
+    const { rules, ...rest } = hidden['hush.json5'];
+    await writeFile(join(folder, 'hush.json5'), "{ rules: [{ name: 'hush wrong', from: 'hush/none' }] }");
+    await hub.reload(writer).catch(() => {});
+    const failing = { name: 'hush fails', from: 'desk/lamp', map: "string(double('hush'))", to: 'hush/state' };
+    const data = { ...rest, rules: random.once(2) ? rules : [...rules, failing] };
+    await writeFile(join(folder, 'hush.json5'), JSON.stringify(data));
+    const parameters = [`more${random.below(3)},B`];
+    const more = JSON.stringify({ connections: { hushed: { type: 'dummy', parameters } } });
+    for (const side of this.#sides) {
+      await writeFile(join(side.folder, 'more.json5'), more);
+      await side.hub.reload(writer);
+    }
+  }
+}
+
+test('by no message over patchbay.v1 does he learn or change anything of others', async (t) => {
+  const seed = Number(process.env.SEED ?? 1);
+  t.log(`SEED=${seed}`);
+  const random = new Random(seed, 67);
+  const [open, bare] = [await start(t, hidden), await start(t, {})];
+  const sides = [open, bare];
+  const others = new Others(sides, new Random(seed, 68));
+  const owner = await openV1(t, open.port, undefined, { authorization: `Bearer ${users.owner.token}` });
+  await owner.subscribe({ sub: 1, include: ['hush*/**'] });
+  const [hiddenId = 0] = owner.picture.addresses.keys();
+  const connect = () => Promise.all(sides.map(({ port }) => openV1(t, port, undefined, { authorization })));
+  let clients = await connect();
+  let epochs = clients.map(({ epoch }) => epoch);
+  const different: string[] = [];
+  const kinds = new Map<string, number>();
+  const steps = 100 * Number(process.env.ROUNDS ?? 2);
+  for (let step = 0; step < steps; step++) {
+    await others.work();
+    if (random.once(10)) {
+      for (const client of clients) client.cut();
+      clients = await connect();
+      const now = clients.map(({ epoch }) => epoch);
+      if ((now[0] === epochs[0]) !== (now[1] === epochs[1])) different.push(`step ${step}: another epoch on one side`);
+      epochs = now;
+    }
+    const mic = random.once(2);
+    for (const { hub } of sides) hub.write('desk/mic', mic, writer);
+    const message = messageOf(random);
+    const answers = await Promise.all(
+      clients.map(async (client) => {
+        client.send(prepared(message, client, client === clients[0] ? hiddenId : 1000));
+        const messages = await client.sync();
+        const { sub } = messages.find(({ mode }) => mode !== undefined) ?? {};
+        if (sub !== undefined && !messages.some(({ end }) => end === sub))
+          messages.push(...(await client.until(({ end }) => end === sub, 'the end')));
+        messages.push(...(await client.sync()));
+        t.false(/hush-(?:\d|value|on|off)/.test(JSON.stringify(messages)));
+        return messages.filter(isAnswer).map(({ rev: _, ...one }) => one);
+      }),
+    );
+    for (const kind of answers[0]!.flatMap((one) => Object.keys(one))) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    const shown = clients.map(({ picture }, index) => {
+      const { addresses: ids, types, values, fires, stale, faults } = picture;
+      // an id is a number of the hub, as a revision is: it says how many parameters there are, and of none what it is
+      const text = JSON.stringify(answers[index]).replace(/\[(\d+),/g, (_, id) => `["${ids.get(Number(id)) ?? ''}",`);
+      const known = [types, values, fires, stale].map((map) => [...map].sort());
+      return JSON.stringify([text, [...ids.values()].sort(), known, faults]);
+    });
+    if (shown[0] !== shown[1]) different.push(`${JSON.stringify(message)}\n${shown.join('\n')}`);
+  }
+  t.log(JSON.stringify(Object.fromEntries(kinds)));
+  t.deepEqual(different.slice(0, 3), []);
+  for (const kind of ['sub', 'end', 'unsub', 'error', 'errors', 'ack']) t.true((kinds.get(kind) ?? 0) > 5, kind);
+  t.true(open.hub.overrides().every(({ by }) => by === 'spec'));
+});
+
+/** What answers a message, apart from changes, which arrive with the next tick. */
+function isAnswer(message: Message): boolean {
+  return ['sub', 'unsub', 'end', 'ack', 'errors', 'error', 'bye'].some((key) => key in message);
+}
+
+/** These stand for ids: of a parameter if the client knows it, else of one that the user may not read. */
+const targets = ['#desk/mic', '#desk/lamp', '#desk/level', '#hush/code'];
+const patterns = [
+  '**',
+  'desk/**',
+  'hush/**',
+  'hush*/**',
+  '*/l*',
+  'desk/mic',
+  { regex: 'hush' },
+  { regex: '^desk' },
+  '',
+];
+
+function messageOf(random: Random): object {
+  const sub = random.below(3);
+  const item = () => [random.pick([...addresses, ...targets]), random.pick([true, 0, 1.5, 'x', null])];
+  if (random.once(3))
+    return {
+      sub,
+      include: random.list(2, () => random.pick(patterns)),
+      exclude: random.list(1, () => random.pick(patterns)),
+      ...(random.once(2) && { delivery: random.pick(['latest', 'all', 'none']) }),
+      ...(random.once(2) && { since: {} }),
+    };
+  if (random.once(4)) return { unsub: sub };
+  if (random.once(6)) return random.pick<object>([{ hush: 1 }, { ping: 'hush' }, { set: 'hush/code' }, { set: [[]] }]);
+  return { set: random.list(3, item), ...(random.once(2) && { ack: random.below(9) }) };
+}
+
+/** The message as one client sends it: with the place up to which it has everything, and with its ids. */
+function prepared(message: object, { epoch, picture }: V1Client, hiddenId: number): object {
+  const ids = new Map([...picture.addresses].map(([id, address]) => [`#${address}`, id]));
+  const text = JSON.stringify(message, (key, value) => (key === 'since' ? { epoch, rev: picture.rev } : value));
+  return JSON.parse(text.replace(/"(#[^"]*)"/g, (_, target) => String(ids.get(target) ?? hiddenId)));
+}
+
+test('by no message over the plain socket does he learn or change anything of others', async (t) => {
+  const seed = Number(process.env.SEED ?? 1);
+  t.log(`SEED=${seed}`);
+  const random = new Random(seed, 69);
+  const [open, bare] = [await start(t, hidden), await start(t, {})];
+  const others = new Others([open, bare], new Random(seed, 70));
+  const rounds = 10 * Number(process.env.ROUNDS ?? 2);
+  let frames = 0;
+  for (let round = 0; round < rounds; round++) {
+    const filter = random.pick(['', 'hush', '^desk/', '.*', 'hush/code|lamp', '^(?:hush)?']);
+    const query = `?filter=${encodeURIComponent(filter)}${random.pick(['', '&snapshot=true'])}${random.pick(['', '&list=true'])}`;
+    const messages = Array.from({ length: 20 }, () => plainMessageOf(random));
+    const mics = messages.map(() => random.once(2));
+    const received: string[][] = [];
+    for (const side of [open, bare]) {
+      const client = await openClient(t, side.port, query, { authorization });
+      for (const [index, message] of messages.entries()) {
+        if (side === open) await others.work();
+        side.hub.write('desk/mic', mics[index]!, writer);
+        client.send(message);
+      }
+      client.send({ p: 'desk/level', v: round + 10.25 });
+      client.send({ p: round });
+      const list: string[] = [];
+      const last = `p: expected an address, got ${round} (number)`;
+      for (let text = ''; !text.includes(last); list.push(text)) text = JSON.stringify(await client.next());
+      client.close();
+      t.false(/hush-(?:\d|value|on|off)/.test(list.join()));
+      received.push(errorsIn(list));
+      frames += list.length;
+      side.hub.write('desk/lamp', false, writer);
+      side.hub.write('desk/mic', false, writer);
+    }
+    t.deepEqual(received[0], received[1], `${query} ${JSON.stringify(messages)}`);
+  }
+  t.true(frames > 20 * rounds);
+  t.regex(String(open.hub.find('hush/code')?.value), /^hush-\d+$/);
+});
+
+function plainMessageOf(random: Random): unknown {
+  const one = () => ({
+    p: random.pick([...addresses, 'desk', 'hush']),
+    v: random.pick<unknown>([true, 2, 'x', null, {}]),
+  });
+  if (random.once(6)) return random.list(3, one);
+  return random.once(8) ? random.pick<unknown>(['hush', { hush: 1 }, { p: 'hush/code' }]) : one();
+}
+
+/** The errors among frames, each of which may be a list. */
+function errorsIn(frames: readonly string[]): string[] {
+  return frames
+    .flatMap((frame) => JSON.parse(frame) as object)
+    .flatMap((one) => ('error' in one ? [String(one.error)] : []));
+}
