@@ -42,7 +42,7 @@ interface ConnectionTypeBasics<Settings> {
   /** Returns the inputs on which a parameter of the connection depends, so that cycles across connections are found; pure. */
   follows?(settings: Settings): (parameterId: string) => Iterable<string>;
   /** Returns the parameters of the connection whose writes may change a parameter of it, so that people see the way; pure. */
-  causes?(settings: Settings): (parameterId: string) => Iterable<string>;
+  causes?(settings: Settings, resolvePath: ResolvePath): (parameterId: string) => Iterable<string>;
   /** Returns errors in settings that match the schema, such as an input of the wrong value type; pure. */
   mistakes?(settings: Settings, inputTypes: InputTypes, resolvePath: ResolvePath): readonly SettingMistake[];
   /** Returns settings that logs and `patchbay wire` mask, in addition to those from the environment and from files. */

@@ -56,6 +56,7 @@ export const device = defineConnectionType({
   },
   presume: (settings, id, resolvePath) =>
     compileFor(settings, resolvePath).compiled === undefined ? { id, type: 'S', access: 'read-write' } : undefined,
+  causes: (settings, resolvePath) => causesIn(compileFor(settings, resolvePath).compiled),
   files: ({ protocol, expect }, resolvePath) => [
     ...(isProtocolName(protocol) ? [] : [resolvePath(protocol)]),
     ...(typeof expect === 'string' ? [resolvePath(expect)] : []),
@@ -476,6 +477,20 @@ function fileMistakesOf(
   } catch {
     return []; // a missing file is reported as an error of the setting
   }
+}
+
+/** A parameter without a value of its own, such as `next` of a player, changes what the hub asks for after its write. */
+function causesIn(compiled: Compiled | undefined): (id: string) => Iterable<string> {
+  const sources = new Map<string, string[]>();
+  for (const { isRead, isDiscovered, write, instances } of compiled?.families ?? []) {
+    if (isRead || isDiscovered || write === undefined) continue;
+    const written = Array.from(instances, ({ id }) => id);
+    const asked = write.asksThen.flatMap((name) => compiled!.groups.get(name) ?? []);
+    for (const { families } of asked)
+      for (const family of families)
+        for (const { id } of family.instances) sources.set(id, [...(sources.get(id) ?? []), ...written]);
+  }
+  return (id) => sources.get(id) ?? [];
 }
 
 function isPath(protocol: string): boolean {

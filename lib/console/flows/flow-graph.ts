@@ -93,6 +93,7 @@ function addWays(
     if (!found) for (const way of rest) if (way.from.some(isDrawn)) wanted.push({ way, to: way.to.slice(0, 1) });
   }
   for (const { way, to } of wanted) {
+    if (!way.from.some(isDrawn)) continue;
     const makes = to.map((address) => address.slice(way.connection.length + 1)).join(', ');
     const node: GraphNode = {
       kind: 'connection',

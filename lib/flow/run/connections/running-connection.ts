@@ -73,9 +73,9 @@ export function statusOf({ plan, enabled, parameters, supervisor }: RunningConne
 }
 
 /** Returns the ways through a connection: its parameters with the same origin are the end of one way. */
-export function waysOf({ id, type, settings, inputs, parameters }: ConnectionPlan): Way[] {
+export function waysOf({ id, type, settings, inputs, parameters, folder }: ConnectionPlan): Way[] {
   const follows = type.follows?.(settings);
-  const causes = type.causes?.(settings);
+  const causes = type.causes?.(settings, (path) => resolve(folder, path));
   if (follows === undefined && causes === undefined) return [];
   const ways = new Map<string, { from: string[]; to: string[] }>();
   for (const { id: parameterId, access } of parameters) {
