@@ -2,6 +2,7 @@
 // others work on bytes, which are characters of code 0 to 255 here. A converter never reads beyond its value, so one pass reads a whole
 // frame.
 
+import { nearestName } from '../json5/nearest-name.ts';
 import { HubError } from '../model/error.ts';
 import { readNumber, toText, type Value } from '../model/value.ts';
 
@@ -29,6 +30,8 @@ type ConverterMaker = (args: ArgumentReader) => Converter;
 /** The arguments of a converter: named ones such as `width=2`, or a list such as `ON,OFF`. An argument that nothing reads is an error. */
 class ArgumentReader {
   readonly #named = new Map<string, string>();
+  /** The names that the converter has read. */
+  readonly #known = new Set<string>();
   readonly listed: readonly string[];
   readonly #isOfBytes: boolean;
 
@@ -74,15 +77,25 @@ class ArgumentReader {
   }
 
   text(name: string): string | undefined {
+    this.#known.add(name);
     const text = this.#named.get(name);
     this.#named.delete(name);
     return text;
   }
 
-  /** Checks that every argument was read. Errors: `Error` with the first argument that nothing reads. */
+  /** Checks that every argument was read. Errors: `Error` with the first argument that nothing reads, and the nearest one or all. */
   end(): void {
     const [unknown] = this.#named.keys();
-    if (unknown !== undefined) throw new Error(`${unknown}: unknown argument`);
+    if (unknown === undefined) return;
+    const known = [...this.#known];
+    const nearest = nearestName(unknown, known);
+    const hint =
+      nearest !== undefined
+        ? `, did you mean "${nearest}"?`
+        : known.length === 0
+          ? ': it takes no arguments'
+          : `, expected one of ${known.join(', ')}`;
+    throw new Error(`unknown argument "${unknown}"${hint}`);
   }
 }
 

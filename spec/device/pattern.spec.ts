@@ -112,7 +112,8 @@ test('mistakes in patterns are reported with their place', (t) => {
   t.is(mistake('a {value:itn}'), '2: unknown converter "itn", did you mean "int"?');
   t.is(mistake('a {value'), '2: expected "}" after "{"; a literal brace is "{{"');
   t.is(mistake('a } b'), '2: expected "}}" for a literal brace');
-  t.is(mistake('{value:int(wdth=2)}'), '0: int: wdth: unknown argument');
+  t.is(mistake('{value:int(wdth=2)}'), '0: int: unknown argument "wdth", did you mean "width"?');
+  t.is(mistake('{value:word(width=2)}'), '0: word: unknown argument "width": it takes no arguments');
   t.is(mistake('{value:int(width=x)}'), '0: int: expected width to be an integer 1..20, got "x"');
   t.is(mistake('90 5 FF', true), '3: expected two hexadecimal digits, got "5 "');
   t.is(
