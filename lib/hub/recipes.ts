@@ -59,8 +59,8 @@ export async function readRecipe(name: string): Promise<Recipe> {
     names.map((one) => basename(one)),
   );
   const nearest = names.find((one) => basename(one) === own) ?? nearestName(name, names);
-  const hint = nearest === undefined ? 'the command "recipes" lists them' : `did you mean "${nearest}"?`;
-  throw new HubError('bad-request', `--recipe: unknown recipe ${JSON.stringify(name)}, ${hint}`);
+  const hint = nearest === undefined ? ': `patchbay recipes` lists all recipes' : `, did you mean "${nearest}"?`;
+  throw new HubError('bad-request', `--recipe: unknown recipe ${JSON.stringify(name)}${hint}`);
 }
 
 /** Returns the paths of the files of the cookbook. */

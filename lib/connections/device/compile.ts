@@ -575,7 +575,8 @@ class Compiler {
     const found = Object.entries(where).map(([name, text]) => {
       if (!family.variables.includes(name))
         this.#add([...path, 'where', name], unknownName('variable', name, family.variables));
-      return [name, this.#expression([...path, 'where', name], text) ?? (() => 0)] as const;
+      const computedHere = Object.keys(where).filter((one) => !matcher.names.has(one));
+      return [name, this.#expression([...path, 'where', name], text, computedHere) ?? (() => 0)] as const;
     });
     const known = [...matcher.names];
     for (const name of family.variables)
@@ -800,9 +801,10 @@ class Compiler {
     }
   }
 
-  #expression(path: SettingPath, text: string): Compute | undefined {
+  /** Compiles an expression, which may not use the names in `later`. Returns undefined after it has reported an error. */
+  #expression(path: SettingPath, text: string, later: readonly string[] = []): Compute | undefined {
     try {
-      return this.#compute(text);
+      return this.#compute(text, later);
     } catch (error) {
       this.#add(path, messageOf(error), error instanceof ExpressionMistake ? error.offset : undefined);
       return undefined;
@@ -810,13 +812,19 @@ class Compiler {
   }
 
   /** Compiles an expression. Errors: any error from `compileExpression`, and an unknown secret. */
-  #compute(text: string): Compute {
+  #compute(text: string, later: readonly string[] = []): Compute {
     const secrets = this.#found.secrets ?? [];
     for (const { 1: name, index } of text.matchAll(/\bsecret\.(\w+)/g))
       if (!secrets.includes(name!))
         throw new ExpressionMistake(unknownName('secret', name!, secrets), index + 'secret.'.length);
     const types = Object.fromEntries(this.#names.map((name): [string, ValueType | undefined] => [name, undefined]));
     const { evaluate, names } = compileExpression(text, types);
+    const tooEarly = names.find((name) => later.includes(name));
+    if (tooEarly !== undefined)
+      throw new ExpressionMistake(
+        `expected only names from the pattern, got "${tooEarly}", which \`where\` itself computes`,
+        text.search(new RegExp(`\\b${tooEarly}\\b`)),
+      );
     const constants = this.#constants;
     return (values) => {
       const scope: Record<string, unknown> = {};
