@@ -94,7 +94,7 @@ const files = {
     })),
   }).replace(
     '"dashboards":"dashboards"',
-    `"dashboards":"dashboards","users":{"root":${JSON.stringify({ password: 'root', ...rights, manage: true })},${userNames
+    `"dashboards":"dashboards","users":{"root":${JSON.stringify({ password: 'root', ...rights, manage: true, edit: ['**'] })},${userNames
       .map((name) => `${JSON.stringify(name)}:${JSON.stringify({ token: `token-${name}`, ...rights })}`)
       .join()}}`,
   ),
@@ -130,6 +130,8 @@ const open = shared(async (t) => {
   await signIn(page, 'root', 'root');
   return { hub, page };
 });
+
+const query = (name: string, value: string) => `${new URLSearchParams({ [name]: value })}`;
 
 /** Nothing has failed, and no text has become an element or has run. */
 async function isWhole(page: Page): Promise<string[]> {
@@ -177,6 +179,29 @@ test.serial('every widget has every label, and every address', async (t) => {
   t.is(await page.locator('.trouble:not(.image-widget *)').count(), 0);
 });
 
+test.serial('the studio shows every label, address and choice, and a panel of any name', async (t) => {
+  const { page } = await open();
+  await page.evaluate(`location.hash = '#/studio?name=all'`);
+  await waitUntil(page, async () => (await page.locator('.spot').count()) === texts.length * widgetCount);
+  t.deepEqual(await isWhole(page), []);
+  const isChosen = sampled(t, 3);
+  for (const [index, text] of texts.entries()) {
+    if (!isChosen(index)) continue;
+    const label = page.locator(`[data-path="widgets[${index * widgetsFor('', '').length}]"]`);
+    await label.focus();
+    const field = page.locator('.side input[aria-label=label]');
+    await waitUntil(page, async () => (await field.inputValue()) === text);
+    t.deepEqual(await isWhole(page), [], text);
+    await page.locator('.palette [data-address]').first().waitFor();
+  }
+  for (const name of fileNames.slice(0, 3)) {
+    await page.evaluate(`location.hash = ${JSON.stringify(`#/studio?${query('name', name)}`)}`);
+    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+    await page.locator('.spot').first().waitFor();
+    t.deepEqual(await isWhole(page), [], name);
+  }
+});
+
 test.serial('a dashboard has any name', async (t) => {
   const { page } = await open();
   await page.evaluate(`location.hash = '#/dashboards'`);
@@ -194,7 +219,6 @@ test.serial('a dashboard has any name', async (t) => {
   }
 });
 
-const query = (name: string, value: string) => `${new URLSearchParams({ [name]: value })}`;
 const sights: readonly (readonly [hash: string, ready: string])[] = [
   ['#/start', '[data-trouble]'],
   ['#/alarms', '[data-alarm]'],

@@ -159,6 +159,7 @@ const views = [
   ['recipes', /\/hub\/recipes$/],
   ['revisions', /\/hub\/revisions$/],
   ['overrides', /\/hub\/overrides$/],
+  ['studio', /\/hub\/(sources|dashboard-schema)$/],
 ] as const;
 /** What no view is made for. */
 const oddAnswers = [
@@ -219,4 +220,36 @@ test.serial('a malformed dashboard leaves the navigation, and another one can be
   await page.evaluate(`location.hash = '${wall}'`);
   await page.locator('.widget.value').waitFor();
   t.pass();
+});
+
+test.serial('studio: settings of any kind leave the other widgets, the form and the text', async (t) => {
+  const page = await open();
+  const path = /\/hub\/source\//;
+  const spoilt = { toString: null };
+  const widgets = [
+    ...[null, 7, [], {}].map((label) => ({ type: 'label', label, at: label })),
+    { type: spoilt, label: spoilt, address: spoilt, size: 'x' },
+    { type: 'group', label: spoilt, widgets: [{ type: 'fader', address: 'desk/level', min: spoilt, tone: spoilt }] },
+    { type: 'tabs', label: spoilt, tabs: [null, 7, { label: spoilt }, { widgets: [spoilt, null] }] },
+    { type: 'value', address: 'desk/text', texts: spoilt, zones: [null], unit: spoilt },
+    ...[null, 7, []],
+    { type: 'value', address: 'desk/text' },
+  ];
+  await page.route(path, async (route) => {
+    const response = await route.fetch();
+    const source = (await response.json()) as object;
+    const text = JSON.stringify({ title: spoilt, columns: 'x', widgets });
+    await route.fulfill({ response, json: { ...source, text } });
+  });
+  await page.evaluate(`location.hash = '#/studio?name=wall'`);
+  const last = page.locator(`[data-path="widgets[${widgets.length - 1}]"]`);
+  await last.locator('.widget.value').waitFor();
+  for (const index of widgets.keys()) {
+    const one = page.locator(`[data-path="widgets[${index}]"]`);
+    if ((await one.count()) > 0) await one.first().focus();
+    await page.getByRole('region', { name: 'Settings' }).getByRole('heading').first().waitFor();
+  }
+  t.is(await page.getByText(/This view failed/).count(), 0);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await expectNavigation(page);
 });

@@ -151,6 +151,7 @@ const sights: (readonly [hash: string, ready: string])[] = [
   ['#/audit', '[data-entry]'],
   ['#/snapshots?selection=studio&name=the evening of the first day', '.comparison'],
   ['#/dashboards', '.panels a'],
+  ['#/studio?name=studio', '.spot .widget output >> text=-12.5'],
   ['#/dashboards?name=studio', '.widget output >> text=-12.5'],
   ['#/dashboards?name=numbers', '.widget.plot output >> text=12.00'],
 ];

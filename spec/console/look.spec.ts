@@ -82,6 +82,7 @@ const sights: [name: string, hash: string, ready: string][] = [
   ['audit', '#/audit', '[data-entry]'],
   ['snapshots', '#/snapshots?selection=studio&name=evening', '.comparison'],
   ['dashboards', '#/dashboards', '.panels a'],
+  ['studio', '#/studio?name=wall', '.spot .widget output >> text=0.5'],
   ['dashboard', '#/dashboards?name=wall', '.widget output >> text=0.5'],
 ];
 

@@ -142,11 +142,124 @@ test.serial('keys move, resize, copy, remove and undo; widgets are grouped with 
   await waitUntil(page, async () => (await text.inputValue()).includes(grouped));
   await page.getByLabel('label', { exact: true }).fill('x'.repeat(20));
   await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'tablet' }).click();
-  t.is((await page.locator('.screen').evaluate('(element) => getComputedStyle(element).width')) !== '', true);
-  await page.getByRole('button', { name: 'fit' }).click();
   await save(page);
   t.true((await read('old.json5')).startsWith('// Kept by hand\n'));
+});
+
+test.serial(
+  'tabs: made, named, filled, ordered and removed by mouse; undo and redo give the same text again',
+  async (t) => {
+    const { page, read } = await start();
+    await goTo(page, '#/studio?name=tabbed&title=Tabbed');
+    await page.locator('[data-kind=tabs]').click();
+    await spot(page, 'widgets[0]').waitFor();
+    await dragTo(page, page.locator('.handle'), await cellAt(page, { column: 4, row: 3 }));
+    await page.getByRole('button', { name: 'Add a tab' }).click();
+    await page.getByLabel('Name of tab 2').fill('Doors');
+    await page.getByRole('button', { name: 'Doors', pressed: true }).waitFor();
+    const into = async (path: string, address: string) => {
+      const box = (await page.locator(`[data-list="${path}"]`).boundingBox())!;
+      await dragTo(page, parameter(page, address), { x: box.x + 20, y: box.y + 20 });
+      await spot(page, `${path}[0]`).waitFor();
+    };
+    await into('widgets[0].tabs[1].widgets', 'desk/mic');
+    await page.getByRole('button', { name: 'Tab 1', exact: true }).click();
+    await page.locator('[data-kind=group]').hover();
+    const first = (await page.locator('[data-list="widgets[0].tabs[0].widgets"]').boundingBox())!;
+    await dragTo(page, page.locator('[data-kind=group]'), { x: first.x + 20, y: first.y + 20 });
+    await spot(page, 'widgets[0].tabs[0].widgets[0]').waitFor();
+    await into('widgets[0].tabs[0].widgets[0].widgets', 'desk/level');
+    await spot(page, 'widgets[0]').focus();
+    await page.getByRole('button', { name: 'Move tab 2 to the left' }).click();
+    await expectAccessible(t, page);
+    await save(page);
+    const made = await read('tabbed.json5');
+    t.is(
+      made,
+      `{
+  title: 'Tabbed',
+  columns: 6,
+  widgets: [
+    { type: 'tabs', at: [1, 1], size: [4, 3], tabs: [
+      { label: 'Doors', widgets: [
+        { type: 'button', address: 'desk/mic', at: [1, 1] },
+      ] },
+      { label: 'Tab 1', widgets: [
+        { type: 'group', at: [1, 1], size: [2, 2], widgets: [
+          { type: 'fader', address: 'desk/level', at: [1, 1], size: [1, 2] },
+        ] },
+      ] },
+    ] },
+  ],
+}
+`,
+    );
+    await spot(page, 'widgets[0]').focus();
+    await page.getByRole('button', { name: 'Remove tab 1 with its widgets' }).click();
+    await page.getByRole('button', { name: 'Doors', exact: true }).waitFor({ state: 'detached' });
+    await page.getByText('JSON5', { exact: true }).click();
+    const text = page.getByLabel('JSON5 of the panel');
+    const shows = (wanted: string) => waitUntil(page, async () => (await text.inputValue()) === wanted);
+    await waitUntil(page, async () => !(await text.inputValue()).includes('Doors'));
+    const without = await text.inputValue();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await shows(made);
+    await page.getByRole('button', { name: 'Redo' }).click();
+    await shows(without);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await shows(made);
+    await spot(page, 'widgets[0]').focus();
+    await page.getByRole('button', { name: 'Tab 1', exact: true }).click();
+    await spot(page, 'widgets[0].tabs[1].widgets[0]').focus();
+    await page.getByRole('button', { name: 'Ungroup' }).click();
+    await spot(page, 'widgets[0].tabs[1].widgets[0]').and(page.locator('[data-type=fader]')).waitFor();
+    await save(page);
+    t.true((await read('tabbed.json5')).includes("{ type: 'fader', address: 'desk/level', at: [1, 1], size: [1, 2] }"));
+    t.false((await read('tabbed.json5')).includes('group'));
+  },
+);
+
+test.serial(
+  'a panel is shown as on each screen: as large as fits, in its proportions, and the phone reorders it',
+  async (t) => {
+    const { page } = await start();
+    await goTo(page, '#/studio?name=tabbed');
+    await spot(page, 'widgets[0]').waitFor();
+    const sizeOf = (name: string) =>
+      page
+        .locator(name)
+        .evaluate((one: { offsetWidth: number; offsetHeight: number }) => [one.offsetWidth, one.offsetHeight]);
+    for (const [name, size] of [
+      ['phone', [390, 844]],
+      ['tablet', [1180, 820]],
+      ['1080p', [1920, 1080]],
+      ['4K', [3840, 2160]],
+    ] as const) {
+      await page.getByRole('button', { name, exact: true }).click();
+      t.deepEqual(await sizeOf('.screen'), size, name);
+      const shown = (await page.locator('.screen').boundingBox())!;
+      const stage = (await page.locator('.stage').boundingBox())!;
+      t.true(shown.width <= stage.width && shown.height <= stage.height, `${name} fits`);
+      t.true(Math.abs(shown.width / shown.height - size[0] / size[1]) < 0.02, `${name} keeps its proportions`);
+    }
+    await page.getByRole('button', { name: 'phone', exact: true }).click();
+    t.is(await page.locator('.handle').count(), 0, 'on a phone the order of the file counts');
+    await page.getByRole('button', { name: 'fit' }).click();
+  },
+);
+
+test.serial('a panel is deleted after a question', async (t) => {
+  const { page, read } = await start();
+  await goTo(page, '#/studio?name=tabbed');
+  const text = await read('tabbed.json5');
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  t.is(await read('tabbed.json5'), text);
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('button', { name: 'Delete the panel' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Dashboards' }).waitFor();
+  await t.throwsAsync(read('tabbed.json5'), { code: 'ENOENT' });
+  await waitUntil(page, async () => (await page.getByRole('link', { name: /Tabbed/ }).count()) === 0);
 });
 
 test.serial('an error is at its field, others are merged or shown, and leaving asks', async (t) => {

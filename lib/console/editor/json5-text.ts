@@ -62,8 +62,9 @@ class Reader {
       const first = this.#text[this.#at]!;
       const key = first === '"' || first === "'" ? this.#string(first) : this.#take(name);
       this.#take(space);
-      if (key === '' || key === '__proto__' || this.#text[this.#at++] !== ':') throw new Error('no key');
-      data[key] = this.value();
+      if (key === '' || this.#text[this.#at++] !== ':') throw new Error('no key');
+      // `__proto__` is a name like any other
+      Object.defineProperty(data, key, { value: this.value(), configurable: true, enumerable: true, writable: true });
     });
     return data;
   }

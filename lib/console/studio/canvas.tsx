@@ -1,13 +1,14 @@
 // The grid of a panel under edit. Widgets show live values, and their controls are locked. By pointer, widgets are selected, moved and
 // resized; whatever is dragged from the palette shows where it would go.
 
-import { createMemo, createSignal, For, onCleanup, onMount, Show } from 'solid-js';
+import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show } from 'solid-js';
 import type { SingleWidget } from '../../dashboard/format.ts';
 import { maxLines, type Pair } from '../../dashboard/place-items.ts';
 import { WidgetPlace } from '../dashboard/widget-place.tsx';
 import type { LiveValues } from '../hub/live-values.ts';
-import { allGrids, type Grid, type Item, isFree } from './panel-data.ts';
-import { completed, type Kinds } from './widget-kinds.ts';
+import { Guarded } from '../parts/guarded.tsx';
+import { allGrids, type Grid, type Item, isFree, type Tab, textOf } from './panel-data.ts';
+import { completed, type Holds, type Kinds } from './widget-kinds.ts';
 
 /** Sizes of screens in which a panel is shown. */
 export const screens = {
@@ -34,7 +35,7 @@ export interface Drag {
   readonly size: Pair;
   /** The cell of the widget under the pointer, from its upper left corner. */
   readonly grip: Pair;
-  readonly isGroup: boolean;
+  readonly holds: Holds;
 }
 
 /** The space around the screen. */
@@ -159,7 +160,11 @@ function StudioGrid(props: CanvasProps & { readonly isOuter: boolean }) {
             known = byKey().get(key) ?? known;
             return known;
           });
-          return <Spot {...props} item={item()} />;
+          return (
+            <Guarded changed={item}>
+              <Spot {...props} item={item()} />
+            </Guarded>
+          );
         }}
       </For>
       <Show when={props.target?.list === props.grid.path && props.target}>
@@ -177,7 +182,7 @@ function places(at: Pair, size: Pair) {
 
 function titleOf({ shown }: Item): string {
   const { type, label, address, addresses } = shown;
-  return [String(type ?? 'widget'), String(label ?? address ?? [addresses].flat()[0] ?? '')].join(' ').trim();
+  return `${textOf(type, 'widget')} ${textOf(label ?? address ?? [addresses].flat()[0])}`.trim();
 }
 
 /** A widget on the grid, with its handles for moving and resizing. */
@@ -194,7 +199,7 @@ function Spot(props: CanvasProps & { readonly item: Item }) {
     const cell = (offset: number, whole: number, count: number) =>
       Math.min(count - 1, Math.max(0, Math.floor((offset / whole) * count)));
     const grip: Pair = [cell(event.clientX - left, width, size[0]), cell(event.clientY - top, height, size[1])];
-    const drag: Drag = { kind, key, size, grip, isGroup: props.item.inner !== undefined };
+    const drag: Drag = { kind, key, size, grip, holds: props.item.inner ? 'widgets' : props.item.tabs && 'tabs' };
     followPointer(
       event,
       (now) => props.drag(drag, now),
@@ -202,19 +207,20 @@ function Spot(props: CanvasProps & { readonly item: Item }) {
     );
   };
   const kind = () => props.kinds.of(props.item.shown.type);
+  const isOuter = () => (props.item.inner ?? props.item.tabs) !== undefined;
   const isBroad = () => {
     const [wide, high] = props.item.size;
-    return props.item.inner !== undefined || (wide > 2 && wide > high * 1.5);
+    return isOuter() || (wide > 2 && wide > high * 1.5);
   };
   return (
     <div
       class="spot"
-      data-type={String(props.item.shown.type ?? '')}
+      data-type={textOf(props.item.shown.type)}
       classList={{
         selected: isSelected(),
         wrong: props.hasError(props.item),
         broad: isBroad(),
-        group: props.item.inner !== undefined,
+        group: isOuter(),
       }}
       data-path={props.item.path}
       style={places(props.item.at, props.item.size)}
@@ -224,10 +230,14 @@ function Spot(props: CanvasProps & { readonly item: Item }) {
       onPointerDown={begin('move')}
       onFocus={(event) => event.target === event.currentTarget && !isSelected() && props.select(props.item, false)}
     >
-      <Show when={props.item.inner} fallback={<Drawn {...props} item={props.item} kind={kind()} />}>
+      <Show when={!isOuter()}>
+        <Drawn {...props} item={props.item} kind={kind()} />
+      </Show>
+      <Show when={props.item.tabs}>{(tabs) => <Pages {...props} tabs={tabs()} />}</Show>
+      <Show when={props.item.inner}>
         {(inner) => (
           <div class="widget group">
-            <h2 class="truncate">{String(props.item.shown.label ?? '')}</h2>
+            <h2 class="truncate">{textOf(props.item.shown.label)}</h2>
             <StudioGrid {...props} grid={inner()} isOuter={false} />
           </div>
         )}
@@ -239,6 +249,42 @@ function Spot(props: CanvasProps & { readonly item: Item }) {
       </Show>
       <Show when={isSelected() && !isFixed()}>
         <span class="handle" title="Drag to resize" onPointerDown={begin('resize')} />
+      </Show>
+    </div>
+  );
+}
+
+/** The pages of a widget with tabs, of which one is shown; a new one is shown at once. */
+function Pages(props: CanvasProps & { readonly item: Item; readonly tabs: readonly Tab[] }) {
+  const [chosen, setChosen] = createSignal(0);
+  const count = () => props.tabs.length;
+  createEffect(on(count, (now, before = now) => now > before && setChosen(now - 1)));
+  const index = () => Math.min(chosen(), count() - 1);
+  return (
+    <div class="widget tabs-widget">
+      <div class="tab-list" role="group" aria-label="Tabs">
+        <For each={props.tabs.map(({ label }) => label)}>
+          {(label, number) => (
+            <button
+              type="button"
+              class="tab truncate"
+              title={label}
+              aria-pressed={index() === number()}
+              onPointerDown={(event) => event.button === 0 && event.stopPropagation()}
+              onClick={() => {
+                setChosen(number());
+                props.select(props.item, false);
+              }}
+            >
+              {label || String(number() + 1)}
+            </button>
+          )}
+        </For>
+      </div>
+      <Show when={props.tabs[index()]?.grid.path} keyed>
+        <div class="tab-page">
+          <StudioGrid {...props} grid={props.tabs[index()]!.grid} isOuter={false} />
+        </div>
       </Show>
     </div>
   );
@@ -268,6 +314,11 @@ function Drawn(props: { readonly item: Item; readonly kind: ReturnType<Kinds['of
   );
 }
 
+/** Whether a list of widgets may contain a widget that contains others: no group is within a group, and no tabs within anything. */
+function mayHold(list: string, holds: Holds): boolean {
+  return holds === undefined || list === 'widgets' || (holds === 'widgets' && /\.tabs\[\d+\]\.widgets$/.test(list));
+}
+
 /** Returns where a drag would put its widget; undefined if it is not over the grid. */
 export function targetAt(
   stage: Element,
@@ -287,8 +338,7 @@ export function targetAt(
     drag.kind === 'resize'
       ? stage.querySelector<HTMLElement>(`[data-list="${own}"]`)
       : lists.findLast(
-          (one) =>
-            (!drag.isGroup || one.dataset.list === 'widgets') && meant.some(({ path }) => path === one.dataset.list),
+          (one) => mayHold(one.dataset.list!, drag.holds) && meant.some(({ path }) => path === one.dataset.list),
         );
   const found = meant.find(({ path }) => path === list?.dataset.list);
   if (list === null || list === undefined || found === undefined) return undefined;

@@ -18,7 +18,7 @@ import {
   splitPath,
   valueAt,
 } from './panel-data.ts';
-import type { Kinds } from './widget-kinds.ts';
+import { type Kind, type Kinds, newTab } from './widget-kinds.ts';
 
 const arrows: Readonly<Record<string, Pair>> = {
   ArrowLeft: [-1, 0],
@@ -54,12 +54,24 @@ export function useEdits(draft: Draft, kinds: Kinds) {
     if (grid === undefined) return;
     const index = lengthOf(list);
     const isLarge = `${size}` !== '1,1';
-    const { widgets, ...settings } = widget;
-    const placedWidget = { ...settings, at, ...(isLarge && { size }) };
+    const { widgets, tabs, ...settings } = widget;
+    const inner = widgets ? { widgets } : tabs ? { tabs } : undefined;
+    const placedWidget = { ...settings, at, ...(isLarge && { size }), ...inner };
     const path = `${list}[${index}]`;
-    if (widgets === undefined) draft.apply([{ path, insert: placedWidget }]);
-    else draft.apply([{ path, text: emptyGroup(placedWidget) }]);
+    draft.apply(inner ? inserted(path, placedWidget) : [{ path, insert: placedWidget }]);
     selectPath(path);
+  };
+  /** Returns the edits that insert a new group or tabs, as a person writes them: the widgets will be on lines of their own. */
+  const inserted = (path: string, settings: object): Op[] => {
+    const [, unit = '  '] = /\n([ \t]+)\S/.exec(draft.text()) ?? [];
+    const indent = unit.repeat(path.split('[').length);
+    const text = writeJson5(settings)
+      .replace(/\[\{ (.*)\[\] \}\] \}$/, `[\n${indent}${unit}{ $1[\n${indent}${unit}] },\n${indent}] }`)
+      .replace(/\[\] \}$/, `[\n${indent}] }`);
+    return [
+      { path, insert: {} },
+      { path, text },
+    ];
   };
   const lengthOf = (list: string): number => {
     const value = valueAt(draft.data(), readPath(list) ?? []);
@@ -127,9 +139,9 @@ export function useEdits(draft: Draft, kinds: Kinds) {
 
   const canGroup = () => {
     const chosen = selectedItems();
-    const isSingle = ({ made, inner, path }: Item) =>
-      made === 0 && inner === undefined && /^widgets\[\d+\]$/.test(path);
-    return kinds.all.some(({ isGroup }) => isGroup) && chosen.length > 0 && chosen.every(isSingle);
+    const isSingle = ({ made, inner, tabs, path }: Item) =>
+      made === 0 && inner === undefined && tabs === undefined && /^widgets\[\d+\]$/.test(path);
+    return kinds.all.some(isGroup) && chosen.length > 0 && chosen.every(isSingle);
   };
   const boxOf = (chosen: readonly Item[]): { readonly at: Pair; readonly size: Pair } => {
     const at: Pair = [Math.min(...chosen.map((item) => item.at[0])), Math.min(...chosen.map((item) => item.at[1]))];
@@ -150,7 +162,7 @@ export function useEdits(draft: Draft, kinds: Kinds) {
   const group = () => {
     if (!canGroup() || whyNoGroup() !== '') return;
     const chosen = selectedItems().toSorted((one, other) => byPath(one.path, other.path));
-    const kind = kinds.all.find(({ isGroup }) => isGroup)!;
+    const kind = kinds.all.find(isGroup)!;
     const {
       at: [left, top],
       size,
@@ -158,10 +170,7 @@ export function useEdits(draft: Draft, kinds: Kinds) {
     // the group comes first, and its widgets move into it with their comments
     const first = splitPath(chosen[0]!.path).index;
     const path = `widgets[${first}]`;
-    const ops: Op[] = [
-      { path, insert: { type: kind.type } },
-      { path, text: emptyGroup({ type: kind.type, at: [left, top], size }) },
-    ];
+    const ops = inserted(path, { type: kind.type, at: [left, top], size, widgets: [] });
     for (const [number, item] of chosen.entries()) {
       const from = splitPath(item.path).index + 1 - number;
       const to = `${path}.widgets[${number}]`;
@@ -176,11 +185,11 @@ export function useEdits(draft: Draft, kinds: Kinds) {
   const ungroup = () => {
     const [item] = selectedItems();
     if (item?.inner === undefined || selectedItems().length > 1) return;
-    const index = splitPath(item.path).index;
+    const { list, index } = splitPath(item.path);
     const isScaled = item.inner.columns !== item.size[0] || item.inner.rows !== item.size[1];
     const ops: Op[] = [];
     for (const [number, child] of item.inner.items.entries()) {
-      const to = `widgets[${index + 1 + number}]`;
+      const to = `${list}[${index + 1 + number}]`;
       const at: Pair = [item.at[0] + child.at[0] - 1, item.at[1] + child.at[1] - 1];
       ops.push({ path: `${item.path}.widgets[0]`, move: to });
       if (!isScaled) ops.push({ path: `${to}.at`, set: at });
@@ -223,6 +232,22 @@ export function useEdits(draft: Draft, kinds: Kinds) {
       if (value !== undefined) draft.apply([{ path: at, set: value }], at);
       else if (isThere) draft.apply([{ path: at, remove: true }]);
     },
+    /** Adds a tab to a widget that has tabs. */
+    addTab(item: Item) {
+      const count = lengthOf(`${item.path}.tabs`);
+      draft.apply(inserted(`${item.path}.tabs[${count}]`, newTab(count + 1)));
+    },
+    /** Moves a tab to the place before it. */
+    moveTab(item: Item, index: number) {
+      draft.apply([{ path: `${item.path}.tabs[${index}]`, move: `${item.path}.tabs[${index - 1}]` }]);
+    },
+    removeTab(item: Item, index: number) {
+      draft.apply([{ path: `${item.path}.tabs[${index}]`, remove: true }]);
+    },
+    nameTab(item: Item, index: number, label: string) {
+      const path = `${item.path}.tabs[${index}].label`;
+      draft.apply([{ path, set: label }], path);
+    },
     /** Acts on a key; returns whether it means something here. */
     press(event: KeyboardEvent): boolean {
       const isControl = event.ctrlKey || event.metaKey;
@@ -242,10 +267,7 @@ export function useEdits(draft: Draft, kinds: Kinds) {
   };
 }
 
-/** Returns the text of a new group, as a person writes one: its widgets will be on lines of their own. */
-function emptyGroup(settings: object): string {
-  return writeJson5({ ...settings, widgets: [] }).replace(/\[\] \}$/, '[\n] }');
-}
+const isGroup = ({ holds }: Kind) => holds === 'widgets';
 
 /** Returns the path of a list after an item was removed. */
 function afterRemoval(list: string, removed: string): string {

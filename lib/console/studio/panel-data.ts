@@ -38,8 +38,15 @@ export interface Item {
   readonly size: Pair;
   /** The number of widgets that the item of the file makes; 0 if it is no template. */
   readonly made: number;
-  /** The grid within it. */
+  /** The grid of a group. */
   readonly inner?: Grid;
+  /** The pages of a widget with tabs. */
+  readonly tabs?: readonly Tab[];
+}
+
+export interface Tab {
+  readonly label: string;
+  readonly grid: Grid;
 }
 
 const defaultColumns = 6;
@@ -59,6 +66,11 @@ export function isObject(value: unknown): value is Widget {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns a setting as text; anything that is neither text nor a number is `fallback`. */
+export function textOf(value: unknown, fallback = ''): string {
+  return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : fallback;
+}
+
 /** Returns the grid of a panel. */
 export function gridOf(data: PanelData): Grid {
   const rows = data.rows === undefined ? undefined : countOf(data.rows, maxLines);
@@ -69,7 +81,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-interface Placed extends Omit<Item, 'at' | 'size' | 'inner'> {
+interface Placed extends Omit<Item, 'at' | 'size' | 'inner' | 'tabs'> {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
@@ -79,8 +91,9 @@ function createGrid(
   columns: number,
   rows: number | undefined,
   variables: Readonly<Record<string, unknown>>,
+  copies = 0,
 ): Grid {
-  const items = [...made(list, path, variables, 0)].slice(0, maxMade);
+  const items = [...made(list, path, variables, copies)].slice(0, maxMade);
   const sizes = items.map(({ shown }) => ({ at: pairOf(shown.at), size: pairOf(shown.size) ?? ([1, 1] as Pair) }));
   const placed = placeItems(sizes, columns, rows);
   return {
@@ -92,11 +105,35 @@ function createGrid(
       const size = sizes[index]!.size;
       const { shown } = item;
       const at = placed.at[index]!;
-      if (!Array.isArray(shown.widgets)) return { ...item, at, size };
-      const [wide, high] = [countOf(shown.columns, size[0]), countOf(shown.rows, size[1])];
-      return { ...item, at, size, inner: createGrid(shown.widgets, `${item.path}.widgets`, wide, high, own) };
+      const page = ({ widgets, columns: wide, rows: high }: Widget, where: string, variables = own, copies = 0) =>
+        createGrid(
+          listOf(widgets),
+          `${where}.widgets`,
+          countOf(wide, size[0]),
+          countOf(high, size[1]),
+          variables,
+          copies,
+        );
+      if (Array.isArray(shown.widgets)) return { ...item, at, size, inner: page(shown, item.path) };
+      if (!Array.isArray(shown.tabs)) return { ...item, at, size };
+      const tabs = shown.tabs.flatMap((tab: unknown, number): Tab[] => {
+        if (!isObject(tab)) return [];
+        const copies = copiesOf(tab, own);
+        return copies.map((variables) => {
+          const label = textOf(expandAll(tab.label, variables));
+          const grid = page(tab, `${item.path}.tabs[${number}]`, variables, tab.each === undefined ? 0 : copies.length);
+          return { label, grid };
+        });
+      });
+      return { ...item, at, size, tabs };
     }),
   };
+}
+
+/** Returns the variables of each copy that `each` makes of an item; without `each`, those of the item. */
+function copiesOf({ each }: Widget, variables: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>[] {
+  if (each === undefined) return [variables];
+  return combinationsOf(expandAll(each, variables)).map((one) => ({ ...variables, ...one }));
 }
 
 function* made(
@@ -108,10 +145,9 @@ function* made(
   for (const [index, widget] of list.entries()) {
     if (!isObject(widget)) continue;
     const at = `${path}[${index}]`;
-    const all = widget.each === undefined ? [{}] : combinationsOf(expandAll(widget.each, variables));
+    const all = copiesOf(widget, variables);
     const makes = widget.each === undefined ? count : all.length;
-    for (const [number, one] of all.entries()) {
-      const own = { ...variables, ...one };
+    for (const [number, own] of all.entries()) {
       if (widget.type === undefined && Array.isArray(widget.widgets)) {
         for (const item of made(widget.widgets, `${at}.widgets`, own, makes))
           yield { ...item, key: `${number} ${item.key}` };
@@ -131,14 +167,19 @@ function expandAll(value: unknown, variables: Readonly<Record<string, unknown>>)
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, expandAll(one, variables)]));
 }
 
-/** Returns all items of a grid and of its groups. */
-export function allItems({ items }: Grid): Item[] {
-  return items.flatMap((item) => [item, ...(item.inner ? allItems(item.inner) : [])]);
+/** Returns the grids within an item. */
+function gridsIn({ inner, tabs = [] }: Item): Grid[] {
+  return inner ? [inner] : tabs.map(({ grid }) => grid);
 }
 
-/** Returns the grids of a panel: the outer grid and the grids of groups. */
+/** Returns all items of a grid, of its groups and of its tabs. */
+export function allItems({ items }: Grid): Item[] {
+  return items.flatMap((item) => [item, ...gridsIn(item).flatMap(allItems)]);
+}
+
+/** Returns the grids of a panel: the outer grid and the grids of groups and tabs. */
 export function allGrids(grid: Grid): Grid[] {
-  return [grid, ...grid.items.flatMap(({ inner }) => (inner ? allGrids(inner) : []))];
+  return [grid, ...grid.items.flatMap((item) => gridsIn(item).flatMap(allGrids))];
 }
 
 /** Whether a place of a grid is free, apart from some items. */

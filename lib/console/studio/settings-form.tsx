@@ -3,7 +3,8 @@
 import { createUniqueId, For, Index, type JSX, Match, Show, Switch } from 'solid-js';
 import { readJson5, writeJson5 } from '../editor/json5-text.ts';
 import { AddressField } from '../parts/address-input.tsx';
-import { isObject } from './panel-data.ts';
+import type { useEdits } from './edits.ts';
+import { type Item, isObject, textOf } from './panel-data.ts';
 import { emptyValue, isAddress, plain, type Schema, type Setting } from './widget-kinds.ts';
 
 interface FieldProps {
@@ -46,6 +47,63 @@ export function SettingsForm(props: {
   );
 }
 
+/** The tabs of a widget: their names and their order. */
+export function TabsForm(props: {
+  readonly item: Item;
+  readonly isLocked: boolean;
+  errorsOf(index: number): readonly string[];
+  readonly edits: Pick<ReturnType<typeof useEdits>, 'addTab' | 'moveTab' | 'nameTab' | 'removeTab'>;
+}) {
+  const tabs = () => (Array.isArray(props.item.widget.tabs) ? (props.item.widget.tabs as readonly unknown[]) : []);
+  const nameOf = (tab: unknown) => (isObject(tab) ? textOf(tab.label) : '');
+  return (
+    <fieldset class="settings" disabled={props.isLocked || props.item.made > 0}>
+      <div class="setting">
+        <span class="name">tabs *</span>
+        <div class="list">
+          <Index each={tabs()}>
+            {(tab, index) => (
+              <>
+                <span class="entry">
+                  <input
+                    type="text"
+                    aria-label={`Name of tab ${index + 1}`}
+                    aria-invalid={props.errorsOf(index).length > 0}
+                    value={nameOf(tab())}
+                    onInput={(event) => props.edits.nameTab(props.item, index, event.currentTarget.value)}
+                  />
+                  <button
+                    type="button"
+                    class="quiet"
+                    disabled={index === 0}
+                    aria-label={`Move tab ${index + 1} to the left`}
+                    onClick={() => props.edits.moveTab(props.item, index)}
+                  >
+                    ←
+                  </button>
+                  <button
+                    type="button"
+                    class="quiet"
+                    disabled={tabs().length === 1}
+                    aria-label={`Remove tab ${index + 1} with its widgets`}
+                    onClick={() => props.edits.removeTab(props.item, index)}
+                  >
+                    ×
+                  </button>
+                </span>
+                <For each={props.errorsOf(index)}>{(error) => <p class="error">{error}</p>}</For>
+              </>
+            )}
+          </Index>
+          <button type="button" class="quiet" aria-label="Add a tab" onClick={() => props.edits.addTab(props.item)}>
+            +
+          </button>
+        </div>
+      </div>
+    </fieldset>
+  );
+}
+
 function Field(props: FieldProps): JSX.Element {
   const { schema } = props;
   const items = typeof schema.items === 'object' ? plain(schema.items) : undefined;
@@ -55,7 +113,7 @@ function Field(props: FieldProps): JSX.Element {
       <Match when={isAddress(schema)}>
         <AddressField
           label={props.label}
-          address={String(props.value ?? '')}
+          address={textOf(props.value)}
           isWrong={props.isWrong}
           choose={(address) => props.change(address === '' ? undefined : address)}
         />
@@ -75,7 +133,7 @@ function Field(props: FieldProps): JSX.Element {
             </Show>
             <For each={options()}>
               {(option) => (
-                <option value={String(option)} selected={String(props.value ?? schema.default) === option}>
+                <option value={String(option)} selected={(props.value ?? schema.default) === option}>
                   {String(option)}
                 </option>
               )}
@@ -117,7 +175,7 @@ function TextField(props: FieldProps) {
       aria-invalid={props.isWrong}
       maxLength={props.schema.maxLength}
       placeholder={placeholderOf(props.schema)}
-      value={String(props.value ?? '')}
+      value={textOf(props.value)}
       onInput={(event) => props.change(event.currentTarget.value === '' ? undefined : event.currentTarget.value)}
     />
   );
@@ -133,7 +191,7 @@ function NumberField(props: FieldProps) {
       min={props.schema.minimum}
       max={props.schema.maximum}
       placeholder={placeholderOf(props.schema)}
-      value={props.value === undefined ? '' : String(props.value)}
+      value={textOf(props.value)}
       onInput={(event) => {
         const { value, valueAsNumber, validity } = event.currentTarget;
         if (validity.badInput) return;

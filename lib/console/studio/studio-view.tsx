@@ -17,8 +17,8 @@ import { Canvas, type Drag, followPointer, type Screen, screens, type Target, ta
 import { createDraft } from './draft.ts';
 import { useEdits } from './edits.ts';
 import { type Offer, Palette } from './palette.tsx';
-import { allItems, type Item } from './panel-data.ts';
-import { SettingsForm } from './settings-form.tsx';
+import { allItems, type Item, textOf } from './panel-data.ts';
+import { SettingsForm, TabsForm } from './settings-form.tsx';
 import { addressesIn, type Kinds, readKinds, type Schema } from './widget-kinds.ts';
 
 const Others = lazy(async () => ({ default: (await import('../editor/others.tsx')).Others }));
@@ -164,7 +164,7 @@ function Studio(props: { readonly source: SourceFile; readonly name: string; rea
   };
   const take = (offer: Offer, event: PointerEvent) => {
     if (screen() === 'phone') setScreen('fit');
-    const one: Drag = { kind: 'new', key: '', size: offer.kind.size, grip: [0, 0], isGroup: offer.kind.isGroup };
+    const one: Drag = { kind: 'new', key: '', size: offer.kind.size, grip: [0, 0], holds: offer.kind.holds };
     event.preventDefault();
     followPointer(
       event,
@@ -279,7 +279,7 @@ function Bar(props: {
   const { draft } = props;
   return (
     <div class="bar">
-      <h1 class="truncate">{String(draft.data()?.title || props.name)}</h1>
+      <h1 class="truncate">{textOf(draft.data()?.title, props.name)}</h1>
       <div class="segments" role="group" aria-label="Screen">
         <For each={Object.keys(screens) as Screen[]}>
           {(one) => (
@@ -337,7 +337,7 @@ function Settings(props: {
           </>
         }
       >
-        <h2>{single() ? String(single()!.shown.type ?? 'widget') : `${props.items.length} widgets`}</h2>
+        <h2>{single() ? textOf(single()!.shown.type, 'widget') : `${props.items.length} widgets`}</h2>
         <p class="fields">
           <button type="button" disabled={props.isLocked} onClick={edits.copy} title="Ctrl+D">
             Copy
@@ -365,6 +365,16 @@ function Settings(props: {
           <p class="warning">
             <code>each</code> makes {single()!.made} copies: a change applies to all. Move the widget in the text.
           </p>
+        </Show>
+        <Show when={single()?.tabs && single()}>
+          {(item) => (
+            <TabsForm
+              item={item()}
+              isLocked={props.isLocked}
+              errorsOf={(index) => draft.errorsAt(`${item().path}.tabs[${index}].label`).map(({ message }) => message)}
+              edits={edits}
+            />
+          )}
         </Show>
         <Show when={path()} keyed>
           {(at) => (

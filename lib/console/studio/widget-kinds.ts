@@ -32,6 +32,8 @@ export interface Schema {
 type Pair = readonly [number, number];
 export type Widget = Readonly<Record<string, unknown>>;
 
+export type Holds = 'widgets' | 'tabs' | undefined;
+
 export interface Setting {
   readonly name: string;
   readonly schema: Schema;
@@ -47,8 +49,8 @@ export interface Kind {
   readonly presets: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly size: Pair;
   readonly settings: readonly Setting[];
-  /** Whether it contains widgets. */
-  readonly isGroup: boolean;
+  /** What it contains: widgets, or tabs of widgets. */
+  readonly holds: Holds;
 }
 
 export interface Kinds {
@@ -58,7 +60,7 @@ export interface Kinds {
   of(type: unknown): Kind | undefined;
 }
 
-const internal = new Set(['type', 'each', 'widgets', '$schema']);
+const internal = new Set(['type', 'each', 'widgets', 'tabs', '$schema']);
 
 /** Reads the JSON Schema of dashboards. */
 export function readKinds(schema: Schema): Kinds {
@@ -72,13 +74,13 @@ export function readKinds(schema: Schema): Kinds {
   };
   visit(schema);
   const all = [...kinds.values()];
-  return { all, panel: settingsOf(schema), of: (type) => kinds.get(String(type)) };
+  return { all, panel: settingsOf(schema), of: (type) => (typeof type === 'string' ? kinds.get(type) : undefined) };
 }
 
 function kindOf(type: string, schema: Schema): Kind {
   const { description = '', suits, isSecondary = false, presets = {}, size = [1, 1] } = schema.properties!.type!;
-  const isGroup = schema.properties!.widgets !== undefined;
-  return { type, about: description, suits, isSecondary, presets, size, settings: settingsOf(schema), isGroup };
+  const holds = (['widgets', 'tabs'] as const).find((name) => schema.properties![name] !== undefined);
+  return { type, about: description, suits, isSecondary, presets, size, settings: settingsOf(schema), holds };
 }
 
 function settingsOf({ properties = {}, required = [] }: Schema): Setting[] {
@@ -154,8 +156,13 @@ export function newWidget(kind: Kind, parameter?: Pick<ParameterInfo, 'parameter
     if (!slot.isList) widget[slot.setting.name] = address;
     else widget[slot.setting.name] = address === '' ? [] : [address];
   }
-  if (kind.isGroup) widget.widgets = [];
+  if (kind.holds === 'widgets') widget.widgets = [];
+  if (kind.holds === 'tabs') widget.tabs = [newTab(1)];
   return { ...widget, ...(parameter && kind.presets[parameter.type]) };
+}
+
+export function newTab(number: number): Widget {
+  return { label: `Tab ${number}`, widgets: [] };
 }
 
 /** The initial value of a required setting. */
