@@ -46,6 +46,7 @@ const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
   'connections/mqtt/': ['device/', 'expression/', 'json5/'],
   'connections/dmx/': ['device/'],
   'connections/osc/': ['device/'],
+  'connections/satellite/': ['device/', 'ws'],
   'connections/tsl-umd/': ['device/'],
   'connections/rest-api/': ['wire/', 'json5/', 'expression/', 'dashboard/', 'net/', 'regex/'],
   'connections/store/': ['backup/', 'json5/', 'wire/'],

@@ -12,6 +12,7 @@ export const registry = {
   nats: () => import('./nats/nats.ts').then(({ nats }) => nats),
   osc: () => import('./osc/osc.ts').then(({ osc }) => osc),
   'rest-api': () => import('./rest-api/rest-api.ts').then(({ restApi }) => restApi),
+  satellite: () => import('./satellite/satellite.ts').then(({ satellite }) => satellite),
   schedule: () => import('./schedule/schedule.ts').then(({ schedule }) => schedule),
   store: () => import('./store/store.ts').then(({ store }) => store),
   timer: () => import('./timer/timer.ts').then(({ timer }) => timer),

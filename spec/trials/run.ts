@@ -20,6 +20,7 @@ const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>>
   osc: () => import('./osc/osc.ts'),
   recipes: () => import('./recipes.ts'),
   resume: () => import('./resume/resume.ts'),
+  satellite: () => import('./satellite/satellite.ts'),
   shadow: () => import('./shadow/shadow.ts'),
   standards: () => import('./standards/standards.ts'),
   soak: () => import('./soak/soak.ts'),

@@ -1,0 +1,187 @@
+// The connection type `satellite`: Stream Decks and other surfaces that speak the Companion Satellite protocol connect to the hub. Their keys
+// show texts, colours and images of parameters, and their presses are parameters.
+
+import { Observable } from 'rxjs';
+import { ReadingRounds } from '../../device/paced-reader.ts';
+import type { Transport } from '../../device/transport.ts';
+import { claimTcpPort } from '../claim.ts';
+import { type ConnectionContext, type ConnectionEvent, defineConnectionType, playedPackets } from '../connection.ts';
+import { createGuard } from '../places.ts';
+import { showLine } from './lines.ts';
+import { type Link, type LinkEvents, listenTcp, listenWebSocket, maxLinks, type SurfacePort } from './links.ts';
+import { SatelliteSession } from './session.ts';
+import {
+  declarationsOf,
+  idOf,
+  listenPlaces,
+  type OwnKey,
+  type SatelliteSettings,
+  settingsSchema,
+  shownParts,
+  surfacesOf,
+} from './settings.ts';
+
+export const satellite = defineConnectionType({
+  type: 'satellite',
+  isExternal: true,
+  settingsSchema,
+  durations: ['idleTimeout'],
+  isKept: true,
+  parameters: declarationsOf,
+  mistakes: (settings) => surfacesOf(settings).mistakes,
+  claims: (settings) =>
+    Object.values(listenPlaces(settings)).flatMap((place) =>
+      place === undefined ? [] : claimTcpPort(place.port, place.host),
+    ),
+  isSimulated: ({ simulate }) => simulate,
+  showFrame: showLine,
+  played: {
+    messages: () => playedPackets(true, showLine, (text) => Buffer.from(`${text}\n`)),
+    run,
+  },
+  run: (context) => run(context),
+});
+
+/** Runs the connection over the transport of a test, or else over the ports of the settings. */
+function run(context: ConnectionContext<SatelliteSettings>, played?: Transport): Observable<ConnectionEvent> {
+  return new Observable((subscriber) => {
+    const { settings, scheduler, own, log } = context;
+    const { list } = surfacesOf(settings);
+    const session = new SatelliteSession(
+      {
+        surfaces: list,
+        idleTimeoutMs: settings.idleTimeout,
+        scheduler,
+        isPlayed: played !== undefined,
+        read: (id) => own(id)?.value,
+      },
+      {
+        set: (id, value) => {
+          const parameter = own(id);
+          if (parameter?.type === 'T' || parameter?.value !== value)
+            subscriber.next({ set: id, own: parameter, value });
+        },
+        connected: (surface, isConnected) =>
+          context.turn(() => {
+            subscriber.next({ stale: !isConnected, device: surface.id });
+            subscriber.next({ set: `${surface.id}/connected`, value: isConnected });
+            if (!isConnected) return;
+            for (const key of surface.keys) {
+              const parameter = own(idOf(key, 'pressed'));
+              if (parameter?.value === undefined)
+                subscriber.next({ set: idOf(key, 'pressed'), own: parameter, value: false, isRestored: true });
+            }
+          }),
+        wire: (direction, bytes, fault) => context.wire(direction, bytes, fault),
+        log: (message, kind) => log.warn({}, message, kind),
+      },
+    );
+    const changed = new Set<OwnKey>();
+    const flush = context.atSettle(() => {
+      for (const key of changed) session.change(key);
+      changed.clear();
+      session.draw();
+    });
+    const writing = list.flatMap((surface) => [
+      context.inbox(`${surface.id}/brightness`).subscribe({
+        next: (value) => session.setBrightness(surface, value as number),
+        error: (error) => subscriber.error(error),
+      }),
+      ...surface.keys.flatMap((key) =>
+        shownParts(key).map((part) =>
+          context.inbox(idOf(key, part)).subscribe({
+            next: () => {
+              changed.add(key);
+              if (changed.size === 1) flush();
+            },
+            error: (error) => subscriber.error(error),
+          }),
+        ),
+      ),
+    ]);
+    const refuse = (reason: string) => {
+      context.wire('in', new Uint8Array(), reason);
+      log.warn({}, `a link was refused: ${reason}`, `refused: ${reason}`);
+    };
+    const guard = createGuard(settings.allowFrom);
+    const whyNot = (address: string) => {
+      if (guard?.(address.replace(/^::ffff:/, '')) === false) return 'expected a surface from an allowed address';
+      return session.linkCount >= maxLinks ? `expected at most ${maxLinks} links` : undefined;
+    };
+    let isStopped = false;
+    const goOnline = () => {
+      if (isStopped) return;
+      subscriber.next({ state: 'running' });
+      for (const surface of list) {
+        subscriber.next({ stale: true, device: surface.id });
+        subscriber.next({ set: `${surface.id}/connected`, value: false });
+      }
+    };
+    const closing = settings.simulate
+      ? simulate(goOnline)
+      : played === undefined
+        ? listen(
+            settings,
+            { rounds: new ReadingRounds(), whyNot, refuse, accept: (link) => session.join(link) },
+            goOnline,
+            (error) => {
+              if (!isStopped) subscriber.error(error);
+            },
+          )
+        : play(played, (link) => session.join(link), goOnline);
+    return () => {
+      isStopped = true;
+      for (const one of writing) one.unsubscribe();
+      session.stop();
+      context.finish(closing());
+    };
+  });
+}
+
+/** Opens the ports. Returns a function that closes them. */
+function listen(
+  settings: SatelliteSettings,
+  options: Omit<Parameters<typeof listenTcp>[0], 'place'>,
+  opened: () => void,
+  failed: (error: unknown) => void,
+): () => Promise<void> {
+  const { tcp, webSocket } = listenPlaces(settings);
+  const ports = Promise.allSettled([
+    ...(tcp === undefined ? [] : [listenTcp({ ...options, place: tcp })]),
+    ...(webSocket === undefined ? [] : [listenWebSocket({ ...options, place: webSocket })]),
+  ]);
+  const closeAll = async () => {
+    const open = (await ports).flatMap((port) => (port.status === 'fulfilled' ? [port.value] : []));
+    await Promise.all(open.map((port: SurfacePort) => port.close()));
+  };
+  void ports.then((results) => {
+    const refused = results.find((port) => port.status === 'rejected');
+    if (refused === undefined) opened();
+    else failed(refused.reason);
+  });
+  return closeAll;
+}
+
+function simulate(opened: () => void): () => Promise<void> {
+  opened();
+  return async () => {};
+}
+
+/** Joins a surface that a test plays. */
+function play(transport: Transport, join: (link: Link) => LinkEvents, opened: () => void): () => Promise<void> {
+  let events: LinkEvents | undefined;
+  const sending = transport.open({
+    opened: () => {
+      opened();
+      events = join({
+        name: transport.name,
+        unsentBytes: 0,
+        send: (line) => sending.send(Buffer.from(line)),
+        end: () => sending.end(),
+      });
+    },
+    received: (bytes) => events?.received(Buffer.from(bytes)),
+    closed: () => events?.closed(),
+  });
+  return async () => sending.end();
+}
