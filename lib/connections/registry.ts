@@ -5,6 +5,7 @@ export const registry = {
   device: () => import('./device/device.ts').then(({ device }) => device),
   dmx: () => import('./dmx/dmx.ts').then(({ dmx }) => dmx),
   dummy: () => import('./dummy/dummy.ts').then(({ dummy }) => dummy),
+  'ember-plus': () => import('./ember-plus/ember-plus.ts').then(({ emberPlus }) => emberPlus),
   keyboard: () => import('./keyboard/keyboard.ts').then(({ keyboard }) => keyboard),
   mail: () => import('./mail/mail.ts').then(({ mail }) => mail),
   modbus: () => import('./modbus/modbus.ts').then(({ modbus }) => modbus),

@@ -21,6 +21,10 @@ export interface Place {
 export interface Sender {
   readonly name: string;
   send(packet: Uint8Array): void;
+  /** Of a client of a TCP port: the number of bytes that wait to be sent. */
+  readonly unsentBytes?: number;
+  /** Of a client of a TCP port: ends its link. */
+  end?(): void;
 }
 
 export interface PacketTransport extends Transport {
@@ -238,6 +242,10 @@ export interface TcpServerOptions extends PortOptions {
   readonly framing: Framing;
   /** The time for which a client may be silent before its link ends, in milliseconds; undefined means no limit. */
   readonly idleTimeoutMs: number | undefined;
+  /** A client is connected. */
+  joined?(client: Sender): void;
+  /** The link of a client has ended. */
+  left?(client: Sender): void;
 }
 
 /** A TCP port for any number of clients. It is open while the hub listens. */
@@ -306,7 +314,7 @@ export class TcpPort implements PacketTransport {
   }
 
   #take(socket: Socket): void {
-    const { guard, refuse, framing, idleTimeoutMs } = this.#options;
+    const { guard, refuse, framing, idleTimeoutMs, joined, left } = this.#options;
     const { remoteAddress = '', remotePort = 0 } = socket;
     socket.on('error', () => socket.destroy());
     if (guard?.(remoteAddress) === false || this.#clients.size >= maxClients) {
@@ -319,16 +327,22 @@ export class TcpPort implements PacketTransport {
       return;
     }
     const framer = framing.createFramer(refuse);
+    const leave = () => {
+      if (this.#clients.delete(client)) left?.(client);
+    };
     const client: Client = {
       name: `${remoteAddress}:${remotePort}`,
       send: (packet) => {
         if (socket.writableLength + packet.length > maxUnsentBytes) socket.destroy();
         else socket.write(framing.wrap(packet));
       },
+      get unsentBytes() {
+        return socket.writableLength;
+      },
       end: () => {
         reader.end();
         socket.destroy();
-        this.#clients.delete(client);
+        leave();
       },
     };
     const reader = new PacedReader(this.#rounds, {
@@ -346,9 +360,10 @@ export class TcpPort implements PacketTransport {
         }
       },
       pause: (isPaused) => void (isPaused ? socket.pause() : socket.resume()),
-      closed: () => this.#clients.delete(client),
+      closed: leave,
     });
     this.#clients.add(client);
+    joined?.(client);
     if (idleTimeoutMs !== undefined) socket.setTimeout(idleTimeoutMs, () => socket.destroy());
     socket.on('close', () => reader.close());
     socket.on('data', (bytes: Buffer) => reader.push(bytes));

@@ -2,12 +2,10 @@
 
 import { Observable } from 'rxjs';
 import { acceptedValue } from '../../device/payload.ts';
-import { readRegularFileSync } from '../../files/regular-file.ts';
-import { messageOf } from '../../model/error.ts';
-import { isJsonObject } from '../../model/json-object.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
-import { type Value, type ValueType, valueTypes } from '../../model/value.ts';
+import type { Value } from '../../model/value.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
+import { readExpected } from '../expected.ts';
 import type { HubPort } from '../hub-port.ts';
 import { Loss } from '../loss.ts';
 import type { ResolvePath, SettingMistake } from '../setting.ts';
@@ -17,9 +15,6 @@ import { Broker } from './broker.ts';
 import { Discovery, refusedId } from './discovery.ts';
 import { compileParameters, type OpenTemplate } from './parameters.ts';
 import { createTransports, type MqttSettings, settingsSchema } from './settings.ts';
-
-/** The longest file of expected parameters, in bytes. */
-const maxFileBytes = 1_048_576;
 
 const refusedDeclaration: ParameterDeclaration = {
   id: refusedId,
@@ -220,40 +215,18 @@ function expectedOf(
   resolvePath: ResolvePath,
 ): { readonly declarations: readonly ParameterDeclaration[]; readonly mistakes: readonly SettingMistake[] } {
   const { expect, discover } = settings;
-  const declarations = new Map<string, ParameterDeclaration>();
-  const mistakes: SettingMistake[] = [];
-  const lines = typeof expect === 'string' ? linesOfFile(expect, resolvePath) : expect;
-  if (typeof lines === 'string') return { declarations: [], mistakes: [{ path: ['expect'], message: lines }] };
-  for (const [index, line] of lines.entries()) {
-    const path = typeof expect === 'string' ? ['expect'] : ['expect', index];
-    const at = line.lastIndexOf(',');
-    const [id, type] = [line.slice(0, at).trim(), line.slice(at + 1).trim()];
-    const binding = open.map((one) => one.bindId(id)).find((one) => one !== undefined);
-    if (!valueTypes.includes(type as ValueType))
-      mistakes.push({ path, message: `expected a value type S, B, I, F or T after the comma, got "${type}"` });
-    else if (binding === undefined && discover === undefined)
-      mistakes.push({ path, message: `unknown discovered parameter "${id}": no template of parameters fits` });
-    else if (binding !== undefined && binding.type !== type)
-      mistakes.push({ path, message: `expected the value type ${binding.type} of ${id}, got "${type}"` });
-    else if (declarations.has(id)) mistakes.push({ path, message: `expected each parameter once, got "${id}" twice` });
-    else
-      declarations.set(
-        id,
-        binding === undefined
-          ? { id, type: type as ValueType, access: 'read-write', isConfirmed: true }
-          : declarationOf(binding),
-      );
-  }
-  return { declarations: [...declarations.values()], mistakes };
-}
-
-/** Reads a file such as `{"lamp/state":"B"}` as lines. Returns text if the file has an error. */
-function linesOfFile(file: string, resolvePath: ResolvePath): readonly string[] | string {
-  try {
-    const data: unknown = JSON.parse(readRegularFileSync(resolvePath(file), maxFileBytes).toString());
-    if (!isJsonObject(data)) return `expected an object of value types by Parameter ID in ${file}`;
-    return Object.entries(data).map(([id, type]) => `${id},${String(type)}`);
-  } catch (error) {
-    return `expected the output of patchbay types --of in ${file}, got ${messageOf(error)}`;
-  }
+  const bindingOf = (id: string) => open.map((one) => one.bindId(id)).find((one) => one !== undefined);
+  const { list, mistakes } = readExpected(expect, resolvePath, (id, type) => {
+    const binding = bindingOf(id);
+    if (binding === undefined)
+      return discover === undefined
+        ? `unknown discovered parameter "${id}": no template of parameters fits`
+        : undefined;
+    return binding.type === type ? undefined : `expected the value type ${binding.type} of ${id}, got "${type}"`;
+  });
+  const declarations = list.map(({ id, type }): ParameterDeclaration => {
+    const binding = bindingOf(id);
+    return binding === undefined ? { id, type, access: 'read-write', isConfirmed: true } : declarationOf(binding);
+  });
+  return { declarations, mistakes };
 }

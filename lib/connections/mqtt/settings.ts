@@ -7,6 +7,7 @@ import { parameterIdMistake } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';
 import { type About, valueClasses } from '../../model/parameter.ts';
 import { valueTypes } from '../../model/value.ts';
+import { expectSetting } from '../expected.ts';
 import { lossSetting } from '../loss.ts';
 import { durationSetting, integerSetting, type ResolvePath, readTlsFile } from '../setting.ts';
 
@@ -184,14 +185,9 @@ export const settingsSchema = z.strictObject({
     .optional()
     .describe('Publishes the parameters of the hub below a prefix, and accepts writes there'),
   discover: discoverSchema.optional().describe('Devices that announce themselves through the broker'),
-  expect: z
-    .union([z.array(z.string({ error: 'a line such as "lamp/state,B"' })).max(10_000), z.string().min(1)], {
-      error: 'a list of lines such as "lamp/state,B", or the path of a file written by patchbay types --of',
-    })
-    .default([])
-    .describe(
-      'Discovered parameters that flow files may use before their devices announce them: lamp/state,B; or a file written by `patchbay types --of`',
-    ),
+  expect: expectSetting(
+    'Discovered parameters that flow files may use before their devices announce them: lamp/state,B; or a file written by `patchbay types --of`',
+  ),
   maxDiscovered: integerSetting(1, 100_000)
     .default(maxDiscovered)
     .describe('The maximum number of discovered parameters'),

@@ -1,0 +1,741 @@
+// The consumer: mirrors the tree of a provider. After each connect it asks for the directories of all nodes, compares what it finds with what
+// it has, and then follows the changes. A write is pending until the provider reports the value.
+
+import { Subscription } from 'rxjs';
+import { DeviceLink } from '../../device/link.ts';
+import type { Transport } from '../../device/transport.ts';
+import { parameterIdMistake } from '../../model/address.ts';
+import { HubError, messageOf } from '../../model/error.ts';
+import { globToRegExp } from '../../model/glob.ts';
+import type { Change, Parameter, ParameterDeclaration } from '../../model/parameter.ts';
+import { convert, type Value, type ValueType } from '../../model/value.ts';
+import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
+import {
+  type Connection,
+  type Contents,
+  commands,
+  decodeGlow,
+  type Element,
+  type ElementKind,
+  encodeCommand,
+  encodeElements,
+  type GlowMessage,
+  type GlowValue,
+  readStream,
+} from './glow.ts';
+import {
+  type ParameterPoint,
+  type Point,
+  pointOfFunction,
+  pointOfParameter,
+  pointOfTargets,
+  sourcesOf,
+  valueOfSources,
+} from './points.ts';
+import { command as frame } from './s101.ts';
+import type { EmberPlusSettings } from './settings.ts';
+
+/** The maximum number of elements of a provider that are kept. */
+export const maxElements = 200_000;
+/** How many requests may wait for answers. */
+const window = 32;
+/** The time for which a write stays pending until the provider reports the value, in milliseconds. */
+const confirmMs = 5000;
+/** The maximum number of unsent bytes at which a write is sent; the others wait, one per parameter. */
+const maxQueuedBytes = 262_144;
+/** The maximum number of connections of a matrix in one message. */
+const connectionsPerMessage = 256;
+/** The maximum number of invocations whose results are awaited. */
+const maxInvocations = 1024;
+const requestTries = 2;
+
+export interface ConsumerOptions {
+  readonly context: ConnectionContext<EmberPlusSettings>;
+  readonly transports: readonly Transport[];
+  /** The parameters of the setting `expect`, by ID. */
+  readonly expected: ReadonlyMap<string, ValueType>;
+  emit(event: ConnectionEvent): void;
+  /** The tree is mirrored, or the provider is offline. */
+  running(): void;
+  away(reason: string): void;
+  random?(): number;
+}
+
+/** An element of the tree. */
+interface Entry {
+  readonly kind: ElementKind;
+  readonly path: string;
+  readonly id: string;
+  readonly parent: Entry | undefined;
+  readonly children: Entry[];
+  /** The names of the children. */
+  readonly names: Set<string>;
+  contents: Contents;
+  isOnline: boolean;
+  /** The nearest node, from this one upwards, that reports whether it is online. */
+  device: Entry | undefined;
+  /** The parameter, or the function. */
+  live: Live | undefined;
+  /** The targets of a matrix. */
+  targets: Map<number, Live> | undefined;
+  sources: readonly number[] | undefined;
+}
+
+/** A parameter of the hub. It outlives a link, unlike its entry. */
+interface Live {
+  readonly id: string;
+  readonly type: ValueType;
+  /** What was declared, as text. */
+  key: string;
+  point: Point;
+  entry: Entry;
+  target: number | undefined;
+  own: Parameter | undefined;
+  writing: Subscription | undefined;
+  unsent: Value | undefined;
+  wanted:
+    | { readonly value: Value; readonly before: Value | undefined; readonly change: Change | undefined }
+    | undefined;
+  timer: Subscription | undefined;
+  /** Whether the tree has it since the last connect. */
+  isThere: boolean;
+}
+
+interface Request {
+  readonly entry: Entry;
+  readonly tries: number;
+  readonly timer: Subscription;
+}
+
+export class Consumer {
+  readonly #options: ConsumerOptions;
+  readonly #link: DeviceLink;
+  readonly #flush: () => void;
+  readonly #isIncluded: (id: string, isNode: boolean) => boolean;
+  readonly #lives = new Map<string, Live>();
+  /** Refuses writes to expected parameters that the provider lacks. */
+  readonly #absent = new Map<string, Subscription>();
+  #entries = new Map<string, Entry>();
+  readonly #toAsk = new Map<Entry, number>();
+  readonly #asked = new Map<string, Request>();
+  readonly #streams = new Map<number, Set<Live>>();
+  readonly #unsent = new Set<Live>();
+  readonly #invocations = new Map<number, Live>();
+  readonly #devices = new Set<Entry>();
+  #invocation = 0;
+  #isReady = false;
+  #timers = new Subscription();
+  #later: Subscription | undefined;
+  #declared = 0;
+  // What a message has led to, until all of it is known.
+  #fresh: Live[] = [];
+  #gone: string[] = [];
+  #values: (() => void)[] = [];
+
+  constructor(options: ConsumerOptions) {
+    const { context, transports, random, expected } = options;
+    const { settings, scheduler, atSettle } = context;
+    this.#options = options;
+    this.#isIncluded = selectBy(settings);
+    this.#flush = atSettle(() => this.#sendWrites());
+    for (const id of expected.keys()) this.#refuseWrites(id);
+    this.#link = new DeviceLink(
+      {
+        ...{ transports, connectTimeoutMs: settings.connectTimeout, idleTimeoutMs: settings.idleTimeout },
+        ...{ hearsOnlyReported: true, scheduler },
+        ...(random && { random }),
+      },
+      {
+        opened: () => this.#opened(),
+        received: (bytes) => this.#received(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
+        ended: (reason) => this.#ended(reason),
+      },
+    );
+  }
+
+  start(): void {
+    this.#link.start();
+  }
+
+  stop(): Promise<void> {
+    this.#stopWork();
+    for (const { writing, timer } of this.#lives.values()) {
+      writing?.unsubscribe();
+      timer?.unsubscribe();
+    }
+    for (const refusing of this.#absent.values()) refusing.unsubscribe();
+    return this.#link.stop();
+  }
+
+  /** Makes all values unknown. */
+  forget(): void {
+    this.#options.context.turn(() => {
+      for (const { id, type } of this.#lives.values()) if (type !== 'T') this.#options.emit({ unset: id });
+    });
+  }
+
+  // The link.
+
+  #opened(): void {
+    this.#timers = new Subscription();
+    this.#keepAlive();
+    this.#entries = new Map();
+    this.#streams.clear();
+    this.#devices.clear();
+    for (const live of this.#lives.values()) live.isThere = false;
+    const root = createEntry('node', '', '', undefined, {});
+    this.#entries.set('', root);
+    this.#ask(root);
+    this.#pump();
+  }
+
+  #keepAlive(): void {
+    const { scheduler, settings } = this.#options.context;
+    const next = scheduler.schedule(() => {
+      this.#timers.remove(next);
+      this.#send(Buffer.of(frame.keepAlive));
+      this.#keepAlive();
+    }, settings.idleTimeout / 3);
+    this.#timers.add(next);
+  }
+
+  #ended(reason: string): number {
+    this.#stopWork();
+    const error = (id: string) => new HubError('unavailable', `${id}: the provider is offline: ${reason}`);
+    for (const live of this.#lives.values()) if (live.wanted !== undefined) this.#settle(live, error(live.id));
+    this.#options.away(reason);
+    return 0;
+  }
+
+  #stopWork(): void {
+    this.#isReady = false;
+    this.#timers.unsubscribe();
+    this.#later?.unsubscribe();
+    this.#later = undefined;
+    for (const { timer } of this.#asked.values()) timer.unsubscribe();
+    this.#asked.clear();
+    this.#toAsk.clear();
+    this.#unsent.clear();
+    this.#invocations.clear();
+    for (const live of this.#lives.values()) live.unsent = undefined;
+  }
+
+  #send(packet: Uint8Array): void {
+    if (!this.#link.isOpen) return;
+    this.#options.context.wire('out', packet);
+    this.#link.send(packet);
+  }
+
+  #received(packet: Buffer): void {
+    const { context } = this.#options;
+    if (packet[0] === frame.keepAlive || packet[0] === frame.keepAliveAnswer) {
+      context.wire('in', packet);
+      this.#link.hear();
+      if (packet[0] === frame.keepAlive) this.#send(Buffer.of(frame.keepAliveAnswer));
+      return;
+    }
+    let message: GlowMessage;
+    try {
+      message = decodeGlow(packet);
+    } catch (error) {
+      context.wire('in', packet, messageOf(error));
+      context.log.warn({}, `a message was refused: ${messageOf(error)}`, 'message refused');
+      return;
+    }
+    context.wire('in', packet);
+    this.#link.hear();
+    for (const element of message.elements) this.#learn(element);
+    for (const [id, value] of message.streams) this.#hearStream(id, value);
+    if (message.result !== undefined && !message.result.isSuccess) this.#failed(message.result.id);
+    if (message.elements.length === 0 && message.streams.length === 0 && message.result === undefined)
+      this.#answered('');
+    this.#apply();
+    this.#pump();
+  }
+
+  /** Reports what a message has led to: first the new parameters, then all values as one turn. */
+  #apply(): void {
+    const { emit, context } = this.#options;
+    const [fresh, values] = [this.#fresh.filter(({ isThere }) => isThere), this.#values];
+    if (this.#gone.length > 0) emit({ withdraw: this.#gone.splice(0) });
+    this.#fresh = [];
+    this.#values = [];
+    if (fresh.length > 0) {
+      emit({ declare: fresh.map((live) => this.#declarationOf(live)) });
+      for (const live of fresh) {
+        live.own = context.own(live.id);
+        if (live.writing === undefined && live.point.access !== 'read-only') live.writing = this.#takeWrites(live);
+      }
+    }
+    if (values.length > 0)
+      context.turn(() => {
+        for (const set of values) set();
+      });
+  }
+
+  // The walk through the tree.
+
+  #ask(entry: Entry, tries = 1): void {
+    if (!this.#asked.has(entry.path)) this.#toAsk.set(entry, tries);
+  }
+
+  #pump(): void {
+    const { settings, scheduler } = this.#options.context;
+    for (const [entry, tries] of this.#toAsk) {
+      if (this.#asked.size >= window || !this.#link.isOpen) return;
+      this.#toAsk.delete(entry);
+      const timer = scheduler.schedule(() => this.#timedOut(entry, tries), settings.timeout);
+      this.#asked.set(entry.path, { entry, tries, timer });
+      this.#send(encodeCommand({ path: entry.path, number: commands.getDirectory }, entry.kind));
+    }
+    if (!this.#isReady && this.#asked.size === 0 && this.#link.isOpen) this.#becomeReady();
+  }
+
+  #timedOut(entry: Entry, tries: number): void {
+    this.#asked.delete(entry.path);
+    if (tries < requestTries) this.#ask(entry, tries + 1);
+    else if (entry.path === '') {
+      this.#link.fail(`no answer within ${this.#options.context.settings.timeout / 1000} s`);
+      return;
+    } // some providers do not answer for a node without children
+    this.#pump();
+  }
+
+  #answered(path: string): void {
+    const request = this.#asked.get(path);
+    if (request === undefined) return;
+    request.timer.unsubscribe();
+    this.#asked.delete(path);
+  }
+
+  #becomeReady(): void {
+    const { emit, running, expected } = this.#options;
+    this.#isReady = true;
+    this.#link.prove();
+    const gone = [...this.#lives.values()].filter(({ isThere }) => !isThere);
+    for (const live of gone) this.#remove(live);
+    this.#apply();
+    for (const { id } of gone) if (expected.has(id)) emit({ unset: id });
+    running();
+    for (const device of this.#devices) emit({ stale: !isReachable(device), device: device.id });
+  }
+
+  // Elements.
+
+  #learn(element: Element): void {
+    const { path, contents } = element;
+    const parentPath = path.slice(0, Math.max(0, path.lastIndexOf('.')));
+    this.#answered(path);
+    if (contents?.identifier !== undefined) this.#answered(parentPath);
+    let entry = this.#entries.get(path);
+    if (entry === undefined) {
+      entry = this.#create(element, this.#entries.get(parentPath));
+      if (entry === undefined) return;
+    } else if (entry.kind !== element.kind) return;
+    else if (contents !== undefined) entry.contents = { ...entry.contents, ...contents };
+    const isNew = contents?.identifier !== undefined && entry.contents === contents;
+    if (entry.kind === 'node') this.#learnNode(entry, contents, isNew);
+    else if (entry.kind === 'parameter') this.#learnParameter(entry, contents);
+    else if (entry.kind === 'matrix') this.#learnMatrix(entry, element, isNew);
+    else if (isNew && (contents.argumentCount ?? 0) === 0)
+      this.#bind(entry, entry.id, pointOfFunction(contents), undefined);
+  }
+
+  #create({ path, kind, contents }: Element, parent: Entry | undefined): Entry | undefined {
+    const { log } = this.#options.context;
+    if (parent === undefined) {
+      // the provider has added something deeper down than the hub knows
+      let above = path;
+      do above = above.slice(0, Math.max(0, above.lastIndexOf('.')));
+      while (!this.#entries.has(above));
+      const nearest = this.#entries.get(above)!;
+      if (nearest.kind === 'node' && this.#isIncluded(nearest.id, true)) this.#ask(nearest);
+      return undefined;
+    }
+    if (contents?.identifier === undefined) return undefined;
+    if (this.#entries.size >= maxElements) {
+      log.warn({}, `the provider has more than ${maxElements} elements; the others are left out`);
+      return undefined;
+    }
+    const name = nameOf(contents.identifier, path.slice(path.lastIndexOf('.') + 1), parent.names);
+    const id = parent.id === '' ? name : `${parent.id}/${name}`;
+    const mistake = parameterIdMistake(id);
+    if (mistake !== undefined) {
+      log.warn({ path }, `an element was left out: ${mistake}`, 'element left out');
+      return undefined;
+    }
+    const entry = createEntry(kind, path, id, parent, contents);
+    parent.names.add(name);
+    parent.children.push(entry);
+    this.#entries.set(path, entry);
+    return entry;
+  }
+
+  #learnNode(entry: Entry, contents: Contents | undefined, isNew: boolean): void {
+    if (entry.path === '') return;
+    if (contents?.isOnline !== undefined) {
+      if (entry.device !== entry) this.#makeDevice(entry);
+      if (contents.isOnline !== entry.isOnline) {
+        entry.isOnline = contents.isOnline;
+        if (this.#isReady) this.#markDevices(entry);
+        if (entry.isOnline) this.#ask(entry);
+      }
+    }
+    if (isNew && entry.isOnline && this.#isIncluded(entry.id, true)) this.#ask(entry);
+  }
+
+  /** A node reports whether it is online: it is the device of everything below it, down to the next such nodes. */
+  #makeDevice(entry: Entry): void {
+    const above = entry.device;
+    this.#devices.add(entry);
+    const take = (one: Entry) => {
+      one.device = entry;
+      for (const live of one.targets?.values() ?? []) this.#declareAgain(live);
+      if (one.live !== undefined) this.#declareAgain(one.live);
+      for (const child of one.children) if (child.device === above) take(child);
+    };
+    take(entry);
+    if (this.#isReady) this.#values.push(() => this.#markDevices(entry));
+  }
+
+  #markDevices(entry: Entry): void {
+    if (entry.device === entry) this.#options.emit({ stale: !isReachable(entry), device: entry.id });
+    for (const child of entry.children) if (child.kind === 'node') this.#markDevices(child);
+  }
+
+  #learnParameter(entry: Entry, contents: Contents | undefined): void {
+    if (contents === undefined || !this.#isIncluded(entry.id, false)) return;
+    const isMore = Object.keys(contents).some((key) => key !== 'value' && key !== 'isOnline');
+    if (isMore || entry.live === undefined) {
+      const point = pointOfParameter(entry.contents);
+      if (point === undefined) return;
+      const live = this.#bind(entry, entry.id, point, undefined);
+      if (live === undefined) return;
+      const { streamId } = entry.contents;
+      if (streamId !== undefined && contents.streamId !== undefined) this.#followStream(streamId, live);
+    }
+    const live = entry.live!;
+    if (contents.isOnline !== undefined) entry.isOnline = contents.isOnline;
+    const value = contents.value ?? (contents.isOnline === true ? entry.contents.value : undefined);
+    if (!entry.isOnline) this.#values.push(() => this.#options.emit({ unset: live.id }));
+    else if (value !== undefined) this.#values.push(() => this.#report(live, readValue(live, value)));
+  }
+
+  #followStream(streamId: number, live: Live): void {
+    const lives = this.#streams.get(streamId);
+    if (lives === undefined) this.#streams.set(streamId, new Set([live]));
+    else lives.add(live);
+    this.#send(encodeCommand({ path: live.entry.path, number: commands.subscribe }, 'parameter'));
+  }
+
+  #hearStream(id: number, value: GlowValue): void {
+    for (const live of this.#streams.get(id) ?? []) {
+      const { stream } = live.entry.contents;
+      if (stream === undefined) this.#values.push(() => this.#report(live, readValue(live, value)));
+      else if (Buffer.isBuffer(value.value)) {
+        const number = readStream(value.value, stream);
+        if (number !== undefined)
+          this.#values.push(() => this.#report(live, readValue(live, { type: 'real', value: number })));
+      }
+    }
+  }
+
+  #learnMatrix(entry: Entry, { contents, targets, sources, connections }: Element, isNew: boolean): void {
+    if (!this.#isIncluded(entry.id, true)) return;
+    if (isNew) {
+      this.#ask(entry);
+      this.#send(encodeCommand({ path: entry.path, number: commands.subscribe }, 'matrix'));
+    }
+    if (sources !== undefined) entry.sources = sources;
+    const isListed = entry.contents.addressing === 1;
+    const { targetCount, sourceCount, matrixType } = contents ?? {};
+    if ((isListed ? (targets ?? sources) : (targetCount ?? sourceCount ?? matrixType)) !== undefined)
+      this.#bindTargets(entry, isListed ? targets : undefined);
+    for (const connection of connections ?? []) this.#hearConnection(entry, connection);
+  }
+
+  #bindTargets(entry: Entry, listed: readonly number[] | undefined): void {
+    const count = Math.min(entry.contents.targetCount ?? 0, this.#options.context.settings.maxDiscovered);
+    const numbers = new Set(
+      entry.contents.addressing === 1
+        ? (listed ?? entry.targets?.keys() ?? [])
+        : Array.from({ length: count }, (_, index) => index),
+    );
+    const point = pointOfTargets(entry.contents, entry.contents.addressing === 1 ? entry.sources : undefined);
+    entry.targets ??= new Map();
+    for (const [number, live] of entry.targets)
+      if (!numbers.has(number)) {
+        entry.targets.delete(number);
+        this.#remove(live);
+      }
+    for (const number of numbers) {
+      const live = this.#bind(entry, `${entry.id}/${number}`, point, number);
+      if (live !== undefined) entry.targets.set(number, live);
+    }
+  }
+
+  #hearConnection(entry: Entry, { target, sources, disposition }: Connection): void {
+    const live = entry.targets?.get(target);
+    if (live === undefined || disposition === 2) return; // pending: it is not connected yet
+    const value = valueOfSources(sources, live.type === 'S');
+    this.#values.push(() => {
+      if (disposition === 3 && live.wanted !== undefined)
+        this.#settle(live, new HubError('not-confirmed', `${live.id}: the provider refused it: the target is locked`));
+      if (disposition !== 3 || sources.length > 0) this.#report(live, value);
+    });
+  }
+
+  // Parameters of the hub.
+
+  /** Gives an element its parameter in the hub: the one of an earlier link, or a new one. */
+  #bind(entry: Entry, id: string, point: Point, target: number | undefined): Live | undefined {
+    const { context, expected } = this.#options;
+    if (!this.#isIncluded(id, false)) return undefined;
+    const type = expected.get(id) ?? point.type;
+    const old = this.#lives.get(id);
+    const isOwn = old?.entry === entry && old.target === target;
+    if (old?.isThere === true && !isOwn) {
+      context.log.warn(
+        { parameter: id },
+        `${id}: the provider has two elements with this ID; one is left out`,
+        'two IDs',
+      );
+      return undefined;
+    }
+    const isSame = old !== undefined && old.type === type && old.point.access === point.access;
+    if (old !== undefined && !isSame) this.#remove(old);
+    if (!isSame && !expected.has(id) && ++this.#declared > context.settings.maxDiscovered) {
+      this.#declared--;
+      context.log.warn(
+        {},
+        `the provider has more than ${context.settings.maxDiscovered} parameters; the others are left out`,
+      );
+      return undefined;
+    }
+    const live: Live = isSame
+      ? Object.assign(old, { point, entry, target, isThere: true })
+      : {
+          ...{ id, type, point, entry, target, isThere: true, key: '' },
+          ...{ own: undefined, writing: undefined, unsent: undefined, wanted: undefined, timer: undefined },
+        };
+    if (target === undefined) entry.live = live;
+    this.#lives.set(id, live);
+    this.#absent.get(id)?.unsubscribe();
+    this.#absent.delete(id);
+    this.#declareAgain(live);
+    return live;
+  }
+
+  #declareAgain(live: Live): void {
+    const key = JSON.stringify(this.#declarationOf(live));
+    if (key === live.key) return;
+    live.key = key;
+    this.#fresh.push(live);
+  }
+
+  #declarationOf({ id, type, point, entry }: Live): ParameterDeclaration {
+    const { access, about } = point;
+    return {
+      ...{ id, type, access, about },
+      ...(access === 'read-write' && type !== 'T' && { isConfirmed: true }),
+      ...(entry.device !== undefined && { device: entry.device.id }),
+    };
+  }
+
+  #remove(live: Live): void {
+    const { id } = live;
+    this.#lives.delete(id);
+    live.isThere = false;
+    live.writing?.unsubscribe();
+    this.#unsent.delete(live);
+    if (live.wanted !== undefined)
+      this.#settle(live, new HubError('unavailable', `${id}: the provider no longer has this parameter`));
+    if (this.#options.expected.has(id)) this.#refuseWrites(id);
+    else {
+      this.#declared--;
+      this.#gone.push(id);
+    }
+  }
+
+  #refuseWrites(id: string): void {
+    const { context } = this.#options;
+    const reason = `${id}: the provider does not have this parameter at the moment`;
+    const refuse = () => {
+      throw new HubError('unavailable', reason);
+    };
+    const warn = () => context.log.warn({ parameter: id }, `not sent: ${reason}`, 'not sent'); // a trigger
+    this.#absent.get(id)?.unsubscribe();
+    this.#absent.set(id, context.inbox(id, refuse).subscribe({ next: warn, error: () => {} }));
+  }
+
+  #report(live: Live, value: Value | undefined): void {
+    const { emit } = this.#options;
+    const { id, own, wanted, type } = live;
+    if (type === 'T') {
+      if (this.#isReady && live.point.access === 'read-only') emit({ set: id, own, value: true });
+    } else if (value === undefined) {
+      if (own?.value !== undefined) emit({ unset: id });
+    } else if (wanted === undefined) {
+      if (own?.value !== value) emit({ set: id, own, value });
+    } else if (isSameValue(wanted.value, value)) {
+      this.#endWanted(live);
+      emit({ set: id, own, value, because: wanted.change });
+    } else if (live.unsent === undefined && wanted.before !== undefined && isSameValue(wanted.before, value))
+      this.#settle(live, new HubError('not-confirmed', `${id}: the provider refused the value; it still is ${value}`));
+    else emit({ set: id, own, value });
+  }
+
+  // Writes.
+
+  #takeWrites(live: Live): Subscription {
+    const { context } = this.#options;
+    const accept = (input: unknown) => {
+      this.#expectOnline(live);
+      return convert(live.type, live.point.accept(input));
+    };
+    return context.inbox(live.id, accept).subscribe({
+      next: (value) => this.#write(live, value, context.cause()),
+      error: () => {}, // an inbox never fails
+    });
+  }
+
+  #expectOnline({ id, entry }: Live): void {
+    if (!this.#isReady) throw new HubError('unavailable', `${id}: the provider is offline`);
+    if (!entry.isOnline || (entry.device !== undefined && !isReachable(entry.device)))
+      throw new HubError('unavailable', `${id}: the provider reports it as offline`);
+  }
+
+  #write(live: Live, value: Value, change: Change | undefined): void {
+    const { scheduler, log } = this.#options.context;
+    const { id, type, point, own } = live;
+    if (!this.#isReady) {
+      log.warn({ parameter: id }, 'not sent: the provider is offline');
+      return;
+    }
+    live.unsent = value;
+    this.#unsent.add(live);
+    if (type !== 'T' && point.access === 'read-write') {
+      live.timer?.unsubscribe();
+      live.wanted = { value, before: own?.value, change };
+      live.timer = scheduler.schedule(() => {
+        const limit = `within ${confirmMs / 1000} s`;
+        this.#settle(live, new HubError('not-confirmed', `${id}: the provider has not reported the value ${limit}`));
+      }, confirmMs);
+    }
+    this.#flush();
+  }
+
+  #sendWrites(): void {
+    const connections = new Map<Entry, Connection[]>();
+    for (const live of this.#unsent) {
+      if (this.#link.unsentBytes > maxQueuedBytes) {
+        this.#later ??= this.#options.context.scheduler.schedule(() => {
+          this.#later = undefined;
+          this.#sendWrites();
+        }, 20);
+        break;
+      }
+      this.#unsent.delete(live);
+      const { unsent: value, entry, target } = live;
+      live.unsent = undefined;
+      if (value === undefined || !live.isThere) continue;
+      if (entry.kind === 'function') this.#invoke(live);
+      else if (target === undefined) {
+        const { type, write } = live.point as ParameterPoint;
+        const contents = { value: write(convert(type, value)) };
+        this.#send(encodeElements([{ kind: 'parameter', at: entry.path, contents }]));
+      } else {
+        const list = connections.get(entry) ?? [];
+        connections.set(entry, list);
+        list.push({ target, sources: sourcesOf(convert(live.point.type, value)), operation: 0 });
+        if (list.length >= connectionsPerMessage) this.#connect(entry, list.splice(0));
+      }
+    }
+    for (const [entry, list] of connections) if (list.length > 0) this.#connect(entry, list);
+  }
+
+  #connect(entry: Entry, connections: readonly Connection[]): void {
+    this.#send(encodeElements([{ kind: 'matrix', at: entry.path, connections }]));
+  }
+
+  #invoke(live: Live): void {
+    this.#invocation = (this.#invocation % 0x7fff_ffff) + 1;
+    const invocation = { id: this.#invocation, args: [] };
+    const [oldest] = this.#invocations.keys();
+    if (this.#invocations.size >= maxInvocations) this.#invocations.delete(oldest!);
+    this.#invocations.set(invocation.id, live);
+    this.#send(encodeCommand({ path: live.entry.path, number: commands.invoke, invocation }, 'function'));
+  }
+
+  #failed(invocation: number): void {
+    const live = this.#invocations.get(invocation);
+    this.#invocations.delete(invocation);
+    if (live !== undefined)
+      this.#options.context.log.warn({ parameter: live.id }, 'the provider reports that the function has failed');
+  }
+
+  #endWanted(live: Live): void {
+    live.timer?.unsubscribe();
+    live.wanted = undefined;
+  }
+
+  #settle(live: Live, error: HubError): void {
+    this.#endWanted(live);
+    live.unsent = undefined;
+    this.#options.emit({ settle: live.id, error });
+  }
+}
+
+function createEntry(
+  kind: ElementKind,
+  path: string,
+  id: string,
+  parent: Entry | undefined,
+  contents: Contents,
+): Entry {
+  return {
+    ...{ kind, path, id, parent, contents, children: [], names: new Set<string>(), isOnline: true },
+    ...{ device: parent?.device, live: undefined, targets: undefined, sources: undefined },
+  };
+}
+
+/** Whether a node that reports it, and all such nodes above it, are online. */
+function isReachable(device: Entry): boolean {
+  for (let one: Entry | undefined = device; one !== undefined; one = one.parent?.device)
+    if (!one.isOnline) return false;
+  return true;
+}
+
+/** Returns the name of an element among its siblings. */
+function nameOf(identifier: string, number: string, taken: ReadonlySet<string>): string {
+  const name =
+    identifier
+      .toWellFormed()
+      .replaceAll(/[/\p{Cc}]/gu, '_')
+      .trim()
+      .slice(0, 100) || number;
+  return taken.has(name) ? `${name}~${number}` : name;
+}
+
+function readValue({ point }: Live, value: GlowValue): Value | undefined {
+  return (point as ParameterPoint).read(value);
+}
+
+/** Whether a reported value is the written one. A provider may keep numbers as 32-bit floats. */
+function isSameValue(written: Value, reported: Value): boolean {
+  if (typeof written !== 'number' || typeof reported !== 'number') return written === reported;
+  return written === reported || Math.fround(written) === Math.fround(reported);
+}
+
+/** Returns a function that checks whether an ID belongs to the mirrored part of the tree; of a node, whether anything below it may. */
+function selectBy({ include, exclude }: EmberPlusSettings): (id: string, isNode: boolean) => boolean {
+  const [included, excluded] = [include.map(globToRegExp), exclude.map(globToRegExp)];
+  const beginnings = include.map((glob) => glob.split('*', 1)[0]!);
+  return (id, isNode) => {
+    if (id === '') return true;
+    if (excluded.some((pattern) => pattern.test(id) || (isNode && pattern.test(`${id}/`)))) return false;
+    if (included.length === 0 || included.some((pattern) => pattern.test(id))) return true;
+    const inside = `${id}/`;
+    return isNode && beginnings.some((begin) => begin.startsWith(inside) || inside.startsWith(begin));
+  };
+}

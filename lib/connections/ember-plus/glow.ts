@@ -1,0 +1,558 @@
+// Glow: the data of Ember+ messages. A provider has a tree of nodes, parameters, matrices and functions; a consumer asks for directories,
+// writes values, connects targets with sources, and invokes functions. An element is named by its path, the numbers from the root: `1.4.2`.
+
+import {
+  applicationTag,
+  contextTag,
+  type Item,
+  readInteger,
+  readItems,
+  readReal,
+  readRelativeOid,
+  universal,
+  Writer,
+} from './ber.ts';
+import { command as frame } from './s101.ts';
+
+/** How many numbers a path may have. */
+export const maxPathNumbers = 32;
+/** The maximum number of targets and of sources of a matrix. */
+export const maxSignals = 65_536;
+
+export type ElementKind = 'node' | 'parameter' | 'matrix' | 'function';
+export type GlowType = 'integer' | 'real' | 'text' | 'boolean' | 'octets' | 'null';
+/** A value with the type that it has in the message. */
+export interface GlowValue {
+  readonly type: GlowType;
+  readonly value: number | string | boolean | Buffer | null;
+}
+
+/** The types of parameters, in the order of their numbers. */
+export const parameterTypes = ['null', 'integer', 'real', 'text', 'boolean', 'trigger', 'enum', 'octets'] as const;
+export type ParameterType = (typeof parameterTypes)[number];
+
+/** What an element says about itself; each message has only some of it. */
+export interface Contents {
+  readonly identifier?: string;
+  readonly description?: string;
+  readonly isOnline?: boolean;
+  readonly schema?: string;
+  // of parameters
+  readonly value?: GlowValue;
+  readonly minimum?: GlowValue;
+  readonly maximum?: GlowValue;
+  /** 0 none, 1 read, 2 write, 3 both. */
+  readonly access?: number;
+  readonly format?: string;
+  /** The choices, one per line. */
+  readonly enumeration?: string;
+  readonly enumMap?: readonly (readonly [name: string, value: number])[];
+  readonly factor?: number;
+  readonly step?: number;
+  readonly type?: ParameterType;
+  readonly streamId?: number;
+  readonly stream?: { readonly format: number; readonly offset: number };
+  // of matrices
+  /** 0: a target has one source; 1: in addition, a source has one target; 2: any number of both. */
+  readonly matrixType?: number;
+  /** 0: all numbers are used; 1: only those listed. */
+  readonly addressing?: number;
+  readonly targetCount?: number;
+  readonly sourceCount?: number;
+  // of functions
+  readonly argumentCount?: number;
+}
+
+export interface Connection {
+  readonly target: number;
+  readonly sources: readonly number[];
+  /** 0 absolute, 1 connect, 2 disconnect. */
+  readonly operation?: number;
+  /** 0 tally, 1 modified, 2 pending, 3 locked. */
+  readonly disposition?: number;
+}
+
+/** An element of a message that was received. */
+export interface Element {
+  readonly kind: ElementKind;
+  readonly path: string;
+  readonly contents: Contents | undefined;
+  /** Whether the message lists its children, even if there are none. */
+  readonly hasChildren: boolean;
+  readonly targets: readonly number[] | undefined;
+  readonly sources: readonly number[] | undefined;
+  readonly connections: readonly Connection[] | undefined;
+}
+
+/** The numbers of commands. */
+export const commands = { subscribe: 30, unsubscribe: 31, getDirectory: 32, invoke: 33 } as const;
+
+export interface Command {
+  /** '' for the root. */
+  readonly path: string;
+  readonly number: number;
+  readonly invocation?: { readonly id: number | undefined; readonly args: readonly GlowValue[] };
+}
+
+export interface InvocationResult {
+  readonly id: number;
+  readonly isSuccess: boolean;
+}
+
+/** A message of Glow: elements with the parents first, commands, values of streams, or the result of an invocation. */
+export interface GlowMessage {
+  readonly elements: readonly Element[];
+  readonly commands: readonly Command[];
+  readonly streams: readonly (readonly [id: number, value: GlowValue])[];
+  readonly result: InvocationResult | undefined;
+}
+
+const tags = {
+  root: applicationTag(0),
+  parameter: applicationTag(1),
+  command: applicationTag(2),
+  node: applicationTag(3),
+  collection: applicationTag(4),
+  streamEntry: applicationTag(5),
+  streams: applicationTag(6),
+  pair: applicationTag(7),
+  pairs: applicationTag(8),
+  qualifiedParameter: applicationTag(9),
+  qualifiedNode: applicationTag(10),
+  rootCollection: applicationTag(11),
+  streamDescription: applicationTag(12),
+  matrix: applicationTag(13),
+  target: applicationTag(14),
+  source: applicationTag(15),
+  connection: applicationTag(16),
+  qualifiedMatrix: applicationTag(17),
+  function: applicationTag(19),
+  qualifiedFunction: applicationTag(20),
+  argument: applicationTag(21),
+  invocation: applicationTag(22),
+  result: applicationTag(23),
+} as const;
+
+const kinds = new Map<number, readonly [ElementKind, isQualified: boolean]>([
+  [tags.node, ['node', false]],
+  [tags.parameter, ['parameter', false]],
+  [tags.matrix, ['matrix', false]],
+  [tags.function, ['function', false]],
+  [tags.qualifiedNode, ['node', true]],
+  [tags.qualifiedParameter, ['parameter', true]],
+  [tags.qualifiedMatrix, ['matrix', true]],
+  [tags.qualifiedFunction, ['function', true]],
+]);
+const qualifiedTags: Readonly<Record<ElementKind, number>> = {
+  node: tags.qualifiedNode,
+  parameter: tags.qualifiedParameter,
+  matrix: tags.qualifiedMatrix,
+  function: tags.qualifiedFunction,
+};
+const numberedTags: Readonly<Record<ElementKind, number>> = {
+  node: tags.node,
+  parameter: tags.parameter,
+  matrix: tags.matrix,
+  function: tags.function,
+};
+
+// Decoding.
+
+/** Decodes a message. Errors: `Error` with a sentence; nothing of the message counts then. */
+export function decodeGlow(message: Buffer): GlowMessage {
+  try {
+    return decode(message);
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof RangeError) throw new Error('expected a whole message of Glow');
+    throw error;
+  }
+}
+
+function decode(message: Buffer): GlowMessage {
+  const [root, ...more] = readItems(message.subarray(1));
+  if (root === undefined || root.tag !== tags.root || more.length > 0) throw new Error('expected one root of Glow');
+  const found = new Decoder();
+  for (const item of root.items)
+    if (item.tag === tags.rootCollection) found.collection(item, '');
+    else if (item.tag === tags.streams) found.addStreams(item);
+    else if (item.tag === tags.result) found.setResult(item);
+  return found;
+}
+
+class Decoder implements GlowMessage {
+  readonly elements: Element[] = [];
+  readonly commands: Command[] = [];
+  readonly streams: (readonly [number, GlowValue])[] = [];
+  result: InvocationResult | undefined;
+
+  collection({ items }: Item, parent: string): void {
+    for (const { tag, items: inside } of items)
+      if (tag === contextTag(0) && inside.length > 0) this.#element(inside[0]!, parent);
+  }
+
+  addStreams({ items }: Item): void {
+    for (const { items: inside } of items) {
+      const [entry] = inside;
+      if (entry?.tag !== tags.streamEntry) continue;
+      const fields = fieldsOf(entry);
+      const [id, value] = [fields[0], fields[1]];
+      if (id !== undefined && value !== undefined) this.streams.push([readInteger(id), glowValueOf(value)]);
+    }
+  }
+
+  setResult(item: Item): void {
+    const fields = fieldsOf(item);
+    const isSuccess = fields[1] === undefined || fields[1].bytes[0] !== 0;
+    this.result = { id: fields[0] === undefined ? 0 : readInteger(fields[0]), isSuccess };
+  }
+
+  #element(item: Item, parent: string): void {
+    if (item.tag === tags.command) {
+      this.#command(item, parent);
+      return;
+    }
+    const kind = kinds.get(item.tag);
+    if (kind === undefined) return; // such as a template
+    const fields = fieldsOf(item);
+    if (fields[0] === undefined) throw new Error('expected an element with a number or a path');
+    const path = kind[1]
+      ? readRelativeOid(fields[0], maxPathNumbers).join('.')
+      : parent === ''
+        ? `${numberOf(fields[0])}`
+        : `${parent}.${numberOf(fields[0])}`;
+    const numbers = (list: Item | undefined) =>
+      list?.items.slice(0, maxSignals).map(({ items: [signal] }) => numberOf(fieldsOf(signal!)[0]!));
+    if (path.split('.').length > maxPathNumbers)
+      throw new Error(`expected at most ${maxPathNumbers} numbers in a path`);
+    const isMatrix = kind[0] === 'matrix';
+    this.elements.push({
+      kind: kind[0],
+      path,
+      contents: fields[1] === undefined ? undefined : contentsOf(kind[0], fields[1]),
+      hasChildren: fields[2] !== undefined,
+      targets: isMatrix ? numbers(fields[3]) : undefined,
+      sources: isMatrix ? numbers(fields[4]) : undefined,
+      connections: isMatrix ? fields[5]?.items.map(({ items: [one] }) => connectionOf(one!)) : undefined,
+    });
+    if (fields[2] !== undefined) this.collection(fields[2], path);
+  }
+
+  #command(item: Item, path: string): void {
+    const fields = fieldsOf(item);
+    if (fields[0] === undefined) throw new Error('expected a command with a number');
+    const number = readInteger(fields[0]);
+    if (fields[2] === undefined) this.commands.push({ path, number });
+    else {
+      const invocation = fieldsOf(fields[2]);
+      const args = (invocation[1]?.items ?? []).map(({ items: [one] }) => glowValueOf(one!));
+      const id = invocation[0] === undefined ? undefined : readInteger(invocation[0]);
+      this.commands.push({ path, number, invocation: { id, args } });
+    }
+  }
+}
+
+/** Returns the content of each field of an item, by the number of its tag. A field with nothing inside is left out. */
+function fieldsOf({ items }: Item): (Item | undefined)[] {
+  const fields: (Item | undefined)[] = [];
+  for (const { tag, items: inside } of items) if ((tag & 0xe0) === 0xa0) fields[tag & 0x1f] = inside[0];
+  return fields;
+}
+
+function numberOf(item: Item): number {
+  const number = readInteger(item);
+  if (number < 0 || number > 0x7fff_ffff) throw new Error('expected a number from 0 to 2^31−1');
+  return number;
+}
+
+function glowValueOf(item: Item): GlowValue {
+  switch (item.tag) {
+    case universal.integer:
+      return { type: 'integer', value: readInteger(item) };
+    case universal.real:
+      return { type: 'real', value: readReal(item) };
+    case universal.text:
+      return { type: 'text', value: item.bytes.toString() };
+    case universal.boolean:
+      return { type: 'boolean', value: item.bytes.length > 0 && item.bytes[0] !== 0 };
+    case universal.octets:
+      return { type: 'octets', value: Buffer.from(item.bytes) };
+    case universal.null:
+      return { type: 'null', value: null };
+    default:
+      throw new Error(`expected a value, got an item with the tag ${item.tag.toString(16)}`);
+  }
+}
+
+function connectionOf(item: Item): Connection {
+  const fields = fieldsOf(item);
+  if (fields[0] === undefined) throw new Error('expected a connection with a target');
+  return {
+    target: numberOf(fields[0]),
+    sources: fields[1] === undefined ? [] : readRelativeOid(fields[1], maxSignals),
+    ...(fields[2] !== undefined && { operation: readInteger(fields[2]) }),
+    ...(fields[3] !== undefined && { disposition: readInteger(fields[3]) }),
+  };
+}
+
+type Reading = (item: Item, add: (part: Partial<Contents>) => void) => void;
+
+const text = (name: 'identifier' | 'description' | 'schema' | 'format' | 'enumeration'): Reading => {
+  return (item, add) => add({ [name]: item.bytes.toString() });
+};
+const integer = (
+  name: 'access' | 'factor' | 'streamId' | 'matrixType' | 'addressing' | 'targetCount' | 'sourceCount',
+): Reading => {
+  return (item, add) => add({ [name]: readInteger(item) });
+};
+const value = (name: 'value' | 'minimum' | 'maximum'): Reading => {
+  return (item, add) => add({ [name]: glowValueOf(item) });
+};
+const online: Reading = (item, add) => add({ isOnline: item.bytes[0] !== 0 });
+
+/** How the fields of contents are read, by kind and number. */
+const readings: Readonly<Record<ElementKind, Readonly<Record<number, Reading>>>> = {
+  node: { 0: text('identifier'), 1: text('description'), 3: online, 4: text('schema') },
+  parameter: {
+    0: text('identifier'),
+    1: text('description'),
+    2: value('value'),
+    3: value('minimum'),
+    4: value('maximum'),
+    5: integer('access'),
+    6: text('format'),
+    7: text('enumeration'),
+    8: integer('factor'),
+    9: online,
+    11: (item, add) => add({ step: Number(glowValueOf(item).value) }),
+    13: (item, add) => add({ type: parameterTypes[readInteger(item)] ?? 'null' }),
+    14: integer('streamId'),
+    15: (item, add) => add({ enumMap: item.items.map(({ items: [pair] }) => pairOf(pair!)) }),
+    16: (item, add) => {
+      const fields = fieldsOf(item);
+      if (fields[0] !== undefined && fields[1] !== undefined)
+        add({ stream: { format: readInteger(fields[0]), offset: readInteger(fields[1]) } });
+    },
+    17: text('schema'),
+  },
+  matrix: {
+    0: text('identifier'),
+    1: text('description'),
+    2: integer('matrixType'),
+    3: integer('addressing'),
+    4: integer('targetCount'),
+    5: integer('sourceCount'),
+    11: text('schema'),
+  },
+  function: {
+    0: text('identifier'),
+    1: text('description'),
+    2: (item, add) => add({ argumentCount: item.items.length }),
+  },
+};
+
+function contentsOf(kind: ElementKind, { items }: Item): Contents {
+  const contents: Contents = {};
+  const add = (part: Partial<Contents>) => Object.assign(contents, part);
+  for (const { tag, items: inside } of items) {
+    const [item] = inside;
+    if ((tag & 0xe0) === 0xa0 && item !== undefined) readings[kind][tag & 0x1f]?.(item, add);
+  }
+  return contents;
+}
+
+function pairOf(item: Item): readonly [string, number] {
+  const fields = fieldsOf(item);
+  return [fields[0]?.bytes.toString() ?? '', fields[1] === undefined ? 0 : readInteger(fields[1])];
+}
+
+/** The format of a stream whose bytes are a 32-bit float, the lowest byte first. */
+export const float32Format = 21;
+
+/** Reads the value of a stream that several parameters share as bytes; undefined: it is too short, or has an unknown format. */
+export function readStream(bytes: Buffer, { format, offset }: NonNullable<Contents['stream']>): number | undefined {
+  const isLittle = (format & 1) === 1;
+  const size = 2 ** ((format >> 1) & 3);
+  if (offset < 0 || offset + size > bytes.length) return undefined;
+  const part = Buffer.from(bytes.subarray(offset, offset + size));
+  if (isLittle) part.reverse();
+  if (format < 8) return size === 8 ? Number(part.readBigUInt64BE()) : part.readUIntBE(0, size);
+  if (format < 16) return size === 8 ? Number(part.readBigInt64BE()) : part.readIntBE(0, size);
+  if (size === 4) return part.readFloatBE();
+  return size === 8 ? part.readDoubleBE() : undefined;
+}
+
+// Encoding.
+
+/** An element to send. One with a path stands at the root of the message, one with a number below its parent. */
+export interface Written {
+  readonly kind: ElementKind;
+  readonly at: string | number;
+  readonly contents?: Contents;
+  readonly children?: readonly Written[];
+  readonly targets?: readonly number[];
+  readonly sources?: readonly number[];
+  readonly connections?: readonly Connection[];
+}
+
+const writer = new Writer();
+
+function message(write: () => void): Buffer {
+  writer.constructed(tags.root, write);
+  const bytes = writer.finish();
+  return Buffer.concat([Buffer.of(frame.glow), bytes]);
+}
+
+/** Returns the message with elements. */
+export function encodeElements(elements: readonly Written[]): Buffer {
+  return message(() => list(tags.rootCollection, elements, writeElement));
+}
+
+/** Returns the message with a command to an element; '' is the path of the root. */
+export function encodeCommand({ path, number, invocation }: Command, kind: ElementKind = 'node'): Buffer {
+  const write = () =>
+    writer.constructed(tags.command, () => {
+      if (invocation !== undefined)
+        field(2, () =>
+          writer.constructed(tags.invocation, () => {
+            field(1, () => list(universal.sequence, invocation.args, writeValue));
+            if (invocation.id !== undefined) field(0, () => writer.integer(invocation.id!));
+          }),
+        );
+      field(0, () => writer.integer(number));
+    });
+  return message(() =>
+    list(tags.rootCollection, [path], () => {
+      if (path === '') write();
+      else
+        writer.constructed(qualifiedTags[kind], () => {
+          field(2, () => list(tags.collection, [path], write));
+          field(0, () => writer.relativeOid(numbersOf(path)));
+        });
+    }),
+  );
+}
+
+/** Returns the message with values of streams. */
+export function encodeStreams(entries: readonly (readonly [id: number, value: GlowValue])[]): Buffer {
+  return message(() =>
+    list(tags.streams, entries, ([id, one]) =>
+      writer.constructed(tags.streamEntry, () => {
+        field(1, () => writeValue(one));
+        field(0, () => writer.integer(id));
+      }),
+    ),
+  );
+}
+
+export function encodeResult({ id, isSuccess }: InvocationResult): Buffer {
+  return message(() =>
+    writer.constructed(tags.result, () => {
+      field(1, () => writer.boolean(isSuccess));
+      field(0, () => writer.integer(id));
+    }),
+  );
+}
+
+function numbersOf(path: string): number[] {
+  return path.split('.').map(Number);
+}
+
+function field(number: number, content: () => void): void {
+  writer.constructed(contextTag(number), content);
+}
+
+function list<One>(tag: number, ones: readonly One[], write: (one: One) => void): void {
+  writer.constructed(tag, () => {
+    for (let index = ones.length - 1; index >= 0; index--) field(0, () => write(ones[index]!));
+  });
+}
+
+function writeElement({ kind, at, contents, children, targets, sources, connections }: Written): void {
+  const isQualified = typeof at === 'string';
+  writer.constructed((isQualified ? qualifiedTags : numberedTags)[kind], () => {
+    if (connections !== undefined) field(5, () => list(universal.sequence, connections, writeConnection));
+    if (sources !== undefined)
+      field(4, () => list(universal.sequence, sources, (one) => writeSignal(tags.source, one)));
+    if (targets !== undefined)
+      field(3, () => list(universal.sequence, targets, (one) => writeSignal(tags.target, one)));
+    if (children !== undefined) field(2, () => list(tags.collection, children, writeElement));
+    if (contents !== undefined) field(1, () => writer.constructed(universal.set, () => writeContents(kind, contents)));
+    field(0, () => (isQualified ? writer.relativeOid(numbersOf(at)) : writer.integer(at)));
+  });
+}
+
+function writeSignal(tag: number, number: number): void {
+  writer.constructed(tag, () => field(0, () => writer.integer(number)));
+}
+
+function writeConnection({ target, sources, operation, disposition }: Connection): void {
+  writer.constructed(tags.connection, () => {
+    if (disposition !== undefined) field(3, () => writer.integer(disposition));
+    if (operation !== undefined) field(2, () => writer.integer(operation));
+    field(1, () => writer.relativeOid(sources));
+    field(0, () => writer.integer(target));
+  });
+}
+
+function writeContents(kind: ElementKind, contents: Contents): void {
+  const { description, identifier, isOnline } = contents;
+  const number = (at: number, one: number | undefined) => {
+    if (one !== undefined) field(at, () => writer.integer(one));
+  };
+  const words = (at: number, one: string | undefined) => {
+    if (one !== undefined) field(at, () => writer.text(one));
+  };
+  const flag = (at: number, one: boolean | undefined) => {
+    if (one !== undefined) field(at, () => writer.boolean(one));
+  };
+  const any = (at: number, one: GlowValue | undefined) => {
+    if (one !== undefined) field(at, () => writeValue(one));
+  };
+  if (kind === 'node') flag(3, isOnline);
+  else if (kind === 'matrix') {
+    number(5, contents.sourceCount);
+    number(4, contents.targetCount);
+    number(3, contents.addressing);
+    number(2, contents.matrixType);
+  } else if (kind === 'parameter') {
+    const { enumMap, type, stream } = contents;
+    if (stream !== undefined)
+      field(16, () =>
+        writer.constructed(tags.streamDescription, () => {
+          number(1, stream.offset);
+          number(0, stream.format);
+        }),
+      );
+    if (enumMap !== undefined)
+      field(15, () =>
+        list(tags.pairs, enumMap, ([name, one]) =>
+          writer.constructed(tags.pair, () => {
+            field(1, () => writer.integer(one));
+            field(0, () => writer.text(name));
+          }),
+        ),
+      );
+    number(14, contents.streamId);
+    if (type !== undefined) number(13, parameterTypes.indexOf(type));
+    number(11, contents.step);
+    flag(9, isOnline);
+    number(8, contents.factor);
+    words(7, contents.enumeration);
+    words(6, contents.format);
+    number(5, contents.access);
+    any(4, contents.maximum);
+    any(3, contents.minimum);
+    any(2, contents.value);
+  }
+  words(1, description);
+  words(0, identifier);
+}
+
+function writeValue({ type, value: one }: GlowValue): void {
+  if (type === 'integer') writer.integer(one as number);
+  else if (type === 'real') writer.real(one as number);
+  else if (type === 'text') writer.text(one as string);
+  else if (type === 'boolean') writer.boolean(one as boolean);
+  else if (type === 'octets') writer.octets(one as Buffer);
+  else writer.null();
+}
