@@ -32,7 +32,7 @@ test('each file runs in its turn: serial tests first, then all others together',
     'broken.spec.ts': "throw new Error('cannot be read');",
     'two.spec.ts': `${head}
       test('f', async (t) => { await noted('f')(); t.pass(); });
-      test.serial('g', async (t) => { await noted('g')(); t.pass(); });`,
+      test.serial('g', async (t) => { setInterval(() => {}, 1000); await noted('g')(); t.pass(); });`,
   });
   const modules = resolve(import.meta.dirname, '../../node_modules');
   await mkdir(join(folder, 'node_modules'));
@@ -45,6 +45,7 @@ test('each file runs in its turn: serial tests first, then all others together',
   t.is(await readFile(join(folder, 'notes'), 'utf8'), 'before d d. e e. a b a. b. g g. f f. after ', output);
   t.regex(output, /✘ \[fail\]: desk › one › a is told/);
   t.regex(output, /✘ \[fail\]: broken › can be read/);
+  t.regex(output + errors, /left open by a test: .*Timeout/);
   t.regex(output, /- \[skip\] desk › one › c/);
   for (const name of ['desk › one › macro b', 'desk › one › d', 'desk › one › macro e', 'two › f', 'two › g'])
     t.true(output.includes(`✔ ${name}`), `${name} in ${output}`);

@@ -3,7 +3,7 @@
 // this is AVA (preload.mjs): `test`, `serial`, `skip`, `only`, `macro`, and hooks, which are those of the process: `before` is
 // before the first turn, `after` is after the last.
 
-import ava, { type ExecutionContext, type Implementation, type Macro } from 'ava';
+import ava, { type ExecutionContext, type Implementation, type Macro, registerCompletionHandler } from 'ava';
 
 interface Turn {
   readonly file: string;
@@ -38,9 +38,19 @@ export async function readInTurn(names: readonly string[]): Promise<void> {
       });
     }
   }
+  registerCompletionHandler(() => setTimeout(exit, leakMs).unref());
   ava.beforeEach(waitForTurn);
   ava.afterEach.always((t) => testOf(t).end.resolve());
   for (const declare of declarations) declare();
+}
+
+/** The time after the last test in which a process ends by itself, unless a test has failed to close something. */
+const leakMs = 5000;
+
+/** Ends the process. AVA would wait for minutes, and count all files as failed. */
+function exit(): void {
+  console.error(`left open by a test: ${[...new Set(process.getActiveResourcesInfo())].join(', ')}`);
+  process.exit();
 }
 
 /** AVA begins all tests at once: each waits here, which does not count as its own time. */

@@ -388,6 +388,12 @@ test('an edit in shadow runs next to the live rules until it is saved', async (t
   t.is(editors.hub.shadow(), undefined);
 });
 
+/** Starts a hub with the files of a folder, until the test is over. */
+async function restart(t: ExecutionContext, folder: string): Promise<void> {
+  const hub = await startHub({ paths: [folder], log: createLogRecorder() });
+  t.teardown(() => hub.stop());
+}
+
 test('a change of access that nobody has confirmed is taken back by a restart, a confirmed one stays', async (t) => {
   const editors = await start(t);
   const before = await editors.text('entry.json5');
@@ -396,9 +402,8 @@ test('a change of access that nobody has confirmed is taken back by a restart, a
   t.true(body.isSaved && body.probation !== undefined, JSON.stringify(body));
   const folder = editors.hub.folder;
   await editors.hub.stop();
-  const again = await startHub({ paths: [folder], log: createLogRecorder() });
+  await restart(t, folder);
   t.is(await editors.text('entry.json5'), before);
-  await again.stop();
 
   const { connections } = entry;
   const others = await start(t, { 'entry.json5': { connections: { ...connections, other: { ...api, users } } } });
@@ -424,9 +429,8 @@ test('a change of access that nobody has confirmed is taken back by a restart, a
   t.is((await others.post('/hub/edit/confirm', { revision })).status, 200);
   t.false(isNoted(), 'a hub that is killed right after the answer keeps the change');
   await others.hub.stop();
-  const last = await startHub({ paths: [others.hub.folder], log: createLogRecorder() });
+  await restart(t, others.hub.folder);
   t.regex(await others.text('entry.json5'), /manage"?: ?false/);
-  await last.stop();
 });
 
 test('a change of access that cuts its author off takes itself back when the time is up', async (t) => {
@@ -460,10 +464,9 @@ test('a save of several files that a kill has interrupted is taken back at the n
   await writeFile(join(folder, '.patchbay/save.json'), JSON.stringify(writes));
   await writeFile(join(folder, 'a.json5'), '{ tests: [] }');
   await rm(join(folder, 'b.json5')); // between the two steps of its replacement
-  const hub = await startHub({ paths: [folder], log: createLogRecorder() });
+  await restart(t, folder);
   t.is(await readFile(join(folder, 'a.json5'), 'utf8'), '{ rules: [] }');
   t.is(await readFile(join(folder, 'b.json5'), 'utf8'), '{ rules: [ ] }');
-  await hub.stop();
 });
 
 test('what an editor has saved just before an interrupted save is not lost', async (t) => {
@@ -471,10 +474,9 @@ test('what an editor has saved just before an interrupted save is not lost', asy
   await mkdir(join(folder, '.patchbay'));
   const writes = [{ path: join(folder, 'a.json5'), before: '{ rules: [] }', after: '{ tests: [] }' }];
   await writeFile(join(folder, '.patchbay/save.json'), JSON.stringify(writes));
-  const hub = await startHub({ paths: [folder], log: createLogRecorder() });
+  await restart(t, folder);
   t.is(await readFile(join(folder, 'a.json5'), 'utf8'), '{ /* theirs */ }');
   t.deepEqual((await readdir(folder)).sort(), ['.patchbay', 'a.json5', 'b.json5']);
-  await hub.stop();
 });
 
 test('the answer to a change that restarts its own REST API arrives', async (t) => {
