@@ -340,7 +340,7 @@ export class Editor implements Editing {
       mode,
       isSaved: false,
       errors: this.#shownErrors(errors, rights),
-      warnings: rights.isOwner ? [...(after.plan.warnings ?? [])] : [],
+      warnings: [...(await readOnlyFiles(edited)), ...(rights.isOwner ? (after.plan.warnings ?? []) : [])],
       files,
       restarts: { ...restarts, notes: notesOf(restarts, after.plan) },
       tests:
@@ -393,10 +393,8 @@ export class Editor implements Editing {
       ({ found, before, text }): FileWrite => ({ path: found.path, before: before?.text, after: text }),
     );
     if (writes.length === 0) return { isSaved: true };
-    for (const { found } of changed) {
-      const reason = await whyReadOnly(found.path);
-      if (reason !== '') throw new HubError('forbidden', `${found.name}: ${reason}`);
-    }
+    const [readOnly] = await readOnlyFiles(changed);
+    if (readOnly !== undefined) throw new HubError('forbidden', readOnly);
     if (isOnProbation && this.#probation !== undefined)
       throw new HubError(
         'conflict',
@@ -628,6 +626,12 @@ export class Editor implements Editing {
     );
     return ownFolderOf(paths, isFolder);
   }
+}
+
+/** Returns a sentence for each file that cannot be saved. */
+async function readOnlyFiles(edited: readonly Edited[]): Promise<string[]> {
+  const reasons = await Promise.all(edited.map(({ found }) => whyReadOnly(found.path)));
+  return reasons.flatMap((reason, index) => (reason === '' ? [] : [`${edited[index]!.found.name}: ${reason}`]));
 }
 
 const nothing: Reload = {

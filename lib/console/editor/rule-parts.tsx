@@ -88,6 +88,7 @@ function Address(
     readonly label: string;
     readonly address: string;
     readonly isWrong?: boolean;
+    readonly placeholder?: string;
     choose(address: string): void;
   },
 ) {
@@ -166,6 +167,7 @@ export function WhenPart(props: PartProps) {
             <Address
               expand={props.expand}
               label={`Source ${index + 1}`}
+              placeholder="desk/mic"
               address={end().address}
               isWrong={props.errorsOf('from').length > 0}
               choose={(address) => props.change(withSourceAddress(props.rule, index, address))}

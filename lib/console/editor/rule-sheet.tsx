@@ -90,7 +90,15 @@ function ChooseFile() {
     <Show when={!sources.error} fallback={<Fault text={messageOf(sources.error)} />}>
       <Show when={sources()} fallback={<p class="note">Loading …</p>}>
         <p class="note">
-          {files().length > 0 ? 'Which file should contain the rule?' : 'You may not edit any flow file.'}
+          <Show when={files().length === 0} fallback="Which file should contain the rule?">
+            <Show when={sources()?.files[0]} fallback="You may not edit any flow file.">
+              {(known) => (
+                <span role="alert" class="warning">
+                  Read-only: {known().reason}
+                </span>
+              )}
+            </Show>
+          </Show>
         </p>
         <ul class="choices">
           <For each={files()}>
@@ -159,6 +167,8 @@ function Loaded(props: { readonly file: string; find(source: SourceFile): string
   );
 }
 
+const newRuleHint = 'Choose a parameter under “When” and another under “to”. The effects of the rule then appear here.';
+
 /** The result of the last save. It outlives the sheet, which a save opens again. */
 const [lastSave, setLastSave] = createSignal('');
 
@@ -208,10 +218,12 @@ function Sheet(props: SheetProps) {
       onKeyDown={goToPart}
       aria-label={rule().name ?? 'New rule'}
     >
-      <Show when={!props.source.canEdit}>
-        <p role="alert" class="warning whole">
-          Read-only: {props.source.reason}
-        </p>
+      <Show when={draft.whyReadOnly()}>
+        {(reason) => (
+          <p role="alert" class="warning whole">
+            Read-only: {reason()}
+          </p>
+        )}
       </Show>
       <Show when={made()}>
         {(known) => (
@@ -305,6 +317,7 @@ function Sheet(props: SheetProps) {
           setNote={setLastSave}
           answer={draft.answer()}
           isChanged={draft.isChanged()}
+          {...(props.path === undefined && { hint: newRuleHint })}
           failure={draft.failure()}
           send={draft.send}
           rebase={draft.rebase}
@@ -513,6 +526,8 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
     isChanged,
     isRemoved,
     text: () => typed() ?? withoutIndent(shown()).text,
+    /** Why the file cannot be saved now; empty if it can. */
+    whyReadOnly: () => (polled.data() ?? props.source).reason,
     isOutdated: () =>
       polled.data() !== undefined &&
       polled.data()!.etag !== source().etag &&

@@ -16,6 +16,8 @@ export interface SaveProps {
   /** The result of the last check; undefined if nothing was checked, or nothing is to be saved. */
   readonly answer: EditResult | undefined;
   readonly isChanged: boolean;
+  /** What to do as long as nothing is changed. */
+  readonly hint?: string;
   /** The result of the last save; empty if nothing was saved. */
   readonly note: string;
   setNote(note: string): void;
@@ -70,7 +72,10 @@ export function SavePanel(props: SaveProps) {
   };
   return (
     <section class="save" aria-label="Save">
-      <Show when={props.isChanged} fallback={<p class="muted">{props.note ? '' : 'No changes yet.'}</p>}>
+      <Show
+        when={props.isChanged}
+        fallback={<p class="muted">{props.note ? '' : (props.hint ?? 'No changes yet.')}</p>}
+      >
         <Show when={props.failure || failure()}>
           {(text) => (
             <p class="error" role="alert">

@@ -381,7 +381,7 @@ function ParameterBox(props: { readonly address: string; readonly context: BoxCo
     >
       <span class="connection truncate">
         {connection}
-        <Show when={state() !== 'running'}>
+        <Show when={state() !== 'running' && staleSince() === undefined}>
           {' '}
           <StateMark state={state()} />
         </Show>{' '}

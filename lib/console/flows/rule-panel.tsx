@@ -57,7 +57,6 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
           >
             {props.rule.enabled ? 'Disable' : 'Enable'}
           </button>{' '}
-          <small>{props.rule.enabled ? 'until it is enabled again or its text changes' : 'it does not run'}</small>{' '}
           <Show when={props.rule.enabled}>
             <SwitchOff
               kind="rule"
@@ -66,7 +65,10 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
               label={props.rule.name}
               switched={props.installation.refresh}
             />
-          </Show>
+          </Show>{' '}
+          <small>
+            {props.rule.enabled ? 'Disable: until it is enabled again or its text changes' : 'it does not run'}
+          </small>
         </p>
       </Show>
       <OverrideNote kind="rule" name={props.rule.name} file={props.rule.file} />

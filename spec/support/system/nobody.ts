@@ -8,8 +8,11 @@ import '../own-process.ts';
 const nobody = 65534;
 const isAdministrator = process.getuid?.() === 0;
 
-/** Makes the process of a test file nobody until its end, and returns `test`; where nobody may not read the source tree, `test.skip`. */
-export function asNobody(): TestFn | typeof test.skip {
+/**
+ * Makes the process of a test file nobody until its end, and returns `test`; where nobody may not read the source tree, `test.skip`. With
+ * `isForGood`, there is no way back, as `access` wants it: it asks who started the process.
+ */
+export function asNobody(isForGood = false): TestFn | typeof test.skip {
   if (!isAdministrator) return test;
   process.seteuid?.(nobody);
   try {
@@ -18,6 +21,9 @@ export function asNobody(): TestFn | typeof test.skip {
     process.seteuid?.(0);
     return test.skip;
   }
-  test.after.always(() => process.seteuid?.(0));
+  if (isForGood) {
+    process.seteuid?.(0);
+    process.setuid?.(nobody);
+  } else test.after.always(() => process.seteuid?.(0));
   return test;
 }

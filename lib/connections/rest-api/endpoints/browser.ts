@@ -13,6 +13,7 @@ import { createDisk, type Reading, realPathOf } from '../files/reading.ts';
 import { type FileService, type Place, replyFile } from '../files/static-file.ts';
 import { begin, beginValue, confine } from '../http/answer/headers.ts';
 import { send } from '../http/answer/send.ts';
+import { shownPath } from '../http/request-url.ts';
 import type { Route } from '../http/router.ts';
 import { badPath, type Context, type Endpoint, isNeeded, later } from './endpoint.ts';
 
@@ -113,7 +114,7 @@ function filesOf(context: Context, serve: ServeFile, folder = context.consoleFol
 }
 
 export function replyNotFound(_: HttpResponse, request: HttpRequest): void {
-  throw new HubError('not-found', `${request.getUrl()}: no such page`);
+  throw new HubError('not-found', `${shownPath(request.getUrl())}: no such page`);
 }
 
 function redirectToHub(response: HttpResponse): void {

@@ -1,6 +1,7 @@
 // Parses percent-encoded paths.
 import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
+import { printable } from '../../../model/printable.ts';
 import { readLongDurationMs } from '../../../model/time/duration.ts';
 import { lastTimeMs, readIsoTime } from '../../../model/time/iso-time.ts';
 
@@ -12,6 +13,19 @@ export function decodePath(path: string): string {
   } catch {
     throw new HubError('bad-address', `expected a percent-encoded UTF-8 path, got "${path}"`);
   }
+}
+
+/** Where the name of a flow file follows. */
+const source = '/hub/source/';
+
+/** Returns a path as people read it in a message: decoded if possible, and of the text of a flow file its name alone. */
+export function shownPath(url: string): string {
+  let path = url;
+  try {
+    path = decodePath(url);
+  } catch {} // shown as it came
+  path = printable(path);
+  return path.startsWith(source) ? path.slice(source.length) : path;
 }
 
 // Query parameters that are times or counts.

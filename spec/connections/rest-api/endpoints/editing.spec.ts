@@ -516,3 +516,12 @@ test('any rule is accepted exactly if its author may read what it reads and writ
   }
   t.true(accepted > 2);
 });
+
+test('a message names a file and a page as people know them, not as a URL encodes them', async (t) => {
+  const editors = await start(t);
+  const name = editors.name('studio.json5');
+  const of = async (path: string) => (await editors.get<Problem>(path, users.manager.token)).body.detail;
+  t.is(await of(`/hub/source/${encodeURIComponent(name)}`), `${name}: expected a user who may edit flow files`);
+  t.is(await of('/hub/a%20page%1b'), '/hub/a page\\u001b: no such page');
+  t.is(await of('/hub/50%25%zz'), '/hub/50%25%zz: no such page');
+});

@@ -1,4 +1,5 @@
 // Signs users in and out through the sign-in page: exchanges passwords and codes for cookies. All of these events are audited.
+
 import { HubError } from '../../../../model/error.ts';
 import { createLogGate, type LogGate } from '../../../../model/log-gate.ts';
 import type { HttpRequest } from '../../../../net/uws.ts';
@@ -13,6 +14,7 @@ import { isOpen } from '../../users/accounts.ts';
 import type { Devices, Invitation } from '../../users/devices.ts';
 import { type Directory, KnownHeaders } from '../../users/directory.ts';
 import type { SignedInUser } from '../../users/principal.ts';
+import { shownPath } from '../request-url.ts';
 import type { Attempts } from './attempts.ts';
 
 interface EntryOptions {
@@ -240,7 +242,7 @@ export function createOwnerCheck(settings: Settings) {
     const expected = 'expected a hub with credentials, or a program on the machine of the hub, without a proxy';
     throw new HubError(
       'forbidden',
-      `${request.getUrl()}: ${expected}, got ${shownAddress(address)}; set credentials with users, username or token`,
+      `${shownPath(request.getUrl())}: ${expected}, got ${shownAddress(address)}; set credentials with users, username or token`,
     );
   };
 }

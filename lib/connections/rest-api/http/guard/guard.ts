@@ -1,5 +1,6 @@
 // The guard decides which requests are admitted (D-15): the page that sends a request must be a page of the hub, and its credentials must
 // be right.
+
 import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
 import { credentialsPrefix } from '../../../../wire/protocol.ts';
@@ -9,6 +10,7 @@ import type { Settings } from '../../settings.ts';
 import type { Principal, SignedInUser } from '../../users/principal.ts';
 import type { Need } from '../../users/rights.ts';
 import { notLetIn } from '../../users/view.ts';
+import { shownPath } from '../request-url.ts';
 import type { Attempts } from './attempts.ts';
 import type { Entry } from './entry.ts';
 import type { Act, Purpose } from './site-check.ts';
@@ -113,7 +115,7 @@ const needed = { manage: 'manage', metrics: 'read metrics', edit: 'edit flow fil
 function withRight(principal: SignedInUser, need: Need, request: Pick<HttpRequest, 'getUrl'>): SignedInUser {
   if (need === 'entry' || principal.rights.has(need)) return principal;
   if (principal.name === '') throw notLetIn();
-  throw new HubError('forbidden', `${request.getUrl()}: expected a user who may ${needed[need]}`);
+  throw new HubError('forbidden', `${shownPath(request.getUrl())}: expected a user who may ${needed[need]}`);
 }
 
 const offeredCredentials = new RegExp(`(?:^|[ ,])${credentialsPrefix.replaceAll('.', '\\.')}([\\w-]+)`);
