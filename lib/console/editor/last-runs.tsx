@@ -2,6 +2,7 @@
 // virtual time, so steps that wait count as well.
 
 import { For, Show } from 'solid-js';
+import { counted } from '../../model/digits.ts';
 import type { EditResult } from '../../wire/http/editing-shapes.ts';
 import type { History } from '../../wire/http/past-shapes.ts';
 import { getJson } from '../hub/page-request.ts';
@@ -20,6 +21,12 @@ export function LastRuns(props: {
   const runs = () => props.rehearsal?.runs ?? [];
   const compares = () => props.isChanged || props.isNew;
   const different = () => runs().filter((run) => resultText(run.was) !== resultText(run.would)).length;
+  const summary = () => {
+    if (props.isNew) return `The rule would have run ${counted(runs().length, 'time')}.`;
+    return different() === 0
+      ? 'The new rule would have written the same values.'
+      : `${different()} of ${runs().length} would have differed.`;
+  };
   return (
     <section class="runs" aria-label="Last runs">
       <h3>Last runs</h3>
@@ -32,9 +39,7 @@ export function LastRuns(props: {
             <Show when={runs().length > 0}>
               <p aria-live="polite">
                 <Show when={compares()} fallback="Change the rule to compare its new results with these.">
-                  {different() === 0
-                    ? 'The new rule would have written the same values.'
-                    : `${different()} of ${runs().length} would have differed.`}
+                  {summary()}
                 </Show>
               </p>
               <div class="wide-table" tabIndex={0} role="region" aria-label="Last runs, newest first">
@@ -43,7 +48,9 @@ export function LastRuns(props: {
                     <tr>
                       <th scope="col">Time</th>
                       <th scope="col">Event</th>
-                      <th scope="col">Wrote</th>
+                      <Show when={!props.isNew}>
+                        <th scope="col">Wrote</th>
+                      </Show>
                       <Show when={compares()}>
                         <th scope="col">New rule</th>
                       </Show>
@@ -52,7 +59,7 @@ export function LastRuns(props: {
                   <tbody>
                     <For each={runs()}>
                       {(run) => (
-                        <tr classList={{ differs: resultText(run.was) !== resultText(run.would) }}>
+                        <tr classList={{ differs: !props.isNew && resultText(run.was) !== resultText(run.would) }}>
                           <td>
                             <time>{formatClock(run.time)}</time>
                           </td>
@@ -61,9 +68,11 @@ export function LastRuns(props: {
                               <code>{run.source}</code> {run.value === undefined ? '' : formatValue(run.value)}
                             </Show>
                           </td>
-                          <td class="mono" title={run.was?.error}>
-                            {resultText(run.was)}
-                          </td>
+                          <Show when={!props.isNew}>
+                            <td class="mono" title={run.was?.error}>
+                              {resultText(run.was)}
+                            </td>
+                          </Show>
                           <Show when={compares()}>
                             <td class="mono" title={run.would?.error}>
                               {resultText(run.would)}

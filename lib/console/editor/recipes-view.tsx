@@ -118,6 +118,9 @@ function Form(props: { readonly recipe: Recipe }) {
         <For each={props.recipe.about}>{(line) => <p>{line}</p>}</For>
         <fieldset>
           <legend>Your parameters</legend>
+          <Show when={props.recipe.variables.some(({ isAddress }) => isAddress)}>
+            <small>Leave a field empty to try the recipe with a stand-in for that device.</small>
+          </Show>
           <For each={props.recipe.variables}>
             {(variable) => (
               <Slot

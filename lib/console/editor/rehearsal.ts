@@ -32,7 +32,7 @@ export function resultText(result: Result | undefined): string {
   return result.result === null || result.result === undefined ? 'infinite' : formatValue(result.result) || "''";
 }
 
-/** Returns the newest events of a history, oldest first; none if the history contains only means of longer periods. */
+/** Returns the newest changes or fires of a history, oldest first; none if the history contains only means of longer periods. */
 export function recordedOf(history: History | undefined): RecordedEvent[] {
   if (history === undefined) return [];
   const { address, kind, times, values } = history;
@@ -42,5 +42,9 @@ export function recordedOf(history: History | undefined): RecordedEvent[] {
     if (value === undefined || value === null) return [];
     return typeof value === 'string' && value.length > longestText ? [] : [{ address, value, time }];
   });
-  return events.slice(-eventsPerAddress);
+  // a record begins with the value that was there, and has it once more after each start of the hub
+  const changes = isFires
+    ? events
+    : events.filter(({ value }, index) => index > 0 && value !== events[index - 1]!.value);
+  return changes.slice(-eventsPerAddress);
 }

@@ -34,6 +34,7 @@ import {
   type Conflict,
   changedPart,
   type EditError,
+  missingPart,
   nodeAt,
   postSlowly,
   type Rehearse,
@@ -169,8 +170,14 @@ function Loaded(props: { readonly file: string; find(source: SourceFile): string
 
 const newRuleHint = 'Choose a parameter under “When” and another under “to”. The effects of the rule then appear here.';
 
-/** The result of the last save. It outlives the sheet, which a save opens again. */
-const [lastSave, setLastSave] = createSignal('');
+/** The result of a save, for the sheet that the save opens again. */
+let lastSave = '';
+
+function takeLastSave(): string {
+  const note = lastSave;
+  lastSave = '';
+  return note;
+}
 
 interface SheetProps {
   readonly source: SourceFile;
@@ -184,6 +191,7 @@ interface SheetProps {
 function Sheet(props: SheetProps) {
   const draft = useDraft(props, { expand: (text) => expand(text), liveName: () => liveName() });
   const { rule, change } = draft;
+  const [note, setNote] = createSignal(takeLastSave());
   const made = () => props.source.made.find(({ path }) => path === (draft.isSeparate() ? props.path : draft.path()));
   const madeIndex = () => Math.max(0, made()?.names.indexOf(route().params.rule ?? '') ?? 0);
   /** The name with which the rule runs now; empty if it is new. */
@@ -313,8 +321,8 @@ function Sheet(props: SheetProps) {
       </fieldset>
       <div class="side">
         <SavePanel
-          note={lastSave()}
-          setNote={setLastSave}
+          note={note()}
+          setNote={setNote}
           answer={draft.answer()}
           isChanged={draft.isChanged()}
           {...(props.path === undefined && { hint: newRuleHint })}
@@ -322,7 +330,10 @@ function Sheet(props: SheetProps) {
           send={draft.send}
           rebase={draft.rebase}
           discard={props.reload}
-          saved={draft.saved}
+          saved={() => {
+            lastSave = note();
+            draft.saved();
+          }}
         />
         <Show when={!draft.isWhole()}>
           <LastRuns
@@ -604,7 +615,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
     errorsOf(setting: string): readonly string[] {
       const base = path() ?? additionOf(source(), rule()).path;
       return (answer()?.errors ?? [])
-        .filter((error) => isWithin(error, `${base}.${setting}`))
+        .filter((error) => isWithin(error, `${base}.${setting}`) && missingPart(error) === undefined)
         .map(({ message }) => message);
     },
     send,
@@ -620,8 +631,10 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
       });
     },
     saved() {
-      if (isRemoved()) navigate('flows');
-      else if (whole()) navigate('rule', { rule: rule().name, place: whole()!.place });
+      if (isRemoved()) {
+        takeLastSave();
+        navigate('flows');
+      } else if (whole()) navigate('rule', { rule: rule().name, place: whole()!.place });
       else reopen(source().file, rule(), props.reload);
     },
   };

@@ -1,7 +1,7 @@
 // What an edit does, and its way into the running hub: errors, the difference of the text, what restarts, tests, a try in shadow, and the
 // take-over with a comment. Two people who changed the same place see both texts.
 
-import { createSignal, For, Show } from 'solid-js';
+import { createSignal, For, onMount, Show } from 'solid-js';
 import { counted } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
 import type { EditResult } from '../../wire/http/editing-shapes.ts';
@@ -10,7 +10,7 @@ import { mayManage } from '../hub/me.ts';
 import { postJson } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
 import { formatClock, formatValue } from '../page/units.ts';
-import { type Conflict, conflictsOf, type Mode } from './source-file.ts';
+import { type Conflict, conflictsOf, type Mode, missingPart } from './source-file.ts';
 
 export interface SaveProps {
   /** The result of the last check; undefined if nothing was checked, or nothing is to be saved. */
@@ -64,6 +64,11 @@ export function SavePanel(props: SaveProps) {
     }
     setBusy(false);
   };
+  /** The form that was open before the save is gone, and the focus with it: whoever uses keys goes on at the result. */
+  const goOnHere = (status: HTMLElement) =>
+    onMount(() => {
+      if (props.note !== '' && document.activeElement === document.body) status.focus();
+    });
   const leaveShadow = async () => {
     setBusy(true);
     await postJson('/hub/reload', {}).catch((error) => setFailure(messageOf(error)));
@@ -99,7 +104,9 @@ export function SavePanel(props: SaveProps) {
           </button>
         </p>
       </Show>
-      <p role="status">{isBusy() ? 'Working …' : props.note}</p>
+      <p role="status" tabIndex={-1} ref={goOnHere}>
+        {isBusy() ? 'Working …' : props.note}
+      </p>
       <Show when={isInShadow()}>
         <InShadow leave={leaveShadow} />
       </Show>
@@ -127,9 +134,9 @@ export function Findings(props: { readonly answer: EditResult }) {
   const restarts = () => {
     const { connections, rules } = props.answer.restarts;
     const lines: [string, readonly string[]][] = [
-      ['starts', [...connections.added, ...rules.added]],
-      ['restarts', [...connections.changed, ...rules.changed]],
-      ['stops', [...connections.removed, ...rules.removed]],
+      ['Starts', [...connections.added, ...rules.added]],
+      ['Restarts', [...connections.changed, ...rules.changed]],
+      ['Stops', [...connections.removed, ...rules.removed]],
     ];
     return lines.filter(([, names]) => names.length > 0);
   };
@@ -143,17 +150,22 @@ export function Findings(props: { readonly answer: EditResult }) {
           <ul>
             <For each={props.answer.errors}>
               {(error) => (
-                <li class="error">
-                  <Show when={error.line}>
-                    <code>
-                      {error.line}:{error.column}
-                    </code>{' '}
-                  </Show>
-                  <Show when={error.path}>
-                    <code>{error.path}</code>:{' '}
-                  </Show>
-                  {error.message}
-                </li>
+                <Show
+                  when={missingPart(error) === undefined}
+                  fallback={<li>Choose a parameter under “{missingPart(error)}”.</li>}
+                >
+                  <li class="error">
+                    <Show when={error.line}>
+                      <code>
+                        {error.line}:{error.column}
+                      </code>{' '}
+                    </Show>
+                    <Show when={error.path}>
+                      <code>{error.path}</code>:{' '}
+                    </Show>
+                    {error.message}
+                  </li>
+                </Show>
               )}
             </For>
           </ul>

@@ -8,6 +8,14 @@ import type { Op, SourceFile, SourceNode } from './source-tree.ts';
 
 export type EditError = EditResult['errors'][number];
 
+const titles: Readonly<Record<string, string>> = { from: 'When', to: 'to' };
+
+/** Returns the part of the sheet with a field for an address that nobody has filled in yet, if that is the error. */
+export function missingPart({ path = '', message }: EditError): string | undefined {
+  const [, part] = /^rules\[.*\]\.(from|to)\b/.exec(path) ?? [];
+  return part !== undefined && /^expected .*, got "" \(string\)$/.test(message) ? titles[part] : undefined;
+}
+
 /** One file of a change set. `base`: the ETag of the text that was edited; it is empty for a new file. */
 export interface FileEdit {
   readonly file: string;

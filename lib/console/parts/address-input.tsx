@@ -17,14 +17,16 @@ function useSuggestions(least: number) {
   const pause = useDelay();
   let asking = new AbortController();
   onCleanup(() => asking.abort());
-  const offer = (text: string) => {
+  const offer = (text: string, found?: (addresses: readonly string[]) => void) => {
     asking.abort();
     if (text.length < least) return pause.stop();
     pause.start(pauseMs, async () => {
       asking = new AbortController();
       const { signal } = asking;
-      const found = await find(text, signal).catch(() => []); // the banner of the link shows why
-      if (!signal.aborted) setOffered(found);
+      const addresses = await find(text, signal).catch(() => []); // the banner of the link shows why
+      if (signal.aborted) return;
+      setOffered(addresses);
+      found?.(addresses);
     });
   };
   return { offered, offer };
@@ -87,7 +89,7 @@ export function AddressField(props: {
         onInput={(event) => {
           const text = event.currentTarget.value.trim();
           if (offered().includes(text)) props.choose(text);
-          else offer(text);
+          else offer(text, (addresses) => addresses.includes(text) && props.choose(text));
         }}
         onChange={(event) => props.choose(event.currentTarget.value.trim())}
       />

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import JSON5 from 'json5';
 import { type Hub, startHub } from '../../../lib/hub/index.ts';
-import { counted } from '../../../lib/model/digits.ts';
+import { counted, roundToSignificant } from '../../../lib/model/digits.ts';
 import { keptDeviations } from '../../../lib/model/reports/reload-report.ts';
 import type { Value } from '../../../lib/model/value.ts';
 import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';
@@ -49,6 +49,8 @@ interface Played {
 /** Between two rounds everything comes to rest, and timers with pulses begin anew. */
 const restMs = 60_000;
 const shownAtMost = 20;
+/** How many digits of a number the console shows. */
+const shownDigits = 7;
 const file = 'studio.json5';
 
 /** Resolves to whether the page was right in every round. */
@@ -274,7 +276,8 @@ function lineOf(atMs: number, address: string, done: Value | null | undefined, w
 }
 
 function shownValue(value: Value | null | undefined): string {
-  return value === undefined || value === null || value === '' ? 'unknown' : String(value);
+  if (value === undefined || value === null || value === '') return 'unknown';
+  return String(typeof value === 'number' ? roundToSignificant(value, shownDigits) : value);
 }
 
 function textOf(rules: readonly StudioRule[]): string {
