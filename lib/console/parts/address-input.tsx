@@ -1,6 +1,6 @@
 // Inputs for a parameter address: in the bar of a view, and in a form.
 
-import { createSignal, createUniqueId, For, onCleanup } from 'solid-js';
+import { createMemo, createSignal, createUniqueId, For, onCleanup } from 'solid-js';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import { request } from '../hub/page-request.ts';
 import { useDelay } from '../page/page-timers.ts';
@@ -72,6 +72,8 @@ export function AddressField(props: {
   choose(address: string): void;
 }) {
   const { offered, offer } = useSuggestions(0);
+  /** What else changes in the form does not replace text that somebody is typing here. */
+  const address = createMemo(() => props.address);
   const id = createUniqueId();
   return (
     <>
@@ -84,12 +86,14 @@ export function AddressField(props: {
         aria-label={props.label}
         aria-invalid={props.isWrong}
         placeholder={props.placeholder ?? 'desk/lamp'}
-        value={props.address}
+        value={address()}
         onFocus={(event) => offer(event.currentTarget.value)}
         onInput={(event) => {
-          const text = event.currentTarget.value.trim();
+          const input = event.currentTarget;
+          const text = input.value.trim();
+          const isStill = () => document.activeElement === input && input.value.trim() === text;
           if (offered().includes(text)) props.choose(text);
-          else offer(text, (addresses) => addresses.includes(text) && props.choose(text));
+          else offer(text, (addresses) => addresses.includes(text) && isStill() && props.choose(text));
         }}
         onChange={(event) => props.choose(event.currentTarget.value.trim())}
       />
