@@ -66,6 +66,15 @@ interface Edited {
   readonly isMerged: boolean;
 }
 
+/** Checked documents of a change set that also has flow files, which is written as a whole. */
+export interface PreparedDocuments {
+  readonly files: readonly EditedFile[];
+  readonly errors: EditAnswer['errors'];
+  readonly writes: readonly FileWrite[];
+  /** As in a revision. */
+  readonly kept: KeptRevision['files'];
+}
+
 const unchanged = { added: [], removed: [], changed: [] };
 const nothing: DocumentFindings = { mistakes: [], addresses: [] };
 const maxWarnings = 100;
@@ -136,6 +145,50 @@ export class DocumentEditor {
     return this.#change({ mode, comment }, make, by, rights);
   }
 
+  /** Checks edits of documents for a change set that also has flow files. Errors: as for an edit. */
+  async prepare(
+    files: readonly FileEdit[],
+    found: readonly FoundDocument[],
+    rights: EditRights,
+  ): Promise<PreparedDocuments> {
+    return this.#prepared(
+      await Promise.all(files.map((edit, index) => this.#editFile(edit, found[index]!, rights))),
+      rights,
+    );
+  }
+
+  /** Checks the reversal of the documents of a revision that also has flow files. */
+  async prepareRevert(
+    files: KeptRevision['files'],
+    found: readonly FoundDocument[],
+    rights: EditRights,
+  ): Promise<PreparedDocuments> {
+    return this.#prepared(await this.#reverted(files, found, rights), rights);
+  }
+
+  async #prepared(edited: readonly Edited[], rights: EditRights): Promise<PreparedDocuments> {
+    const { files, errors } = await this.#check(edited, rights);
+    const changed = edited.filter(({ before, text }) => before?.text !== text);
+    for (const one of changed) await this.#expectWritable(one);
+    return { files, errors, writes: changed.map(writeOf), kept: changed.map(keptOf) };
+  }
+
+  #reverted(
+    files: KeptRevision['files'],
+    found: readonly FoundDocument[],
+    rights: EditRights,
+  ): Promise<readonly Edited[]> {
+    return Promise.all(
+      files.map(async ({ before, after }, index): Promise<Edited> => {
+        const document = found[index]!;
+        await expectAllowedFile(document, rights);
+        const now = await readText(document.path);
+        if (now?.text === after) return { found: document, before: now, text: before, isMerged: false };
+        return merge(document, now, after ?? '', before ?? '');
+      }),
+    );
+  }
+
   revert(
     { files }: KeptRevision,
     found: readonly FoundDocument[],
@@ -143,16 +196,7 @@ export class DocumentEditor {
     by: Origin,
     rights: EditRights,
   ): Promise<EditAnswer> {
-    const make = () =>
-      Promise.all(
-        files.map(async ({ before, after }, index): Promise<Edited> => {
-          const document = found[index]!;
-          await expectAllowedFile(document, rights);
-          const now = await readText(document.path);
-          if (now?.text === after) return { found: document, before: now, text: before, isMerged: false };
-          return merge(document, now, after ?? '', before ?? '');
-        }),
-      );
+    const make = () => this.#reverted(files, found, rights);
     return this.#change(request, make, by, rights);
   }
 
@@ -239,6 +283,24 @@ export class DocumentEditor {
     by: Origin,
     rights: EditRights,
   ): Promise<EditAnswer> {
+    const { files, errors, warnings } = await this.#check(edited, rights);
+    const answer: EditAnswer = {
+      mode,
+      isSaved: false,
+      errors,
+      warnings,
+      files,
+      restarts: { connections: unchanged, rules: unchanged, notes: [] },
+      tests: { passed: 0, failed: [], left: 0 },
+    };
+    if (errors.length > 0 || mode === 'check') return answer;
+    return { ...answer, ...(await this.#save(edited, comment, by)) };
+  }
+
+  async #check(
+    edited: readonly Edited[],
+    rights: EditRights,
+  ): Promise<Pick<EditAnswer, 'errors' | 'warnings'> & { readonly files: readonly EditedFile[] }> {
     const files: EditedFile[] = [];
     const errors: EditAnswer['errors'][number][] = [];
     const warnings: string[] = [];
@@ -264,17 +326,17 @@ export class DocumentEditor {
             }),
           );
     }
-    const answer: EditAnswer = {
-      mode,
-      isSaved: false,
-      errors,
-      warnings: [...new Set(warnings)],
-      files,
-      restarts: { connections: unchanged, rules: unchanged, notes: [] },
-      tests: { passed: 0, failed: [], left: 0 },
-    };
-    if (errors.length > 0 || mode === 'check') return answer;
-    return { ...answer, ...(await this.#save(edited, comment, by)) };
+    return { files, errors, warnings: [...new Set(warnings)] };
+  }
+
+  async #expectWritable({ found: { folder, name, path }, before, text }: Edited): Promise<void> {
+    const reason = await whyReadOnly(await firstExisting(path));
+    if (reason !== '') throw new HubError('forbidden', `${name}: ${reason}`);
+    makeFolder(dirname(path), 0o755);
+    if (before !== undefined || text === undefined) return;
+    const others = (await readdir(dirname(path))).filter((one) => folder.names.test(one));
+    if (others.length >= folder.maxFiles)
+      throw new HubError('conflict', `${name}: expected at most ${folder.maxFiles} files in this folder`);
   }
 
   async #save(
@@ -284,30 +346,24 @@ export class DocumentEditor {
   ): Promise<Pick<EditAnswer, 'isSaved' | 'revision'>> {
     const changed = edited.filter(({ before, text }) => before?.text !== text);
     if (changed.length === 0) return { isSaved: true };
-    for (const { found, before, text } of changed) {
-      const { folder, name, path } = found;
-      const reason = await whyReadOnly(await firstExisting(path));
-      if (reason !== '') throw new HubError('forbidden', `${name}: ${reason}`);
-      makeFolder(dirname(path), 0o755);
-      if (before !== undefined || text === undefined) continue;
-      const others = (await readdir(dirname(path))).filter((one) => folder.names.test(one));
-      if (others.length >= folder.maxFiles)
-        throw new HubError('conflict', `${name}: expected at most ${folder.maxFiles} files in this folder`);
-    }
-    const writes = changed.map(
-      ({ found, before, text }): FileWrite => ({ path: found.path, before: before?.text, after: text }),
-    );
-    await writeAll(await this.#parts.ownFolder(), writes);
+    for (const one of changed) await this.#expectWritable(one);
+    await writeAll(await this.#parts.ownFolder(), changed.map(writeOf));
     for (const { text } of changed) if (text !== undefined) this.#known.remember({ text, etag: etagOf(text) });
-    const files = changed.map(({ found, before, text }) => ({
-      names: found.names,
-      before: before?.text,
-      after: text,
-    }));
     const names = changed.map(({ found }) => found.name).join(', ');
     this.#parts.note(by, comment === '' ? names : `${comment}: ${names}`);
-    return { isSaved: true, revision: this.#parts.revisions.add({ user: by.name, comment, files }) };
+    return {
+      isSaved: true,
+      revision: this.#parts.revisions.add({ user: by.name, comment, files: changed.map(keptOf) }),
+    };
   }
+}
+
+function writeOf({ found, before, text }: Edited): FileWrite {
+  return { path: found.path, before: before?.text, after: text };
+}
+
+function keptOf({ found, before, text }: Edited): KeptRevision['files'][number] {
+  return { names: found.names, before: before?.text, after: text };
 }
 
 function merge(found: FoundDocument, now: FileText | undefined, base: string, yours: string): Edited {

@@ -37,7 +37,7 @@ import type { Origin, Parameter } from '../model/parameter.ts';
 import type { Reload, ShadowReport } from '../model/reports/reload-report.ts';
 import type { RuleRuns } from '../model/reports/rule-status.ts';
 import { hidden, mayHoldSecret, withoutUserInfo } from '../model/secret.ts';
-import { DocumentEditor } from './document-editor.ts';
+import { DocumentEditor, type FoundDocument, type PreparedDocuments } from './document-editor.ts';
 import {
   ChangedMeanwhile,
   etagOf,
@@ -187,14 +187,13 @@ export class Editor implements Editing {
   async edit(request: EditRequest, by: Origin, rights: EditRights): Promise<EditAnswer> {
     const documents = await Promise.all(request.files.map(({ file }) => this.#documents.find(file)));
     if (documents.every((one) => one !== undefined)) return this.#documents.edit(request, documents, by, rights);
-    if (documents.some((one) => one !== undefined))
-      throw new HubError('bad-request', 'files: expected either flow files or dashboards, got both');
+    const { flows, panels, found } = apart(request.files, documents);
     const make = async () => {
       const edited: Edited[] = [];
-      for (const edit of request.files) edited.push(await this.#editFile(edit, rights)); // the first that is refused is reported
+      for (const edit of flows) edited.push(await this.#editFile(edit, rights)); // the first that is refused is reported
       return edited;
     };
-    return this.#change(request, make, by, rights);
+    return this.#change(request, make, () => this.#documents.prepare(panels, found, rights), by, rights);
   }
 
   async separate({ file, path, made }: Parameters<Editing['separate']>[0], rights: EditRights): Promise<Separation> {
@@ -246,9 +245,10 @@ export class Editor implements Editing {
     const documents = await Promise.all(kept.files.map(({ names }) => this.#documents.find(names[0]!)));
     if (documents.every((one) => one !== undefined))
       return this.#documents.revert(kept, documents, { mode, comment: request.comment }, by, rights);
+    const { flows, panels, found: panelsFound } = apart(kept.files, documents);
     const back = async () => {
       const edited: Edited[] = [];
-      for (const { names, before, after } of kept.files) {
+      for (const { names, before, after } of flows) {
         const found = await this.#findAllowed(names[0]!, true, rights);
         const now = await readText(found.path);
         if (now?.text === after) edited.push({ found, before: now, text: before, isMerged: false });
@@ -256,7 +256,7 @@ export class Editor implements Editing {
       }
       return edited;
     };
-    return this.#change(request, back, by, rights);
+    return this.#change(request, back, () => this.#documents.prepareRevert(panels, panelsFound, rights), by, rights);
   }
 
   async noteSheet(
@@ -290,13 +290,14 @@ export class Editor implements Editing {
   async #change(
     request: EditRequest,
     make: () => Promise<readonly Edited[]>,
+    prepare: () => Promise<PreparedDocuments>,
     by: Origin,
     rights: EditRights,
   ): Promise<EditAnswer> {
     return this.#parts.exclusively(async () => {
       for (let tries = 1; ; tries++)
         try {
-          return await this.#try(request, await make(), by, rights);
+          return await this.#try(request, await make(), await prepare(), by, rights);
         } catch (error) {
           if (!(error instanceof ChangedMeanwhile)) throw error;
           if (tries === maxTries) throw new HubError('conflict', 'cannot save: others keep saving the same file');
@@ -307,6 +308,7 @@ export class Editor implements Editing {
   async #try(
     { mode, comment, rehearse: asked }: EditRequest,
     edited: readonly Edited[],
+    documents: PreparedDocuments,
     by: Origin,
     rights: EditRights,
   ): Promise<EditAnswer> {
@@ -321,13 +323,14 @@ export class Editor implements Editing {
       added.map(({ found }) => found.name).filter((name) => !basename(name).startsWith('_')),
     );
     this.#expectAllowed(edited, before, after, rights);
-    const errors = after.mistakes.map(({ file, line, column, path, message }) => ({
+    const errors: EditMistake[] = after.mistakes.map(({ file, line, column, path, message }) => ({
       file,
       line,
       column,
       path,
       message,
     }));
+    errors.push(...documents.errors);
     const isRight = errors.length === 0;
     const files = edited.map(({ found, before: old, text = '', isMerged }): EditedFile => {
       const [was, now] = [shown(old?.text ?? ''), shown(text)];
@@ -341,7 +344,7 @@ export class Editor implements Editing {
       isSaved: false,
       errors: this.#shownErrors(errors, rights),
       warnings: [...(await readOnlyFiles(edited)), ...(rights.isOwner ? (after.plan.warnings ?? []) : [])],
-      files,
+      files: [...files, ...documents.files],
       restarts: { ...restarts, notes: notesOf(restarts, after.plan) },
       tests:
         isRight && runTests !== undefined
@@ -355,7 +358,7 @@ export class Editor implements Editing {
     const isOnProbation = changesAccess(before.plan, after.plan);
     const ids = new Set(before.plan.connections.filter(isAccess).map(({ id }) => id));
     const isCut = [...restarts.connections.changed, ...restarts.connections.removed].some((id) => ids.has(id));
-    return { ...answer, ...(await this.#save(edited, comment, by, rights, { isOnProbation, isCut })) };
+    return { ...answer, ...(await this.#save(edited, documents, comment, by, rights, { isOnProbation, isCut })) };
   }
 
   #rehearse(
@@ -383,15 +386,17 @@ export class Editor implements Editing {
 
   async #save(
     edited: readonly Edited[],
+    documents: PreparedDocuments,
     comment: string,
     by: Origin,
     rights: EditRights,
     { isOnProbation, isCut }: { readonly isOnProbation: boolean; readonly isCut: boolean },
   ): Promise<Pick<EditAnswer, 'isSaved' | 'revision' | 'probation'>> {
     const changed = edited.filter(({ before, text }) => before?.text !== text);
-    const writes = changed.map(
-      ({ found, before, text }): FileWrite => ({ path: found.path, before: before?.text, after: text }),
-    );
+    const writes = [
+      ...changed.map(({ found, before, text }): FileWrite => ({ path: found.path, before: before?.text, after: text })),
+      ...documents.writes,
+    ];
     if (writes.length === 0) return { isSaved: true };
     const [readOnly] = await readOnlyFiles(changed);
     if (readOnly !== undefined) throw new HubError('forbidden', readOnly);
@@ -424,7 +429,10 @@ export class Editor implements Editing {
     const revision = this.#parts.revisions.add({
       user: by.name,
       comment,
-      files: changed.map(({ found, before, text }) => ({ names: found.names, before: before?.text, after: text })),
+      files: [
+        ...changed.map(({ found, before, text }) => ({ names: found.names, before: before?.text, after: text })),
+        ...documents.kept,
+      ],
     });
     if (!isOnProbation) return { isSaved: true, revision };
     const timer = setTimeout(() => {
@@ -794,4 +802,16 @@ function secretsOf(text: string): ReadonlyMap<string, string> {
   };
   visit(readTree(text), []);
   return secrets;
+}
+
+/** Splits the files of a change set into flow files and documents. */
+function apart<File>(
+  files: readonly File[],
+  documents: readonly (FoundDocument | undefined)[],
+): { readonly flows: readonly File[]; readonly panels: readonly File[]; readonly found: readonly FoundDocument[] } {
+  return {
+    flows: files.filter((_, index) => documents[index] === undefined),
+    panels: files.filter((_, index) => documents[index] !== undefined),
+    found: documents.filter((one) => one !== undefined),
+  };
 }

@@ -194,7 +194,7 @@ test.serial('the studio shows every label, address and choice, and a panel of an
     t.deepEqual(await isWhole(page), [], text);
     await page.locator('.palette [data-address]').first().waitFor();
   }
-  for (const name of fileNames.slice(0, 3)) {
+  for (const name of fileNames.filter((one) => !one.startsWith('_')).slice(0, 3)) {
     await page.evaluate(`location.hash = ${JSON.stringify(`#/studio?${query('name', name)}`)}`);
     await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
     await page.locator('.spot').first().waitFor();

@@ -1,5 +1,5 @@
 // One parameter: its current value, a control to set it, its values over the last hour, and links.
-import { createEffect, createSignal, Index, lazy, on, Show, Suspense } from 'solid-js';
+import { createEffect, createSignal, Index, lazy, Match, on, Show, Suspense, Switch } from 'solid-js';
 import type { About, Value, ValueType } from '../../client/index.ts';
 import { pathOf } from '../../model/address.ts';
 import type { Access } from '../../model/parameter.ts';
@@ -26,6 +26,8 @@ const covers = matchMedia('(max-width: 700px)');
 
 const Timeline = lazy(async () => ({ default: (await import('../history/timeline.tsx')).Timeline }));
 const LabelForm = lazy(() => import('./edit/label.tsx'));
+const RenameForm = lazy(() => import('./edit/uses.tsx'));
+const UsedBy = lazy(async () => ({ default: (await import('./edit/uses.tsx')).UsedBy }));
 const plotPx = 200;
 /** The initial timeframe of the plot. */
 const home: Timeframe = { lastMs: hourMs };
@@ -37,11 +39,11 @@ export function Detail(props: {
   readonly onClose: () => void;
 }) {
   const [frame, setFrame] = createSignal(home);
-  const [isLabelling, setLabelling] = createSignal(false);
+  const [form, setForm] = createSignal<'label' | 'name'>();
   createEffect(
     on(
       () => props.address,
-      () => setLabelling(false),
+      () => setForm(undefined),
       { defer: true },
     ),
   );
@@ -74,20 +76,27 @@ export function Detail(props: {
       </Show>
       <Show when={about()}>{(known) => <Metadata about={known()} />}</Show>
       <Show when={mayEdit() && whyReadOnly(props.address) === ''}>
-        <Show
-          when={isLabelling()}
-          fallback={
-            <p>
-              <button type="button" onClick={() => setLabelling(true)}>
-                Edit label
-              </button>
-            </p>
-          }
-        >
-          <Suspense>
-            <LabelForm address={props.address} about={about()} close={() => setLabelling(false)} />
-          </Suspense>
-        </Show>
+        <Suspense>
+          <Switch
+            fallback={
+              <p>
+                <button type="button" onClick={() => setForm('label')}>
+                  Edit label
+                </button>{' '}
+                <button type="button" onClick={() => setForm('name')}>
+                  Rename
+                </button>
+              </p>
+            }
+          >
+            <Match when={form() === 'label'}>
+              <LabelForm address={props.address} about={about()} close={() => setForm(undefined)} />
+            </Match>
+            <Match when={form() === 'name'}>
+              <RenameForm address={props.address} close={() => setForm(undefined)} />
+            </Match>
+          </Switch>
+        </Suspense>
       </Show>
       <Show when={info()?.time}>{(time) => <LastChange time={time()} origin={info()?.origin} />}</Show>
       <p>
@@ -114,6 +123,9 @@ export function Detail(props: {
         </div>
       </Show>
       <RulesOf address={props.address} isWritable={props.access !== 'read-only'} />
+      <Suspense>
+        <UsedBy address={props.address} />
+      </Suspense>
       <CopyLines
         address={props.address}
         type={props.type}

@@ -177,7 +177,7 @@ test('a user sees, edits and adds only the dashboards of edit', async (t) => {
     ],
     mode: 'save',
   };
-  t.is((await editors.post('/hub/edit', mixed, one)).status, 400);
+  t.is((await editors.post('/hub/edit', mixed, one)).status, 403);
 });
 
 const writers = ['button', 'fader', 'select', 'radio', 'number', 'text'];
