@@ -90,7 +90,10 @@ function addWays(
     }
     rest = rest.filter((way) => !next.includes(way));
     found = next.length > 0;
-    if (!found) for (const way of rest) if (way.from.some(isDrawn)) wanted.push({ way, to: way.to.slice(0, 1) });
+    if (found) continue;
+    // the way ends here, such as at an alarm that nothing reads: what a connection makes of its own parameters alone is left out
+    const isInput = (way: Way) => (address: string) => isDrawn(address) && !address.startsWith(`${way.connection}/`);
+    for (const way of rest) if (way.from.some(isInput(way))) wanted.push({ way, to: way.to.slice(0, 1) });
   }
   for (const { way, to } of wanted) {
     if (!way.from.some(isDrawn)) continue;
