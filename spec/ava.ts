@@ -1,6 +1,7 @@
 // A run of AVA, and in CI a second one, alone, of what failed or hung beside all others: a machine that is busy for a moment breaks
 // no build, a fault does, for it fails twice. Both runs are in the output, and so are the names of tests that needed the second one.
-// AVA ends a process that hangs by SIGTERM, which a hub in it may ignore: such a process is killed.
+// AVA ends a process that hangs by SIGTERM, which a hub in it may ignore, and after a test with a timeout of its own not at all: such a
+// process is killed.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -12,11 +13,13 @@ import { dependent } from './support/system/dependent.ts';
 const repeatedFiles = 8;
 /** Lines of AVA's summary that say no more than that some tests failed: no crash, no hook, no file that hangs. */
 const plainSummary = /^\d+ tests? (failed|passed|skipped|remained pending after a timeout)$/;
-const hanging = /^ *(?:\d+ tests were pending in|Failed to exit when running) (.+)$/gm;
+const hanging = /^ *(?:\d+ tests were pending in|Failed to exit when running) (.+)$|^ *✘ (.+) exited due to SIGKILL$/gm;
 /** What AVA prints when nothing has ended for as long as its timeout. */
 const timeOut = /^ *✘ Timed out while running tests$/m;
 /** The time that processes have to end by SIGTERM. */
-const endingMs = 10_000;
+const endingMs = 3000;
+/** Nothing runs any more if there is no output for this time, which exceeds the timeout of each test. */
+const longestSilenceMs = 9 * 60_000;
 
 export interface AvaRun {
   /** Where the package is. */
@@ -24,6 +27,8 @@ export interface AvaRun {
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly isCi: boolean;
+  /** The time without output after which its processes are killed, in CI. */
+  readonly silentMs?: number;
 }
 
 /** Runs AVA and returns its status. */
@@ -42,7 +47,13 @@ export async function runAva(run: AvaRun): Promise<number> {
   return second.status;
 }
 
-async function runOnce({ folder, args, env, isCi }: AvaRun): Promise<{ status: number; output: string }> {
+async function runOnce({
+  folder,
+  args,
+  env,
+  isCi,
+  silentMs = longestSilenceMs,
+}: AvaRun): Promise<{ status: number; output: string }> {
   const cli = join(folder, 'node_modules/ava/entrypoints/cli.js');
   const child = spawn(...dependent(process.execPath, [cli, ...args]), {
     cwd: folder,
@@ -50,8 +61,11 @@ async function runOnce({ folder, args, env, isCi }: AvaRun): Promise<{ status: n
     stdio: ['inherit', isCi ? 'pipe' : 'inherit', 'inherit'],
   });
   child.stdout?.pipe(process.stdout, { end: false });
+  const kill = () => killChildren(child.pid!);
+  const silence = child.stdout === null ? undefined : setTimeout(kill, silentMs).unref();
   child.stdout?.on('data', (chunk) => {
-    if (timeOut.test(String(chunk))) setTimeout(killChildren, endingMs, child.pid!).unref();
+    silence?.refresh();
+    if (timeOut.test(String(chunk))) setTimeout(kill, endingMs).unref();
   });
   const [output, status] = await Promise.all([
     child.stdout ? text(child.stdout) : '',
@@ -81,7 +95,7 @@ const isPlain = (output: string) =>
 /** Those with tests that failed, and those that hung. */
 function failedFiles(folder: string, output: string): string[] {
   const kept = JSON.parse(readFileSync(join(folder, 'node_modules/.cache/ava/failing-tests.json'), 'utf8')) as string[];
-  const hung = Array.from(output.matchAll(hanging), ([, file]) => file!);
+  const hung = Array.from(output.matchAll(hanging), ([, ...found]) => found.find((file) => file !== undefined)!);
   return [...new Set([...kept.map((path) => relative(folder, path)), ...hung])];
 }
 
