@@ -13,6 +13,7 @@ const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>>
   editing: () => import('./editing/editing.ts'),
   operator: () => import('./operator/operator.ts'),
   edits: () => import('./edits.ts'),
+  'ember-plus': () => import('./ember-plus/ember-plus.ts'),
   fuzz: () => import('./fuzz/fuzz.ts'),
   misbehave: () => import('./misbehave/misbehave.ts'),
   modbus: () => import('./modbus/modbus.ts'),

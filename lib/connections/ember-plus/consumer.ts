@@ -39,8 +39,12 @@ import type { EmberPlusSettings } from './settings.ts';
 export const maxElements = 200_000;
 /** How many requests may wait for answers. */
 const window = 32;
-/** The time for which a write stays pending until the provider reports the value, in milliseconds. */
+/**
+ * The time for which a write stays pending until the provider reports the value, in milliseconds. While the provider confirms other writes,
+ * it is counted anew, up to so many times: a provider may need long for thousands of them.
+ */
 const confirmMs = 5000;
+const confirmTimes = 6;
 /** The maximum number of unsent bytes at which a write is sent; the others wait, one per parameter. */
 const maxQueuedBytes = 262_144;
 /** The maximum number of connections of a matrix in one message. */
@@ -123,6 +127,8 @@ export class Consumer {
   readonly #invocations = new Map<number, Live>();
   readonly #devices = new Set<Entry>();
   #invocation = 0;
+  /** When the provider last confirmed a write. */
+  #confirmedMs = Number.NEGATIVE_INFINITY;
   #isReady = false;
   #timers = new Subscription();
   #later: Subscription | undefined;
@@ -579,6 +585,7 @@ export class Consumer {
       if (own?.value !== value) emit({ set: id, own, value });
     } else if (isSameValue(wanted.value, value)) {
       this.#endWanted(live);
+      this.#confirmedMs = this.#options.context.scheduler.now();
       emit({ set: id, own, value, because: wanted.change });
     } else if (live.unsent === undefined && wanted.before !== undefined && isSameValue(wanted.before, value))
       this.#settle(live, new HubError('not-confirmed', `${id}: the provider refused the value; it still is ${value}`));
@@ -617,12 +624,23 @@ export class Consumer {
     if (type !== 'T' && point.access === 'read-write') {
       live.timer?.unsubscribe();
       live.wanted = { value, before: own?.value, change };
-      live.timer = scheduler.schedule(() => {
-        const limit = `within ${confirmMs / 1000} s`;
-        this.#settle(live, new HubError('not-confirmed', `${id}: the provider has not reported the value ${limit}`));
-      }, confirmMs);
+      this.#await(live, scheduler.now(), 1);
     }
     this.#flush();
+  }
+
+  #await(live: Live, fromMs: number, times: number): void {
+    const { scheduler } = this.#options.context;
+    live.timer = scheduler.schedule(() => {
+      if (this.#confirmedMs > fromMs && times < confirmTimes) this.#await(live, scheduler.now(), times + 1);
+      else {
+        const limit = `within ${(times * confirmMs) / 1000} s`;
+        this.#settle(
+          live,
+          new HubError('not-confirmed', `${live.id}: the provider has not reported the value ${limit}`),
+        );
+      }
+    }, confirmMs);
   }
 
   #sendWrites(): void {

@@ -42,6 +42,8 @@ const bytesPerRound = 32_768;
 const confirmMs = 5000;
 /** How often the provider looks which parameters are stale, in milliseconds. */
 const lookMs = 1000;
+/** How many keep-alives a consumer receives within the idle timeout. One that answers none of them is disconnected. */
+const keepAlives = 3;
 
 export interface ProviderOptions {
   readonly context: ConnectionContext<EmberPlusSettings>;
@@ -94,7 +96,11 @@ type Shown = Branch | Leaf | Matrix;
 interface Consumer {
   readonly sender: Sender;
   readonly origin: Origin;
-  heardMs: number;
+  /** How many keep-alives it has not answered. */
+  missed: number;
+  /** When the second began in which its requests are counted, and how many there were. */
+  second: number;
+  taken: number;
   /** What it has asked for and not received yet. */
   readonly directories: Set<Shown>;
   /** Whose values have changed. */
@@ -120,8 +126,6 @@ export class Provider {
   #pumping: Subscription | undefined;
   #streaming: Subscription | undefined;
   #lastStream = 0;
-  #second = Number.NEGATIVE_INFINITY;
-  #taken = 0;
 
   constructor(options: ProviderOptions) {
     const { context, hub } = options;
@@ -142,7 +146,7 @@ export class Provider {
     this.#following.add(hub.declared$.subscribe({ next: (parameter) => this.#declared(parameter), error }));
     this.#following.add(hub.removed$.subscribe({ next: (parameter) => this.#removed(parameter), error }));
     this.#repeat(lookMs, () => this.#look());
-    this.#repeat(context.settings.idleTimeout / 3, () => this.#keepAlive());
+    this.#repeat(context.settings.idleTimeout / keepAlives, () => this.#keepAlive());
   }
 
   stop(): void {
@@ -156,7 +160,9 @@ export class Provider {
     this.#consumers.set(sender, {
       sender,
       origin: { kind: 'client', name: `${id} ${sender.name}` },
-      heardMs: scheduler.now(),
+      missed: 0,
+      second: scheduler.now(),
+      taken: 0,
       directories: new Set(),
       values: new Set(),
       streams: new Set(),
@@ -175,7 +181,7 @@ export class Provider {
     const consumer = this.#consumers.get(sender);
     if (consumer === undefined) return 'expected a consumer that is connected';
     const { scheduler, settings, wire } = this.#options.context;
-    consumer.heardMs = scheduler.now();
+    consumer.missed = 0;
     if (packet[0] !== frame.glow) {
       wire('in', packet);
       if (packet[0] === frame.keepAlive) this.#send(consumer, Buffer.of(frame.keepAliveAnswer));
@@ -187,18 +193,24 @@ export class Provider {
     } catch (error) {
       return messageOf(error);
     }
-    if (consumer.heardMs - this.#second >= 1000) {
-      this.#second = consumer.heardMs;
-      this.#taken = 0;
+    const now = scheduler.now();
+    if (now - consumer.second >= 1000) {
+      consumer.second = now;
+      consumer.taken = 0;
     }
-    this.#taken += Math.max(1, message.commands.length + message.elements.length);
-    if (this.#taken > settings.requestsPerSecond)
+    consumer.taken += Math.max(1, message.commands.length + message.elements.length);
+    if (consumer.taken > settings.requestsPerSecond)
       return `expected at most ${settings.requestsPerSecond} requests in a second`;
     wire('in', packet);
     for (const command of message.commands) this.#obey(consumer, command);
+    // some consumers repeat what they know of an element when they send it a command; that is no write
+    const commanded = new Set(message.commands.map(({ path }) => path));
+    const settled: (() => void)[] = [];
     this.#options.hub.turn(() => {
-      for (const element of message.elements) this.#write(consumer, element);
+      for (const element of message.elements)
+        if (!commanded.has(element.path)) settled.push(...this.#write(consumer, element));
     });
+    for (const answer of settled) answer();
     this.#flush();
     return undefined;
   }
@@ -342,29 +354,32 @@ export class Provider {
     if (id !== undefined) this.#send(consumer, encodeResult({ id, isSuccess }));
   }
 
-  #write(consumer: Consumer, { path, contents, connections = [] }: Element): void {
+  /** Writes what an element of a message says. Returns what answers it after the turn. */
+  #write(consumer: Consumer, { path, contents, connections = [] }: Element): readonly (() => void)[] {
     const shown = this.#elements.get(path);
-    if (shown?.kind === 'matrix') for (const one of connections) this.#connect(consumer, shown, one);
-    if (shown?.kind !== 'parameter' || contents?.value === undefined) return;
+    if (shown?.kind === 'matrix') return connections.flatMap((one) => this.#connect(consumer, shown, one) ?? []);
+    if (shown?.kind !== 'parameter' || contents?.value === undefined) return [];
     const { value, type } = contents.value;
     const input = Buffer.isBuffer(value) || type === 'null' ? undefined : value;
     if (shown.isWritable && input !== undefined && this.#leaves.has(shown.parameter))
       this.#writeTo(consumer, shown.parameter, input);
     // the answer is the value that the parameter has, even if it was refused
-    this.#afterWrite(shown.parameter, () => consumer.values.add(shown));
+    return [() => this.#afterWrite(shown.parameter, () => consumer.values.add(shown))];
   }
 
-  #connect(consumer: Consumer, matrix: Matrix, { target, sources, operation }: Connection): void {
+  #connect(consumer: Consumer, matrix: Matrix, { target, sources, operation }: Connection): (() => void) | undefined {
     const address = matrix.addresses[target];
     const parameter = address === undefined ? undefined : this.#options.hub.find(address);
-    if (parameter === undefined) return;
+    if (parameter === undefined) return undefined;
     const { first, none, sources: count } = matrix.settings;
     const [source] = sources;
     const isEmpty = operation === 2 || source === undefined;
     if (isEmpty ? none !== undefined : sources.length === 1 && source < count)
       this.#writeTo(consumer, parameter, isEmpty ? none : source + first);
-    this.#mention(consumer, matrix, target, parameter.wanted === undefined ? tally : pending);
-    this.#afterWrite(parameter, () => this.#mention(consumer, matrix, target, tally));
+    return () => {
+      this.#mention(consumer, matrix, target, parameter.wanted === undefined ? tally : pending);
+      this.#afterWrite(parameter, () => this.#mention(consumer, matrix, target, tally));
+    };
   }
 
   #writeTo({ origin }: Consumer, parameter: Parameter, input: unknown): boolean {
@@ -564,10 +579,9 @@ export class Provider {
   }
 
   #keepAlive(): void {
-    const { scheduler, settings, log } = this.#options.context;
-    const now = scheduler.now();
+    const { log } = this.#options.context;
     for (const consumer of this.#consumers.values())
-      if (now - consumer.heardMs < settings.idleTimeout) this.#send(consumer, Buffer.of(frame.keepAlive));
+      if (consumer.missed++ < keepAlives) this.#send(consumer, Buffer.of(frame.keepAlive));
       else {
         log.info({}, `${consumer.sender.name} has been silent for too long, and was disconnected`, 'silent consumer');
         consumer.sender.end?.();

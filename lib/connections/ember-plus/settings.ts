@@ -72,7 +72,7 @@ export const settingsSchema = z
       ),
     requestsPerSecond: integerSetting(1, 1_000_000)
       .default(10_000)
-      .describe('A provider: how many requests of all consumers are answered per second; more are refused and counted'),
+      .describe('A provider: how many requests of a consumer are answered per second; more are refused and counted'),
     connectTimeout: durationSetting(100, 60_000).default(5000).describe('How long connecting may take'),
     idleTimeout: durationSetting(300, 600_000)
       .default(10_000)

@@ -36,7 +36,8 @@ export function showMessage(bytes: Uint8Array): string {
       const shown = showElement(kind, contents);
       if (shown === '' && asked.length > 0) continue; // it only leads to the element of the command
       if (shown !== '' || connections.length === 0) parts.push(`${path} ${shown === '' ? kind : shown}`);
-      for (const { target, sources } of connections) parts.push(`${path} connect ${target} = ${sources.join(',')}`);
+      for (const { target, sources } of connections)
+        parts.push(`${path} connect ${target} = ${sources.join(',') || 'none'}`);
       if (parts.length > shownParts) break;
     }
     for (const [id, value] of streams) parts.push(`stream ${id} = ${showValue(value)}`);
@@ -100,9 +101,9 @@ const elementPattern =
   /^([\d.]+)(?: (node|parameter|matrix|function)(?: ("(?:[^"\\]|\\.)*"))?(?: (\d+)x(\d+))?)?(?: = (.+?))?(?: (online|offline))?$/s;
 
 function readElement(part: string): Written {
-  const [, at, target, sources] = /^([\d.]+) connect (\d+) = ([\d,]*)$/.exec(part) ?? [];
+  const [, at, target, sources] = /^([\d.]+) connect (\d+) = ([\d,]+|none)$/.exec(part) ?? [];
   if (at !== undefined) {
-    const numbers = sources === '' ? [] : sources!.split(',').map(Number);
+    const numbers = sources === 'none' ? [] : sources!.split(',').map(Number);
     return { kind: 'matrix', at, connections: [{ target: Number(target), sources: numbers }] };
   }
   const [, path, kind = 'parameter', name, targets, all, value, online] = elementPattern.exec(part) ?? fail(part);
