@@ -54,6 +54,49 @@ test.serial('the chain of causes leads from the lamp to the client that rang, an
   await waitUntil(page, `location.hash === '#/parameters?address=desk/bell'`);
 });
 
+test.serial('what followed from a change is listed in order, and the conditions that held', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: {
+      api,
+      desk: {
+        type: 'dummy',
+        parameters: ['mic,B,false', 'armed,B,true', 'lamp,B,false', 'sign,S,off', 'other,B,false'],
+      },
+      alarm: { type: 'alarms', alarms: { open: { when: 'desk/lamp' } } },
+    },
+    rules: [
+      { name: 'light', from: 'desk/mic', when: "param('desk/armed')", to: 'desk/lamp' },
+      { name: 'sign', from: 'desk/lamp', map: "value ? 'ON AIR' : 'off'", to: 'desk/sign' },
+      { name: 'never', from: 'desk/mic', when: "!param('desk/armed')", to: 'desk/other' },
+    ],
+  });
+  const page = await openConsole(t, browser, hub.port, '#/why?address=desk/mic');
+  hub.write('desk/mic', true, writer);
+  const followed = page.getByRole('region', { name: 'What followed' });
+  await followed.locator('.effect', { hasText: 'alarm/open/active' }).waitFor();
+  const effects = (await followed.locator('.effect').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+  t.true(
+    effects.some((text) => /desk\/lamp = true by rule light/.test(text)),
+    effects.join('\n'),
+  );
+  t.true(effects.some((text) => /desk\/sign = ON AIR by rule sign/.test(text)));
+  t.true(effects.some((text) => /alarm\/open\/state = unacknowledged by connection alarm/.test(text)));
+  t.false(effects.some((text) => text.includes('desk/other')));
+  await followed.getByText('Also read by').getByRole('link', { name: 'never' }).waitFor();
+  await expectAccessible(t, page);
+  hub.write('desk/lamp', false, writer); // by hand: it no longer follows from the microphone
+  await page.evaluate("location.hash = '#/why?address=desk/lamp'");
+  await page.locator('.cause').getByText('by client').waitFor();
+  hub.write('desk/mic', false, writer);
+  hub.write('desk/mic', true, writer);
+  const conditions = page.getByRole('list', { name: 'Conditions that held' });
+  await conditions.getByText('= true, as it is now').waitFor();
+  hub.write('desk/armed', false, writer);
+  await page.reload();
+  await conditions.getByText('= true before its last change').waitFor();
+  t.is(await conditions.getByRole('link').first().textContent(), 'desk/armed');
+});
+
 test.serial('a typed address is explained; an unknown or missing one is reported', async (t) => {
   const { hub, page } = await open();
   t.teardown(() => page.context().close()); // other files of specs go on in this process

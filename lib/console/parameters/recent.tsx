@@ -9,7 +9,7 @@ import { formatCount, formatDate, formatSpan, formatValue, useNow } from '../pag
 import { GuardedFor } from '../parts/guarded.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Breakable } from '../parts/text.tsx';
-import { Fault } from '../parts/view-bar.tsx';
+import { Fault, isSought } from '../parts/view-bar.tsx';
 
 /** The periods to choose from, in seconds. */
 const periods = [
@@ -20,18 +20,39 @@ const periods = [
 ] as const;
 const refreshMs = 2000;
 
+const orders = [
+  ['time', 'time'],
+  ['parameter', 'name'],
+  ['value', 'value'],
+  ['by', 'author'],
+] as const;
+type Change = RecentChanges['changes'][number];
+const collator = new Intl.Collator('en', { numeric: true });
+const comparisons: Readonly<Record<(typeof orders)[number][0], (one: Change, other: Change) => number>> = {
+  time: (one, other) => Date.parse(other.time) - Date.parse(one.time),
+  parameter: (one, other) => collator.compare(one.parameter, other.parameter),
+  value: ({ value: one }, { value: other }) =>
+    typeof one === 'number' && typeof other === 'number' ? one - other : collator.compare(String(one), String(other)),
+  by: (one, other) => collator.compare(writerName(one.origin), writerName(other.origin)),
+};
+
 export function Recent() {
   const now = useNow();
   const seconds = () => periods.find(([one]) => String(one) === route().params.seconds)?.[0] ?? periods[0][0];
   const path = createMemo(() => `/hub/changes?seconds=${seconds()}`);
   const { data, error } = usePolled<RecentChanges>(path, 'parameter', refreshMs);
-  const search = () => (route().params.search ?? '').toLowerCase();
+  const all = () => (Array.isArray(data()?.changes) ? data()!.changes : []);
+  const authors = createMemo(() => [...new Set(all().map(({ origin }) => writerName(origin)))].sort());
+  const order = () => orders.find(([one]) => one === route().params.sort)?.[0] ?? 'time';
   const shown = createMemo(() => {
-    const { changes = [] } = data() ?? {};
-    return changes.filter(
+    const { by, value: wanted = '' } = route().params;
+    const found = all().filter(
       ({ parameter, origin, value }) =>
-        search() === '' || `${parameter} ${origin?.name} ${value}`.toLowerCase().includes(search()),
+        isSought(parameter, origin?.name, String(value)) &&
+        (!by || writerName(origin) === by) &&
+        formatValue(value).toLowerCase().includes(wanted.toLowerCase()),
     );
+    return found.sort(comparisons[order()]);
   });
   return (
     <>
@@ -45,7 +66,43 @@ export function Recent() {
           }
         >
           <For each={periods}>{([value, text]) => <option value={value}>{text}</option>}</For>
-        </select>{' '}
+        </select>
+        <label>
+          by{' '}
+          <select
+            aria-label="Author"
+            onChange={({ currentTarget: { value } }) => setParams({ by: value || undefined })}
+          >
+            <option value="">anyone</option>
+            <For each={authors()}>
+              {(name) => (
+                <option value={name} selected={name === route().params.by}>
+                  {name}
+                </option>
+              )}
+            </For>
+          </select>
+        </label>
+        <label>
+          value{' '}
+          <input
+            type="search"
+            class="short"
+            aria-label="Value"
+            value={route().params.value ?? ''}
+            onInput={({ currentTarget: { value } }) => setParams({ value: value || undefined })}
+          />
+        </label>
+        <label>
+          sort by{' '}
+          <select
+            aria-label="Sort by"
+            value={order()}
+            onChange={({ currentTarget: { value } }) => setParams({ sort: value === 'time' ? undefined : value })}
+          >
+            <For each={orders}>{([value, text]) => <option value={value}>{text}</option>}</For>
+          </select>
+        </label>
         <span class="count" role="status">
           {formatCount(shown().length)}
         </span>

@@ -1,6 +1,6 @@
 // The chain of causes of a value, newest first, with the times between, back to the external event.
 
-import { Index, Show } from 'solid-js';
+import { Index, lazy, Show, Suspense } from 'solid-js';
 import { fixedText } from '../../model/digits.ts';
 import { writerName } from '../../model/writer.ts';
 import { something } from '../../wire/http/hidden.ts';
@@ -11,6 +11,8 @@ import { linkTo } from '../page/route.ts';
 import { formatDate, formatMoment, formatSpan, formatValue } from '../page/units.ts';
 import { Guarded } from '../parts/guarded.tsx';
 import { Breakable } from '../parts/text.tsx';
+
+const Conditions = lazy(async () => ({ default: (await import('./effects.tsx')).Conditions }));
 
 /** A change in the chain. */
 export interface Cause extends Omit<CausedChange, 'revision'> {
@@ -60,6 +62,9 @@ export function Chain(props: {
                         {' '}
                         <EditLink rule={rule()} />
                         <code class="rule-work">{workText(rule())}</code>
+                        <Suspense>
+                          <Conditions rule={rule()} change={change()} />
+                        </Suspense>
                       </>
                     )}
                   </Show>
@@ -108,7 +113,7 @@ function WhatHappened(props: { readonly change: Cause }) {
 }
 
 /** Shows the writer, with a link to its view if the user may see that. Writers on another hub have no link. */
-function Author(props: Pick<CausedChange, 'origin' | 'awaySince'>) {
+export function Author(props: Pick<CausedChange, 'origin' | 'awaySince'>) {
   const link = () => {
     const { kind, name, file } = props.origin;
     if (kind === 'rule') return linkTo('flows', { rule: name, file });
@@ -142,7 +147,7 @@ function Author(props: Pick<CausedChange, 'origin' | 'awaySince'>) {
 }
 
 /** Returns the delay: `immediately`, `12 ms later`, `3.0 s later`, `2 min 5 s later`, `3 h later`. */
-function formatLag(ms: number): string {
+export function formatLag(ms: number): string {
   if (ms === 0) return 'immediately';
   if (ms < 1000) return `${Math.round(ms)} ms later`;
   if (ms < 60_000) return `${fixedText(ms / 1000, 1)} s later`;

@@ -1,14 +1,17 @@
 // Why: the chain of causes from a value back to the external event, updated live.
-import { createEffect, on, Show } from 'solid-js';
+import { createEffect, lazy, on, Show, Suspense } from 'solid-js';
 import { pathOf } from '../../model/address.ts';
 import type { CausedChange, Explanation } from '../../wire/http/parameter-shapes.ts';
 import { useRules } from '../flows/rule-text.tsx';
+import { mayManage } from '../hub/me.ts';
 import { createLiveValue } from '../hub/page-hub.ts';
 import { usePolled } from '../hub/polled.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatValue } from '../page/units.ts';
 import { AddressInput } from '../parts/address-input.tsx';
 import { type Cause, Chain } from './chain.tsx';
+
+const Followed = lazy(async () => ({ default: (await import('./effects.tsx')).Followed }));
 
 export default function Why() {
   const address = () => route().params.address || undefined;
@@ -45,6 +48,13 @@ export default function Why() {
           {(known) => (
             <section class="why" aria-label={`Why ${address()} has its value`}>
               <Chain causes={known().chain.map(causeOf)} forgotten={known().forgotten} ruleOf={ruleOf} />
+              <Show when={mayManage() && known().chain[0]}>
+                {(change) => (
+                  <Suspense>
+                    <Followed change={change()} rules={rules()} />
+                  </Suspense>
+                )}
+              </Show>
               <Show when={known().would}>
                 {(would) => (
                   <>
