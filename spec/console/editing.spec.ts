@@ -72,10 +72,19 @@ test.serial(
   async (t) => {
     const { hub, page, read } = await open('#/flows?as=list');
     await page.getByRole('link', { name: '+ Rule' }).click();
+    await page.getByText('Choose a parameter under “When” and another').waitFor();
     await type(page, 'Name', 'tally');
     await type(page, 'Source 1', 'desk/mic1');
+    await page.getByText('Choose a parameter under “to”.').waitFor();
+    t.is(await page.locator('.error').count(), 0); // a field that nobody has reached yet is no error
     await page.getByRole('button', { name: '+ Source' }).click();
-    await type(page, 'Source 2', 'desk/mic2');
+    await page.getByLabel('Source 2', { exact: true }).click();
+    await page.keyboard.type('desk/mic2');
+    await waitUntil(
+      // an address counts without a further key
+      page,
+      `document.querySelector('[aria-label="JSON5 of the rule"]').value.includes("mic2: 'desk/mic2'")`,
+    );
     await page.getByRole('button', { name: '+ Delay, hold, debounce …' }).click();
     await type(page, 'Step 1: time, such as 2s or 1m30s', '3s');
     await type(page, 'Destination 1', 'desk/lamp');
@@ -88,6 +97,7 @@ test.serial(
     t.is(hub.find('desk/lamp')!.value, false);
     await type(page, 'Comment', 'as ordered');
     await takeOver(t, page);
+    await waitUntil(page, `document.activeElement.innerText === 'Saved and running.'`); // the keys go on there
     const rule = `    {
       name: 'tally',
       from: { mic1: 'desk/mic1', mic2: 'desk/mic2' },
@@ -297,6 +307,7 @@ test.serial(
     t.false(hub.rules().find(({ name }) => name === 'level')!.enabled);
     await page.getByRole('navigation').getByRole('link', { name: 'Overrides 1' }).click();
     await page.getByText('lamp is repaired').waitFor();
+    await page.locator('.overrides .ends').getByText('value > -11').waitFor();
     await expectAccessible(t, page);
     await page.getByRole('button', { name: 'Switch on again: level' }).click();
     await page.getByText('Everything runs as defined in the flow files.').waitFor();

@@ -2,6 +2,7 @@
 // that the flow file applies again.
 
 import { For, Show } from 'solid-js';
+import { RuleSentence, type ShownRule, useRules } from '../flows/rule-text.tsx';
 import { createAttempt, postJson } from '../hub/page-request.ts';
 import { linkTo } from '../page/route.ts';
 import { formatDate } from '../page/units.ts';
@@ -11,6 +12,9 @@ import { overrideText } from './switch-off.tsx';
 
 export default function OverridesView() {
   overrides.refresh();
+  const rules = useRules();
+  const ruleOf = ({ kind, name, file }: Override) =>
+    kind === 'rule' ? rules().find((rule) => rule.name === name && rule.file === file) : undefined;
   return (
     <>
       <div class="bar">
@@ -20,7 +24,7 @@ export default function OverridesView() {
       <div class="scroll sheet">
         <ul class="overrides">
           <For each={overrides.list()} fallback={<li class="muted">Everything runs as defined in the flow files.</li>}>
-            {(one) => <Overridden override={one} />}
+            {(one) => <Overridden override={one} rule={ruleOf(one)} />}
           </For>
         </ul>
       </div>
@@ -28,7 +32,7 @@ export default function OverridesView() {
   );
 }
 
-function Overridden(props: { readonly override: Override }) {
+function Overridden(props: { readonly override: Override; readonly rule: ShownRule | undefined }) {
   const { isBusy, failure, run } = createAttempt(() => overrides.refresh());
   const { kind, name, file, isOn } = props.override;
   const link = kind === 'rule' ? linkTo('flows', { rule: name, file }) : linkTo('connections', { search: name });
@@ -37,6 +41,13 @@ function Overridden(props: { readonly override: Override }) {
       <p>
         {kind === 'rule' ? 'Rule' : 'Connection'} <a href={link}>{name}</a> <small>{file}</small>
       </p>
+      <Show when={props.rule}>
+        {(rule) => (
+          <p>
+            <RuleSentence rule={rule()} />
+          </p>
+        )}
+      </Show>
       <p class="warning">{overrideText(props.override)}</p>
       <p class="muted">since {formatDate(props.override.since)}</p>
       <Show when={failure()}>
