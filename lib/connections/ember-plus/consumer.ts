@@ -38,7 +38,7 @@ import type { EmberPlusSettings } from './settings.ts';
 /** The maximum number of elements of a provider that are kept. */
 export const maxElements = 200_000;
 /** How many requests may wait for answers. */
-const window = 32;
+const window = 64;
 /**
  * The time for which a write stays pending until the provider reports the value, in milliseconds. While the provider confirms other writes,
  * it is counted anew, up to so many times: a provider may need long for thousands of them.
@@ -52,6 +52,8 @@ const connectionsPerMessage = 256;
 /** The maximum number of invocations whose results are awaited. */
 const maxInvocations = 1024;
 const requestTries = 2;
+/** The longest pause while the host of the provider refuses the connection, in milliseconds: the walk after it takes its time, too. */
+const refusedMs = 1000;
 
 export interface ConsumerOptions {
   readonly context: ConnectionContext<EmberPlusSettings>;
@@ -148,7 +150,7 @@ export class Consumer {
     this.#link = new DeviceLink(
       {
         ...{ transports, connectTimeoutMs: settings.connectTimeout, idleTimeoutMs: settings.idleTimeout },
-        ...{ hearsOnlyReported: true, scheduler },
+        ...{ hearsOnlyReported: true, refusedMs, scheduler },
         ...(random && { random }),
       },
       {

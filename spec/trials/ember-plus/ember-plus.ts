@@ -181,8 +181,11 @@ export const trial = defineTrial({
 
         // killed, stopped, cut off, garbled
         const results: string[] = [];
+        const restart = async () => {
+          device = await startDevice(task);
+        };
         const harms: readonly (readonly [string, () => void, () => unknown])[] = [
-          ['SIGKILL', () => device.kill('SIGKILL'), async () => void (device = await startDevice(task))],
+          ['SIGKILL', () => device.kill('SIGKILL'), restart],
           ['SIGSTOP', () => device.kill('SIGSTOP'), () => device.kill('SIGCONT')],
           ['cut', () => relay.cut(true), () => relay.cut(false)],
         ];
