@@ -15,6 +15,7 @@ const programs = [
   'patchbay',
   'flow/programs/trial-thread',
   'command/run/watchdog-thread',
+  'connections/companion/process/main',
   'connections/keyboard/process/main',
   'connections/rest-api/dashboards/dashboard-checker',
   ...['audit', 'backup', 'copy', 'history', 'reader', 'second-reader', 'values'].map(
@@ -44,7 +45,7 @@ const minify = {
 const pieceOf = (entry: string) => entry.replaceAll('/', '-');
 
 /** Matches files that start programs, whose names have the same extension as their own. */
-const startsPrograms = /\bnew Worker\(|\bfork\(/;
+const startsPrograms = /\bnew Worker\(|\bfork\(|\bspawn\(\s*execPath/;
 
 /** Lets a file find its neighbours in `dist` as in `lib`, although its code is in `dist/code`. */
 const places: Plugin = {

@@ -53,6 +53,7 @@ const commands: Readonly<Record<string, () => Promise<{ register(cli: Cli): void
   schema: () => import('./command/schema-command.ts'),
   types: () => import('./command/types-command.ts'),
   permissions: () => import('./command/check-command.ts'),
+  drivers: () => import('./command/drivers.ts'),
   devices: () => import('./command/names-command.ts'),
   keys: () => import('./command/names-command.ts'),
   password: () => import('./command/password.ts'),

@@ -48,6 +48,7 @@ const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
   'connections/dmx/': ['device/'],
   'connections/ember-plus/': ['device/'],
   'connections/osc/': ['device/'],
+  'connections/companion/': ['backup/', 'device/', 'files/'],
   'connections/satellite/': ['device/', 'ws'],
   'connections/tsl-umd/': ['device/'],
   'connections/rest-api/': ['wire/', 'json5/', 'expression/', 'dashboard/', 'net/', 'regex/'],
@@ -196,6 +197,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'hub/journal.ts',
       'hub/recipes.ts',
       'connections/connection-types.ts',
+      'connections/companion/',
       'connections/device/',
       'connections/keyboard/key-table.ts',
       'connections/rest-api/users/passwords.ts',
@@ -314,10 +316,11 @@ test('only lib/files/make-folder.ts makes folders: with `recursive` Node.js neve
   t.pass();
 });
 
-test('only programs touch process: lib/main.ts, the process of the keyboard, and threads of their own', async (t) => {
+test('only programs touch process: lib/main.ts, the processes of the keyboard and of drivers, and threads of their own', async (t) => {
   const programs = [
     'main.ts',
     'code-loader.ts',
+    ...['guard', 'host', 'main'].map((name) => `connections/companion/process/${name}.ts`),
     'connections/keyboard/process/main.ts',
     'flow/programs/trial-thread.ts',
     'command/run/watchdog-thread.ts',

@@ -2,6 +2,7 @@
 
 export const registry = {
   alarms: () => import('./alarms/alarms.ts').then(({ alarms }) => alarms),
+  companion: () => import('./companion/companion.ts').then(({ companion }) => companion),
   device: () => import('./device/device.ts').then(({ device }) => device),
   dmx: () => import('./dmx/dmx.ts').then(({ dmx }) => dmx),
   dummy: () => import('./dummy/dummy.ts').then(({ dummy }) => dummy),

@@ -16,34 +16,6 @@ export interface Line {
   readonly args: ReadonlyMap<string, string>;
 }
 
-/** Divides received bytes into lines. */
-export class LineReader {
-  #parts: Buffer[] = [];
-  #bytes = 0;
-
-  /** Returns the lines that are complete, without their ends. Errors: `Error` if a line is too long. */
-  push(bytes: Buffer): string[] {
-    const lines: string[] = [];
-    let from = 0;
-    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, from)) {
-      this.#keep(bytes.subarray(from, end));
-      lines.push(Buffer.concat(this.#parts).toString().replace(/\r$/, ''));
-      this.#parts = [];
-      this.#bytes = 0;
-      from = end + 1;
-    }
-    if (from < bytes.length) this.#keep(bytes.subarray(from));
-    return lines;
-  }
-
-  #keep(part: Buffer): void {
-    this.#parts.push(part);
-    this.#bytes += part.length;
-    if (this.#bytes > maxLineBytes) throw new Error(`expected lines of at most ${maxLineBytes} bytes`);
-    if (this.#parts.length >= 64) this.#parts = [Buffer.concat(this.#parts)]; // many small reads
-  }
-}
-
 /** Parses a line. Values may be quoted; a backslash quotes the next character. */
 export function readLine(line: string): Line {
   const space = line.indexOf(' ');

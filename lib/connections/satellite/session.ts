@@ -2,9 +2,10 @@
 // waits by itself: one that reads slowly gets only the newest state of its keys, and no other one waits for it.
 
 import type { SchedulerLike, Subscription } from 'rxjs';
+import { LineReader } from '../../device/line-reader.ts';
 import type { Value } from '../../model/value.ts';
 import { drawKey, maxBitmapPixels, rgbOf } from './drawing.ts';
-import { type Arguments, apiVersion, isTrue, type Line, LineReader, readLine, writeLine } from './lines.ts';
+import { type Arguments, apiVersion, isTrue, type Line, maxLineBytes, readLine, writeLine } from './lines.ts';
 import { type Link, type LinkEvents, maxQueuedBytes } from './links.ts';
 import { anyDevice, idOf, type OwnKey, type OwnSurface, pictureOf, readPlaceOfKey } from './settings.ts';
 
@@ -109,7 +110,7 @@ export class SatelliteSession {
   join(link: Link): LinkEvents {
     const now = this.#options.scheduler.now();
     const client: Client = {
-      ...{ link, lines: new LineReader(), surfaces: new Map(), isOpen: true },
+      ...{ link, lines: new LineReader(maxLineBytes), surfaces: new Map(), isOpen: true },
       ...{ heardMs: now, pingedMs: now },
     };
     this.#clients.add(client);

@@ -1,0 +1,255 @@
+// The process of a driver module as seen by the hub: it has no environment, no rights but to read its own files, little memory, and
+// low priority. What it says is read in small parts. A process that does not answer, or takes too much, is killed.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
+import { dirname, extname, join, resolve } from 'node:path';
+import { execPath } from 'node:process';
+import type { Duplex, Readable } from 'node:stream';
+import { asyncScheduler, type SchedulerLike, type Subscription } from 'rxjs';
+import { LineReader } from '../../device/line-reader.ts';
+import { PacedReader, ReadingRounds } from '../../device/paced-reader.ts';
+import { HubError } from '../../model/error.ts';
+import {
+  type Description,
+  type FromProcess,
+  fromProcess,
+  maxLineBytes,
+  type Start,
+  type ToProcess,
+} from './messages.ts';
+import type { Driver } from './package.ts';
+
+/** How often a process is asked for a sign of life, and how long it may take, in milliseconds. */
+const pingMs = 2000;
+export const answerMs = 15_000;
+/** How long the process may take until it says the first word. */
+const startMs = 60_000;
+/** The time that a process has to end by itself. */
+const stopMs = 2000;
+/** The memory that Node.js itself needs in addition to that of the module, in MiB. */
+export const ownMemoryMiB = 96;
+/** The end of its error output that is kept, in characters. */
+const keptOutput = 2000;
+/** The number of unsent bytes at which the process counts as one that does not answer. */
+const maxUnsentBytes = 1_048_576;
+
+const program = join(import.meta.dirname, `process/main${extname(import.meta.filename)}`);
+/** The folder with the code that the process loads: `lib`, or `dist`. */
+const codeFolder = resolve(import.meta.dirname, '../..');
+
+export interface ChildOptions {
+  readonly driver: Driver;
+  readonly start: Start;
+  readonly memoryMiB: number;
+  readonly scheduler: SchedulerLike;
+}
+
+export interface ChildEvents {
+  line(line: FromProcess): void;
+  /** The last event: why it has ended, and whether the module itself is the reason. */
+  ended(reason: string): void;
+}
+
+export class DriverProcess {
+  readonly #options: ChildOptions;
+  readonly #events: ChildEvents;
+  readonly #child: ChildProcess;
+  readonly #pipe: Duplex;
+  readonly #exited: Promise<void>;
+  #watching: Subscription | undefined;
+  #pings = 0;
+  #heardMs: number;
+  #hasSpoken = false;
+  #reason: string | undefined;
+  #output = '';
+  #isOutOfMemory = false;
+  #isStopped = false;
+
+  constructor(options: ChildOptions, events: ChildEvents) {
+    const { driver, memoryMiB, start, scheduler } = options;
+    this.#options = options;
+    this.#events = events;
+    this.#heardMs = scheduler.now();
+    const readable = [driver.folder, codeFolder, join(dirname(codeFolder), 'package.json')];
+    this.#child = spawn(
+      execPath,
+      [
+        '--permission',
+        ...readable.map((path) => `--allow-fs-read=${path}`),
+        `--max-old-space-size=${memoryMiB}`,
+        '--max-semi-space-size=4',
+        '--disable-warning=ExperimentalWarning',
+        '--disable-warning=SecurityWarning',
+        program,
+      ],
+      {
+        cwd: driver.folder,
+        stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+        env: { MODULE_MANIFEST: driver.manifest, CONNECTION_ID: start.label, VERIFICATION_TOKEN: 'patchbay' },
+      },
+    );
+    const { pid } = this.#child;
+    if (pid !== undefined)
+      try {
+        setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+      } catch {} // it has ended already
+    this.#pipe = this.#child.stdio[3] as Duplex;
+    this.#pipe.on('error', () => {});
+    this.#exited = new Promise((finished) => {
+      this.#child.once('error', (error) => {
+        this.#reason ??= error.message;
+        this.#finish();
+        finished();
+      });
+      // `close` comes once its pipes have been read
+      this.#child.once('close', (code, signal) => {
+        this.#reason ??= this.#whyEnded(code, signal);
+        this.#finish();
+        finished();
+      });
+    });
+    const rounds = new ReadingRounds();
+    this.#readLines(rounds);
+    this.#readOutput(rounds);
+    this.send({ start });
+    this.#watch();
+  }
+
+  send(line: ToProcess): void {
+    if (this.#pipe.destroyed || this.#child.exitCode !== null) return;
+    if (this.#pipe.writableLength > maxUnsentBytes) this.#kill('it does not read what the hub sends');
+    else this.#pipe.write(`${JSON.stringify(line)}\n`);
+  }
+
+  /** Ends the process. Resolves when it has ended; `ended` is no longer reported. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#watching?.unsubscribe();
+    this.send({ stop: true });
+    const killing = setTimeout(() => this.#child.kill('SIGKILL'), stopMs);
+    await this.#exited;
+    clearTimeout(killing);
+  }
+
+  #readLines(rounds: ReadingRounds): void {
+    const lines = new LineReader(maxLineBytes);
+    const reader = new PacedReader(rounds, {
+      take: (bytes) => {
+        try {
+          for (const line of lines.push(bytes)) if (!this.#isStopped && this.#reason === undefined) this.#take(line);
+        } catch (error) {
+          this.#kill((error as Error).message);
+        }
+      },
+      pause: (isPaused) => void (isPaused ? this.#pipe.pause() : this.#pipe.resume()),
+      closed: () => {},
+    });
+    this.#pipe.on('data', (bytes: Buffer) => reader.push(bytes));
+    this.#pipe.on('close', () => reader.close());
+  }
+
+  /** Keeps the end of the error output. Of a flood, only a small part is read per round. */
+  #readOutput(rounds: ReadingRounds): void {
+    const errors = this.#child.stderr as Readable;
+    const reader = new PacedReader(rounds, {
+      take: (bytes) => {
+        const output = this.#output + bytes.toString();
+        this.#isOutOfMemory ||= /heap out of memory|Allocation failed/.test(output);
+        this.#output = output.slice(-keptOutput);
+      },
+      pause: (isPaused) => void (isPaused ? errors.pause() : errors.resume()),
+      closed: () => {},
+    });
+    errors.on('data', (bytes: Buffer) => reader.push(bytes));
+    errors.on('close', () => reader.close());
+  }
+
+  #take(text: string): void {
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      json = undefined;
+    }
+    this.#hasSpoken = true;
+    const read = fromProcess.safeParse(json);
+    if (!read.success) this.#kill('it sent the hub a line that is none of the protocol');
+    else if ('pong' in read.data) this.#heardMs = this.#options.scheduler.now();
+    else if ('fault' in read.data) this.#reason = read.data.fault;
+    else this.#events.line(read.data);
+  }
+
+  #watch(): void {
+    const { scheduler } = this.#options;
+    const dueMs = scheduler.now() + pingMs;
+    this.#watching = scheduler.schedule(() => {
+      const now = scheduler.now();
+      this.#heardMs += Math.max(0, now - dueMs); // while the hub itself was busy, it could not hear
+      const limitMs = this.#hasSpoken ? answerMs : startMs;
+      if (now - this.#heardMs > limitMs) {
+        this.#kill(`it did not answer for ${limitMs / 1000} s`);
+        return;
+      }
+      this.send({ ping: ++this.#pings });
+      void this.#checkMemory();
+      this.#watch();
+    }, pingMs);
+  }
+
+  /** Kills a process whose memory outside the heap grows, where the system reports it. */
+  async #checkMemory(): Promise<void> {
+    const most = this.#options.memoryMiB + ownMemoryMiB;
+    const status = await readFile(`/proc/${this.#child.pid}/status`, 'latin1').catch(() => '');
+    const [, kilobytes = '0'] = /^VmRSS:\s+(\d+)/m.exec(status) ?? [];
+    if (Number(kilobytes) > most * 1024) this.#kill(`it used more than ${most} MiB of memory`);
+  }
+
+  #kill(reason: string): void {
+    this.#reason ??= reason;
+    this.#child.kill('SIGKILL');
+  }
+
+  #whyEnded(code: number | null, signal: string | null): string {
+    if (this.#isOutOfMemory) return `it used more than ${this.#options.memoryMiB} MiB of memory`;
+    const how = signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
+    const said = this.#output
+      .split('\n')
+      .filter((line) => /^(?:[A-Z]\w*)?Error\b|: /.test(line.trim()))
+      .at(-1);
+    return said === undefined ? how : `${how}: ${said.trim().slice(0, 300)}`;
+  }
+
+  #finish(): void {
+    this.#watching?.unsubscribe();
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#events.ended(this.#reason ?? 'it ended');
+  }
+}
+
+/** Runs a module without a network until it has said what it offers. Errors: `cannot-start`. */
+export async function describeDriver(driver: Driver, config: Readonly<Record<string, unknown>>): Promise<Description> {
+  const { api, entrypoint } = driver;
+  const start = { api, entrypoint, label: driver.id, config, secrets: {}, allowHosts: [], values: {}, describes: true };
+  let [text, stop] = ['', () => Promise.resolve()];
+  try {
+    return await new Promise<Description>((done, fail) => {
+      const child = new DriverProcess(
+        { driver, start, memoryMiB: 256, scheduler: asyncScheduler },
+        {
+          line: (line) => {
+            if (!('described' in line)) return;
+            if (line.described === '') done(JSON.parse(text) as Description);
+            else text += line.described;
+          },
+          ended: (reason) => fail(new HubError('cannot-start', `module ${driver.id} ${driver.version}: ${reason}`)),
+        },
+      );
+      stop = () => child.stop();
+    });
+  } finally {
+    await stop();
+  }
+}

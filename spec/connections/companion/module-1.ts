@@ -1,0 +1,84 @@
+// A driver module on the real base of API 1.x, for the specs: it drives a device that says `program 3` over TCP. `__MODE__` is replaced by the
+// way in which it misbehaves.
+
+import { InstanceBase, InstanceStatus, runEntrypoint, TCPHelper } from 'companion-base-1';
+import { misbehave } from './misbehave.ts';
+
+interface Config {
+  host: string;
+  port: number;
+}
+
+misbehave('import');
+
+class Device extends InstanceBase<Config> {
+  #socket: TCPHelper | undefined;
+  #program = '';
+
+  constructor(internal: unknown) {
+    super(internal);
+    misbehave('construct');
+  }
+
+  getConfigFields() {
+    misbehave('fields');
+    return [
+      { type: 'static-text' as const, id: 'info', width: 12, label: 'About', value: 'A device' },
+      { type: 'textinput' as const, id: 'host', label: 'Host', width: 6, default: '192.0.2.1' },
+      { type: 'number' as const, id: 'port', label: 'Port', width: 6, default: 9990, min: 1, max: 65_535 },
+    ];
+  }
+
+  async init({ host, port }: Config) {
+    this.setVariableDefinitions([
+      { variableId: 'program', name: 'The source on the air' },
+      { variableId: 'label', name: 'A text' },
+    ]);
+    this.setActionDefinitions({
+      program: {
+        name: 'Select a source',
+        options: [{ type: 'number', id: 'input', label: 'Input', default: 1, min: 1, max: 99 }],
+        callback: async ({ options }) => {
+          if (options.input === 13) throw new Error('13 is not a source');
+          await this.#socket?.send(`program ${options.input}\n`);
+        },
+      },
+      misbehave: { name: 'Misbehave', options: [], callback: async () => misbehave('later') },
+    });
+    this.setFeedbackDefinitions({
+      program: {
+        type: 'boolean',
+        name: 'A source is on the air',
+        defaultStyle: {},
+        options: [{ type: 'number', id: 'input', label: 'Input', default: 1, min: 1, max: 99 }],
+        callback: ({ options }) => String(options.input) === this.#program,
+      },
+    });
+    misbehave('init', (values) => {
+      this.setVariableDefinitions(Object.keys(values).map((variableId) => ({ variableId, name: variableId })));
+      this.setVariableValues(values);
+    });
+    this.updateStatus(InstanceStatus.Connecting);
+    this.#socket = new TCPHelper(host, port, { reconnect_interval: 200 });
+    this.#socket.on('connect', () => this.updateStatus(InstanceStatus.Ok));
+    this.#socket.on('end', () => this.updateStatus(InstanceStatus.Disconnected));
+    this.#socket.on('error', (error) => this.updateStatus(InstanceStatus.ConnectionFailure, error.message));
+    this.#socket.on('data', (data) => {
+      for (const line of data.toString().split('\n')) {
+        const [word, value = ''] = line.split(' ');
+        if (word !== 'program') continue;
+        this.#program = value;
+        this.setVariableValues({ program: value, label: `source ${value}` });
+        this.checkFeedbacks('program');
+      }
+    });
+  }
+
+  async configUpdated() {}
+
+  async destroy() {
+    this.#socket?.destroy();
+  }
+}
+
+runEntrypoint(Device, []);

@@ -1,0 +1,7 @@
+import { holds } from '../short.ts';
+
+holds(
+  'driver modules that misbehave disturb nobody, and reach no other host',
+  'companion',
+  /^crash: .*: holds\nflood: .*: holds\nnetwork: /m,
+);

@@ -1,0 +1,170 @@
+// npm run trial -- companion: hosted driver modules that loop, use up memory, flood and crash beside ordinary clients; and modules that reach
+// for other hosts in a network namespace, where packets are counted. Exit status 1 when the clients notice, or a packet leaves.
+
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { messageOf } from '../../../lib/model/error.ts';
+import { writeModule } from '../../connections/companion/build.ts';
+import { untilSo } from '../../support/deadline.ts';
+import { inTemporaryFolder, thisTree } from '../../support/folder.ts';
+import type { NeighboursResult, NeighboursTask } from '../../support/load/neighbours.ts';
+import { startHub, startTask } from '../../support/system/task-process.ts';
+import { defineTrial, notify } from '../trial.ts';
+
+interface Part {
+  readonly about: string;
+  /** What the module does once its action is run; undefined: the part counts packets. */
+  readonly mode?: string;
+  /** The reason that the operator reads, of a module that is ended. */
+  readonly reason?: RegExp;
+}
+
+const parts: Readonly<Record<string, Part>> = {
+  loop: { about: 'a module that loops', mode: 'loop at later', reason: /did not answer/ },
+  allocate: { about: 'a module that uses up its heap', mode: 'allocate at later', reason: /MiB of memory/ },
+  buffers: {
+    about: 'a module that uses up memory outside its heap',
+    mode: 'buffers at later',
+    reason: /MiB of memory/,
+  },
+  crash: { about: 'a module that crashes', mode: 'reject at later', reason: /it crashes later/ },
+  chatter: { about: 'a module that prints errors without end', mode: 'chatter at later' },
+  flood: { about: 'a module that sets 100,000 variables without end', mode: 'flood at init' },
+  network: { about: 'modules that reach for other hosts, in a network namespace (root)' },
+};
+
+const neighbours = 20;
+
+export const trial = defineTrial({
+  about:
+    'hosts driver modules that misbehave beside ordinary clients, and counts the packets of those that reach for other hosts',
+  options: {
+    seconds: ['how long a module misbehaves', 20, 2],
+    ratio: ["what the others' p99 may be of what it was before", 1.2, 100],
+  },
+  parts: { all: parts, short: ['crash', 'flood', 'network'] },
+  async run({ seconds, ratio }, { parts: chosen }) {
+    let failed = 0;
+    for (const [name, part] of chosen)
+      try {
+        const result = part.mode === undefined ? await countPackets() : await runPart(part, part.mode, seconds, ratio);
+        notify(`${name}: ${result}`);
+      } catch (error) {
+        failed++;
+        notify(`${name}: **${messageOf(error)}**`);
+      }
+    return chosen.length > 0 && failed === 0;
+  },
+});
+
+/** Errors: what does not hold. */
+async function runPart({ reason }: Part, mode: string, seconds: number, ratio: number): Promise<string> {
+  const sockets = new Set<Socket>();
+  const device = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}));
+    socket.write('program 1\n');
+  }).listen(0, '127.0.0.1');
+  await once(device, 'listening');
+  const { port } = device.address() as { port: number };
+  try {
+    return await inTemporaryFolder('companion', async (folder) => {
+      const module = join(folder, 'module');
+      await writeModule(module, { api: 2, mode });
+      const ids = Array.from({ length: neighbours }, (_, index) => `neighbour/${index}`);
+      const it = {
+        ...{ type: 'companion', module, config: { host: '127.0.0.1', port }, allowHosts: ['127.0.0.1'] },
+        values: { program: { variable: 'program' } },
+        writes: { misbehave: { action: 'misbehave' } },
+      };
+      const isFlood = mode.startsWith('flood');
+      const connections = {
+        desk: { type: 'dummy', parameters: ids.map((id) => `${id},F`) },
+        it: { ...it, memory: 512, enabled: true },
+      };
+      const hub = await startHub({ connections }, folder, { hubFolder: thisTree });
+      const base = `http://127.0.0.1:${hub.port}`;
+      const post = (path: string, body: object) =>
+        fetch(`${base}${path}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+      const status = async () => {
+        const { connections: all } = (await (await fetch(`${base}/hub/connections`)).json()) as {
+          connections: { id: string; state: string; reason?: string }[];
+        };
+        return all.find(({ id }) => id === 'it')!;
+      };
+      const isRunning = async () => (await status()).state === 'running';
+      const looks = { deadlineMs: 120_000, everyMs: 50 };
+      try {
+        await untilSo('a running module', isRunning, looks);
+        if (isFlood) await post('/hub/connections/it', { action: 'stop' });
+        const addresses = ids.map((id) => `desk/${id}`);
+        const durations = { beforeMs: Math.max(seconds, 2) * 1000, duringMs: seconds * 1000 };
+        const watching = startTask('spec/support/load/neighbours.ts', {
+          port: hub.port,
+          addresses,
+          ...durations,
+        } satisfies NeighboursTask);
+        await watching.answer();
+        if (isFlood) await post('/hub/connections/it', { action: 'start' });
+        else await fetch(`${base}/parameters/it/misbehave`, { method: 'PUT', body: 'true' });
+        watching.process.send('go');
+        let named = reason === undefined;
+        const looking = setInterval(async () => {
+          const seen = await status().catch(() => undefined);
+          named ||= reason!.test(seen?.reason ?? '') && /module spec-device 1\.2\.3/.test(seen?.reason ?? '');
+        }, 100);
+        const { before, during } = await watching.answer<NeighboursResult>();
+        clearInterval(looking);
+        const exited = once(watching.process, 'exit');
+        watching.process.disconnect();
+        await exited;
+        const shown = `p99 ${before.p99.toFixed(1)} ms before, ${during.p99.toFixed(1)} ms during`;
+        if (during.p99 > before.p99 * ratio) throw new Error(`expected at most ${ratio} times the p99, got ${shown}`);
+        if (!named)
+          throw new Error(
+            `expected a reason with the name of the module and ${reason}, got ${(await status()).reason}`,
+          );
+        await untilSo('a module that runs again', isRunning, looks);
+        return `${shown}, ${reason === undefined ? 'not ended' : 'named and started again'}: holds`;
+      } finally {
+        await hub.stop(true);
+      }
+    });
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    device.close();
+  }
+}
+
+/** Counts what leaves by the only interface of a network namespace, without allowed hosts and with them. Errors: what does not hold. */
+async function countPackets(): Promise<string> {
+  const run = (api: number, hosts: string) => {
+    const commands = [
+      'sysctl -qw net.ipv6.conf.all.disable_ipv6=1 2>/dev/null; ip link set lo up && ip link add d0 type veth peer name d1 && ip link set d1 up',
+      'ip address add 192.0.2.1/24 dev d0 && ip link set d0 arp off up && ip route add default dev d0',
+      `exec ${process.execPath} --disable-warning=ExperimentalWarning ${join(import.meta.dirname, 'alone.ts')} ${api} ${hosts}`,
+    ];
+    const { stdout, stderr, status } = spawnSync('unshare', ['-n', 'sh', '-c', commands.join(' && ')], {
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`expected a network namespace: ${stderr.slice(-500)}`);
+    return JSON.parse(stdout.trim().split('\n').at(-1)!) as { packets: number; tried: string };
+  };
+  if (spawnSync('unshare', ['-n', 'ip', 'link', 'set', 'lo', 'up']).status !== 0)
+    return 'left out, because no network namespace can be made here (root, iproute2)';
+  const counts: string[] = [];
+  for (const api of [1, 2]) {
+    const denied = run(api, '');
+    const allowed = run(api, '192.0.2.0/24');
+    if (denied.packets !== 0) throw new Error(`API ${api}: expected no packet, got ${denied.packets}: ${denied.tried}`);
+    if (allowed.packets === 0)
+      throw new Error(`API ${api}: expected packets to allowed hosts, got none: ${allowed.tried}`);
+    counts.push(`API ${api}: ${denied.packets} packets without allowHosts, ${allowed.packets} with it`);
+  }
+  return `${counts.join('; ')}: holds`;
+}
