@@ -6,51 +6,30 @@ import { DeviceLink } from '../../device/link.ts';
 import type { Transport } from '../../device/transport.ts';
 import { parameterIdMistake } from '../../model/address.ts';
 import { HubError, messageOf } from '../../model/error.ts';
-import { globToRegExp } from '../../model/glob.ts';
-import type { Change, Parameter, ParameterDeclaration } from '../../model/parameter.ts';
-import { convert, type Value, type ValueType } from '../../model/value.ts';
+import type { ParameterDeclaration } from '../../model/parameter.ts';
+import type { ValueType } from '../../model/value.ts';
 import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
+import { createEntry, type Entry, isReachable, type Live, nameOf, readValue, selectBy } from './elements.ts';
+import { encodeCommand } from './encode.ts';
 import {
   type Connection,
   type Contents,
   commands,
   decodeGlow,
   type Element,
-  type ElementKind,
-  encodeCommand,
-  encodeElements,
   type GlowMessage,
   type GlowValue,
   readStream,
 } from './glow.ts';
-import {
-  type ParameterPoint,
-  type Point,
-  pointOfFunction,
-  pointOfParameter,
-  pointOfTargets,
-  sourcesOf,
-  valueOfSources,
-} from './points.ts';
+import { type Point, pointOfFunction, pointOfParameter, pointOfTargets, valueOfSources } from './points.ts';
 import { command as frame } from './s101.ts';
 import type { EmberPlusSettings } from './settings.ts';
+import { Writes } from './writes.ts';
 
 /** The maximum number of elements of a provider that are kept. */
 export const maxElements = 200_000;
 /** How many requests may wait for answers. */
 const window = 64;
-/**
- * The time for which a write stays pending until the provider reports the value, in milliseconds. While the provider confirms other writes,
- * it is counted anew, up to so many times: a provider may need long for thousands of them.
- */
-const confirmMs = 5000;
-const confirmTimes = 6;
-/** The maximum number of unsent bytes at which a write is sent; the others wait, one per parameter. */
-const maxQueuedBytes = 262_144;
-/** The maximum number of connections of a matrix in one message. */
-const connectionsPerMessage = 256;
-/** The maximum number of invocations whose results are awaited. */
-const maxInvocations = 1024;
 const requestTries = 2;
 /** The longest pause while the host of the provider refuses the connection, in milliseconds: the walk after it takes its time, too. */
 const refusedMs = 1000;
@@ -67,46 +46,6 @@ export interface ConsumerOptions {
   random?(): number;
 }
 
-/** An element of the tree. */
-interface Entry {
-  readonly kind: ElementKind;
-  readonly path: string;
-  readonly id: string;
-  readonly parent: Entry | undefined;
-  readonly children: Entry[];
-  /** The names of the children. */
-  readonly names: Set<string>;
-  contents: Contents;
-  isOnline: boolean;
-  /** The nearest node, from this one upwards, that reports whether it is online. */
-  device: Entry | undefined;
-  /** The parameter, or the function. */
-  live: Live | undefined;
-  /** The targets of a matrix. */
-  targets: Map<number, Live> | undefined;
-  sources: readonly number[] | undefined;
-}
-
-/** A parameter of the hub. It outlives a link, unlike its entry. */
-interface Live {
-  readonly id: string;
-  readonly type: ValueType;
-  /** What was declared, as text. */
-  key: string;
-  point: Point;
-  entry: Entry;
-  target: number | undefined;
-  own: Parameter | undefined;
-  writing: Subscription | undefined;
-  unsent: Value | undefined;
-  wanted:
-    | { readonly value: Value; readonly before: Value | undefined; readonly change: Change | undefined }
-    | undefined;
-  timer: Subscription | undefined;
-  /** Whether the tree has it since the last connect. */
-  isThere: boolean;
-}
-
 interface Request {
   readonly entry: Entry;
   readonly tries: number;
@@ -116,24 +55,17 @@ interface Request {
 export class Consumer {
   readonly #options: ConsumerOptions;
   readonly #link: DeviceLink;
-  readonly #flush: () => void;
+  readonly #writes: Writes;
   readonly #isIncluded: (id: string, isNode: boolean) => boolean;
   readonly #lives = new Map<string, Live>();
-  /** Refuses writes to expected parameters that the provider lacks. */
-  readonly #absent = new Map<string, Subscription>();
   #entries = new Map<string, Entry>();
   readonly #toAsk = new Map<Entry, number>();
   readonly #asked = new Map<string, Request>();
   readonly #streams = new Map<number, Set<Live>>();
-  readonly #unsent = new Set<Live>();
-  readonly #invocations = new Map<number, Live>();
+  /** The nodes that report whether they are online. */
   readonly #devices = new Set<Entry>();
-  #invocation = 0;
-  /** When the provider last confirmed a write. */
-  #confirmedMs = Number.NEGATIVE_INFINITY;
   #isReady = false;
   #timers = new Subscription();
-  #later: Subscription | undefined;
   #declared = 0;
   // What a message has led to, until all of it is known.
   #fresh: Live[] = [];
@@ -142,11 +74,17 @@ export class Consumer {
 
   constructor(options: ConsumerOptions) {
     const { context, transports, random, expected } = options;
-    const { settings, scheduler, atSettle } = context;
+    const { settings, scheduler } = context;
     this.#options = options;
     this.#isIncluded = selectBy(settings);
-    this.#flush = atSettle(() => this.#sendWrites());
-    for (const id of expected.keys()) this.#refuseWrites(id);
+    this.#writes = new Writes({
+      context,
+      emit: options.emit,
+      isReady: () => this.#isReady,
+      send: (packet) => this.#send(packet),
+      unsentBytes: () => this.#link.unsentBytes,
+    });
+    for (const id of expected.keys()) this.#writes.refuse(id);
     this.#link = new DeviceLink(
       {
         ...{ transports, connectTimeoutMs: settings.connectTimeout, idleTimeoutMs: settings.idleTimeout },
@@ -171,7 +109,7 @@ export class Consumer {
       writing?.unsubscribe();
       timer?.unsubscribe();
     }
-    for (const refusing of this.#absent.values()) refusing.unsubscribe();
+    this.#writes.stop();
     return this.#link.stop();
   }
 
@@ -187,12 +125,11 @@ export class Consumer {
   #opened(): void {
     this.#timers = new Subscription();
     this.#keepAlive();
-    this.#entries = new Map();
     this.#streams.clear();
     this.#devices.clear();
     for (const live of this.#lives.values()) live.isThere = false;
     const root = createEntry('node', '', '', undefined, {});
-    this.#entries.set('', root);
+    this.#entries = new Map([['', root]]);
     this.#ask(root);
     this.#pump();
   }
@@ -210,7 +147,7 @@ export class Consumer {
   #ended(reason: string): number {
     this.#stopWork();
     const error = (id: string) => new HubError('unavailable', `${id}: the provider is offline: ${reason}`);
-    for (const live of this.#lives.values()) if (live.wanted !== undefined) this.#settle(live, error(live.id));
+    for (const live of this.#lives.values()) if (live.wanted !== undefined) this.#writes.settle(live, error(live.id));
     this.#options.away(reason);
     return 0;
   }
@@ -218,14 +155,10 @@ export class Consumer {
   #stopWork(): void {
     this.#isReady = false;
     this.#timers.unsubscribe();
-    this.#later?.unsubscribe();
-    this.#later = undefined;
     for (const { timer } of this.#asked.values()) timer.unsubscribe();
     this.#asked.clear();
     this.#toAsk.clear();
-    this.#unsent.clear();
-    this.#invocations.clear();
-    for (const live of this.#lives.values()) live.unsent = undefined;
+    this.#writes.drop();
   }
 
   #send(packet: Uint8Array): void {
@@ -254,7 +187,7 @@ export class Consumer {
     this.#link.hear();
     for (const element of message.elements) this.#learn(element);
     for (const [id, value] of message.streams) this.#hearStream(id, value);
-    if (message.result !== undefined && !message.result.isSuccess) this.#failed(message.result.id);
+    if (message.result !== undefined && !message.result.isSuccess) this.#writes.failed(message.result.id);
     if (message.elements.length === 0 && message.streams.length === 0 && message.result === undefined)
       this.#answered('');
     this.#apply();
@@ -272,7 +205,7 @@ export class Consumer {
       emit({ declare: fresh.map((live) => this.#declarationOf(live)) });
       for (const live of fresh) {
         live.own = context.own(live.id);
-        if (live.writing === undefined && live.point.access !== 'read-only') live.writing = this.#takeWrites(live);
+        if (live.writing === undefined && live.point.access !== 'read-only') live.writing = this.#writes.accept(live);
       }
     }
     if (values.length > 0)
@@ -426,7 +359,7 @@ export class Consumer {
     if (contents.isOnline !== undefined) entry.isOnline = contents.isOnline;
     const value = contents.value ?? (contents.isOnline === true ? entry.contents.value : undefined);
     if (!entry.isOnline) this.#values.push(() => this.#options.emit({ unset: live.id }));
-    else if (value !== undefined) this.#values.push(() => this.#report(live, readValue(live, value)));
+    else if (value !== undefined) this.#values.push(() => this.#writes.report(live, readValue(live, value)));
   }
 
   #followStream(streamId: number, live: Live): void {
@@ -439,11 +372,11 @@ export class Consumer {
   #hearStream(id: number, value: GlowValue): void {
     for (const live of this.#streams.get(id) ?? []) {
       const { stream } = live.entry.contents;
-      if (stream === undefined) this.#values.push(() => this.#report(live, readValue(live, value)));
+      if (stream === undefined) this.#values.push(() => this.#writes.report(live, readValue(live, value)));
       else if (Buffer.isBuffer(value.value)) {
         const number = readStream(value.value, stream);
         if (number !== undefined)
-          this.#values.push(() => this.#report(live, readValue(live, { type: 'real', value: number })));
+          this.#values.push(() => this.#writes.report(live, readValue(live, { type: 'real', value: number })));
       }
     }
   }
@@ -488,8 +421,11 @@ export class Consumer {
     const value = valueOfSources(sources, live.type === 'S');
     this.#values.push(() => {
       if (disposition === 3 && live.wanted !== undefined)
-        this.#settle(live, new HubError('not-confirmed', `${live.id}: the provider refused it: the target is locked`));
-      if (disposition !== 3 || sources.length > 0) this.#report(live, value);
+        this.#writes.settle(
+          live,
+          new HubError('not-confirmed', `${live.id}: the provider refused it: the target is locked`),
+        );
+      if (disposition !== 3 || sources.length > 0) this.#writes.report(live, value);
     });
   }
 
@@ -528,8 +464,7 @@ export class Consumer {
         };
     if (target === undefined) entry.live = live;
     this.#lives.set(id, live);
-    this.#absent.get(id)?.unsubscribe();
-    this.#absent.delete(id);
+    this.#writes.allow(id);
     this.#declareAgain(live);
     return live;
   }
@@ -541,8 +476,7 @@ export class Consumer {
     this.#fresh.push(live);
   }
 
-  #declarationOf({ id, type, point, entry }: Live): ParameterDeclaration {
-    const { access, about } = point;
+  #declarationOf({ id, type, point: { access, about }, entry }: Live): ParameterDeclaration {
     return {
       ...{ id, type, access, about },
       ...(access === 'read-write' && type !== 'T' && { isConfirmed: true }),
@@ -555,207 +489,12 @@ export class Consumer {
     this.#lives.delete(id);
     live.isThere = false;
     live.writing?.unsubscribe();
-    this.#unsent.delete(live);
     if (live.wanted !== undefined)
-      this.#settle(live, new HubError('unavailable', `${id}: the provider no longer has this parameter`));
-    if (this.#options.expected.has(id)) this.#refuseWrites(id);
+      this.#writes.settle(live, new HubError('unavailable', `${id}: the provider no longer has this parameter`));
+    if (this.#options.expected.has(id)) this.#writes.refuse(id);
     else {
       this.#declared--;
       this.#gone.push(id);
     }
   }
-
-  #refuseWrites(id: string): void {
-    const { context } = this.#options;
-    const reason = `${id}: the provider does not have this parameter at the moment`;
-    const refuse = () => {
-      throw new HubError('unavailable', reason);
-    };
-    const warn = () => context.log.warn({ parameter: id }, `not sent: ${reason}`, 'not sent'); // a trigger
-    this.#absent.get(id)?.unsubscribe();
-    this.#absent.set(id, context.inbox(id, refuse).subscribe({ next: warn, error: () => {} }));
-  }
-
-  #report(live: Live, value: Value | undefined): void {
-    const { emit } = this.#options;
-    const { id, own, wanted, type } = live;
-    if (type === 'T') {
-      if (this.#isReady && live.point.access === 'read-only') emit({ set: id, own, value: true });
-    } else if (value === undefined) {
-      if (own?.value !== undefined) emit({ unset: id });
-    } else if (wanted === undefined) {
-      if (own?.value !== value) emit({ set: id, own, value });
-    } else if (isSameValue(wanted.value, value)) {
-      this.#endWanted(live);
-      this.#confirmedMs = this.#options.context.scheduler.now();
-      emit({ set: id, own, value, because: wanted.change });
-    } else if (live.unsent === undefined && wanted.before !== undefined && isSameValue(wanted.before, value))
-      this.#settle(live, new HubError('not-confirmed', `${id}: the provider refused the value; it still is ${value}`));
-    else emit({ set: id, own, value });
-  }
-
-  // Writes.
-
-  #takeWrites(live: Live): Subscription {
-    const { context } = this.#options;
-    const accept = (input: unknown) => {
-      this.#expectOnline(live);
-      return convert(live.type, live.point.accept(input));
-    };
-    return context.inbox(live.id, accept).subscribe({
-      next: (value) => this.#write(live, value, context.cause()),
-      error: () => {}, // an inbox never fails
-    });
-  }
-
-  #expectOnline({ id, entry }: Live): void {
-    if (!this.#isReady) throw new HubError('unavailable', `${id}: the provider is offline`);
-    if (!entry.isOnline || (entry.device !== undefined && !isReachable(entry.device)))
-      throw new HubError('unavailable', `${id}: the provider reports it as offline`);
-  }
-
-  #write(live: Live, value: Value, change: Change | undefined): void {
-    const { scheduler, log } = this.#options.context;
-    const { id, type, point, own } = live;
-    if (!this.#isReady) {
-      log.warn({ parameter: id }, 'not sent: the provider is offline');
-      return;
-    }
-    live.unsent = value;
-    this.#unsent.add(live);
-    if (type !== 'T' && point.access === 'read-write') {
-      live.timer?.unsubscribe();
-      live.wanted = { value, before: own?.value, change };
-      this.#await(live, scheduler.now(), 1);
-    }
-    this.#flush();
-  }
-
-  #await(live: Live, fromMs: number, times: number): void {
-    const { scheduler } = this.#options.context;
-    live.timer = scheduler.schedule(() => {
-      if (this.#confirmedMs > fromMs && times < confirmTimes) this.#await(live, scheduler.now(), times + 1);
-      else {
-        const limit = `within ${(times * confirmMs) / 1000} s`;
-        this.#settle(
-          live,
-          new HubError('not-confirmed', `${live.id}: the provider has not reported the value ${limit}`),
-        );
-      }
-    }, confirmMs);
-  }
-
-  #sendWrites(): void {
-    const connections = new Map<Entry, Connection[]>();
-    for (const live of this.#unsent) {
-      if (this.#link.unsentBytes > maxQueuedBytes) {
-        this.#later ??= this.#options.context.scheduler.schedule(() => {
-          this.#later = undefined;
-          this.#sendWrites();
-        }, 20);
-        break;
-      }
-      this.#unsent.delete(live);
-      const { unsent: value, entry, target } = live;
-      live.unsent = undefined;
-      if (value === undefined || !live.isThere) continue;
-      if (entry.kind === 'function') this.#invoke(live);
-      else if (target === undefined) {
-        const { type, write } = live.point as ParameterPoint;
-        const contents = { value: write(convert(type, value)) };
-        this.#send(encodeElements([{ kind: 'parameter', at: entry.path, contents }]));
-      } else {
-        const list = connections.get(entry) ?? [];
-        connections.set(entry, list);
-        list.push({ target, sources: sourcesOf(convert(live.point.type, value)), operation: 0 });
-        if (list.length >= connectionsPerMessage) this.#connect(entry, list.splice(0));
-      }
-    }
-    for (const [entry, list] of connections) if (list.length > 0) this.#connect(entry, list);
-  }
-
-  #connect(entry: Entry, connections: readonly Connection[]): void {
-    this.#send(encodeElements([{ kind: 'matrix', at: entry.path, connections }]));
-  }
-
-  #invoke(live: Live): void {
-    this.#invocation = (this.#invocation % 0x7fff_ffff) + 1;
-    const invocation = { id: this.#invocation, args: [] };
-    const [oldest] = this.#invocations.keys();
-    if (this.#invocations.size >= maxInvocations) this.#invocations.delete(oldest!);
-    this.#invocations.set(invocation.id, live);
-    this.#send(encodeCommand({ path: live.entry.path, number: commands.invoke, invocation }, 'function'));
-  }
-
-  #failed(invocation: number): void {
-    const live = this.#invocations.get(invocation);
-    this.#invocations.delete(invocation);
-    if (live !== undefined)
-      this.#options.context.log.warn({ parameter: live.id }, 'the provider reports that the function has failed');
-  }
-
-  #endWanted(live: Live): void {
-    live.timer?.unsubscribe();
-    live.wanted = undefined;
-  }
-
-  #settle(live: Live, error: HubError): void {
-    this.#endWanted(live);
-    live.unsent = undefined;
-    this.#options.emit({ settle: live.id, error });
-  }
-}
-
-function createEntry(
-  kind: ElementKind,
-  path: string,
-  id: string,
-  parent: Entry | undefined,
-  contents: Contents,
-): Entry {
-  return {
-    ...{ kind, path, id, parent, contents, children: [], names: new Set<string>(), isOnline: true },
-    ...{ device: parent?.device, live: undefined, targets: undefined, sources: undefined },
-  };
-}
-
-/** Whether a node that reports it, and all such nodes above it, are online. */
-function isReachable(device: Entry): boolean {
-  for (let one: Entry | undefined = device; one !== undefined; one = one.parent?.device)
-    if (!one.isOnline) return false;
-  return true;
-}
-
-/** Returns the name of an element among its siblings. */
-function nameOf(identifier: string, number: string, taken: ReadonlySet<string>): string {
-  const name =
-    identifier
-      .toWellFormed()
-      .replaceAll(/[/\p{Cc}]/gu, '_')
-      .trim()
-      .slice(0, 100) || number;
-  return taken.has(name) ? `${name}~${number}` : name;
-}
-
-function readValue({ point }: Live, value: GlowValue): Value | undefined {
-  return (point as ParameterPoint).read(value);
-}
-
-/** Whether a reported value is the written one. A provider may keep numbers as 32-bit floats. */
-function isSameValue(written: Value, reported: Value): boolean {
-  if (typeof written !== 'number' || typeof reported !== 'number') return written === reported;
-  return written === reported || Math.fround(written) === Math.fround(reported);
-}
-
-/** Returns a function that checks whether an ID belongs to the mirrored part of the tree; of a node, whether anything below it may. */
-function selectBy({ include, exclude }: EmberPlusSettings): (id: string, isNode: boolean) => boolean {
-  const [included, excluded] = [include.map(globToRegExp), exclude.map(globToRegExp)];
-  const beginnings = include.map((glob) => glob.split('*', 1)[0]!);
-  return (id, isNode) => {
-    if (id === '') return true;
-    if (excluded.some((pattern) => pattern.test(id) || (isNode && pattern.test(`${id}/`)))) return false;
-    if (included.length === 0 || included.some((pattern) => pattern.test(id))) return true;
-    const inside = `${id}/`;
-    return isNode && beginnings.some((begin) => begin.startsWith(inside) || inside.startsWith(begin));
-  };
 }

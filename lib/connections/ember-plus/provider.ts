@@ -5,31 +5,25 @@ import { Subscription } from 'rxjs';
 import { acceptedValue } from '../../device/payload.ts';
 import type { Sender } from '../../device/ports.ts';
 import { messageOf } from '../../model/error.ts';
-import { globToRegExp } from '../../model/glob.ts';
-import { type Origin, type Parameter, staleSinceOf } from '../../model/parameter.ts';
-import type { Value } from '../../model/value.ts';
+import { type Parameter, staleSinceOf } from '../../model/parameter.ts';
 import type { ConnectionContext } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
-import {
-  type Command,
-  type Connection,
-  type Contents,
-  commands,
-  decodeGlow,
-  type Element,
-  encodeElements,
-  encodeResult,
-  encodeStreams,
-  float32Format,
-  type GlowMessage,
-  type GlowValue,
-  type Written,
-} from './glow.ts';
+import { encodeElements, encodeResult, encodeStreams, type Written } from './encode.ts';
+import { type Command, type Connection, commands, decodeGlow, type Element, type GlowMessage } from './glow.ts';
 import { command as frame } from './s101.ts';
-import { type EmberPlusSettings, type MatrixSettings, targetsOf } from './settings.ts';
+import type { EmberPlusSettings } from './settings.ts';
+import {
+  asFloat32,
+  type Branch,
+  type Consumer,
+  contentsOf,
+  glowValueOf,
+  type Leaf,
+  type Matrix,
+  type Shown,
+  Tree,
+} from './tree.ts';
 
-/** The maximum number of parameters that a provider shows. */
-export const maxShared = 100_000;
 /** The maximum number of unsent bytes of a consumer at which more is encoded for it. */
 export const maxQueuedBytes = 262_144;
 /** The maximum number of children of a node in one message; the others follow one by one. */
@@ -54,99 +48,29 @@ export interface ProviderOptions {
   numbered(): void;
 }
 
-interface Branch {
-  readonly kind: 'node';
-  readonly path: string;
-  readonly number: number;
-  readonly contents: Contents;
-  readonly children: Map<number, Shown>;
-  /** The nodes below, by name. */
-  readonly nodes: Map<string, Branch>;
-  readonly watchers: Set<Consumer>;
-  /** The highest number that a child has, or had. */
-  last: number;
-}
-
-interface Leaf {
-  readonly kind: 'parameter' | 'function';
-  readonly path: string;
-  readonly number: number;
-  readonly parent: Branch;
-  readonly parameter: Parameter;
-  readonly isWritable: boolean;
-  /** The number of its stream; undefined: it is no meter. */
-  readonly streamId: number | undefined;
-  readonly watchers: Set<Consumer>;
-  isOnline: boolean;
-}
-
-interface Matrix {
-  readonly kind: 'matrix';
-  readonly path: string;
-  readonly number: number;
-  readonly parent: Branch;
-  readonly contents: Contents;
-  readonly settings: MatrixSettings;
-  readonly addresses: readonly string[];
-  readonly watchers: Set<Consumer>;
-}
-
-type Shown = Branch | Leaf | Matrix;
-
-interface Consumer {
-  readonly sender: Sender;
-  readonly origin: Origin;
-  /** How many keep-alives it has not answered. */
-  missed: number;
-  /** When the second began in which its requests are counted, and how many there were. */
-  second: number;
-  taken: number;
-  /** What it has asked for and not received yet. */
-  readonly directories: Set<Shown>;
-  /** Whose values have changed. */
-  readonly values: Set<Leaf>;
-  readonly streams: Set<Leaf>;
-  readonly targets: Map<Matrix, Map<number, number>>;
-  /** The sets of watchers that it is in. */
-  readonly watched: Set<Set<Consumer>>;
-}
-
 export class Provider {
   readonly #options: ProviderOptions;
   readonly #consumers = new Map<Sender, Consumer>();
-  readonly #elements = new Map<string, Shown>();
-  readonly #leaves = new Map<Parameter, Leaf>();
-  readonly #matrices = new Map<string, (readonly [Matrix, target: number])[]>();
-  readonly #readable: (address: string) => boolean;
-  readonly #writable: (address: string) => boolean;
-  readonly #top: Branch;
-  readonly #root: Branch;
+  readonly #tree: Tree;
   readonly #following = new Subscription();
   readonly #flush: () => void;
   #pumping: Subscription | undefined;
   #streaming: Subscription | undefined;
-  #lastStream = 0;
 
   constructor(options: ProviderOptions) {
     const { context, hub } = options;
-    const { read, write, name, matrices } = context.settings;
+    const { settings, log } = context;
     this.#options = options;
-    this.#readable = matcherOf(read);
-    this.#writable = matcherOf(write);
     this.#flush = context.atSettle(() => this.#pump());
-    this.#top = createBranch('', 0, {});
-    this.#root = createBranch('1', 1, { identifier: name, description: 'Patchbay', isOnline: true });
-    this.#top.children.set(1, this.#root);
-    this.#elements.set('', this.#top).set('1', this.#root);
-    for (const [identifier, settings] of Object.entries(matrices)) this.#addMatrix(identifier, settings);
-    for (const parameter of hub.parameters()) this.#add(parameter);
+    this.#tree = new Tree({ settings, log, numbers: options.numbers });
+    for (const parameter of hub.parameters()) this.#tree.add(parameter);
     options.numbered();
     const error = () => {}; // these streams never fail
     this.#following.add(hub.changes$.subscribe({ next: ({ parameter }) => this.#changed(parameter), error }));
     this.#following.add(hub.declared$.subscribe({ next: (parameter) => this.#declared(parameter), error }));
     this.#following.add(hub.removed$.subscribe({ next: (parameter) => this.#removed(parameter), error }));
     this.#repeat(lookMs, () => this.#look());
-    this.#repeat(context.settings.idleTimeout / keepAlives, () => this.#keepAlive());
+    this.#repeat(settings.idleTimeout / keepAlives, () => this.#keepAlive());
   }
 
   stop(): void {
@@ -215,86 +139,15 @@ export class Provider {
     return undefined;
   }
 
-  // The tree.
-
-  #addMatrix(identifier: string, settings: MatrixSettings): void {
-    const addresses = targetsOf(settings);
-    if (typeof addresses === 'string') return;
-    const number = this.#numberIn(this.#root, `//${identifier}`);
-    const matrix: Matrix = {
-      ...{ kind: 'matrix', path: `1.${number}`, number, parent: this.#root, settings, addresses, watchers: new Set() },
-      contents: {
-        ...{ identifier, ...(settings.label !== undefined && { description: settings.label }) },
-        ...{ matrixType: 0, addressing: 0, targetCount: addresses.length, sourceCount: settings.sources },
-      },
-    };
-    this.#show(this.#root, matrix);
-    for (const [target, address] of addresses.entries()) {
-      const all = this.#matrices.get(address) ?? [];
-      all.push([matrix, target]);
-      this.#matrices.set(address, all);
-    }
-  }
-
-  #add(parameter: Parameter): Leaf | undefined {
-    const { address, type, access, about } = parameter;
-    const isWritable = access !== 'read-only' && this.#writable(address);
-    if (!isWritable && !this.#readable(address)) return undefined;
-    if (type === 'T' && !isWritable) return undefined; // an event that nobody may fire
-    if (this.#leaves.size >= maxShared) {
-      this.#options.context.log.warn({}, `expected at most ${maxShared} parameters to show; the others are left out`);
-      return undefined;
-    }
-    const parts = address.split('/');
-    let parent = this.#root;
-    for (const [index, part] of parts.slice(0, -1).entries())
-      parent = this.#nodeIn(parent, part, parts.slice(0, index + 1));
-    const number = this.#numberIn(parent, address);
-    const isMeter = about?.class === 'meter' && (type === 'I' || type === 'F');
-    const leaf: Leaf = {
-      ...{ kind: type === 'T' ? 'function' : 'parameter', path: `${parent.path}.${number}`, number, parent, parameter },
-      ...{ isWritable, streamId: isMeter ? ++this.#lastStream : undefined, watchers: new Set() },
-      isOnline: staleSinceOf(parameter) === undefined,
-    };
-    this.#leaves.set(parameter, leaf);
-    this.#show(parent, leaf);
-    return leaf;
-  }
-
-  #nodeIn(parent: Branch, name: string, parts: readonly string[]): Branch {
-    let node = parent.nodes.get(name);
-    if (node === undefined) {
-      const number = this.#numberIn(parent, `${parts.join('/')}/`);
-      node = createBranch(`${parent.path}.${number}`, number, { identifier: name, isOnline: true });
-      parent.nodes.set(name, node);
-      this.#show(parent, node);
-    }
-    return node;
-  }
-
-  #show(parent: Branch, shown: Shown): void {
-    parent.children.set(shown.number, shown);
-    this.#elements.set(shown.path, shown);
-  }
-
-  /** Returns the number of an element below its parent: the one that it had in an earlier run, or a new one. */
-  #numberIn(parent: Branch, key: string): number {
-    const { numbers } = this.#options;
-    const known = numbers.get(key);
-    const isFree = known !== undefined && !parent.children.has(known);
-    const number = isFree ? known : Math.max(parent.last, lastNumberIn(numbers, parentOf(key))) + 1;
-    parent.last = Math.max(parent.last, number);
-    numbers.set(key, number);
-    return number;
-  }
+  // Changes of the tree.
 
   #declared(parameter: Parameter): void {
-    const leaf = this.#add(parameter);
+    const leaf = this.#tree.add(parameter);
     if (leaf === undefined) return;
     this.#options.numbered();
     // a consumer that knows a node above receives everything between
     const between: Branch[] = [];
-    for (let one: Branch | undefined = leaf.parent; one !== undefined; one = this.#parentOf(one)) {
+    for (let one: Branch | undefined = leaf.parent; one !== undefined; one = this.#tree.parentOf(one)) {
       for (const watcher of one.watchers) {
         for (const node of between) watcher.directories.add(node);
         this.#watch(watcher, leaf.parent.watchers);
@@ -305,20 +158,14 @@ export class Provider {
     this.#flush();
   }
 
-  #parentOf({ path }: Branch): Branch | undefined {
-    const parent = path === '' ? undefined : this.#elements.get(path.slice(0, Math.max(0, path.lastIndexOf('.'))));
-    return parent?.kind === 'node' ? parent : undefined;
-  }
-
   #removed(parameter: Parameter): void {
-    const leaf = this.#leaves.get(parameter);
+    const leaf = this.#tree.remove(parameter);
     if (leaf !== undefined) this.#setOnline(leaf, false);
-    this.#leaves.delete(parameter);
     this.#flush();
   }
 
   #look(): void {
-    for (const leaf of this.#leaves.values()) this.#setOnline(leaf, staleSinceOf(leaf.parameter) === undefined);
+    for (const leaf of this.#tree.leaves()) this.#setOnline(leaf, staleSinceOf(leaf.parameter) === undefined);
     this.#flush();
   }
 
@@ -331,7 +178,7 @@ export class Provider {
   // Requests.
 
   #obey(consumer: Consumer, { path, number, invocation }: Command): void {
-    const shown = this.#elements.get(path);
+    const shown = this.#tree.find(path);
     if (number === commands.invoke) this.#invoke(consumer, shown, invocation?.id);
     else if (shown === undefined) return;
     else if (number === commands.getDirectory) {
@@ -356,12 +203,12 @@ export class Provider {
 
   /** Writes what an element of a message says. Returns what answers it after the turn. */
   #write(consumer: Consumer, { path, contents, connections = [] }: Element): readonly (() => void)[] {
-    const shown = this.#elements.get(path);
+    const shown = this.#tree.find(path);
     if (shown?.kind === 'matrix') return connections.flatMap((one) => this.#connect(consumer, shown, one) ?? []);
     if (shown?.kind !== 'parameter' || contents?.value === undefined) return [];
     const { value, type } = contents.value;
     const input = Buffer.isBuffer(value) || type === 'null' ? undefined : value;
-    if (shown.isWritable && input !== undefined && this.#leaves.has(shown.parameter))
+    if (shown.isWritable && input !== undefined && this.#tree.leafOf(shown.parameter) === shown)
       this.#writeTo(consumer, shown.parameter, input);
     // the answer is the value that the parameter has, even if it was refused
     return [() => this.#afterWrite(shown.parameter, () => consumer.values.add(shown))];
@@ -411,12 +258,12 @@ export class Provider {
   // Values.
 
   #changed(parameter: Parameter): void {
-    const leaf = this.#leaves.get(parameter);
+    const leaf = this.#tree.leafOf(parameter);
     if (leaf !== undefined && leaf.kind === 'parameter') this.#mark(leaf);
-    const matrices = this.#matrices.size === 0 ? undefined : this.#matrices.get(parameter.address);
-    for (const [matrix, target] of matrices ?? [])
+    const targets = this.#tree.targetsAt(parameter.address);
+    for (const [matrix, target] of targets)
       for (const consumer of matrix.watchers) this.#mention(consumer, matrix, target, modified);
-    if (matrices !== undefined) this.#flush();
+    if (targets.length > 0) this.#flush();
   }
 
   #mark(leaf: Leaf): void {
@@ -512,16 +359,18 @@ export class Provider {
       return encodeElements([{ kind: 'matrix', at: matrix.path, contents: { identifier: identifier! }, connections }]);
     }
     if (consumer.values.size === 0) return undefined;
+    const { streamFormat } = this.#options.context.settings;
     const elements: Written[] = [];
     for (const leaf of consumer.values) {
       consumer.values.delete(leaf);
-      elements.push({ kind: leaf.kind, at: leaf.path, contents: this.#contentsOf(leaf) });
+      elements.push({ kind: leaf.kind, at: leaf.path, contents: contentsOf(leaf, streamFormat) });
       if (elements.length >= valuesPerMessage) break;
     }
     return encodeElements(elements);
   }
 
   #directoryOf(consumer: Consumer, shown: Shown): Buffer {
+    const { streamFormat } = this.#options.context.settings;
     if (shown.kind === 'matrix') {
       const { path: at, contents, addresses } = shown;
       const connections = addresses.map((_, target) => this.#connectionOf(shown, target, undefined));
@@ -532,7 +381,7 @@ export class Provider {
         {
           kind: shown.kind,
           at: shown.path,
-          contents: this.#contentsOf(shown),
+          contents: contentsOf(shown, streamFormat),
           ...(shown.kind === 'function' && { children: [] }),
         },
       ]);
@@ -542,7 +391,7 @@ export class Provider {
         if (child.kind === 'parameter') consumer.values.add(child);
         else consumer.directories.add(child);
       } else {
-        const contents = 'contents' in child ? child.contents : this.#contentsOf(child);
+        const contents = 'contents' in child ? child.contents : contentsOf(child, streamFormat);
         children.push({ kind: child.kind, at: child.number, contents });
       }
     if (shown.path === '') return encodeElements(children);
@@ -550,14 +399,6 @@ export class Provider {
     return encodeElements([
       { kind: 'node', at: shown.path, ...(children.length > 0 && { contents: shown.contents, children }) },
     ]);
-  }
-
-  #contentsOf(leaf: Leaf): Contents {
-    const isBytes = this.#options.context.settings.streamFormat === 'float32' && leaf.streamId !== undefined;
-    const contents = contentsOf(leaf);
-    return isBytes && contents.type === 'real'
-      ? { ...contents, stream: { format: float32Format, offset: 0 } }
-      : contents;
   }
 
   #connectionOf({ settings, addresses }: Matrix, target: number, disposition: number | undefined): Connection {
@@ -598,72 +439,4 @@ const [tally, modified, pending] = [0, 1, 2];
 
 function hasWork({ directories, values, targets }: Consumer): boolean {
   return directories.size + values.size + targets.size > 0;
-}
-
-function createBranch(path: string, number: number, contents: Contents): Branch {
-  return { kind: 'node', path, number, contents, children: new Map(), nodes: new Map(), watchers: new Set(), last: 0 };
-}
-
-function matcherOf(globs: readonly string[]): (address: string) => boolean {
-  const patterns = globs.map(globToRegExp);
-  return (address) => patterns.some((pattern) => pattern.test(address));
-}
-
-/** Returns the key of the node above: `desk/a/` for `desk/a/b` and for `desk/a/b/`. */
-function parentOf(key: string): string {
-  return key.slice(0, key.slice(0, -1).lastIndexOf('/') + 1);
-}
-
-const lastNumbers = new WeakMap<ReadonlyMap<string, number>, Map<string, number>>();
-
-/** Returns the highest number of an earlier run below a node. */
-function lastNumberIn(numbers: ReadonlyMap<string, number>, parent: string): number {
-  let last = lastNumbers.get(numbers);
-  if (last === undefined) {
-    last = new Map();
-    for (const [key, number] of numbers) last.set(parentOf(key), Math.max(number, last.get(parentOf(key)) ?? 0));
-    lastNumbers.set(numbers, last);
-  }
-  return last.get(parent) ?? 0;
-}
-
-function contentsOf({ parameter, isWritable, isOnline, streamId, kind }: Leaf): Contents {
-  const { address, type, access, about = {} } = parameter;
-  const identifier = address.slice(address.lastIndexOf('/') + 1);
-  const named = { identifier, ...(about.label !== undefined && { description: about.label }) };
-  if (kind === 'function') return named;
-  const { min, max, step, unit, choices = {} } = about;
-  const isNumber = type === 'I' || type === 'F';
-  const names = Object.entries(choices).filter((pair): pair is [string, number] => Number.isSafeInteger(pair[1]));
-  const isEnum = type === 'I' && names.length > 0;
-  const value = glowValueOf(parameter);
-  return {
-    ...named,
-    type: isEnum ? 'enum' : type === 'S' ? 'text' : type === 'B' ? 'boolean' : type === 'I' ? 'integer' : 'real',
-    access: isWritable ? (access === 'write-only' ? 2 : 3) : 1,
-    isOnline,
-    ...(value !== undefined && { value }),
-    ...(isNumber && min !== undefined && max !== undefined && { minimum: typed(type, min), maximum: typed(type, max) }),
-    ...(type === 'I' && step !== undefined && Number.isSafeInteger(step) && { step }),
-    ...(isNumber && unit !== undefined && { format: `${type === 'I' ? '%d' : '%.2f'} ${unit.replaceAll('%', '%%')}` }),
-    ...(isEnum && { enumMap: names }),
-    ...(streamId !== undefined && { streamId }),
-  };
-}
-
-function asFloat32({ type, value }: GlowValue): GlowValue {
-  if (type !== 'real') return { type, value };
-  const bytes = Buffer.alloc(4);
-  bytes.writeFloatLE(value as number);
-  return { type: 'octets', value: bytes };
-}
-
-function glowValueOf({ type, value }: Parameter): GlowValue | undefined {
-  return value === undefined ? undefined : typed(type, value);
-}
-
-function typed(type: Parameter['type'], value: Value): GlowValue {
-  if (typeof value === 'string') return { type: 'text', value };
-  if (typeof value === 'boolean') return { type: 'boolean', value };
-  return type === 'F' ? { type: 'real', value } : { type: 'integer', value: Math.round(value) };
 }

@@ -1,18 +1,7 @@
 // Messages as text, for `patchbay wire` and for tests: `get 1.2; 1.2.1 parameter "Gain" = -12.5; 1.3 matrix "Router" 40x40; 1.3 connect 0 = 5`.
 
-import {
-  type Command,
-  type Contents,
-  commands,
-  decodeGlow,
-  type ElementKind,
-  encodeCommand,
-  encodeElements,
-  encodeResult,
-  encodeStreams,
-  type GlowValue,
-  type Written,
-} from './glow.ts';
+import { encodeCommand, encodeElements, encodeResult, encodeStreams, type Written } from './encode.ts';
+import { type Command, type Contents, commands, decodeGlow, type ElementKind, type GlowValue } from './glow.ts';
 import { command as frame } from './s101.ts';
 
 const commandNames = new Map<number, string>([

@@ -12,13 +12,12 @@ import {
   Writer,
 } from '../../../lib/connections/ember-plus/ber.ts';
 import {
-  decodeGlow,
   encodeCommand,
   encodeElements,
   encodeResult,
   encodeStreams,
-  readStream,
-} from '../../../lib/connections/ember-plus/glow.ts';
+} from '../../../lib/connections/ember-plus/encode.ts';
+import { decodeGlow, readStream } from '../../../lib/connections/ember-plus/glow.ts';
 import {
   encodeMessage,
   maxFrameBytes,

@@ -1,0 +1,216 @@
+// Writes to the parameters of a mirrored tree: they are merged until the end of the turn, sent, and pending until the provider reports the
+// value.
+
+import type { Subscription } from 'rxjs';
+import { HubError } from '../../model/error.ts';
+import type { Change } from '../../model/parameter.ts';
+import { convert, type Value } from '../../model/value.ts';
+import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
+import { type Entry, isReachable, isSameValue, type Live } from './elements.ts';
+import { encodeCommand, encodeElements } from './encode.ts';
+import { type Connection, commands } from './glow.ts';
+import { type ParameterPoint, sourcesOf } from './points.ts';
+import type { EmberPlusSettings } from './settings.ts';
+
+/**
+ * The time for which a write stays pending until the provider reports the value, in milliseconds. While the provider confirms other writes,
+ * it is counted anew, up to so many times: a provider may need long for thousands of them.
+ */
+const confirmMs = 5000;
+const confirmTimes = 6;
+/** The maximum number of unsent bytes at which a write is sent; the others wait, one per parameter. */
+const maxQueuedBytes = 262_144;
+/** The maximum number of connections of a matrix in one message. */
+const connectionsPerMessage = 256;
+/** The maximum number of invocations whose results are awaited. */
+const maxInvocations = 1024;
+
+export interface WritesOptions {
+  readonly context: ConnectionContext<EmberPlusSettings>;
+  emit(event: ConnectionEvent): void;
+  /** Whether the tree is mirrored. */
+  isReady(): boolean;
+  send(packet: Uint8Array): void;
+  unsentBytes(): number;
+}
+
+export class Writes {
+  readonly #options: WritesOptions;
+  readonly #flush: () => void;
+  /** Refuses writes to expected parameters that the provider lacks. */
+  readonly #absent = new Map<string, Subscription>();
+  readonly #unsent = new Set<Live>();
+  readonly #invocations = new Map<number, Live>();
+  #invocation = 0;
+  /** When the provider last confirmed a write. */
+  #confirmedMs = Number.NEGATIVE_INFINITY;
+  #later: Subscription | undefined;
+
+  constructor(options: WritesOptions) {
+    this.#options = options;
+    this.#flush = options.context.atSettle(() => this.#sendWrites());
+  }
+
+  /** Drops what has not been sent. */
+  drop(): void {
+    this.#later?.unsubscribe();
+    this.#later = undefined;
+    for (const live of this.#unsent) live.unsent = undefined;
+    this.#unsent.clear();
+    this.#invocations.clear();
+  }
+
+  stop(): void {
+    this.drop();
+    for (const refusing of this.#absent.values()) refusing.unsubscribe();
+  }
+
+  /** Refuses writes to a parameter no longer. */
+  allow(id: string): void {
+    this.#absent.get(id)?.unsubscribe();
+    this.#absent.delete(id);
+  }
+
+  /** Refuses writes to an expected parameter that the provider lacks. */
+  refuse(id: string): void {
+    const { context } = this.#options;
+    const reason = `${id}: the provider does not have this parameter at the moment`;
+    const refuse = () => {
+      throw new HubError('unavailable', reason);
+    };
+    const warn = () => context.log.warn({ parameter: id }, `not sent: ${reason}`, 'not sent'); // a trigger
+    this.#absent.get(id)?.unsubscribe();
+    this.#absent.set(id, context.inbox(id, refuse).subscribe({ next: warn, error: () => {} }));
+  }
+
+  /** Reports a value of the provider: it confirms a write, refuses it, or is a change. */
+  report(live: Live, value: Value | undefined): void {
+    const { emit } = this.#options;
+    const { id, own, wanted, type } = live;
+    if (type === 'T') {
+      if (this.#options.isReady() && live.point.access === 'read-only') emit({ set: id, own, value: true });
+    } else if (value === undefined) {
+      if (own?.value !== undefined) emit({ unset: id });
+    } else if (wanted === undefined) {
+      if (own?.value !== value) emit({ set: id, own, value });
+    } else if (isSameValue(wanted.value, value)) {
+      this.#endWanted(live);
+      this.#confirmedMs = this.#options.context.scheduler.now();
+      emit({ set: id, own, value, because: wanted.change });
+    } else if (live.unsent === undefined && wanted.before !== undefined && isSameValue(wanted.before, value))
+      this.settle(live, new HubError('not-confirmed', `${id}: the provider refused the value; it still is ${value}`));
+    else emit({ set: id, own, value });
+  }
+
+  /** Takes the writes of others to a parameter, instead of refusing them. */
+  accept(live: Live): Subscription {
+    const { context } = this.#options;
+    const accept = (input: unknown) => {
+      this.#expectOnline(live);
+      return convert(live.type, live.point.accept(input));
+    };
+    return context.inbox(live.id, accept).subscribe({
+      next: (value) => this.#write(live, value, context.cause()),
+      error: () => {}, // an inbox never fails
+    });
+  }
+
+  #expectOnline({ id, entry }: Live): void {
+    if (!this.#options.isReady()) throw new HubError('unavailable', `${id}: the provider is offline`);
+    if (!entry.isOnline || (entry.device !== undefined && !isReachable(entry.device)))
+      throw new HubError('unavailable', `${id}: the provider reports it as offline`);
+  }
+
+  #write(live: Live, value: Value, change: Change | undefined): void {
+    const { scheduler, log } = this.#options.context;
+    const { id, type, point, own } = live;
+    if (!this.#options.isReady()) {
+      log.warn({ parameter: id }, 'not sent: the provider is offline');
+      return;
+    }
+    live.unsent = value;
+    this.#unsent.add(live);
+    if (type !== 'T' && point.access === 'read-write') {
+      live.timer?.unsubscribe();
+      live.wanted = { value, before: own?.value, change };
+      this.#await(live, scheduler.now(), 1);
+    }
+    this.#flush();
+  }
+
+  #await(live: Live, fromMs: number, times: number): void {
+    const { scheduler } = this.#options.context;
+    live.timer = scheduler.schedule(() => {
+      if (this.#confirmedMs > fromMs && times < confirmTimes) this.#await(live, scheduler.now(), times + 1);
+      else {
+        const limit = `within ${(times * confirmMs) / 1000} s`;
+        this.settle(
+          live,
+          new HubError('not-confirmed', `${live.id}: the provider has not reported the value ${limit}`),
+        );
+      }
+    }, confirmMs);
+  }
+
+  #sendWrites(): void {
+    const connections = new Map<Entry, Connection[]>();
+    for (const live of this.#unsent) {
+      if (this.#options.unsentBytes() > maxQueuedBytes) {
+        this.#later ??= this.#options.context.scheduler.schedule(() => {
+          this.#later = undefined;
+          this.#sendWrites();
+        }, 20);
+        break;
+      }
+      this.#unsent.delete(live);
+      const { unsent: value, entry, target } = live;
+      live.unsent = undefined;
+      if (value === undefined || !live.isThere) continue;
+      if (entry.kind === 'function') this.#invoke(live);
+      else if (target === undefined) {
+        const { type, write } = live.point as ParameterPoint;
+        const contents = { value: write(convert(type, value)) };
+        this.#options.send(encodeElements([{ kind: 'parameter', at: entry.path, contents }]));
+      } else {
+        const list = connections.get(entry) ?? [];
+        connections.set(entry, list);
+        list.push({ target, sources: sourcesOf(convert(live.point.type, value)), operation: 0 });
+        if (list.length >= connectionsPerMessage) this.#connect(entry, list.splice(0));
+      }
+    }
+    for (const [entry, list] of connections) if (list.length > 0) this.#connect(entry, list);
+  }
+
+  #connect(entry: Entry, connections: readonly Connection[]): void {
+    this.#options.send(encodeElements([{ kind: 'matrix', at: entry.path, connections }]));
+  }
+
+  #invoke(live: Live): void {
+    this.#invocation = (this.#invocation % 0x7fff_ffff) + 1;
+    const invocation = { id: this.#invocation, args: [] };
+    const [oldest] = this.#invocations.keys();
+    if (this.#invocations.size >= maxInvocations) this.#invocations.delete(oldest!);
+    this.#invocations.set(invocation.id, live);
+    this.#options.send(encodeCommand({ path: live.entry.path, number: commands.invoke, invocation }, 'function'));
+  }
+
+  /** The provider reports that a function has failed. */
+  failed(invocation: number): void {
+    const live = this.#invocations.get(invocation);
+    this.#invocations.delete(invocation);
+    if (live !== undefined)
+      this.#options.context.log.warn({ parameter: live.id }, 'the provider reports that the function has failed');
+  }
+
+  #endWanted(live: Live): void {
+    live.timer?.unsubscribe();
+    live.wanted = undefined;
+  }
+
+  /** Ends a pending write with an error. */
+  settle(live: Live, error: HubError): void {
+    this.#endWanted(live);
+    live.unsent = undefined;
+    this.#options.emit({ settle: live.id, error });
+  }
+}
