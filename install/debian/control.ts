@@ -5,6 +5,8 @@ export interface ControlFacts {
   /** The installed size. */
   readonly kibibytes: number;
   readonly nodeVersion: string;
+  /** `Patchbay <patchbay@example.org>`. */
+  readonly maintainer: string;
 }
 
 /** A version as Debian orders it: `0.2.0~rc.1` comes before `0.2.0`. */
@@ -12,12 +14,12 @@ export function debianVersionOf(version: string): string {
   return version.replace('-', '~');
 }
 
-export function controlOf({ version, kibibytes, nodeVersion }: ControlFacts): string {
+export function controlOf({ version, kibibytes, nodeVersion, maintainer }: ControlFacts): string {
   return [
     'Package: patchbay',
     `Version: ${debianVersionOf(version)}`,
     'Architecture: amd64',
-    'Maintainer: Patchbay <patchbay@localhost>',
+    `Maintainer: ${maintainer}`,
     `Installed-Size: ${kibibytes}`,
     'Depends: init-system-helpers (>= 1.54~), libc6 (>= 2.36), libgcc-s1, libstdc++6 (>= 12)',
     'Recommends: systemd',

@@ -144,7 +144,7 @@ function NotOffered(props: { readonly title: string }) {
       <div class="bar">
         <h1>{props.title}</h1>
       </div>
-      <p class="note">This view needs the permission to manage the hub.</p>
+      <p class="note">This view requires permission to manage the hub.</p>
     </>
   );
 }

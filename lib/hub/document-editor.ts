@@ -272,7 +272,7 @@ export class DocumentEditor {
           return await this.#try(request, await make(), by, rights);
         } catch (error) {
           if (!(error instanceof ChangedMeanwhile)) throw error;
-          if (tries === maxTries) throw new HubError('conflict', 'cannot save: others keep saving the same file');
+          if (tries === maxTries) throw new HubError('conflict', 'cannot save: other users keep saving the same file');
         }
     });
   }

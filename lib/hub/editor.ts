@@ -300,7 +300,7 @@ export class Editor implements Editing {
           return await this.#try(request, await make(), await prepare(), by, rights);
         } catch (error) {
           if (!(error instanceof ChangedMeanwhile)) throw error;
-          if (tries === maxTries) throw new HubError('conflict', 'cannot save: others keep saving the same file');
+          if (tries === maxTries) throw new HubError('conflict', 'cannot save: other users keep saving the same file');
         }
     });
   }
@@ -785,7 +785,7 @@ function expectNoSecretMoved(before: string, ops: readonly EditOp[], file: strin
   for (const op of ops) {
     const { text: next } = editJson5(text, [op]);
     if ('move' in op && !isDeepStrictEqual(secretsOf(text), secretsOf(next)))
-      throw new HubError('forbidden', `${file}: ${op.path}: expected no move of a secret: edit it by hand`);
+      throw new HubError('forbidden', `${file}: ${op.path}: cannot move an item that contains a secret: edit the file by hand`);
     text = next;
   }
 }

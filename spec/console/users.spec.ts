@@ -138,7 +138,7 @@ for (const [user, expected, whyNot] of offered)
     t.deepEqual(said, whyNot);
     for (const title of forManagers) {
       await show(page, `#/${title.toLowerCase()}`, `h1 >> text=${title}`);
-      await page.getByText('This view needs the permission to manage the hub.').waitFor();
+      await page.getByText('This view requires permission to manage the hub.').waitFor();
     }
     t.deepEqual(refusals, []);
     await page.getByTitle(`Sign out ${user}`).click();

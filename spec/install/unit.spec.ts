@@ -48,7 +48,9 @@ test('a hub that fails repeatedly is restarted each time', (t) => {
 
 test('for Debian a release candidate comes before the release', (t) => {
   const versionOf = (version: string) =>
-    /^Version: (.*)$/m.exec(controlOf({ version, kibibytes: 1, nodeVersion: '22.0.0' }))![1]!;
+    /^Version: (.*)$/m.exec(
+      controlOf({ version, kibibytes: 1, nodeVersion: '22.0.0', maintainer: 'Patchbay <patchbay@example.org>' }),
+    )![1]!;
   t.is(versionOf('0.2.0-rc.1'), '0.2.0~rc.1');
   t.is(versionOf('0.2.0'), '0.2.0');
 });

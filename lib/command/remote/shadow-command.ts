@@ -58,7 +58,7 @@ export async function shadow(options: RemoteOptions & { json?: boolean }, consol
 
 function printRules({ kind, since, rules, left, notInShadow }: ShadowReport, console: Console): void {
   if (kind === 'none') {
-    console.print('nothing runs in shadow');
+    console.print('nothing is running in shadow');
     return;
   }
   console.print(

@@ -100,7 +100,7 @@ class Reader {
     const first = this.#byte(end);
     if (first < 0x80) return first;
     if (first === 0x80) return undefined;
-    if (first > 0x84) throw new Error('expected a length of at most 4 bytes');
+    if (first > 0x84) throw new Error('expected a length field of at most 4 bytes');
     let length = 0;
     for (let left = first & 0x7f; left > 0; left--) length = length * 256 + this.#byte(end);
     return length;

@@ -45,7 +45,9 @@ export function compileTemplate(text: string, names: readonly string[] = []): Te
       known = compile(text, names);
     } catch (error) {
       known =
-        error instanceof TemplateError ? error : new TemplateError(`it is not an expression: ${messageOf(error)}`);
+        error instanceof TemplateError
+          ? error
+          : new TemplateError(`the template is not an expression: ${messageOf(error)}`);
     }
     compiled.keep(key, known);
   }
@@ -65,7 +67,7 @@ interface Read {
 }
 
 function compile(text: string, names: readonly string[]): Template {
-  if (text.length > maxLength) throw new TemplateError(`it is longer than ${maxLength} characters`);
+  if (text.length > maxLength) throw new TemplateError(`the template is longer than ${maxLength} characters`);
   const reads = new Map<string, Read>();
   const expression = new Statements(text, { reads, names, variables: new Map() }).compile();
   const { evaluate } = compileExpression(
@@ -160,7 +162,7 @@ class Statements {
 
   /** Parses up to the end of the template, or up to `elif`, `else` or `endif`. */
   #block(depth: number): string {
-    if (depth > maxDepth) throw new TemplateError(`it is nested deeper than ${maxDepth} levels`);
+    if (depth > maxDepth) throw new TemplateError(`the template is nested more than ${maxDepth} levels deep`);
     const found: { readonly text: string; readonly isLiteral: boolean }[] = [];
     for (; this.#at < this.#parts.length; this.#at++) {
       const part = this.#parts[this.#at]!;
@@ -170,7 +172,7 @@ class Statements {
         if (word === 'if') found.push({ text: this.#if(rest, depth), isLiteral: false });
         else if (word === 'set') this.#set(rest, depth);
         else if (['elif', 'else', 'endif'].includes(word ?? '')) break;
-        else throw new TemplateError(`it uses the unsupported statement {% ${word ?? ''} %}`);
+        else throw new TemplateError(`the template uses the unsupported statement {% ${word ?? ''} %}`);
       } else if (part.trim() !== '' || (found.length > 0 && !/\n/.test(part)))
         found.push({ text: quote(part), isLiteral: true });
     }
@@ -199,9 +201,9 @@ class Statements {
 
   #set(text: string, depth: number): void {
     const [, name, rest] = /^(\w+)\s*=(?!=)\s*([\s\S]*)$/.exec(text) ?? [];
-    if (name === undefined) throw new TemplateError(`it uses the unsupported statement {% set ${text} %}`);
+    if (name === undefined) throw new TemplateError(`the template uses the unsupported statement {% set ${text} %}`);
     // in Jinja, the name would also be set after the {% endif %}
-    if (depth > 0) throw new TemplateError('it sets a name inside an {% if %}');
+    if (depth > 0) throw new TemplateError('the template sets a name inside an {% if %}');
     this.#scope.variables.set(name, new Expressions(rest!, this.#scope).term());
   }
 
@@ -235,9 +237,10 @@ class Expressions {
       end = index + word.length;
       if (word.trim() !== '') this.#tokens.push(word);
     }
-    if (end < text.length) throw new TemplateError(`it contains the unexpected character ${JSON.stringify(text[end])}`);
+    if (end < text.length)
+      throw new TemplateError(`the template contains the unexpected character ${JSON.stringify(text[end])}`);
     if (this.#tokens.length > maxTokens)
-      throw new TemplateError(`it contains an expression of more than ${maxTokens} words`);
+      throw new TemplateError(`the template contains an expression of more than ${maxTokens} words`);
   }
 
   whole(): string {
@@ -287,17 +290,17 @@ class Expressions {
     if ('text' in term) return term.text;
     if ('from' in term) return this.#name(term, 'value');
     if ('chosen' in term) return chosen(term.chosen, term.key, '""');
-    throw new TemplateError(`its result is a ${'map' in term ? 'map' : 'list'}`);
+    throw new TemplateError(`the result of the template is a ${'map' in term ? 'map' : 'list'}`);
   }
 
   #testOf(term: Term): string {
     if ('from' in term) return this.#name(term, 'true');
     if ('text' in term && term.isTest === true) return term.text;
-    throw new TemplateError('it contains a condition that is not a comparison');
+    throw new TemplateError('the template contains a condition that is not a comparison');
   }
 
   #ternary(): Term {
-    if (++this.#depth > maxDepth) throw new TemplateError(`it is nested deeper than ${maxDepth} levels`);
+    if (++this.#depth > maxDepth) throw new TemplateError(`the template is nested more than ${maxDepth} levels deep`);
     const term = this.#or();
     if (this.#take('if')) {
       const test = this.#testOf(this.#or());
@@ -334,7 +337,8 @@ class Expressions {
       const isNot = this.#take('not');
       const test = this.#tokens[this.#at++] ?? '';
       const asks = Object.hasOwn(tests, test) ? tests[test] : undefined;
-      if (asks === undefined || !('from' in left)) throw new TemplateError(`it uses the unsupported test "is ${test}"`);
+      if (asks === undefined || !('from' in left))
+        throw new TemplateError(`the template uses the unsupported test "is ${test}"`);
       return { text: `${isNot === (test !== 'undefined') ? '!' : ''}${this.#name(left, asks)}`, isTest: true };
     }
     const isNot = this.#is('not') && this.#tokens[this.#at + 1] === 'in';
@@ -406,8 +410,8 @@ class Expressions {
 
   #item(term: Term, name: string | undefined): Term {
     if (!('from' in term) || term.from !== 'value_json' || name === undefined || name === '')
-      throw new TemplateError('it reads a part of a value other than value_json');
-    if (name.startsWith('__')) throw new TemplateError(`it reads ${name}`);
+      throw new TemplateError('the template reads a part of a value other than value_json');
+    if (name.startsWith('__')) throw new TemplateError(`the template reads ${name}`);
     return { from: term.from, path: [...term.path, name] };
   }
 
@@ -434,7 +438,7 @@ class Expressions {
     if (this.#take('('))
       while (!this.#take(')')) {
         if (this.#tokens[this.#at + 1] === '=' && this.#tokens[this.#at] !== 'default')
-          throw new TemplateError(`it passes a named argument to the filter ${name}`);
+          throw new TemplateError(`the template passes a named argument to the filter ${name}`);
         if (this.#tokens[this.#at + 1] === '=') this.#at += 2;
         values.push(this.#textOf(this.#ternary()));
         if (!this.#is(')')) this.#expect(',');
@@ -479,12 +483,12 @@ class Expressions {
         if (values.length !== 2) break;
         return { text: `string(${text}).replace(${values.join(', ')})` };
     }
-    throw new TemplateError(`it uses the unsupported filter ${name}`);
+    throw new TemplateError(`the template uses the unsupported filter ${name}`);
   }
 
   #primary(): Term {
     const word = this.#tokens[this.#at++];
-    if (word === undefined) throw new TemplateError('it contains an incomplete expression');
+    if (word === undefined) throw new TemplateError('the template contains an incomplete expression');
     if (word === '(') {
       const term = this.#ternary();
       this.#expect(')');
@@ -499,7 +503,7 @@ class Expressions {
     const variable = this.#scope.variables.get(word);
     if (variable !== undefined) return variable;
     if (word === 'value' || word === 'value_json' || this.#scope.names.includes(word)) return { from: word, path: [] };
-    throw new TemplateError(/^\w+$/.test(word) ? `it uses ${word}` : `"${word}" is not understood`);
+    throw new TemplateError(/^\w+$/.test(word) ? `the template uses ${word}` : `"${word}" is not understood`);
   }
 
   #entries(): Entries {

@@ -30,7 +30,7 @@ export function expectShort(length: number): void {
   if (length > maxMadeLength)
     throw new Error(`expected text of at most ${maxMadeLength} characters in an expression, got ${length}`);
   leftCharacters -= length;
-  if (leftCharacters < 0) throw new Error('expected an expression that produces less text');
+  if (leftCharacters < 0) throw new Error('expected an expression that produces less text in total');
 }
 
 /** Created when the first text needs it, because that takes some milliseconds. */

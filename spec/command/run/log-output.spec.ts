@@ -93,11 +93,11 @@ test('an unread pipe delays nothing; lost lines are counted and reported in thei
 test('a full pipe is reported after a second, and its reader loses nothing', async (t) => {
   const { output, reported, readUntil } = await openPipe(t);
   for (let number = 0; number < 3000; number++) output.write(`line ${number} ${'x'.repeat(40)}\n`);
-  t.is(await reported.next(), 'the log cannot be written: nothing reads the output; /hub/log has the newest entries');
-  t.deepEqual(output.status, { state: 'degraded', reason: 'nothing reads the output', lost: 0 });
+  t.is(await reported.next(), 'the log cannot be written: nothing is reading the output; /hub/log has the newest entries');
+  t.deepEqual(output.status, { state: 'degraded', reason: 'nothing is reading the output', lost: 0 });
   const lines = await readUntil((line) => line.startsWith('the log can be written again'));
   t.is(lines.filter((line) => line.startsWith('line ')).length, 3000);
-  t.is(lines.at(-1), 'the log can be written again; 0 lines were lost: nothing reads the output');
+  t.is(lines.at(-1), 'the log can be written again; 0 lines were lost: nothing is reading the output');
 });
 
 test('a pipe without a reader is written again for the next reader', async (t) => {

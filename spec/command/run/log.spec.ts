@@ -26,9 +26,9 @@ test.serial('an unread pipe neither stops the hub nor prevents its end; waiting 
   const { status, log } = await until((health) => health.log.state === 'degraded');
   t.deepEqual(
     { status, log },
-    { status: 'degraded', log: { state: 'degraded', reason: 'nothing reads the output', lost: 0 } },
+    { status: 'degraded', log: { state: 'degraded', reason: 'nothing is reading the output', lost: 0 } },
   );
-  t.regex(await ask('/hub/log?level=warn'), /the log cannot be written: nothing reads the output/);
+  t.regex(await ask('/hub/log?level=warn'), /the log cannot be written: nothing is reading the output/);
   t.is(await ask('/update?parameter=desk-7/a&value=7'), 'OK');
   const bytes = Buffer.alloc(1024 * 1024);
   let text = '';

@@ -102,21 +102,21 @@ test('a command template has the value, with its type, and the names of its kind
 });
 
 for (const [template, reason] of [
-  ["{{ ''.__class__.__mro__[1].__subclasses__() }}", /it reads a part of a value other than value_json/],
-  ['{{ value_json.__class__ }}', /it reads __class__/],
-  ['{{ value_json["__proto__"].x }}', /it reads __proto__/],
-  ['{% for x in range(10**9) %}{% endfor %}', /it uses the unsupported statement \{% for %\}/],
-  ["{{ states('sensor.x') }}", /it uses states/],
-  ['{{ now() }}', /it uses now/],
-  ['{{ self }}', /it uses self/],
-  ['{{ cycler.__init__.__globals__.os.popen("id").read() }}', /it uses cycler/],
-  ["{{ value | regex_findall('(a+)+$') }}", /it uses the unsupported filter regex_findall/],
-  ['{% include "x" %}', /it uses the unsupported statement \{% include %\}/],
-  ["{% if value == '1' %}{% set a = 'x' %}{% endif %}{{ a }}", /it sets a name inside an \{% if %\}/],
-  [`{{ ${'('.repeat(100)}value${')'.repeat(100)} }}`, /it is nested deeper than 20 levels/],
-  [`{{ ${'value + '.repeat(300)}value }}`, /it contains an expression of more than 400 words/],
-  [`{{ value }}${' '.repeat(5000)}`, /it is longer than 4000 characters/],
-  ['{{ }}', /it contains an incomplete expression/],
+  ["{{ ''.__class__.__mro__[1].__subclasses__() }}", /the template reads a part of a value other than value_json/],
+  ['{{ value_json.__class__ }}', /the template reads __class__/],
+  ['{{ value_json["__proto__"].x }}', /the template reads __proto__/],
+  ['{% for x in range(10**9) %}{% endfor %}', /the template uses the unsupported statement \{% for %\}/],
+  ["{{ states('sensor.x') }}", /the template uses states/],
+  ['{{ now() }}', /the template uses now/],
+  ['{{ self }}', /the template uses self/],
+  ['{{ cycler.__init__.__globals__.os.popen("id").read() }}', /the template uses cycler/],
+  ["{{ value | regex_findall('(a+)+$') }}", /the template uses the unsupported filter regex_findall/],
+  ['{% include "x" %}', /the template uses the unsupported statement \{% include %\}/],
+  ["{% if value == '1' %}{% set a = 'x' %}{% endif %}{{ a }}", /the template sets a name inside an \{% if %\}/],
+  [`{{ ${'('.repeat(100)}value${')'.repeat(100)} }}`, /the template is nested more than 20 levels deep/],
+  [`{{ ${'value + '.repeat(300)}value }}`, /the template contains an expression of more than 400 words/],
+  [`{{ value }}${' '.repeat(5000)}`, /the template is longer than 4000 characters/],
+  ['{{ }}', /the template contains an incomplete expression/],
 ] as const)
   test(`${template.slice(0, 60)} is refused with the reason`, (t) => {
     t.throws(() => compileTemplate(template), { instanceOf: TemplateError, message: reason });

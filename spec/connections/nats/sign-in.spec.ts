@@ -158,7 +158,7 @@ test('by a file of credentials, at a server that knows nobody but its operator',
     [of('other.creds'), refused],
     [
       of('no.creds'),
-      /: credentials\.file: expected a credentials file, got ".+\/no\.creds", which contains no user JWT and seed$/,
+      /: credentials\.file: expected a credentials file, got ".+\/no\.creds", which does not contain both a user JWT and a seed$/,
     ],
     [of('none'), /: credentials\.file: expected a credentials file, got ".+\/none" \(ENOENT/],
     [{}, refused],

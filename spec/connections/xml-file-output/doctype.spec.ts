@@ -57,7 +57,7 @@ const wrong: readonly (readonly [subset: string, message: string])[] = [
   ['<!ATTLIST a b CDATA "x¦<">', 'expected no "<" in the value of an attribute: write &lt;'],
   ['<!ATTLIST a b CDATA "x¦& ">', 'expected a reference such as &amp; or &#38;, got "&" (write &amp;)'],
   ['<!ATTLIST a b CDATA "¦&#8;">', 'expected a character that XML allows, got &#8;'],
-  ['<!ATTLIST a b CDATA "¦&c;">', 'expected an entity that is declared earlier, got &c;'],
+  ['<!ATTLIST a b CDATA "¦&c;">', 'expected an entity that was declared earlier, got &c;'],
   ['<!ENTITY c SYSTEM "d"><!ATTLIST a b CDATA "¦&c;">', 'expected an entity whose text is in the template, got &c;'],
   [
     '<!ENTITY c "&#60;"><!ATTLIST a b CDATA "¦&c;">',
@@ -78,10 +78,10 @@ const wrong: readonly (readonly [subset: string, message: string])[] = [
   ['<!NOTATION b ¦"c">', 'expected SYSTEM or PUBLIC, got "\\"c\\">]>" (string)'],
   ['<!ELEMENT ¦%b; ANY>', 'expected a name, got "%b; ANY>]>" (string)'],
   ['¦<![INCLUDE[]]>', 'expected a declaration or "]", got "<![INCLUDE[]" (string)'],
-  ['¦%b; <!ENTITY % b "">', 'expected an entity that is declared earlier, got %b;'],
+  ['¦%b; <!ENTITY % b "">', 'expected an entity that was declared earlier, got %b;'],
   [
     '<!ENTITY % d "">%d;<!ATTLIST a b CDATA "¦&c;"><!ENTITY c "">',
-    'expected an entity that is declared earlier, got &c;',
+    'expected an entity that was declared earlier, got &c;',
   ],
   ['<!ENTITY % b "<!ELEMENT a">\n ¦%b;', 'in %b;: expected white space, got the end'],
   ['<!ENTITY % b "&#37;b;">¦%b;', 'in %b;: expected no entity that refers to itself, got %b;'],
@@ -97,7 +97,7 @@ test('in a standalone document nothing is declared elsewhere', (t) => {
   for (const subset of ['%b;', '%c; <!ATTLIST a b CDATA "&b;">', '<!ATTLIST a b CDATA "&b;">']) {
     const text = `<!DOCTYPE a SYSTEM "x" [<!ENTITY % c SYSTEM "c">${subset}]>`;
     t.notThrows(() => read(text));
-    t.throws(() => read(text, true), { message: /^expected an entity that is declared earlier, got [%&]b;$/ });
+    t.throws(() => read(text, true), { message: /^expected an entity that was declared earlier, got [%&]b;$/ });
   }
 });
 

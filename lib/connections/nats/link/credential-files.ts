@@ -73,6 +73,6 @@ export async function readCredentials(path: string, resolvePath: ResolvePath): P
     authenticator('nonce');
     return authenticator;
   } catch {
-    throw new Error(`${expected}, which contains no user JWT and seed`);
+    throw new Error(`${expected}, which does not contain both a user JWT and a seed`);
   }
 }

@@ -192,7 +192,7 @@ const keysOfContext: ReadonlySet<string> = new Set(['by', 'at', 'why', 'hop'] sa
 /** Reads the context of changes. Throws if it is invalid. */
 export function readContext(item: object | null): Context {
   for (const key in item)
-    if (!keysOfContext.has(key)) throw new Error('expected only by, at, why and hop in a context');
+    if (!keysOfContext.has(key)) throw new Error('expected no keys in a context except "by", "at", "why" and "hop"');
   const { by, at, why, hop } = (item ?? {}) as Context;
   const isContext =
     !Array.isArray(item) &&

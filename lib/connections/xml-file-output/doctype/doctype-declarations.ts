@@ -332,7 +332,7 @@ export class Entities {
 
   #known(entity: Entity | undefined, written: string, at: number): Entity | undefined {
     if (entity !== undefined || this.#mayBeElsewhere) return entity;
-    throw new Mistake(at, `expected an entity that is declared earlier, got ${written}`);
+    throw new Mistake(at, `expected an entity that was declared earlier, got ${written}`);
   }
 }
 
