@@ -1,4 +1,5 @@
-// Checks dashboards in a worker thread, which also runs this file. The thread starts when needed and ends after a while without work.
+// Checks dashboards in a worker thread, which also runs this file. The thread is started when needed and ends after it has been idle for a
+// while.
 
 import { extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
@@ -8,15 +9,15 @@ import { JsonText, jsonTextOf } from '../http/answer/reply.ts';
 
 const name = 'dashboards';
 const restsAfterMs = 30_000;
-/** The time that checking one file may take. */
+/** The maximum time for checking one file. */
 const longestMs = 10_000;
-/** How much memory the thread may use. */
+/** The memory limit of the thread. */
 const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 };
 
 interface Question {
   readonly file: string;
   readonly text: string;
-  /** Whether the answer is the findings of an edit instead of a dashboard. */
+  /** Whether the answer contains the findings about an edited text instead of a dashboard. */
   readonly isEdit: boolean;
 }
 
@@ -40,7 +41,7 @@ export class DashboardChecker {
   #last: Promise<unknown> = Promise.resolve();
   #resting: NodeJS.Timeout | undefined;
 
-  /** Does the same as `checkDashboard` in the thread, one file after the other. */
+  /** Does the same as `checkDashboard` in the thread, for one file at a time. */
   async check(file: string, text: string): Promise<JsonText | HubError> {
     const answer = await this.#queue({ file, text, isEdit: false });
     if (answer instanceof HubError) return answer;
@@ -48,7 +49,7 @@ export class DashboardChecker {
     return new HubError('internal', `${file}: expected a dashboard from the checking thread`);
   }
 
-  /** Returns the errors and addresses of an edited text. Errors: `bad-dashboard` if it cannot be checked. */
+  /** Returns the errors and addresses of an edited text. Errors: `bad-dashboard` if the text cannot be checked. */
   async findings(file: string, text: string): Promise<DashboardFindings> {
     const answer = await this.#queue({ file, text, isEdit: true });
     if (answer instanceof HubError) throw answer;

@@ -1,5 +1,5 @@
-// GET /hub/dashboards: the dashboards of the console, JSON5 files that users write in one folder. The hub reads and checks a file once until
-// it changes. A worker thread does that, because it takes up to half a second.
+// GET /hub/dashboards: the dashboards of the console, JSON5 files that users write in one folder. The hub reads and checks a file again
+// only after the file has changed. A worker thread checks the files, because a check takes up to half a second.
 import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
@@ -16,14 +16,14 @@ import type { JsonText } from '../http/answer/reply.ts';
 import type { Principal } from '../users/principal.ts';
 import { checkDashboard, DashboardChecker } from './dashboard-checker.ts';
 
-/** The number of characters of JSON and errors that the cache holds. The most recently requested files are kept. */
+/** The maximum number of characters of JSON and errors in the cache. The most recently requested files are kept. */
 const maxKeptLength = 16 * 1024 * 1024;
-/** A shorter file is checked in this thread, because that takes less time than a message to the worker. */
+/** The length below which a file is checked in this thread, because checking a short file takes less time than a message to the worker. */
 const shortBytes = 512;
 
-/** The result of the last time a file was read. */
+/** The cached result of reading a file. */
 interface Kept {
-  /** The stamp of the file; undefined if the file may have changed since without a new stamp. */
+  /** The stamp of the file; undefined if the file may have changed since then without getting a new stamp. */
   readonly stamp: string | undefined;
   readonly digest: string;
   readonly result: JsonText | HubError;
@@ -46,7 +46,7 @@ export class Dashboards {
     this.#disk = disk;
   }
 
-  /** The absolute path of the folder; undefined if there is none. */
+  /** The absolute path of the folder; undefined if there is no folder. */
   get folder(): string | undefined {
     return this.#folder;
   }
@@ -62,7 +62,10 @@ export class Dashboards {
     return then(this.#disk.read(this.#readNames()), (names) => names.includes(name));
   }
 
-  /** Returns a checked dashboard with all defaults. Errors: `not-found` with the nearest name; `bad-dashboard` with all errors, line and column. */
+  /**
+   * Returns a checked dashboard with all defaults. Errors: `not-found` with the nearest name; `bad-dashboard` with all errors and their
+   * lines and columns.
+   */
   read(name: string, principal: Principal): JsonText | Promise<JsonText> {
     const known = this.#kept.get(name);
     return then(this.#disk.read(this.#readFile(name, principal, known?.stamp)), ({ stamp, bytes }) => {
@@ -84,7 +87,7 @@ export class Dashboards {
     return pending.finally(() => this.#pending.delete(key));
   }
 
-  /** Caches a result and returns it, or throws it if it is an error. */
+  /** Caches a result, and returns the JSON or throws the error. */
   #resultOf(name: string, kept: Kept): JsonText {
     this.#forget(name);
     this.#kept.set(name, kept);
@@ -104,7 +107,7 @@ export class Dashboards {
     this.#keptLength -= lengthOf(kept);
   }
 
-  /** Reads a file unless it is unchanged. Errors: `not-found` with the nearest name; `bad-dashboard`. */
+  /** Reads a file unless the file is unchanged. Errors: `not-found` with the nearest name; `bad-dashboard`. */
   *#readFile(
     name: string,
     { rights }: Principal,
@@ -120,7 +123,7 @@ export class Dashboards {
     return { stamp: isSettled(stats) ? stampOf(stats) : undefined, bytes };
   }
 
-  /** Reads the names of the files, without links, sorted; empty if the folder is missing. */
+  /** Reads the sorted names of the files, omitting links; returns an empty list if the folder is missing. */
   *#readNames(): Reading<readonly string[]> {
     if (this.#folder === undefined) return [];
     try {
@@ -142,7 +145,7 @@ function lengthOf({ result }: Kept): number {
   return result instanceof HubError ? result.message.length : result.text.length;
 }
 
-/** Continues with a value immediately, or when its promise resolves. */
+/** Continues with a value immediately, or as soon as the promise resolves. */
 function then<From, To>(value: From | Promise<From>, next: (value: From) => To | Promise<To>): To | Promise<To> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
@@ -158,7 +161,7 @@ function fileOf(name: string): string {
   return `${name}${ending}`;
 }
 
-/** Returns the names of the files of a folder, without links, sorted. */
+/** Returns the names of the files in a folder, sorted and without links. */
 function namesOf(entries: readonly Dirent[]): string[] {
   const files = entries.filter((entry) => entry.isFile() && isNamedSo(entry));
   const names = files.map((entry) => entry.name.slice(0, -ending.length));
@@ -169,7 +172,10 @@ function isNamedSo({ name }: Dirent): boolean {
   return name.endsWith(ending) && !/^[._]/.test(name);
 }
 
-/** Reads a file, unless its stamp is the known one; errors name it as `shown`. Errors: `not-found` if it is no longer a file; `bad-dashboard`. */
+/**
+ * Reads a file, unless the stamp is the known one; errors name the file as `shown`. Errors: `not-found` if the path no longer leads to a
+ * file; `bad-dashboard`.
+ */
 function* readDashboardFile(folder: string, file: string, known: string | undefined, shown = file) {
   try {
     return yield* bytesUnlessSame(join(folder, file), maxDashboardBytes, known);
@@ -201,7 +207,7 @@ export function* mistakesInDashboards(
   let entries: readonly Dirent[] = [];
   try {
     entries = yield* entriesOf(folder);
-  } catch {} // a hint reports that
+  } catch {} // a hint reports this case
   for (const entry of entries)
     if (isNamedSo(entry) && !entry.isFile())
       lines.push(
@@ -234,11 +240,11 @@ export function* hintsAboutFolder(folder: string): Reading<SettingHint[]> {
   }
 }
 
-/** The order of the settings of a widget, as the documentation writes them. */
+/** The settings of a widget, in the order used in the documentation. */
 const firstKeys = ['title', 'columns', 'rows', 'each', 'type', 'label', 'address', 'addresses'];
 const lastKeys = ['at', 'size', 'widgets'];
 
-/** Returns the dashboards of a folder as files that users may edit. */
+/** Returns the dashboards in a folder as files that users may edit. */
 export function documentsIn(path: string, checker: DashboardChecker): DocumentFolder {
   const known = Object.values(widgetSchemas).flatMap((schema) => Object.keys(schema.shape));
   const between = known.filter((key) => ![...firstKeys, ...lastKeys].includes(key));

@@ -45,7 +45,9 @@ function alarmsOf(hub: HubPort, view: View, isAll: boolean): AlarmList {
   };
 }
 
-/** The addresses of a hub's alarms: to collect them, all of its parameters are visited, so they are kept until the structure changes. */
+/**
+ * The addresses of each hub's alarms. They are cached until the structure changes, because collecting them means visiting all parameters.
+ */
 const known = new WeakMap<HubPort, { readonly structure: string; readonly addresses: readonly string[] }>();
 
 function addressesOf(hub: HubPort): readonly string[] {
@@ -63,7 +65,7 @@ function addressesOf(hub: HubPort): readonly string[] {
   return addresses;
 }
 
-/** Returns the state of an alarm; undefined if the user may not read it. */
+/** Returns the state of an alarm; undefined if the user may not read the alarm. */
 function describeAlarm(view: View, address: string): Alarm | undefined {
   const part = (name: string) => view.find(`${address}/${name}`);
   const stateOf = part('state');

@@ -1,4 +1,4 @@
-// GET /hub/audit: changes from outside and actions of operators, newest first.
+// GET /hub/audit: changes from outside and operators' actions, newest first.
 
 import { z } from 'zod';
 import { auditKinds } from '../../../model/reports/audit-entry.ts';
@@ -7,7 +7,7 @@ import type { AuditQuestion } from '../../persistence.ts';
 import { readQuery } from '../input/parse-input.ts';
 import { endOfTime, entryLimit, type PastContext, type PastRequest, pastPage, rangeShape, readRange } from './past.ts';
 
-/** Maximum length of text that a client can search for. */
+/** The maximum length of a search string. */
 const maxLength = 200;
 
 const shortText = z.string().refine((text) => text.length <= maxLength, {
@@ -18,7 +18,7 @@ const before = z
   .optional()
   .describe('Only entries before this number: `next` of an earlier answer');
 
-/** Optional query parameters. An empty one counts as missing. */
+/** Optional query parameters. An empty parameter counts as missing. */
 const sought = {
   address: shortText.optional().describe('A glob of addresses, such as desk/*'),
   user: shortText.optional().describe('Part of the username, in any case'),

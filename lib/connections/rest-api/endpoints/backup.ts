@@ -1,4 +1,4 @@
-// GET /hub/backup: an archive of the hub's files and data, sent as fast as the client reads.
+// GET /hub/backup: an archive of the hub's files and data, sent as fast as the client can read.
 
 import { z } from 'zod';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
@@ -19,7 +19,7 @@ export const endpoints: Endpoint[] = [
     method: 'GET',
     path: '/hub/backup',
     need: 'manage',
-    getWrites: true, // GET changes nothing, but a page of another site must not start a backup
+    getWrites: true, // GET changes nothing, but a page from another site must not start a backup
     id: 'backUp',
     tag: 'past',
     summary: 'An archive of the flow files, the files that they reference, and the databases; one backup at a time',
@@ -37,7 +37,7 @@ export const endpoints: Endpoint[] = [
   },
 ];
 
-/** Streams a backup. Errors: `not-found`; those of a backup. An error in the middle of the archive cuts the connection. */
+/** Streams a backup. Errors: `not-found`; any error from the backup. An error in the middle of the archive cuts the connection. */
 function serveBackup(
   { hub, queue, log }: Pick<Context, 'hub' | 'queue' | 'log'>,
   principal: Principal,

@@ -17,7 +17,7 @@ import { shownPath } from '../http/request-url.ts';
 import type { Route } from '../http/router.ts';
 import { badPath, type Context, type Endpoint, isNeeded, later } from './endpoint.ts';
 
-/** The folder of the built console. Its path relative to `lib` in a clone is the same as relative to `dist` in a package. */
+/** The folder with the built console. Its path relative to `lib` in a clone is the same as relative to `dist` in a package. */
 export const builtConsole = fileURLToPath(new URL('../../../../dist/web', import.meta.url));
 const clientScript = fileURLToPath(new URL('../../../../dist/web/client.js', import.meta.url));
 const consolePath = '/hub/console/';
@@ -84,7 +84,7 @@ export const endpoints: Endpoint[] = [
   },
 ];
 
-/** Returns the routes of the Document Root. Without one, `/` redirects to the console. */
+/** Returns the routes of the Document Root. Without a Document Root, `/` redirects to the console. */
 export function documentRoutes(context: Context): Route[] {
   const { hub, settings, log, resolvePath } = context;
   const root = settings.documentRoot && resolvePath(settings.documentRoot);
@@ -106,7 +106,7 @@ export function documentRoutes(context: Context): Route[] {
 
 type ServeFile = (service: FileService, response: HttpResponse, request: HttpRequest) => Promise<void>;
 
-/** Creates a handler that serves files of a folder. */
+/** Creates a handler that serves the files in a folder. */
 function filesOf(context: Context, serve: ServeFile, folder = context.consoleFolder) {
   const { log } = context;
   const disk = createDisk(folder);
@@ -121,7 +121,7 @@ function redirectToHub(response: HttpResponse): void {
   begin(response, '302 Found').writeHeader('Location', '/hub/').end();
 }
 
-/** Answers with the page of the console, or with the list of requests as text if the console has not been built. */
+/** Answers with the console page, or with a plain-text list of all requests if the console has not been built. */
 async function serveConsolePage(
   context: Context,
   service: FileService,
@@ -147,7 +147,7 @@ function* locateClientScript(path: string): Reading<Place> {
   }
 }
 
-/** Answers with a list of all requests, one per line, for users of a browser or curl. */
+/** Answers with a list of all requests, one per line, for people who use a browser or curl. */
 function replyContents({ hub, settings, endpoints }: Context, response: HttpResponse): void {
   const lines = endpoints
     .filter(({ isThere, tag }) => (isThere?.(settings) ?? true) && tag !== 'pages')

@@ -1,4 +1,4 @@
-// GET /hub/changes: the parameters that have changed last, with the author of each change.
+// GET /hub/changes: the most recently changed parameters, with the author of each change.
 
 import { z } from 'zod';
 import { type RecentChange, type RecentChanges, recentChanges } from '../../../wire/http/parameter-shapes.ts';
@@ -12,9 +12,12 @@ import { page } from './endpoint.ts';
 const maxSeconds = 86_400;
 const maxChanges = 1000;
 const usualChanges = 200;
-/** The maximum number of parameters to look at: a user may be permitted to read only a few of those that have changed. */
+/** The maximum number of parameters to examine: a user may be permitted to read only a few of those that have changed. */
 const maxLooked = 20_000;
-/** After so many changes before the period, none within it is expected: only restored and mirrored values are not in the order of time. */
+/**
+ * The number of earlier changes after which no more changes within the period are expected: only restored and mirrored values are out of
+ * chronological order.
+ */
 const maxEarlier = 2000;
 
 const shape = z.object({
@@ -22,7 +25,7 @@ const shape = z.object({
   limit: countUpTo(maxChanges).default(usualChanges).describe('Maximum number of changes'),
 });
 
-// Meters are left out: they change all the time and would hide everything else.
+// Meters are left out: they change all the time and would drown out everything else.
 export const endpoints = [
   page({
     path: '/hub/changes',
@@ -49,7 +52,7 @@ function changesSince(hub: HubPort, view: View, fromMs: number, most: number): R
       if (++earlier > maxEarlier) break;
       continue;
     }
-    const isReadable = view.mayRead(address); // what others see must not make the list incomplete
+    const isReadable = view.mayRead(address); // parameters that only other users may read must not make the list incomplete
     isComplete = ++looked <= maxLooked && (!isReadable || changes.length < most);
     if (!isComplete) break;
     if (!isReadable) continue;

@@ -1,4 +1,4 @@
-// GET /hub/clients: the state of each WebSocket client. POST /hub/clients/<id>: disconnects one.
+// GET /hub/clients: the state of each WebSocket client. POST /hub/clients/<id>: disconnects a client.
 
 import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';

@@ -1,4 +1,4 @@
-// GET and POST /hub/connections: the state of connections, and the actions of operators.
+// GET and POST /hub/connections: the state of connections, and operators' actions.
 
 import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';

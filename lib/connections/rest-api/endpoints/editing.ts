@@ -1,4 +1,4 @@
-// Editing of flow files: their texts, change sets, and revisions.
+// Editing flow files: their source text, change sets, and revisions.
 
 import { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
@@ -203,7 +203,7 @@ export const endpoints = [
   }),
 ].map(ownEndpoint);
 
-/** Returns the editor of the hub. Errors: `not-found` if the hub has none. */
+/** Returns the editor of the hub. Errors: `not-found` if the hub has no editor. */
 function editingOf({ editing }: Pick<HubPort, 'editing'>): Editing {
   if (editing !== undefined) return editing;
   throw new HubError('not-found', 'this hub was not started from flow files');

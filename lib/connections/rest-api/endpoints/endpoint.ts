@@ -1,4 +1,4 @@
-// An endpoint is one value: path, right, request, answer and handler. Its route and its part of the OpenAPI document are derived from this
+// An endpoint is one value: path, right, request, answer and handler. The route and the entry in the OpenAPI document are derived from this
 // value.
 import type { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
@@ -32,19 +32,19 @@ import type { Principal } from '../users/principal.ts';
 import type { Need } from '../users/rights.ts';
 import { expectPresent } from '../users/view.ts';
 
-/** The environment of endpoints: the hub, and the parts of the server. */
+/** The context in which endpoints are created: the hub, and the parts of the server. */
 export interface Context extends ServerParts {
   /** The Connection ID of the REST API. */
   readonly id: string;
   readonly sockets: Sockets;
   readonly entry: Entry;
-  /** Answers with the value of a parameter. */
+  /** Answers a request with the value of a parameter. */
   readonly readValue: Handler;
   readonly resolvePath: (path: string) => string;
-  /** Whether the server has begun to stop. */
+  /** Returns whether the server has begun to stop. */
   readonly isStopping: () => boolean;
   readonly originOf: (principal: Principal, address: string) => Origin;
-  /** The folder of the built console. */
+  /** The folder with the built console. */
   readonly consoleFolder: string;
   readonly dashboards: Dashboards;
   readonly pastShares: PastShares;
@@ -54,11 +54,11 @@ export interface Context extends ServerParts {
 
 /** The public description of an endpoint. */
 export interface About {
-  /** The path in the form of OpenAPI. Braces, with one or more names, stand for the rest of the path: `/hub/explain/{address}`. */
+  /** The path in OpenAPI notation. Braces with one or more names stand for the rest of the path: `/hub/explain/{address}`. */
   readonly path: `/${string}`;
-  /** The right that a client needs. `entry`: the answer contains only what the principal may see. */
+  /** The right that a client needs. `entry` means that the answer contains only what the principal may see. */
   readonly need: Need;
-  /** true: the request does not count towards `requestsPerUser`. */
+  /** If true, the request does not count towards `requestsPerUser`. */
   readonly isUnmetered?: true;
   /** The operation ID. */
   readonly id: string;
@@ -73,15 +73,15 @@ export interface About {
 
 export interface Endpoint extends About {
   readonly method: 'GET' | 'POST';
-  /** true: GET has an effect, so pages of other sites are refused, and HEAD is not answered. */
+  /** If true, GET has an effect, so requests from pages of other sites are refused, and HEAD is not supported. */
   readonly getWrites?: true;
   /** The request bodies by media type. */
   readonly body?: Readonly<Record<string, z.ZodType>>;
-  /** true: the work follows the trace of the request. */
+  /** If true, the work is traced as part of the request's trace. */
   readonly isTraced?: true;
   /** The successful answers by status. */
   readonly answers: Readonly<Record<number, AnswerInfo>>;
-  /** Whether the endpoint exists with these settings; omitted: always. */
+  /** Returns whether the endpoint exists with these settings; if omitted, the endpoint always exists. */
   readonly isThere?: (settings: Settings) => boolean;
   /** Creates the handler, once for each server. */
   readonly serve: (context: Context) => Handler;
@@ -105,7 +105,7 @@ interface AnswerInfo {
   readonly content?: Readonly<Record<string, z.ZodType | undefined>>;
 }
 
-/** The content of a page: data, in which a list may be produced item by item, or its JSON. */
+/** The content of a page: its JSON, or data, in which a list may be produced item by item. */
 type Made<Data> =
   | Immutable<Data>
   | JsonText
@@ -113,16 +113,16 @@ type Made<Data> =
 
 interface JsonPage<Data> extends About {
   readonly answer: z.ZodType<Data>;
-  /** Reads the page; a promise if the data arrives later. */
+  /** Reads the page; returns a promise if the data arrives later. */
   readonly read: (
     context: Context,
     request: PageRequest,
-    /** The text that replaces the braces, percent-encoded. */
+    /** The part of the path that replaces the braces, percent-encoded. */
     rest: string,
   ) => Made<NoInfer<Data>> | Promise<Made<NoInfer<Data>>>;
 }
 
-/** Describes a `GET` of JSON with an ETag: it is produced in slices, and answered with 304 while nothing has changed. */
+/** Describes a `GET` of JSON with an ETag: the JSON is produced in slices, and the answer is 304 if nothing has changed. */
 export function page<Data>({ answer, read, ...about }: JsonPage<Data>): Endpoint {
   const start = startOf(about.path).length;
   return {
@@ -153,7 +153,7 @@ export interface Asked {
   readonly sender: Sender;
   readonly userAgent: string;
   readonly response: HttpResponse;
-  /** The text that replaces the braces, percent-encoded. */
+  /** The part of the path that replaces the braces, percent-encoded. */
   readonly rest: string;
 }
 
@@ -214,17 +214,17 @@ export function startOf(path: string): string {
   return brace < 0 ? path : path.slice(0, brace);
 }
 
-/** Whether a query parameter is required. */
+/** Returns whether a query parameter is required. */
 export function isNeeded(shape: z.ZodType): boolean {
   return !shape.safeParse(undefined).success;
 }
 
-/** Answers before it returns, or later. */
+/** Answers the request, either before returning or later. */
 type Serve = (response: HttpResponse, request: HttpRequest, paced: Paced) => Promise<void>;
 
 /**
- * Creates a handler that answers in a slice and may send for a long time. It cuts off the answer if the principal loses access in the
- * meantime.
+ * Creates a handler that answers in a slice and may take a long time to send the answer. The answer is cut off if the principal loses
+ * access in the meantime.
  */
 export function later(serve: Serve, { queue, log }: Pick<Context, 'queue' | 'log'>): Handler {
   return (response, request, principal) => {
@@ -256,7 +256,7 @@ export function later(serve: Serve, { queue, log }: Pick<Context, 'queue' | 'log
 /** The description of the error for a path that is not percent-encoded UTF-8. */
 export const badPath = 'The path is not percent-encoded UTF-8';
 
-/** Wraps a handler for principals who may read everything. Others are `forbidden`. */
+/** Wraps a handler for principals who may read everything. Other principals get the error `forbidden`. */
 export function ownersOnly(settings: Settings, serve: Handler): Handler {
   const expectOwner = createOwnerCheck(settings);
   return (response, request, principal) => {
@@ -276,7 +276,7 @@ export function archived<Part extends keyof Archive>(
   return found;
 }
 
-// The answer to a POST of a JSON object.
+// Answers to a POST of a JSON object.
 
 /** A POST request and its sender. */
 interface Post extends Pick<Paced, 'queue'> {
@@ -287,8 +287,8 @@ interface Post extends Pick<Paced, 'queue'> {
 }
 
 /**
- * Answers a POST of a JSON object. Errors: `body-type`; later those of `act`, and `unauthorized` if the principal has lost access in the
- * meantime.
+ * Answers a POST of a JSON object. Errors: `body-type`; later any error from `act`, and `unauthorized` if the principal has lost access in
+ * the meantime.
  */
 function answerPost<Schema extends z.ZodObject>(
   { response, request, principal, queue, log }: Post,

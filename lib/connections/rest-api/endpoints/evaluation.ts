@@ -13,11 +13,11 @@ import type { View } from '../users/view.ts';
 import { action, type Context, page } from './endpoint.ts';
 
 /**
- * The time for which an expression may block the hub. An expression in a rule takes microseconds; on a busy machine, it may take a thousand
- * times as long.
+ * The time for which an expression may block the hub. Evaluating an expression in a rule takes microseconds, or up to a thousand times as
+ * long on a busy machine.
  */
 const limitMs = 100;
-/** The maximum number of characters of text that an expression may make in that time. */
+/** The maximum number of characters that an expression may produce in that time. */
 const mostCharacters = 16 * 1024 * 1024;
 
 export const endpoints = [
@@ -46,12 +46,15 @@ export const endpoints = [
   }),
 ];
 
-/** How many expressions may wait: 5 MB of text. */
+/** The maximum number of expressions that may wait, which take 5 MB in total. */
 const mostWaiting = 512;
 let waiting = 0;
 let last: Promise<unknown> = Promise.resolve();
 
-/** Runs work alone in its round of the event loop: however many clients ask at once, the others wait for one. Errors: `too-many-requests`. */
+/**
+ * Runs no more than one piece of work per round of the event loop, so that other clients wait for at most one expression. Errors:
+ * `too-many-requests`.
+ */
 async function oneByOne<Result>(work: () => Result): Promise<Result> {
   if (waiting >= mostWaiting)
     throw new HubError('too-many-requests', `expected at most ${mostWaiting} waiting expressions, got more`);
@@ -73,7 +76,7 @@ function evaluate(expression: string, from: z.output<typeof evaluation>['from'],
   const unknown: string[] = [];
   const named = typeof from === 'string' ? { value: from } : Array.isArray(from) ? { value: from[0] } : (from ?? {});
   for (const [name, address] of Object.entries(named)) {
-    if (address === undefined) continue; // of an empty list
+    if (address === undefined) continue; // the list is empty
     const parameter = find(address, view);
     const isTrigger = parameter.type === 'T';
     types[name] = isTrigger ? 'B' : parameter.type;
@@ -105,7 +108,7 @@ function evaluate(expression: string, from: z.output<typeof evaluation>['from'],
   scope.now = Date.now();
   try {
     const work = () => withTextsUpTo(mostCharacters, () => run(scope));
-    const value = withinLimit(work) ?? withinLimit(work); // a busy machine may have interrupted a short one
+    const value = withinLimit(work) ?? withinLimit(work); // on a busy machine, even a short expression may have been interrupted
     if (value === undefined)
       throw new HubError('bad-request', `expected an expression that takes less than ${limitMs} ms`);
     const isShown = typeof value !== 'number' || Number.isFinite(value);
@@ -129,7 +132,7 @@ function compile(expression: string, types: Readonly<Record<string, ValueType | 
 const context = createContext({ work: () => {} });
 const script = new Script('work()');
 
-/** Runs work; undefined if it was interrupted after the time limit. Errors: any error from the work. */
+/** Runs work; returns undefined if the work was interrupted after the time limit. Errors: any error from the work. */
 function withinLimit<Result>(work: () => Result): Result | undefined {
   let result: Result | undefined;
   context.work = () => {
@@ -153,7 +156,9 @@ function find(address: string, view: View): Parameter {
   throw new HubError('unknown-parameter', `${address.slice(0, 300)}: no parameter has this address`);
 }
 
-/** Returns the uses of a parameter. A principal without `manage` sees the rules, connections and tests in files that it may edit. */
+/**
+ * Returns the uses of a parameter. A principal without `manage` sees the rules, connections and tests in files that the principal may edit.
+ */
 async function usagesOf({ hub, dashboards }: Context, query: string, principal: Principal): Promise<Usages> {
   const [address, ...more] = new URLSearchParams(query).getAll('address');
   if (address === undefined || more.length > 0)
@@ -171,7 +176,7 @@ async function usagesOf({ hub, dashboards }: Context, query: string, principal: 
     try {
       return (await dashboards.read(name, principal)).text.includes(JSON.stringify(address));
     } catch {
-      return false; // it has errors
+      return false; // the file has errors
     }
   };
   for (const name of (await dashboards.list(principal)).dashboards) if (await isUsedBy(name)) names.push(name);

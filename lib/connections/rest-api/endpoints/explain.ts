@@ -26,7 +26,7 @@ export const endpoints = [
   }),
 ];
 
-/** The largest number of parameters at which addresses are compared: finding the nearest one takes at most a few milliseconds. */
+/** The maximum number of parameters among which to search for the nearest address, so that the search takes at most a few milliseconds. */
 const mostCompared = 10_000;
 
 /** Explains a parameter. Errors: `bad-address`; `unknown-parameter` with the nearest address; `state-unknown`, also before a trigger has fired. */
@@ -91,7 +91,10 @@ function describeChange(change: Change, view: View): CausedChange {
   };
 }
 
-/** Hides a change that the principal may not see, but keeps its position in the chain. `time` is the time of the following change. */
+/**
+ * Hides the content of a change that the principal may not see, but keeps the change's position in the chain. `time` is the time of the
+ * following change.
+ */
 function hide({ time }: CausedChange): CausedChange {
   return { parameter: something, type: 'T', value: 1, origin: { kind: 'connection', name: something }, time };
 }

@@ -1,4 +1,4 @@
-// The result of the last load of the flow files, reloads, and the differences found by rules in shadow.
+// The result of loading the flow files most recently, reloads, and the differences found by rules in shadow.
 
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
@@ -67,7 +67,7 @@ function shadowOf(hub: HubPort): ShadowReport {
   return { kind: 'none', since, rules: [], left: [], notInShadow: [], parameters: [], count: 0, deviations: [] };
 }
 
-/** Reloads the flow files. Errors: `conflict` with all errors in them; the previous configuration then remains active. */
+/** Reloads the flow files. Errors: `conflict` with all errors in the flow files; the previous configuration then remains active. */
 async function reload(hub: HubPort, by: Origin, inShadow: boolean): Promise<ReloadAnswer> {
   try {
     return inShadow ? { shadow: describeShadow(await hub.reloadInShadow(by)) } : { swapped: await hub.reload(by) };

@@ -1,4 +1,4 @@
-// GET /hub/history/<address>: past values of a parameter. GET /hub/history?filter=<regex>: those of several parameters.
+// GET /hub/history/<address>: past values of a parameter. GET /hub/history?filter=<regex>: past values of several parameters.
 
 import { z } from 'zod';
 import { history, historyList } from '../../../wire/http/past-shapes.ts';
@@ -51,7 +51,7 @@ export const endpoints = [
   }),
 ];
 
-/** Maximum number of histories in a list. */
+/** The maximum number of histories in a list. */
 const maxHistories = 10_000;
 
 /** Parses the query. Errors: `bad-address`, `bad-request`. */
@@ -86,7 +86,7 @@ function courseOf({ points, format, ...range }: z.output<typeof course>, accept:
   return { ...readRange(range), points, format: format ?? accepted } as const;
 }
 
-/** Finds the parameters of a list, one after the other. Errors: `bad-request`. */
+/** Finds the parameters of a list, one at a time. Errors: `bad-request`. */
 function* searchFor(
   { address: names, filter = [], after }: z.output<typeof listed>,
   { view }: Principal,

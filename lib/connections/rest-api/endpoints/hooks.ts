@@ -1,5 +1,5 @@
-// POST /hub/hooks/<name>: a webhook that a connection receives. Senders are not users: the connection checks their secrets. An unknown name
-// gets the same answer as a wrong secret, after the same work.
+// POST /hub/hooks/<name>: a webhook that a connection receives. Senders are not users: the connection checks their secrets. For an unknown
+// name, the hub does the same work and gives the same answer as for a wrong secret.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -84,7 +84,7 @@ export const endpoints: Endpoint[] = [
   },
 ];
 
-/** Passes a delivery to its webhook, and audits it. Errors: any error from the webhook; `too-many-attempts`. */
+/** Passes a delivery to its webhook, and records the delivery in the audit. Errors: any error from the webhook; `too-many-attempts`. */
 function receive(
   { hub, entry }: Context,
   name: string,
@@ -101,7 +101,7 @@ function receive(
   }
 }
 
-/** Returns a webhook, or one that refuses everything. */
+/** Returns the webhook with this name, or a webhook that refuses everything. */
 function hookOf({ hooks }: Pick<HubPort, 'hooks'>, name: string): Pick<Hook, 'receive'> {
   return (formOfName.test(name) ? hooks.get(name) : undefined) ?? noHook;
 }
@@ -109,7 +109,7 @@ function hookOf({ hooks }: Pick<HubPort, 'hooks'>, name: string): Pick<Hook, 're
 const noSecret = randomBytes(32);
 const noHook: Pick<Hook, 'receive'> = {
   receive({ body }) {
-    createHmac('sha256', noSecret).update(body).digest(); // as long as the check of a signature takes
+    createHmac('sha256', noSecret).update(body).digest(); // takes as long as checking a signature
     throw new HubError('unauthorized', 'expected the name and the secret of a webhook of this hub');
   },
 };

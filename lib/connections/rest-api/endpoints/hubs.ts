@@ -1,4 +1,4 @@
-// GET /hub/hubs: the domain of the hub.
+// GET /hub/hubs: the hubs in the hub's domain.
 
 import { HubError } from '../../../model/error.ts';
 import { domain } from '../../../wire/http/operation.ts';

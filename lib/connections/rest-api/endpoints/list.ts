@@ -1,4 +1,4 @@
-// All endpoints, by file. To add one, write it in a file in this folder and add a line here.
+// All endpoints, by file. To add an endpoint, define it in a file in this folder and add a line here.
 
 export { endpoints as alarms } from './alarms.ts';
 export { endpoints as audit } from './audit.ts';

@@ -35,7 +35,7 @@ export const endpoints = [
   }),
 ];
 
-/** Maximum number of characters of messages in one answer. The client requests the rest with `next`. */
+/** The maximum number of characters of messages in one answer. The client requests the rest with `next`. */
 const maxLogLength = 256 * 1024;
 
 /** Returns the entries after `?after=7&level=warn`. Errors: `bad-request`. */
@@ -50,7 +50,7 @@ export function logOf(hub: HubPort, query: string): LogPage {
   };
 }
 
-/** Returns how many entries one answer contains. The last one may exceed the bound a little. */
+/** Returns how many entries one answer contains. The last entry may slightly exceed the bound. */
 function countOf(entries: readonly { readonly message: string }[]): number {
   let length = 0;
   for (const [index, { message }] of entries.entries()) {

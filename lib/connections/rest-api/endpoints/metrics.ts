@@ -1,4 +1,4 @@
-// GET /hub/metrics: counts and states in the text format of Prometheus.
+// GET /hub/metrics: counts and states in the Prometheus text format.
 
 import { text } from '../../../wire/http/shape.ts';
 import { PlainText, type ReadPage, servePage } from '../http/page.ts';
@@ -18,12 +18,13 @@ export const endpoints: Endpoint[] = [
   },
 ];
 
-/** The hub answers its first requests before that. */
+/** The delay before the metrics library is loaded, so that the hub can answer its first requests before. */
 const loadAfterMs = 1000;
 
 /**
- * Creates the page and loads the metrics library soon after the start. Loading takes ten times as long as an answer, so it happens before
- * the first request, but never in commands without a REST API. It reads no counts. Requests that arrive while a page is created share it.
+ * Creates the page and loads the metrics library soon after the start. Loading takes ten times as long as an answer, so the library is
+ * loaded before the first request, but never in commands without a REST API. Loading reads no counts. Requests that arrive while a page is
+ * being created share the page.
  */
 export function createMetricsPage(context: MetricsContext): ReadPage {
   let loading: ReturnType<typeof load> | undefined;

@@ -39,10 +39,10 @@ export const endpoints: Endpoint[] = [
   },
 ];
 
-/** Maximum number of cached paths per principal. */
+/** The maximum number of cached paths per principal. */
 const maxKnownPaths = 10_000;
 const maxBodies = 1000;
-/** Longer paths and bodies are not cached. */
+/** The maximum length of cached paths and bodies. */
 const maxKeptLength = 64;
 
 type Body = ArrayBuffer | string;
@@ -55,14 +55,14 @@ interface KnownPath {
   asJson: Body | undefined;
 }
 
-/** Answers with values. Clients read the same values repeatedly, so it caches their paths and short bodies. */
+/** Answers requests with the values of parameters. Clients read the same values repeatedly, so their paths and short bodies are cached. */
 export class ParameterReader {
   /** The known paths of each principal. */
   #paths = new WeakMap<Principal, Map<string, KnownPath>>();
   /** The principal of the last request, and its paths. */
   #last: Principal | undefined;
   #lastPaths = new Map<string, KnownPath>();
-  /** The encoded bytes of short bodies by text. Only the first `maxBodies` bodies are cached. */
+  /** The encoded bytes of short bodies, by their text. Only the first `maxBodies` bodies are cached. */
   readonly #bodies = new Map<string, ArrayBuffer>();
 
   /** Answers with the value. Errors: `bad-address`, `unknown-parameter`, `precondition-failed`, and `state-unknown` (D-03). */
@@ -83,7 +83,7 @@ export class ParameterReader {
     send(beginValue(response, asJson), body);
   }
 
-  /** Forgets all paths, because a parameter was removed. */
+  /** Forgets all paths, because a parameter has been removed. */
   forget(): void {
     this.#paths = new WeakMap();
     this.#last = undefined;

@@ -1,5 +1,5 @@
 // GET /hub/openapi.json: the HTTP API as OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.0), generated from the endpoints.
-// lib/client/asyncapi.json describes the WebSocket.
+// lib/client/asyncapi.json describes the WebSocket API.
 
 import { z } from 'zod';
 import { KeptResults } from '../../../model/kept-results.ts';
@@ -21,10 +21,10 @@ export const endpoints = [
   }),
 ];
 
-/** The documents, by the properties on which they depend. */
+/** The documents, by the properties that determine their content. */
 const texts = new KeptResults<JsonText>(16);
 
-/** Returns the document of a hub. It is generated once for the current kinds of credentials. */
+/** Returns the OpenAPI document of a hub, which is generated once for the current kinds of credentials. */
 function openApiTextOf({ hub: { version }, settings, entry, endpoints }: Context): JsonText {
   const { hasPasswords, hasTokens, hasUsers, everybody, anonymous } = entry.directory;
   const needsNone = everybody !== undefined || anonymous !== undefined;
@@ -72,7 +72,7 @@ function operationOf({ id, tag, summary, need, names = {}, query, isTraced, body
   const problems = { ...mayMeet, ...(body && ofBodies), ...errors };
   const unavailable = errors[503] === undefined ? passwords : `${errors[503]}; or ${passwords.replace('Too', 'too')}`;
   return {
-    ...((need === 'nothing' || need === 'own') && { security: [] }), // no credentials of a user needed
+    ...((need === 'nothing' || need === 'own') && { security: [] }), // no user credentials are needed
     operationId: id,
     tags: [tag],
     summary,
@@ -102,7 +102,7 @@ function operationOf({ id, tag, summary, need, names = {}, query, isTraced, body
 const followsTrace = 'The trace that the request follows (W3C Trace Context)';
 const passwords = 'Too many passwords are waiting for comparison; see Retry-After';
 
-/** The errors that any request may cause: a malformed request, wrong credentials, a foreign Host or Origin. */
+/** The errors that any request may cause: a malformed request, wrong credentials, or a foreign Host or Origin. */
 const mayMeet = {
   401: 'The credentials are missing or wrong',
   403: 'A foreign Host, a page of another site, a read-only parameter, or a missing right',
@@ -137,7 +137,7 @@ const options = {
   io: 'input',
   unrepresentable: 'any',
   override({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }) {
-    // The bounds of JavaScript's safe integers carry no information.
+    // JavaScript's safe-integer bounds carry no information.
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   },
@@ -145,7 +145,7 @@ const options = {
 
 const uri = (id: string) => `#/components/schemas/${id}`;
 
-/** Returns the schema of a shape, or a reference if the shape has a name. */
+/** Returns the schema of a shape, or a reference if the shape is named. */
 function schemaOf(shape: z.ZodType): z.core.JSONSchema.BaseSchema {
   const name = namedShapes.get(shape)?.id;
   return name === undefined ? bare(z.toJSONSchema(shape, options)) : { $ref: uri(name) };

@@ -33,7 +33,10 @@ export const endpoints = [
   }),
 ];
 
-/** The amount of filter work after which the list checks the clock, and the maximum number of parameters for a quick filter. */
+/**
+ * The amount of filter work after which the clock is checked. With a quick filter, also the maximum number of parameters between two
+ * checks.
+ */
 const stepWork = 200;
 const mostAtOnce = 32;
 

@@ -1,4 +1,4 @@
-// Endpoints for past values and events. They parse selection and time range; the store thread produces the answers.
+// Endpoints for past values and events. They parse the selection and the time range; the store thread produces the answers.
 
 import type { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
@@ -25,7 +25,7 @@ export type PastContext = Pick<Context, 'hub' | 'queue' | 'log' | 'pastShares' |
 
 /** A request for past values or events. */
 export interface PastRequest {
-  /** The text that replaces the braces, percent-encoded. */
+  /** The part of the path that replaces the braces, percent-encoded. */
   readonly rest: string;
   readonly query: URLSearchParams;
   readonly accept: string;
@@ -34,22 +34,22 @@ export interface PastRequest {
   readonly principal: Principal;
 }
 
-/** Parses the query; returns a promise if this takes a while. Errors: any error from the request. */
+/** Parses the query; returns a promise if parsing takes a while. Errors: any error from the request. */
 export type ReadQuestion = (context: PastContext, request: PastRequest) => PastQuestion | Promise<PastQuestion>;
 
 const csvType = 'text/csv; charset=utf-8; header=present';
 const partBytes = 64 * 1024;
-/** The bytes that one parameter takes in a waiting list. */
+/** The size of one parameter in a waiting list, in bytes. */
 const bytesOfParameter = 8;
 
 interface PastPage extends About {
   readonly answer: z.ZodType;
-  /** true: the answer is also available as CSV. */
+  /** If true, the answer is also available as CSV. */
   readonly isTable?: true;
   readonly read: ReadQuestion;
 }
 
-/** Describes a `GET` answered by the store. */
+/** Describes a `GET` that the store answers. */
 export function pastPage({ answer, isTable, read, ...about }: PastPage): Endpoint {
   const json = { 'application/json': answer };
   return {
@@ -65,7 +65,7 @@ export function pastPage({ answer, isTable, read, ...about }: PastPage): Endpoin
   };
 }
 
-/** The query parameters of a time range. */
+/** Returns the query parameters for a time range. */
 export const rangeShape = (defaultFrom: string) => ({
   from: text.default(defaultFrom).describe('ISO 8601, milliseconds since 1970, or a time before now: -1h, -7d, -1y'),
   to: text.default('now').describe('In the same formats as from'),
@@ -104,7 +104,7 @@ export function servePast(context: PastContext, read: ReadQuestion, start: strin
   };
 }
 
-/** Counts a query while it waits; returns a function that stops this. */
+/** Counts a query while it is waiting; returns a function that stops counting the query. */
 function holdQuestion({ isAborted, response }: Exchange, asked: PastQuestion, share: string): () => void {
   if (isAborted || asked.ask !== 'history' || asked.list === undefined) return () => {};
   const account = holdFor(response, 'requests', share);
@@ -138,10 +138,10 @@ function sendFirst(response: HttpResponse, body: Uint8Array): void {
   if (response.isHead || body.byteLength <= partBytes) response.end(body);
 }
 
-/** The maximum time, because the clock may have been ahead while the store recorded. */
+/** The end of an unlimited time range: the maximum time, because the clock may have been fast while the store was recording. */
 export const endOfTime = 8.64e15;
 
-/** Parses the query parameters of `rangeShape`. `latest` is the default of `to`. Errors: `bad-request`. */
+/** Parses the query parameters defined by `rangeShape`. `latest` is the default of `to`. Errors: `bad-request`. */
 export function readRange(
   { from: fromText, to: toText }: { readonly from: string; readonly to: string },
   latest = Date.now(),
@@ -154,17 +154,17 @@ export function readRange(
   return { from, to };
 }
 
-/** Restores the plus of a time zone in `2026-11-22T03:00+01:00`: an unencoded plus in a query means a space. */
+/** Restores the plus sign of the time zone in `2026-11-22T03:00+01:00`, because an unencoded plus sign in a query means a space. */
 function withPlus(text: string): string {
   return text.replace(/ (?=\d\d:\d\d$)(?<=T.*)/, '+');
 }
 
-/** Describes a parameter, existing or removed, for the store. */
+/** Describes an existing or removed parameter for the store. */
 export function askedOf(address: string, { view }: Principal): AskedParameter {
   return { address, type: view.find(address)?.type, ...(!view.mayAskFor(address) && { isHidden: true }) };
 }
 
-/** Returns the parameters of an answer that the principal may see; undefined means all. */
+/** Returns the parameters of an answer that the principal may see; undefined means all parameters. */
 export function sightOf({ rights }: Principal): Sight | undefined {
   if (rights === undefined || rights.readsAll) return undefined;
   const { read, deny } = rights.settings;

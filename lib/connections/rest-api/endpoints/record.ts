@@ -1,4 +1,4 @@
-// GET /hub/record: events from outside the hub, from now on, as lines, until the client disconnects.
+// GET /hub/record: events from outside the hub, streamed as lines until the client disconnects.
 
 import type { Account } from '../../../model/held-bytes.ts';
 import type { OutsideTurn, Recording } from '../../../model/reports/audit-entry.ts';
@@ -22,7 +22,7 @@ export const endpoints: Endpoint[] = [
     method: 'GET',
     path: '/hub/record',
     need: 'manage',
-    getWrites: true, // GET changes nothing, but a page of another site must not start a recording
+    getWrites: true, // GET changes nothing, but a page from another site must not start a recording
     id: 'record',
     tag: 'operation',
     summary: 'External events, line by line, until the client disconnects',
@@ -37,14 +37,14 @@ export const endpoints: Endpoint[] = [
   },
 ];
 
-/** Maximum number of bytes that may wait for a client that records. */
+/** The maximum number of unsent bytes for a client that is recording. */
 export const maxUnsentBytes = 16 * 1024 * 1024;
-/** The interval at which a line shows that the hub is alive while no events arrive from outside. */
+/** The interval of the lines that show that the hub is alive while no events are arriving from outside. */
 const everyMs = 1000;
 
 /**
- * Streams a recording. A client that does not read loses it, because a gap would make it worthless. Errors: `conflict` if too many clients
- * record.
+ * Streams a recording. A client that does not read loses its recording, because a recording with a gap would be worthless. Errors:
+ * `conflict` if too many clients are recording.
  */
 function serveRecording(
   hub: HubPort,

@@ -1,4 +1,4 @@
-// The routes of all listed endpoints, and of everything else: WebSockets, the Document Root, and unknown paths.
+// The routes for all listed endpoints, and for everything else: WebSockets, the Document Root, and unknown paths.
 
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import { Dashboards } from '../dashboards/served-dashboards.ts';
@@ -14,7 +14,7 @@ import * as list from './list.ts';
 
 export const endpoints: readonly Endpoint[] = Object.values(list).flat();
 
-/** The parts that the server of a connection provides. The rest is created here. */
+/** The parts of the context that the server of a connection provides. The other parts are created here. */
 export type ServerContext = Omit<Context, 'dashboards' | 'pastShares' | 'endpoints'>;
 
 /** Returns all routes. */

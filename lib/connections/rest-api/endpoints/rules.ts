@@ -1,4 +1,4 @@
-// The state of rules, switching a rule on or off, and its last runs.
+// The state of rules, switching a rule on or off, and the last runs of a rule.
 
 import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
@@ -88,7 +88,7 @@ export const endpoints = [
   }),
 ];
 
-/** Returns the term of a switch; undefined if it has none. Errors: `bad-request`. */
+/** Returns the end of a switch and its reason; undefined if the request contains neither. Errors: `bad-request`. */
 export function termOf(until: string | null | undefined, reason = ''): SwitchTerm | undefined {
   if (until === undefined) {
     if (reason === '') return undefined;
@@ -110,10 +110,10 @@ function onlyRule(query: string): string {
   throw new HubError('bad-request', `query: expected rule=<name> once, got ${rule === undefined ? 'none' : 'more'}`);
 }
 
-/** The number of rules that are looked at before the clock is checked. */
+/** The number of rules that are examined between two checks of the clock. */
 const stepRules = 100;
 
-/** Yields the rules in some states, and undefined whenever it is time to check the clock. */
+/** Yields the rules in the given states, and undefined whenever it is time to check the clock. */
 function* rulesIn(hub: HubPort, states: ReadonlySet<string>): Generator<RuleStatus | undefined, void> {
   let looked = 0;
   for (const rule of hub.eachRule()) {

@@ -1,4 +1,4 @@
-// GET /hub/schedules: the entries of all connections of type `schedule`, with their times in a week and the next ones.
+// GET /hub/schedules: the entries of all connections of type `schedule`, with their times during one week and their next times.
 
 import { z } from 'zod';
 import { type ScheduleList, scheduleList } from '../../../wire/http/schedule-shapes.ts';

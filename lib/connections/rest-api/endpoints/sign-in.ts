@@ -1,5 +1,5 @@
-// POST /hub/sign-in and /hub/sign-out: a browser gets a separate token in a cookie, in exchange for the password of a user or the code of
-// a kiosk link. GET /hub/sign-in: the page for this. GET /hub/me: the principal of the request.
+// POST /hub/sign-in and /hub/sign-out: a browser gets a separate token in a cookie, in exchange for the password of a user or the code of a
+// kiosk link. GET /hub/sign-in: the sign-in page. GET /hub/me: the principal of the request.
 import { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
@@ -95,7 +95,7 @@ export const endpoints: Endpoint[] = [
   }),
 ];
 
-/** Describes a principal and its rights. It does not list `deny`, which names parameters that the principal may not see. */
+/** Describes a principal and its rights. `deny` is omitted, because it names parameters that the principal may not see. */
 function meOf({ directory, devices }: Pick<Entry, 'directory' | 'devices'>, { name, rights, device }: Principal): Me {
   const all = ['**'];
   const { read, write, dashboards, edit, manage, metrics } = rights?.settings ?? {
@@ -143,7 +143,7 @@ function reply(response: HttpResponse, type: string, body: string): void {
   send(response, body);
 }
 
-// The page for signing in and for kiosk links. The code of a link follows #, so no server, log or link preview receives it.
+// The page for signing in and for kiosk links. The code in a link follows `#`, so that no server, log or link preview receives the code.
 
 const pageOf = (title: string) => `<!doctype html>
 <html lang="en">

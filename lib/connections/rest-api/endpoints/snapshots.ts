@@ -1,4 +1,4 @@
-// GET /hub/snapshots: the snapshots of a store. GET /hub/snapshots/<selection>/<name>: one of them, compared with the current values.
+// GET /hub/snapshots: the snapshots of a store. GET /hub/snapshots/<selection>/<name>: one snapshot, compared with the current values.
 
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
@@ -35,7 +35,7 @@ export const endpoints = [
 
 /**
  * Returns all snapshots that the principal may know about, by selection. Only a principal who may read everything learns how many
- * parameters they have, because for others the hub would have to parse each snapshot. Errors: `not-found`.
+ * parameters each snapshot contains, because for other principals the hub would have to parse every snapshot. Errors: `not-found`.
  */
 function snapshotsOf(hub: HubPort, principal: Principal): SnapshotList {
   const snapshots = archived(hub, 'snapshots');
@@ -75,7 +75,10 @@ function compareSnapshot(hub: HubPort, rest: string, principal: Principal): Snap
   };
 }
 
-/** Whether a principal may know about a selection: it may read its parameters of the store, or recall it. */
+/**
+ * Returns whether a principal may know about a selection, because the principal may read the store's parameters for the selection, or
+ * recall it.
+ */
 function mayKnow({ rights }: Principal, store: string, selection: string): boolean {
   if (rights === undefined) return true;
   return rights.mayRead(`${store}/${selection}/matches`) || rights.mayWrite(`${store}/${selection}/recall`);

@@ -31,7 +31,7 @@ import type { Context, Endpoint } from './endpoint.ts';
 
 const formType = 'application/x-www-form-urlencoded';
 
-/** An update with an unchecked value. */
+/** An update whose value has not been checked. */
 type UncheckedUpdate = Omit<Update, 'value'> & { readonly value: unknown };
 
 const answers = {
@@ -101,7 +101,7 @@ function updaterOf(
   };
 }
 
-/** Maximum wait for a device, in milliseconds. */
+/** The maximum wait for a device, in milliseconds. */
 const longestConfirmMs = 30_000;
 
 /** Parses `confirm=2s`. Errors: `bad-request`. */
@@ -140,7 +140,7 @@ interface Updater {
   readonly expectRate: (() => void) | undefined;
 }
 
-/** Sets a parameter from the query. Errors: any error from the query and the write. */
+/** Sets a parameter from the query. Errors: any error in the query or from the write. */
 function updateByGet(context: UpdateContext, updater: Updater, response: HttpResponse, request: HttpRequest): void {
   expectNoTag(request);
   const asJson = acceptsJson(acceptOf(request));
@@ -149,7 +149,7 @@ function updateByGet(context: UpdateContext, updater: Updater, response: HttpRes
   else replyUpdated(response, updated, asJson);
 }
 
-/** Sets a parameter from the body. Errors: `body-type`; once the body is complete, those of the body and of the write. */
+/** Sets a parameter from the body. Errors: `body-type`; once the body is complete, any error in the body or from the write. */
 function updateByPost(context: UpdateContext, updater: Updater, response: HttpResponse, request: HttpRequest): void {
   expectNoTag(request);
   const asJson = acceptsJson(acceptOf(request));
@@ -168,7 +168,7 @@ function updateByPost(context: UpdateContext, updater: Updater, response: HttpRe
   });
 }
 
-/** Counts an update that could not be parsed. */
+/** Counts an update that cannot be parsed. */
 function refused({ writes }: UpdateContext, error: HubError): HubError {
   writes.refuse(error);
   return error;
@@ -180,8 +180,8 @@ const readers: ReadonlyMap<string, (body: string) => UncheckedUpdate> = new Map(
 ]);
 
 /**
- * Makes and counts the write; returns a promise if another hub owns the parameter. Errors: any error from `read` and of the write, thrown
- * or as rejections.
+ * Makes and counts the write; returns a promise if another hub owns the parameter. Errors: any error from `read` or from the write, thrown
+ * or as a rejection.
  */
 function update(context: UpdateContext, updater: Updater, read: () => UncheckedUpdate): Updated | Promise<Updated> {
   const { origin } = updater;
@@ -208,7 +208,7 @@ function write(context: UpdateContext, updater: Updater, read: () => UncheckedUp
       return context.hub
         .whenConfirmed(written, confirmMs!)
         .then(() => confirmed ?? true)
-        .then((isConfirmed) => expectConfirmed(isConfirmed, { p: address, v: written.value ?? v })); // the device may round
+        .then((isConfirmed) => expectConfirmed(isConfirmed, { p: address, v: written.value ?? v })); // the device may round values
     return confirmed === undefined ? updated : confirmed.then((isConfirmed) => expectConfirmed(isConfirmed, updated));
   } catch (error) {
     writes.refuse(error);
@@ -251,7 +251,7 @@ function replyUpdated(response: HttpResponse, updated: Updated, asJson: boolean)
   send(beginValue(response, asJson), asJson ? JSON.stringify(updated) : 'OK');
 }
 
-/** Parses `parameter=desk%2Flamp&value=true`. Each of the two must occur exactly once; other names are ignored. */
+/** Parses `parameter=desk%2Flamp&value=true`. Each of the two names must occur exactly once; other names are ignored. */
 function readForm(text: string, where: string): UncheckedUpdate {
   const found = new Map<string, string>();
   for (const pair of text.split('&')) {

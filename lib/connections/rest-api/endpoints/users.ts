@@ -1,4 +1,4 @@
-// GET and POST /hub/users: the users, their devices and kiosk links, and the actions of managers.
+// GET and POST /hub/users: the users, their devices and kiosk links, and managers' actions.
 
 import { HubError } from '../../../model/error.ts';
 import {
@@ -54,7 +54,7 @@ async function invite(
 ): Promise<UserActed> {
   if (dashboard !== undefined && !(await dashboards.has(dashboard)))
     throw new HubError('not-found', `dashboard: expected the name of a dashboard, got "${dashboard}"`);
-  expectPresent(principal); // the rights may have changed while the disk was read
+  expectPresent(principal); // the rights may have changed while the disk was being read
   const code = devices.invite(user, device, dashboard);
   auditSink.note(principal.name, sender.address, 'invited', `kiosk "${device}" of ${user}`);
   return { link: `/hub/sign-in#${code}`, ...devices.list() };

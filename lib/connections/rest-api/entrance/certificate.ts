@@ -1,5 +1,4 @@
-// Checks the HTTPS certificate and its key. The library that serves them reports the same error for everything; here, each error has its
-// own message.
+// Checks the HTTPS certificate and its key. uWebSockets.js reports the same error in all cases; here, each error has its own message.
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { asFileError, nothing, readRegularFileSync } from '../../../files/regular-file.ts';
@@ -23,22 +22,22 @@ interface CertificateTexts {
 interface Certificate {
   /** The names in the certificate: `DNS:hub.example, IP Address:10.0.0.7`. */
   readonly names: string;
-  /** In milliseconds since 1970. */
+  /** The validity period, in milliseconds since 1970. */
   readonly validFrom: number;
   readonly validTo: number;
 }
 
-/** Maximum number of bytes of a PEM file. */
+/** The maximum size of a PEM file, in bytes. */
 const maxPemBytes = 1024 * 1024;
 
 const dayMs = 86_400_000;
-/** How long before a certificate expires the log warns about it. Programs that renew certificates have done so by then. */
+/** How long before the expiry of a certificate the log warns about it. By then, programs that renew certificates have already done so. */
 const noticeMs = 30 * dayMs;
 const leastRsaBits = 2048;
 const curves = ['prime256v1', 'secp384r1', 'secp521r1'];
 const keysWanted = `an RSA key of ${leastRsaBits} bits or more, an EC key on P-256, P-384 or P-521, or an Ed25519 key`;
 
-/** Checks that the files contain a certificate and its key. Errors: `cannot-start`, with the file and its error. */
+/** Checks that the files contain a certificate and its key. Errors: `cannot-start`, which names the file and its error. */
 function checkCertificate(files: CertificateFiles, { certificate: text, key }: CertificateTexts): Certificate {
   const inCertificate = `tls.certFile: ${shownPath(files.certFile)}`;
   const inKey = `tls.keyFile: ${shownPath(files.keyFile)}`;
@@ -55,7 +54,7 @@ function checkCertificate(files: CertificateFiles, { certificate: text, key }: C
   };
 }
 
-/** Returns the reason why clients refuse a certificate at a given time; undefined if they accept it. */
+/** Returns the reason why clients refuse a certificate at a given time; undefined if clients accept the certificate. */
 export function whyInvalid(files: CertificateFiles, { validFrom, validTo }: Certificate, now: number) {
   const expected = `tls.certFile: ${files.certFile}: expected a certificate that is valid today`;
   if (now < validFrom) return `${expected}, got one that is valid from ${dateOf(validFrom)}`;
@@ -71,7 +70,7 @@ export function noticeOf(files: CertificateFiles, { validTo }: Certificate, now:
   return `tls.certFile: ${files.certFile}: the certificate expires ${when}, on ${dateOf(validTo)}`;
 }
 
-/** Converts an error of the file system to a configuration error. */
+/** Converts a file system error to a configuration error. */
 export function unreadable(setting: keyof CertificateFiles, file: string, error: unknown): HubError {
   const { message, bytes } = asFileError(error);
   if (bytes !== undefined)
@@ -100,7 +99,7 @@ function readKey(where: string, text: string): KeyObject {
   }
 }
 
-/** Returns the reason why a kind of key is not supported; undefined if it is supported. */
+/** Returns the reason why a kind of key is not supported; undefined if the kind is supported. */
 function kindOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject): string | undefined {
   if (type === 'rsa') {
     const bits = details.modulusLength ?? 0;
@@ -126,14 +125,14 @@ function wrong(where: string, expected: string, got: string): HubError {
   return new HubError('cannot-start', `${where}: expected ${expected}, got ${got}`);
 }
 
-// Reads the files of a certificate and its key. It follows symbolic links, because programs that renew a certificate replace them.
+// Reads the files of a certificate and its key. Symbolic links are followed, because programs that renew a certificate replace such links.
 
-/** Reads both files. Errors: `cannot-start`, with the file. */
+/** Reads both files. Errors: `cannot-start`, which names the file. */
 export function readTexts({ certFile, keyFile }: CertificateFiles): CertificateTexts {
   return { certificate: readPem('certFile', certFile), key: readPem('keyFile', keyFile) };
 }
 
-/** Resolves to text that changes as soon as one of the files is replaced, written, created or deleted. Never rejects. */
+/** Resolves to a string that changes as soon as one of the files is replaced, written, created or deleted. Never rejects. */
 async function stampOf({ certFile, keyFile }: CertificateFiles): Promise<string> {
   return (await Promise.all([stampOfFile(certFile), stampOfFile(keyFile)])).join(' ');
 }
@@ -155,8 +154,8 @@ function readPem(setting: keyof CertificateFiles, file: string): string {
   }
 }
 
-// Renews the certificate when its files change. The hub presents the old one to new clients until the new one is complete and its key
-// matches.
+// Renews the certificate when its files change. The hub presents the old certificate to new clients until the new certificate is complete
+// and matches its key.
 
 /** The interval at which the log warns about a certificate that is about to expire. */
 const noticeEveryMs = 86_400_000;
@@ -168,12 +167,12 @@ export class Renewal {
   /** The certificate that the hub presents, and the digest of its files. */
   #certificate: Certificate;
   #digest: string;
-  /** The error in the files; undefined if there is none. */
+  /** The error in the files; undefined if there is no error. */
   #fault: string | undefined = undefined;
   #lastStamp: string | undefined = undefined;
   #noticedAt = Number.NEGATIVE_INFINITY;
 
-  /** Loads the certificate from the files; `open` presents it to clients. Errors: `cannot-start`, and those of `open`. */
+  /** Loads the certificate from the files; `open` presents it to clients. Errors: `cannot-start`; any error from `open`. */
   constructor(files: CertificateFiles, log: Log, open: () => void) {
     this.#files = files;
     this.#log = log;
@@ -185,12 +184,12 @@ export class Renewal {
     this.#notice();
   }
 
-  /** Resolves to the argument of `take`. Never rejects. */
+  /** Resolves to the argument for `take`. Never rejects. */
   stamp(): Promise<string> {
     return stampOf(this.#files);
   }
 
-  /** Loads the certificate from the files if it has changed, and returns the state. */
+  /** Loads the certificate from the files if they have changed, and returns the state. */
   take(stamp: string): ConnectionEvent {
     if (stamp !== this.#lastStamp || this.#fault !== undefined)
       try {
@@ -239,7 +238,7 @@ export class Renewal {
   }
 }
 
-/** Reads and checks the files; undefined means that their digest is still `shown`. Errors: `cannot-start`. */
+/** Reads and checks the files; returns undefined if their digest is still `shown`. Errors: `cannot-start`. */
 function readNew(files: CertificateFiles, shown: string): { certificate: Certificate; digest: string } | undefined {
   const texts = readTexts(files);
   const digest = createHash('sha256').update(`${texts.certificate}\n${texts.key}`).digest('base64');

@@ -1,5 +1,5 @@
-// The entrance is a port and the uWebSockets.js app behind it. An app always presents the same certificate, so a renewed certificate gets a
-// new app, which takes over the port.
+// The entrance is a port and the uWebSockets.js app behind it. An app always presents the same certificate, so a new app, which takes over
+// the port, is created for a renewed certificate.
 import { platform } from 'node:os';
 import { concat, NEVER, type Observable, of, type SchedulerLike, timer } from 'rxjs';
 import { exhaustMap, map, startWith, tap } from 'rxjs/operators';
@@ -8,7 +8,7 @@ import { createApp, type ListenSocket, listen, type TemplatedApp } from '../../.
 import type { ConnectionEvent, Log } from '../../connection.ts';
 import { type CertificateFiles, Renewal } from './certificate.ts';
 
-/** The interval at which the entrance checks the files of the certificate. */
+/** The interval at which the entrance checks the certificate files. */
 const lookEveryMs = 2000;
 /** The time for which a replaced app continues to serve clients without a WebSocket. */
 const restMs = 3_600_000;
@@ -31,7 +31,7 @@ interface EntranceOptions {
   readonly scheduler: SchedulerLike;
   /** Receives each app that serves clients. */
   readonly apps: Apps;
-  /** Adds routes and sockets to an app; returns a function that returns whether a WebSocket of the app is open. */
+  /** Adds routes and sockets to an app; returns a function that tells whether a WebSocket of the app is open. */
   readonly furnish: (app: TemplatedApp) => () => boolean;
 }
 
@@ -44,7 +44,7 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
     const app = createApp(tls);
     const hasSockets = furnish(app);
     shut(); // two apps that listen on one port would share its clients
-    if (platform() === 'win32') apps.closeAll(); // on Windows a port is not free while it has connections
+    if (platform() === 'win32') apps.closeAll(); // on Windows, a port is not free while it has connections
     listener = listen(app, bindIp, boundPort);
     if (boundPort === 0 && tls !== undefined) listener = listenAgain(app, bindIp, listener);
     boundPort = listener.port;
@@ -54,7 +54,7 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
     listener?.close();
     listener = undefined;
   };
-  const releaseUpgrades = holdLateUpgrades(); // first, because a failure at this point leaves no port in use
+  const releaseUpgrades = holdLateUpgrades(); // comes first, because a failure at this point leaves no port in use
   const start = () => {
     try {
       if (tls !== undefined) return new Renewal(tls, log, open);
@@ -88,31 +88,34 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
   };
 }
 
-/** Listens again, by number, on the port that the system chose, because another app can take over only such a port. */
+/**
+ * Listens again on the port that the system chose, this time by number, because another app can take over only a port that was opened by
+ * number.
+ */
 function listenAgain(app: TemplatedApp, bindIp: string, listener: ListenSocket): ListenSocket {
   const { port } = listener;
   listener.close();
   return listen(app, bindIp, port);
 }
 
-// The uWebSockets.js apps that serve the clients of a port. After a certificate was renewed, there are several: new clients go to the
+// The uWebSockets.js apps that serve the clients of a port. After a certificate has been renewed, there are several: new clients go to the
 // newest app, and the older apps keep their clients.
 
-/** Maximum number of apps. Beyond that, the hub disconnects the clients of the oldest app. */
+/** The maximum number of apps. Beyond this number, the hub disconnects the clients of the oldest app. */
 const maxApps = 8;
 
 interface ServingApp {
   readonly app: TemplatedApp;
-  /** Whether a WebSocket of the app is open. */
+  /** Returns whether a WebSocket of the app is open. */
   readonly hasSockets: () => boolean;
   replacedAtMs: number;
 }
 
 export class Apps {
-  /** The newest app first. */
+  /** The apps, newest first. */
   #apps: ServingApp[] = [];
 
-  /** Adds the newest app; the one before it counts as replaced from now on. */
+  /** Adds the newest app; the app before it counts as replaced from now on. */
   add(app: TemplatedApp, hasSockets: () => boolean, nowMs: number): void {
     const [before] = this.#apps;
     if (before !== undefined) before.replacedAtMs = nowMs;
@@ -125,7 +128,7 @@ export class Apps {
     for (const { app } of this.#apps) app.publish(topic, frame, false, false);
   }
 
-  /** Closes the apps that were replaced before a time and have no WebSocket. */
+  /** Closes the apps that were replaced before a time and have no open WebSocket. */
   closeReplaced(beforeMs: number): void {
     this.#keep(({ hasSockets, replacedAtMs }) => hasSockets() || replacedAtMs > beforeMs);
   }

@@ -11,7 +11,7 @@ import { type FileService, noSuchFile, type Place, replyFile } from './static-fi
 /** The first path segments that the hub itself answers (S-12). */
 const builtIn = new Set(['hub', 'parameters', 'update', 'ws']);
 
-/** Answers GET and HEAD with a file of the root, or with the index.html of a folder. */
+/** Answers GET and HEAD with a file below the root, or with the index.html of a folder. */
 export function serveFile(
   root: string,
   service: FileService,
@@ -57,7 +57,7 @@ export function* findFile(
   return placeBelow(realRoot, index, path, hidden);
 }
 
-/** Returns a file found below a root. Once open, it must still be there and must not be hidden. */
+/** Returns a file found below a root. Once open, the file must still be below the root and must not be hidden. */
 function placeBelow(root: string, file: string, path: string, hidden: PrivateFileCheck | undefined): Place {
   return {
     file,

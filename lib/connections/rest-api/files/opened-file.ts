@@ -1,13 +1,13 @@
-// Checks the real location of an open file, regardless of where its path leads before and after that. Otherwise a folder that is replaced
-// with a link between check and open would lead out of the Document Root. Also checks whether it is a file of the installation, which the
-// hub never serves.
+// Checks the real location of an open file, regardless of where its path led before opening or leads afterwards. Otherwise a folder that is
+// replaced with a link between checking and opening would lead out of the Document Root. Also checks whether the file belongs to the
+// installation, because the hub never serves such files.
 
 import type { Stats } from 'node:fs';
 import { basename, dirname, join, parse, sep } from 'node:path';
 import type { Installation, PrivateFiles } from '../../persistence.ts';
 import { entriesOf, linkOf, type Reading, realPathOf, statsOf } from './reading.ts';
 
-/** Linux shows the location of an open file here. It appends a word to the path of a deleted file. */
+/** The folder where Linux shows the location of each open file. For a deleted file, Linux appends a word to the path. */
 const descriptors = '/proc/self/fd';
 const deleted = / \(deleted\)$/;
 /** The time for which the list of the installation's files is valid. Names, including those of new files, are compared immediately. */
@@ -20,8 +20,8 @@ const copyEnd = new RegExp(`^(?:${copyMark}|\\.~?\\d+~?|\\.(?:gz|bz2|xz|zst|zip|
 const copyBegin = /^(?:(?:copy|backup) of|kopie von|copie de|copia d[ei]) /i;
 
 /**
- * Returns the real path of an open file; undefined if unknown, for example because its path leads to another file by now. Only Linux
- * reports the path of an open file; elsewhere, the original path must still lead to this file, without a link.
+ * Returns the real path of an open file; undefined if unknown, for example because the path now leads to another file. Only Linux reports
+ * the path of an open file; on other systems, the original path must still lead to this file, without a link.
  */
 export function* placeOfOpened(
   descriptor: number,
@@ -42,7 +42,7 @@ interface KnownFiles {
   readonly installation: Installation;
   readonly until: number;
   readonly ids: ReadonlySet<string>;
-  /** The names, by the real paths of their folders. */
+  /** The file names, by the real path of their folder. */
   readonly names: ReadonlyMap<string, readonly string[]>;
   readonly folders: readonly KnownFolder[];
 }
@@ -54,19 +54,19 @@ interface KnownFolder {
   readonly isDeep: boolean;
 }
 
-/** Recognizes the files of the installation by identity, so that no link, other name or mount exposes them, and by name. */
+/** Recognizes the files of the installation both by name and by identity, so that no link, other name or mount exposes them. */
 export class PrivateFileCheck {
   readonly #installation: () => Installation;
   readonly #now: () => number;
   #known: KnownFiles | undefined;
 
-  /** `now` returns milliseconds of a monotonic clock. */
+  /** `now` returns the time on a monotonic clock, in milliseconds. */
   constructor(installation: () => Installation, now = () => performance.now()) {
     this.#installation = installation;
     this.#now = now;
   }
 
-  /** Whether an open file at a real path is part of the installation. */
+  /** Returns whether an open file at a real path is part of the installation. */
   *holds(real: string, stats: Stats): Reading<boolean> {
     const { ids, names, folders } = yield* this.#knownFiles();
     if (ids.has(idOf(stats))) return true;
@@ -111,7 +111,7 @@ function* lookAt({ path, names, isDeep = false }: PrivateFiles): Reading<Found> 
   const id = stats === undefined ? '' : idOf(stats);
   if (names === undefined) return { ids: [id], paths: [path, real], folder: undefined };
   const ids: string[] = [];
-  // flow files are recognized one by one
+  // flow files are recognized individually
   if (!isDeep)
     for (const name of yield* namesIn(real)) {
       const found = names.test(name) ? yield* statsIfAny(join(real, name)) : undefined;
@@ -120,7 +120,7 @@ function* lookAt({ path, names, isDeep = false }: PrivateFiles): Reading<Found> 
   return { ids, paths: [], folder: { id, real, names, isDeep } };
 }
 
-/** Returns the real path; for a missing file, the path where it will be. */
+/** Returns the real path of a file; for a missing file, the path at which it would be created. */
 function* realPathOrName(path: string): Reading<string> {
   try {
     return yield* realPathOf(path);
@@ -133,7 +133,7 @@ function* namesIn(folder: string): Reading<string[]> {
   try {
     return (yield* entriesOf(folder)).map(({ name }) => name);
   } catch {
-    return []; // missing or unreadable
+    return []; // the file is missing or unreadable
   }
 }
 
@@ -153,7 +153,7 @@ function withSeparator(folder: string): string {
   return folder.endsWith(sep) ? folder : folder + sep;
 }
 
-/** Whether a name is the name of a file or of a copy of it. */
+/** Returns whether a name is that of a file or of a copy of this file. */
 function isNamedAs(name: string, file: string): boolean {
   if (name === file || name === `#${file}#`) return true;
   const copied = name.replace(copyBegin, '');

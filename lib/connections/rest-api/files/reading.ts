@@ -1,4 +1,4 @@
-// Readings of files as steps that run either synchronously or asynchronously, so the code that finds a file exists once.
+// File accesses as sequences of steps that run either synchronously or asynchronously, so that the code that finds a file exists only once.
 import {
   close,
   closeSync,
@@ -27,7 +27,7 @@ interface Step {
   later(): Promise<unknown>;
 }
 
-/** A sequence of steps that ends with a result. The error of a step is thrown at the point where the step was yielded. */
+/** A sequence of steps that ends with a result. If a step fails, its error is thrown at the point where the step was yielded. */
 export type Reading<T> = Generator<Step, T, unknown>;
 
 /** Runs all steps synchronously. Errors: any error from the reading. */
@@ -78,20 +78,23 @@ export const linkOf = (path: string) =>
     () => readlink(path),
   );
 
-/** Returns the stamp of a file or folder. If the stamp was settled, an equal stamp means that the file is unchanged. */
+/** Returns the stamp of a file or folder. If the stamp has settled, an equal stamp means that the file is unchanged. */
 export function stampOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 }
 
-/** File systems give two changes at the same moment the same time; some count only seconds. */
+/**
+ * The resolution of file times: file systems give two changes within one such period the same time, and some file systems only count
+ * seconds.
+ */
 const momentMs = 2000;
 
-/** Whether the next change of a file or folder will certainly change its stamp. */
+/** Returns whether the next change to a file or folder is certain to change its stamp. */
 export function isSettled({ ctimeMs }: Stats): boolean {
   return Date.now() - ctimeMs > momentMs;
 }
 
-/** Reads a small file whose name is not a link, unless its stamp is the known one. Errors: `FileError`; any file system error. */
+/** Reads a small file whose name is not a link, unless the file's stamp is the known one. Errors: `FileError`; any file system error. */
 export function* bytesUnlessSame(
   path: string,
   maxBytes: number,
@@ -137,7 +140,7 @@ export function closeDescriptor(descriptor: number): Reading<void> {
   );
 }
 
-/** Fills a buffer with bytes from a position in a file; returns their number, which is lower at the end of the file. */
+/** Fills a buffer with bytes from a position in a file; returns the number of bytes read, which is lower at the end of the file. */
 export function* readBytes(descriptor: number, buffer: Buffer, position: number): Reading<number> {
   let filled = 0;
   while (filled < buffer.length) {
@@ -156,31 +159,31 @@ function* step<T>(now: () => T, later: () => Promise<T>): Reading<T> {
   return (yield { now, later }) as T;
 }
 
-// Decides whether a file is read before its request handler returns. If so, its answer can be pipelined, but the event loop waits for the
-// disk. So the hub does this only on a local disk, and only while the disk is fast.
+// Decides whether a file is read before its request handler returns. If so, the answer can be pipelined, but the event loop waits for the
+// disk. So the hub reads before returning only from a local disk, and only while the disk is fast.
 
-/** A reading that takes longer than this is slow: the disk is spinning up, or the file system is stuck. */
+/** The duration above which a reading is slow, because the disk is spinning up or the file system is stuck. */
 const slowMs = 50;
-/** After this many slow readings within a minute, the hub reads asynchronously until the minute is over. */
+/** The number of slow readings within a minute after which the hub reads asynchronously until the minute is over. */
 const maxSlow = 3;
 /** The time for which the assessment of a disk remains valid. */
 const verdictMs = 60_000;
 
 export interface Disk {
-  /** Reads synchronously if that is fast, otherwise asynchronously. Errors: any error from the reading. */
+  /** Reads synchronously if the disk is fast, otherwise asynchronously. Errors: any error from the reading. */
   read<T>(reading: Reading<T>): T | Promise<T>;
 }
 
 /** The measurements by which a disk is assessed. */
 interface Gauges {
-  /** Milliseconds of a monotonic clock. */
+  /** Returns the time on a monotonic clock, in milliseconds. */
   now(): number;
   /**
-   * The number of times that this process has read from a disk. If this does not grow, the disk was not slow, but the processor was busy
+   * Returns how often this process has read from a disk. If the number has not grown, the disk was not slow, but the processor was busy
    * with other programs.
    */
   diskReads(): number;
-  /** The mount table of Linux; empty elsewhere. */
+  /** Returns the Linux mount table; empty on other systems. */
   mountInfo(): string;
 }
 
@@ -216,16 +219,16 @@ export function createDisk(folder: string, { now, diskReads, mountInfo }: Gauges
   };
 }
 
-// Determines from the mount table of Linux whether files are on a disk of this machine.
+// Determines from the Linux mount table whether files are on a disk of this machine.
 
-/** These file systems depend on no other machine and no other program. */
+/** The file systems that depend on no other machine or program. */
 const localTypes = new Set(
   'apfs bcachefs btrfs erofs exfat ext2 ext3 ext4 f2fs iso9660 jfs ntfs3 overlay ramfs rootfs squashfs tmpfs vfat xfs zfs'.split(
     ' ',
   ),
 );
 
-/** Whether a folder, and everything mounted below it, is on disks of this machine. It accesses no other disk for this. */
+/** Returns whether a folder, and everything mounted below it, is on disks of this machine. No other disk is accessed. */
 export function isOnLocalDisk(folder: string, mountInfo = readMountInfo): boolean {
   const mounts = mountInfo()
     .split('\n')
@@ -235,11 +238,11 @@ export function isOnLocalDisk(folder: string, mountInfo = readMountInfo): boolea
         ? []
         : [{ path: unescapeOctal(path), isLocal: localTypes.has(type) }];
     });
-  if (mounts.length === 0) return !resolve(folder).startsWith('\\\\'); // elsewhere, only network paths of Windows are known to be remote
+  if (mounts.length === 0) return !resolve(folder).startsWith('\\\\'); // only Windows network paths are known to be remote
   const isLocal = (path: string) => {
     const above = mounts.filter((mount) => isInside(path, mount.path));
     const longest = Math.max(...above.map((mount) => mount.path.length));
-    const own = above.findLast((mount) => mount.path.length === longest); // the last mount hides the earlier ones
+    const own = above.findLast((mount) => mount.path.length === longest); // the last mount hides earlier mounts
     const below = mounts.filter((mount) => isInside(mount.path, path));
     return [...(own ? [own] : []), ...below].every((mount) => mount.isLocal);
   };
@@ -255,7 +258,7 @@ function realPath(folder: string): string {
   try {
     return realpathSync.native(folder);
   } catch {
-    return folder; // it may be created later
+    return folder; // the folder may be created later
   }
 }
 
@@ -263,7 +266,7 @@ function unescapeOctal(path: string): string {
   return path.replace(/\\(\d{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
 }
 
-/** The mount table of Linux (proc_pid_mountinfo(5)); empty elsewhere. */
+/** Returns the Linux mount table (proc_pid_mountinfo(5)); empty on other systems. */
 function readMountInfo(): string {
   try {
     return readFileSync('/proc/self/mountinfo', 'utf8');

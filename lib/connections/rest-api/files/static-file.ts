@@ -1,5 +1,5 @@
-// A file as an answer, with conditional and range requests (RFC 9110 sections 13 and 14). A short part is read and sent whole, before the
-// handler returns if the disk is fast enough. A long part is sent as fast as the client reads.
+// A file as an answer, with conditional and range requests (RFC 9110 sections 13 and 14). A short part is read and sent as a whole, before
+// the handler returns if the disk is fast enough. A long part is sent as fast as the client can read.
 import { close, type Stats } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename } from 'node:path';
@@ -30,16 +30,18 @@ import { LimitError } from '../limits/limit-hits.ts';
 import { closeDescriptor, type Disk, descriptorStats, openDescriptor, type Reading, readBytes } from './reading.ts';
 
 const require = createRequire(import.meta.url);
-/** The library contains a table of thousands of types, so it is loaded with the first file. */
+/**
+ * Returns the content type for a file name. The library contains a table of thousands of types, so it is loaded only with the first file.
+ */
 const contentTypeOf: typeof contentType = (name) =>
   (require('mime-types') as typeof import('mime-types')).contentType(name);
 
-/** Maximum length in bytes of a part that is read whole. */
+/** The maximum length of a part that is read as a whole, in bytes. */
 const atOnceBytes = 256 * 1024;
-/** The error codes of the file system for a file that does not exist or that the hub may not read. */
+/** The file system error codes for a file that does not exist or that the hub may not read. */
 const missingCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM', 'ENXIO']);
 
-/** The target of a path: a file, or another path. `check` examines the file once it is open. Errors: `not-found`. */
+/** The target of a path: a file, or another path. `check` examines the file once the file is open. Errors: `not-found`. */
 export type Place =
   | { readonly file: string; check?(descriptor: number, stats: Stats): Reading<void> }
   | { readonly location: string };
@@ -101,7 +103,7 @@ export async function replyFile(
   }
 }
 
-/** Finds the answer to a path. Errors: any error from `locating`, `not-found`, `precondition-failed`, and those of the file system. */
+/** Finds the answer to a path. Errors: any error from `locating`; `not-found`, `precondition-failed`; any file system error. */
 function* findAnswer(
   path: string,
   locating: Reading<Place>,
@@ -177,11 +179,11 @@ function writeValidators(response: HttpResponse, { etag, modified }: StaticFile)
   return response.writeHeader('Cache-Control', 'no-cache');
 }
 
-// Sends a file piece by piece, as fast as the client reads.
+// Sends a file piece by piece, as fast as the client can read.
 
 const chunkBytes = 64 * 1024;
 
-/** Sends a part of an open file and closes the file. It cuts the connection if the file is shorter than announced. */
+/** Sends a part of an open file and closes the file. Cuts the connection if the file is shorter than announced. */
 async function streamFile(
   exchange: Exchange,
   descriptor: number,

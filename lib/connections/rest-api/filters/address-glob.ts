@@ -1,15 +1,16 @@
-// Globs of addresses: `*` matches any text within a segment, `**` any text, and `**/` after a slash also no segment. A filter follows all
-// possible matches in parallel, with one bit per position in the glob, so it takes at most the length of the address times that of the glob.
+// Globs of addresses: `*` matches any characters within a segment, `**` any characters at all, and `**/` after a slash also matches no
+// segment. A filter follows all possible matches in parallel, with one bit per position in the glob, so its cost is bounded by the length
+// of the address times the length of the glob.
 
 import type { Pattern } from '../../../wire/pattern.ts';
 import { anyOf, createFilter, type Filter, filterOf, textWork } from './filter.ts';
 
 const slash = 0x2f;
 const bitsPerWord = 32;
-/** The cost of 32 positions, in the unit of filters. */
+/** The cost of 32 positions, in the unit of `Filter.work`. */
 const wordWork = 0.25;
 
-/** Creates the filter of a glob. */
+/** Creates the filter for a glob. */
 export function createGlobFilter(glob: string): Filter {
   const [start = '', end, ...more] = glob.split('*');
   if (glob === '**') return filterOf(textWork, () => true);
@@ -19,7 +20,7 @@ export function createGlobFilter(glob: string): Filter {
   return createPlacesFilter(tokensOf(glob));
 }
 
-/** Creates the filter of a single `*` between two texts. */
+/** Creates the filter for a single `*` between two literal strings. */
 function createSegmentFilter(start: string, end: string): Filter {
   return filterOf(textWork, (address) => {
     const last = address.length - end.length;
@@ -37,13 +38,13 @@ function tokensOf(glob: string): string[] {
 
 const isStar = (token: string): boolean => token.startsWith('*');
 
-// The first rows in the table of a glob; the rows of its characters follow. The first row is empty.
+// The first rows in the table of a glob, followed by one row for each of its characters. The first row is empty.
 const folderRow = 1;
 const textRow = 2;
 const segmentRow = 3;
 const firstCharacterRow = 4;
 
-/** Creates the filter of any glob. A position is the number of the next token. */
+/** Creates the filter for any glob. A position is the number of the next token. */
 function createPlacesFilter(tokens: readonly string[]): Filter {
   const start = tokens.slice(0, tokens.findIndex(isStar)).join('');
   const rest = tokens.slice(start.length);
@@ -58,7 +59,7 @@ function createPlacesFilter(tokens: readonly string[]): Filter {
   /** Lets stars match nothing: adds the positions after them. `added` contains the new positions. */
   const skip = () => {
     for (let times = 0; times < 2; times++) {
-      let carry = 0; // at most two in a row: `**/` and then `*` or `**`
+      let carry = 0; // at most two stars follow each other: `**/` and then `*` or `**`
       for (let word = 0; word < words; word++) {
         const from = (places[word]! & table[texts + word]!) | (added[word]! & table[folders + word]!);
         added[word] = (from << 1) | carry;
@@ -125,11 +126,11 @@ function tableOf(tokens: readonly string[], words: number) {
   return { table, characters };
 }
 
-// Address patterns sent by clients: globs and regular expressions. All match in linear time, so no pattern can block the hub.
+// Address patterns sent by clients: globs and regular expressions. All of them match in linear time, so no pattern can block the hub.
 
 /**
- * Creates the filter of patterns, at least one of which must match; their regular expressions have at most `maxSteps` steps in total.
- * Without patterns, it matches nothing. Errors: `bad-request` for a bad regex.
+ * Creates a filter that passes addresses matched by at least one of the patterns, whose regular expressions have at most `maxSteps` steps
+ * in total. Without patterns, the filter passes nothing. Errors: `bad-request` for a bad regex.
  */
 export function createPatternFilter(patterns: readonly Pattern[], maxSteps: number): Filter {
   const addresses = new Set(patterns.filter(isAddress));
@@ -142,7 +143,7 @@ export function createPatternFilter(patterns: readonly Pattern[], maxSteps: numb
   return anyOf(filters);
 }
 
-/** Whether a pattern is the address of one parameter. */
+/** Returns whether a pattern is the address of a single parameter. */
 export function isAddress(pattern: Pattern): pattern is string {
   return typeof pattern === 'string' && !pattern.includes('*');
 }

@@ -1,5 +1,6 @@
-// Address filters (D-05): case-sensitive regular expressions that may match anywhere. One match is enough; without filters, everything
-// passes. Patterns from clients run on a linear-time engine with bounded programs, so no pattern can block the hub.
+// Address filters (D-05): case-sensitive regular expressions that may match anywhere in the address. One matching expression is enough;
+// without filters, everything passes. Patterns from clients run on a linear-time engine with bounded programs, so no pattern can block the
+// hub.
 
 import { HubError } from '../../../model/error.ts';
 import { compileOwnRegex, compileRegex, ownPatternSteps, type Regex, type RegexMistake } from '../../../regex/regex.ts';
@@ -9,21 +10,21 @@ import { LimitError } from '../limits/limit-hits.ts';
 /** Returns whether an address passes. */
 export interface Filter {
   (address: string): boolean;
-  /** The cost of a test, in steps of a regular expression. A text comparison costs about 0.1. */
+  /** The cost of a test, in regular expression steps. A string comparison costs about 0.1. */
   readonly work: number;
 }
 
 const maxPatterns = limits.filters.default;
-/** Enough for the longest address (D-01) with every character escaped. */
+/** The maximum length of a pattern, which suffices for the longest address (D-01) with every character escaped. */
 const maxPatternLength = limits.patternLength.default;
-/** The cost of a text comparison. */
+/** The cost of a string comparison. */
 export const textWork = 0.1;
 
 export function filterOf(work: number, matches: (address: string) => boolean): Filter {
   return Object.assign(matches, { work });
 }
 
-/** Creates the filter of patterns that a client sent as `name`, with at most `maxSteps` steps in total. Errors: `bad-request`. */
+/** Creates the filter for patterns that a client sent as `name`, with at most `maxSteps` steps in total. Errors: `bad-request`. */
 export function createFilter(patterns: readonly string[], maxSteps: number, name = 'filter'): Filter {
   if (patterns.length === 0) return filterOf(textWork, () => true);
   if (patterns.length > maxPatterns)
@@ -42,7 +43,7 @@ export function createFilter(patterns: readonly string[], maxSteps: number, name
   return anyOf(filters);
 }
 
-/** Creates the filter of patterns in the settings, which were checked when the file was loaded. */
+/** Creates the filter for patterns from the settings, which were checked when the file was loaded. */
 export function createConfiguredFilter(patterns: readonly string[]): Filter {
   if (patterns.length === 0) return filterOf(0, () => true);
   return anyOf(patterns.map((pattern) => toFilter(pattern, compileOwnRegex(pattern))));
@@ -94,7 +95,7 @@ function tooManySteps(name: string, maxSteps: number, steps: number): LimitError
   );
 }
 
-/** Texts that need no engine: matched at the start, at the end, or anywhere. */
+/** Patterns that need no engine: literal strings, matched at the start, at the end, or anywhere. */
 const plainText = /^(\^?)((?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])*)(\$?)$/;
 
 function isText(pattern: string): boolean {
@@ -102,7 +103,7 @@ function isText(pattern: string): boolean {
 }
 
 /**
- * Returns the filter of plain text, because most patterns look like `desk/`, `^desk/` or `/lamp$`; undefined if the pattern needs an
+ * Returns the filter for a literal string, because most patterns look like `desk/`, `^desk/` or `/lamp$`; undefined if the pattern needs an
  * engine.
  */
 function findText(pattern: string): Filter | undefined {
