@@ -1,4 +1,4 @@
-// The database of the audit and the log, `audit.db`. It deletes the oldest rows when they are too old or when it is too large.
+// The database of the audit and the log, `audit.db`. The oldest rows are deleted when they are too old or when the database is too large.
 import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type LogEntry, type LogLevel, logLevels } from '../../../model/reports/log-entry.ts';
@@ -40,11 +40,11 @@ import { EntryAges } from './find-entries.ts';
 const pruneEveryMs = 60_000;
 const prunedRows = 10_000;
 const prunedBlocks = 40;
-/** At this share of its maximum size, the database deletes its oldest rows, up to `forgottenShare` of all rows. */
+/** The database deletes its oldest rows, up to `forgottenShare` of all rows, once this share of its maximum size is in use. */
 const fullShare = 0.9;
 const forgottenShare = 0.1;
 
-/** The size of a row without its texts but with its index entry; and the size of pages that a batch writes only partly. */
+/** The size of a row, including its index entry but not its strings, and the size of the pages that a batch fills only partly. */
 const rowBytes = 64;
 const spareBytes = 64 * 1024;
 
@@ -70,7 +70,7 @@ const numbers: readonly NumberColumns[] = [
 ];
 
 export class AuditDatabase {
-  /** One sentence per loss found when it was opened, with the reason. */
+  /** The losses found when the database was opened: one sentence per loss, with the reason. */
   readonly losses: readonly string[];
   readonly #folder: string;
   readonly #files: WrittenFiles;
@@ -94,8 +94,8 @@ export class AuditDatabase {
       let dropped = 0;
       let damaged = 0;
       inTransaction(this.#database, () => {
-        if (isTable(this.#database, 'entry')) this.#database.exec('ALTER TABLE entry RENAME TO entry_row'); // so had an earlier version
-        this.#database.exec(tables); // it had fewer
+        if (isTable(this.#database, 'entry')) this.#database.exec('ALTER TABLE entry RENAME TO entry_row'); // its earlier name
+        this.#database.exec(tables); // an earlier version had fewer tables
         dropped = dropOutOfRange(this.#database, numbers);
         if (isSuspect || isSmall(path))
           damaged = dropDamaged(this.#database, 'entry_block', ['n'], blockColumns, areWhole, isWhole);
@@ -113,7 +113,7 @@ export class AuditDatabase {
     }
   }
 
-  /** Reads the data for the hub without changing the database. Errors: any SQLite error, `DamagedError`. */
+  /** Reads the data that the hub needs, without changing the database. Errors: any SQLite error, `DamagedError`. */
   static read(path: string, { isRead, isSuspect }: Pick<OpenAudit, 'isRead' | 'isSuspect'>): HeldAudit {
     const database = readDatabase(path);
     try {
@@ -135,8 +135,8 @@ export class AuditDatabase {
   }
 
   /**
-   * Writes a batch in one transaction, without rows that the database refuses. When it returns, the batch is on disk. Errors: any SQLite
-   * error, `DamagedError`.
+   * Writes a batch in one transaction and omits rows that the database refuses. When `write` returns, the batch is on disk. Errors: any
+   * SQLite error, `DamagedError`.
    */
   write(batch: AuditBatch, now = readClocks()): void {
     this.#files.expectWhole();
@@ -158,7 +158,7 @@ export class AuditDatabase {
     return (this.#statement(select).get() as { time: number } | undefined)?.time;
   }
 
-  /** Empties the log and leaves its space to the values. Errors: any SQLite error. */
+  /** Empties the log and frees its disk space for the values. Errors: any SQLite error. */
   emptyLog(): void {
     emptyLog(this.#database, true);
   }
@@ -199,7 +199,7 @@ export class AuditDatabase {
     this.#putEntry.run(BigInt(n), BigInt(Math.trunc(time)), kind, user, address, type, old, now, BigInt(count), cause);
   }
 
-  /** Deletes some of the rows that are too old or too many. */
+  /** Deletes a limited number of the rows that are too old or in excess. */
   #prune(): void {
     if (this.#isLarge()) this.#forgetOldest();
     const now = this.#ages.ran;
@@ -254,7 +254,10 @@ export class AuditDatabase {
 }
 
 const blockEntries = 'SELECT coalesce(sum(count), 0) FROM entry_block';
-/** Selects the number up to which entries exceed a count; the number of a block is that of its last entry. */
+/**
+ * Selects the number of the last entry to delete, so that at least the given number of entries is deleted. The number of a block is that of
+ * its last entry.
+ */
 const lastOfOldest = `
   SELECT last FROM (
     SELECT last, sum(count) OVER (ORDER BY last) AS counted FROM (
@@ -263,7 +266,7 @@ const lastOfOldest = `
     )
   ) WHERE counted > ? ORDER BY last LIMIT 1`;
 
-/** The maximum number of bytes of a number or a boolean. */
+/** The maximum number of bytes that a number or a boolean takes. */
 const numberBytes = 9;
 
 /** Returns the approximate size of a batch in the write-ahead log. */
@@ -321,7 +324,7 @@ function endOf({ seen, isClean, count }: Run) {
   return { endedAt: seen, isClean, count };
 }
 
-/** Stores integers and booleans as integers: SQLite would store each JavaScript number as a float. */
+/** Returns integers and booleans as bigints, because SQLite would store a JavaScript number as a float. */
 function stored(type: ValueType | '', value: Value | undefined): string | Uint8Array | number | bigint | null {
   if (value === undefined) return null;
   if (typeof value === 'string') return storedText(value);

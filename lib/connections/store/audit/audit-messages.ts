@@ -6,25 +6,25 @@ import type { KeptLog } from '../../persistence.ts';
 import type { PackedRows } from '../packed-rows.ts';
 import type { OpenedStored, Written } from '../thread/values/values-messages.ts';
 
-/** An entry of the audit. The queue may add further changes to its count and write it again. */
+/** An audit entry. The queue may count further changes in an entry and write the entry again. */
 export interface AuditRow {
-  /** 0 until it is first sent to the thread. */
+  /** 0 until the entry is first sent to the thread. */
   n: number;
   readonly time: number;
   readonly kind: AuditKind;
   readonly user: string;
   readonly address: string;
-  /** The type of a parameter; empty for other entries. */
+  /** The type of a parameter; empty for an entry without a parameter. */
   readonly type: ValueType | '';
   readonly before: Value | undefined;
   after: Value | undefined;
   count: number;
   readonly cause: string;
-  /** Whether it counts further changes and is therefore written again. */
+  /** Whether the entry counts further changes and is therefore written again. */
   readonly isCounting?: boolean;
 }
 
-/** Packed entries. `entries` is JSON as UTF-8; numbers and times are those of the first and last entries. */
+/** Packed entries. `entries` is UTF-8 encoded JSON; the numbers and times are those of the first and the last entry. */
 export interface EntryBlock {
   readonly n: number;
   readonly last: number;
@@ -39,7 +39,7 @@ export interface OpenAudit {
   readonly folder: string;
   /** The maximum size of the database. */
   readonly maxBytes: number;
-  /** The thread deletes older entries; Infinity if there is none. */
+  /** The age, in milliseconds, from which the thread deletes entries; Infinity to keep all entries. */
   readonly keepMs: number;
   /** Whether to return the log of earlier runs. */
   readonly isRead: boolean;
@@ -55,14 +55,14 @@ export interface AuditBatch {
   readonly run: Run;
 }
 
-/** A batch in transit. Its rows are packed cells of `cellsOf`. */
+/** A batch in transit. Its rows are cells from `cellsOf`, packed. */
 export type PackedAuditBatch = Omit<AuditBatch, 'rows'> & { readonly rows: PackedRows };
 
-/** The last known run of the hub. */
+/** The last recorded run of the hub. */
 export interface Run {
-  /** When the hub was last known to run, in milliseconds since 1970. */
+  /** The last time at which the hub was known to be running, in milliseconds since 1970. */
   readonly seen: number;
-  /** Whether it then ended cleanly. */
+  /** Whether the run ended cleanly. */
   readonly isClean: boolean;
   /** Identifies the numbering of the log. */
   readonly count: string;
@@ -76,12 +76,12 @@ export type AuditRequest =
 export type OpenedAudit = OpenedStored<HeldAudit>;
 
 export interface HeldAudit {
-  /** The highest number of an audit entry, and of a log entry; 0 if there is none. */
+  /** The highest numbers of an audit entry and of a log entry; 0 if there are no entries. */
   readonly lastEntry: number;
   readonly lastLog: number;
   /** Undefined if no run has been recorded yet. */
   readonly run: Run | undefined;
-  /** The newest entries of the log; undefined if they were not requested, or there are none. */
+  /** The newest entries of the log; undefined if the log was not requested or is empty. */
   readonly log: KeptLog | undefined;
 }
 

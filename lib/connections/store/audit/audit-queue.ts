@@ -1,45 +1,51 @@
-// The queue of audit entries for the disk. Up to a rate, each change has a separate entry. Above it, and while many entries wait, changes
-// by one user to one address within a second share an entry, with the value before the first and the value after the last. Reports from
-// other hubs have separate rates, so they cannot displace local entries: above these rates, changes are counted by hub and address, and
-// above a second bound by hub alone.
+// The queue of audit entries that wait for the disk. Up to a certain rate, each change gets its own entry. Above this rate, and while many
+// entries are waiting, changes by one user to one address within a second share an entry, with the value before the first change and the
+// value after the last one. Reports from other hubs have their own rates, so they cannot displace local entries: above these rates, changes
+// are counted by hub and address and, above a second threshold, by hub alone.
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { AuditRow } from './audit-messages.ts';
 import { cut, rowOf, rowOfLost, rowOfReported, rowOfReportedLost } from './audit-tables.ts';
 
-/** The maximum rate at which each local change gets a separate entry. */
+/** The maximum rate at which each local change gets its own entry. */
 export const exactRowsPerSecond = 5000;
-/** The same rate for writes that other hubs make on this hub, and for changes that they report for their own parameters. */
+/** The same rate for writes that other hubs make on this hub, and for changes of their own parameters that other hubs report. */
 export const exactWritesPerSecond = 2000;
 export const exactReportsPerSecond = 500;
-/** The maximum number of entries per second that count reported changes by hub and address, besides those that count by hub alone. */
+/**
+ * The maximum number of entries per second that count reported changes by hub and address; entries that count by hub alone are not
+ * included.
+ */
 export const countedReportsPerSecond = 1000;
-/** The maximum number of hubs that are counted separately in a second. */
+/** The maximum number of hubs that are counted separately within a second. */
 const maxHubs = 300;
-/** The maximum number of waiting entries. Further changes that cannot be added to a waiting entry are lost, and their number is kept. */
+/**
+ * The maximum number of waiting entries. Further changes that cannot be counted in a waiting entry are lost, and the number of lost changes
+ * is recorded.
+ */
 export const maxWaitingRows = 50_000;
 /** The maximum number of entries in one transaction. */
 export const maxBatchRows = 5000;
 
-/** An entry that counts further changes; `at`: its last position in the queue. */
+/** An entry that counts further changes. `at` is its last position in the queue. */
 interface Counting {
   readonly row: AuditRow;
   at: number;
 }
 
-/** Entries by user or reporting hub, and by address or another key. */
+/** Entries by user or reporting hub, then by address or another key. */
 type Counted = Map<Origin | string, Map<Parameter | string, Counting>>;
 
 export class AuditQueue {
   #waiting: AuditRow[] = [];
-  /** The number of entries taken so far, which is the position of the first waiting one. */
+  /** The number of entries taken so far, which is the position of the first waiting entry. */
   #taken = 0;
   #lastNumber = 0;
   #second = 0;
   #inSecond = 0;
   /** Entries of the current second that count further changes, by user and address. */
   readonly #counting: Counted = new Map();
-  /** Entries for reports from other hubs in the current second of this hub's clock, by hub. */
+  /** This second's entries for reports from other hubs, by hub. The clock of this hub determines the second. */
   readonly #reported: Counted = new Map();
   #reportedSecond = 0;
   #writesInSecond = 0;
@@ -60,7 +66,7 @@ export class AuditQueue {
     return this.#waiting.length;
   }
 
-  /** Makes the numbers of new entries continue after `n`. */
+  /** Numbers new entries from `n` + 1. */
   startAfter(n: number): void {
     this.#lastNumber = Math.max(this.#lastNumber, n);
   }
@@ -74,7 +80,7 @@ export class AuditQueue {
     }
   }
 
-  /** Adds an entry before all waiting ones. */
+  /** Adds an entry before all waiting entries. */
   addFirst(row: AuditRow): void {
     this.#waiting.unshift(row);
     this.#taken--;
@@ -125,7 +131,7 @@ export class AuditQueue {
     }
   }
 
-  /** Takes the oldest entries. An entry that counts further changes is queued again. */
+  /** Takes the oldest entries. An entry that is still counting changes is queued again. */
   take(): AuditRow[] {
     if (this.#lost > 0 && this.#waiting.length < maxWaitingRows / 2) this.#reportLost();
     const taken = this.#waiting.splice(0, maxBatchRows);

@@ -1,4 +1,4 @@
-// The tables of audit.db: the audit and the log. People can read them with any tool.
+// The tables of audit.db: the audit and the log. Any SQLite tool can read these tables.
 import type { Change, Origin } from '../../../model/parameter.ts';
 import { beginningOf } from '../../../model/printable.ts';
 import { describeEnd } from '../../../model/reports/log-entry.ts';
@@ -42,13 +42,13 @@ export const tables = `
   ) STRICT;
   CREATE TABLE IF NOT EXISTS age_mark (ran INTEGER PRIMARY KEY, n INTEGER NOT NULL) STRICT;`;
 
-/** The size at which the write-ahead log is emptied; the file keeps this size. */
+/** The size to which the write-ahead log may grow before it is emptied; the file stays at this size. */
 export const logBytes = 512 * 1024;
-/** Texts of entries are cut at this many UTF-16 code units. */
+/** The length, in UTF-16 code units, to which strings in entries are truncated. */
 const maxTextUnits = 500;
-/** The number of log entries that are kept: the newest ones. */
+/** The number of log entries that are kept; older ones are deleted. */
 export const keptLogEntries = 10_000;
-/** The number of log entries that the hub loads at startup: the newest ones, as many as it shows. */
+/** The number of log entries that the hub loads at startup, starting from the newest; the hub shows no more than this many. */
 export const readLogEntries = 2000;
 
 // Creates entries of the audit.
@@ -75,14 +75,17 @@ export function rowOf({ parameter: { address, type }, time, origin, previous, va
   };
 }
 
-/** Returns the name of a client or a connection. For another hub, it may also be a rule that the hub reports as the writer. */
+/**
+ * Returns the name of a client or a connection. If the change comes from another hub, the name may also be that of a rule that this hub
+ * reports as the writer.
+ */
 function userOf(origin: Origin): string {
   const { kind, name, reportedBy } = origin;
   if (reportedBy === undefined || kind === 'client' || kind === 'connection') return writerName(origin);
   return writerName({ ...origin, name: `${kind} ${name}` });
 }
 
-/** Creates the entry of an audit event of the hub itself. */
+/** Creates the entry for an audit event in the hub itself. */
 export function rowOfEvent(
   { kind, user, address, before, after, cause, count = 1 }: AuditEvent,
   time: number,
@@ -101,7 +104,7 @@ export function rowOfEvent(
   };
 }
 
-/** Creates the entry for a start of the hub, with the end of the previous run. */
+/** Creates the entry for a start of the hub, which also records how the previous run ended. */
 export function rowOfStart(
   hub: Pick<HubPort, 'version' | 'startedAt'>,
   held: HeldAudit | undefined,
@@ -120,12 +123,12 @@ export function rowOfLost(time: number, count: number): AuditRow {
   return { ...nothing, n: 0, time, kind: 'lost', user: 'hub', count, cause };
 }
 
-/** Creates one entry for the changes of a parameter within a second, as reported by another hub. Empty `hub`: any further hub. */
+/** Creates one entry for all changes of a parameter that another hub reports within a second. An empty `hub` stands for any further hub. */
 export function rowOfReported(change: Change, hub: string): AuditRow {
   return { ...rowOf(change), user: reporterOf(hub), cause: 'of one or more users, counted together' };
 }
 
-/** Creates one entry for changes that another hub reports within a second if they are too many to be recorded separately. */
+/** Creates one entry for changes that another hub reports within a second if there are too many to record separately. */
 export function rowOfReportedLost(time: number, hub: string): AuditRow {
   const cause = 'more changes from this origin within a second than are stored';
   return { ...nothing, n: 0, time, kind: 'lost', user: reporterOf(hub), count: 1, cause };
@@ -156,7 +159,7 @@ export function rowOfCells(cells: readonly Cell[]): AuditRow {
   return { n, time, kind, user, address, type, before, after, count, cause } as AuditRow;
 }
 
-/** Cuts long texts. */
+/** Truncates long strings. */
 export function cut<Kind extends Value | undefined>(value: Kind): Kind {
   if (typeof value !== 'string' || value.length <= maxTextUnits) return value;
   return `${beginningOf(value, maxTextUnits)}…` as Kind;

@@ -1,5 +1,6 @@
-// Many entries of changes share a row of `entry_block`: with thousands of entries per second, the hub's thread packs them, and the audit
-// thread writes few rows. The entries of a block are JSON, so that SQLite can show each of them; a checksum detects damage.
+// Many change entries share a row of `entry_block`: when there are thousands of entries per second, the hub's thread packs the entries, so
+// that the audit thread writes only a few rows. A block contains its entries as JSON, so that SQLite can show each entry; a checksum
+// detects damage.
 
 import { crc32 } from 'node:zlib';
 import { isTime } from '../../../model/time/iso-time.ts';
@@ -12,12 +13,12 @@ const leastEntries = 16;
 const mostEntries = 500;
 
 interface PackedEntries {
-  /** The entries with a separate row. */
+  /** The entries that get their own rows. */
   readonly rows: readonly AuditRow[];
   readonly blocks: readonly EntryBlock[];
 }
 
-/** Packs consecutive entries whose numbers and times grow. */
+/** Packs entries into blocks. Within a block, numbers increase and times never decrease. */
 export function packEntries(all: readonly AuditRow[]): PackedEntries {
   const rows: AuditRow[] = [];
   const blocks: EntryBlock[] = [];
@@ -45,13 +46,13 @@ export function packEntries(all: readonly AuditRow[]): PackedEntries {
   return { rows, blocks };
 }
 
-/** The usual maximum size of the JSON of the block in progress. */
+/** The usual maximum size of a block's JSON while the block is being written. */
 const json = new JsonBytes(32 * 1024);
 const code = { '[': 0x5b, ']': 0x5d, ',': 0x2c } as const;
 
 /**
- * Writes `[number, time, kind, user, address, type, before, after]`, and a cause if there is one. Number and time are relative to the block.
- * Returns false for an entry that needs a separate row.
+ * Writes `[number, time, kind, user, address, type, before, after]`, and a cause if there is one. The number and the time are relative to
+ * the first entry in the block. Returns false if the entry needs its own row.
  */
 function pack(row: AuditRow, n: number, since: number, isFirst: boolean): boolean {
   const { time, kind, before, after, cause } = row;
@@ -74,7 +75,7 @@ function pack(row: AuditRow, n: number, since: number, isFirst: boolean): boolea
   return true;
 }
 
-/** Returns whether SQLite reads the value from JSON exactly as from a row. */
+/** Returns whether SQLite reads the same value from JSON as from a separate row. */
 function isPackable({ type }: AuditRow, value: AuditRow['after']): boolean {
   if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed();
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return true;
@@ -89,7 +90,10 @@ function putValue({ type }: AuditRow, value: AuditRow['after']): void {
   else json.putText(value === undefined ? 'null' : value ? '1' : '0');
 }
 
-/** The names in the last entry of each address, because they repeat: `,"change","api 10.0.0.3","desk/lamp","B",`. */
+/**
+ * The names in the last entry for each address as JSON, because entries often repeat these names: `,"change","api
+ * 10.0.0.3","desk/lamp","B",`.
+ */
 const known = new Map<string, Pick<AuditRow, 'kind' | 'user' | 'type'> & { readonly text: string }>();
 const mostKnown = 1000;
 
@@ -113,7 +117,7 @@ export const blockTable = `
       coalesce(one.value ->> 8, '') AS cause
     FROM entry_block, json_each(iif(json_valid(entries), entries, '[]')) AS one WHERE one.type = 'array';`;
 
-/** An entry in its stored form. */
+/** A stored entry. */
 export interface StoredEntry extends Omit<AuditRow, 'before' | 'after' | 'isCounting'> {
   readonly before: string | Uint8Array | number | null;
   readonly after: string | Uint8Array | number | null;

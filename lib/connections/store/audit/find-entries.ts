@@ -13,8 +13,8 @@ import { areWhole, blockColumns, isWhole, type StoredBlock, type StoredEntry, un
 /** The search checks its time limit after this many rows. */
 const checkEvery = 1000;
 
-/** Skips rows that a user has edited to invalid values, so the others remain readable. */
-const isRow = isWithin('count', '+n'); // as an expression, so that times are looked up by index
+/** Skips rows that a user has edited to contain invalid values, so that all other rows remain readable. */
+const isRow = isWithin('count', '+n'); // as an expression, so that SQLite looks up times by index
 const kinds = auditKinds.map((one) => `'${one}'`).join(', ');
 const inRange = (column: string) =>
   `CASE WHEN typeof(${column}) <> 'integer' OR ${isWithin('integer', column)} THEN ${column} END AS ${column}`;
@@ -26,7 +26,7 @@ interface FoundEntries {
   readonly hasMore: boolean;
 }
 
-/** Reads at most one page; `check` is called repeatedly and throws when the search takes too long. Errors: any SQLite error. */
+/** Reads at most one page; `check` is called repeatedly and throws if the search takes too long. Errors: any SQLite error. */
 export function findEntries(database: DatabaseSync, question: AuditQuestion, check: () => void): FoundEntries {
   const { address, limit } = question;
   const glob = address === undefined ? undefined : globToRegExp(address);
@@ -50,7 +50,7 @@ export function findEntries(database: DatabaseSync, question: AuditQuestion, che
   return { entries, hasMore: false };
 }
 
-/** Yields the entries with a separate row that may match, newest first. */
+/** Yields the matching candidates among the entries with their own rows, newest first. */
 function* findRows(database: DatabaseSync, table: string, question: AuditQuestion): Iterable<StoredEntry> {
   const bounds = boundsOf(database, table, question);
   if (bounds === undefined) return;
@@ -59,7 +59,7 @@ function* findRows(database: DatabaseSync, table: string, question: AuditQuestio
   yield* database.prepare(sql).iterate(...bounds, ...values) as Iterable<object> as Iterable<StoredEntry>;
 }
 
-/** Yields the entries in blocks, and undefined for each block. A block without the searched texts is not unpacked. */
+/** Yields the entries in blocks, and `undefined` once per block. Blocks that do not contain the searched strings are not unpacked. */
 function* findInBlocks(database: DatabaseSync, question: AuditQuestion): Iterable<StoredEntry | undefined> {
   const { from, to, before = Number.MAX_SAFE_INTEGER, address = '', user = '', kind, text = '' } = question;
   const likes = [quote(address.split('*')[0]!), quote(user), isOfBoolean(text) ? '' : quote(text)].map(containing);
@@ -100,17 +100,20 @@ function* newestFirst(
   }
 }
 
-/** Returns text as it appears within JSON. */
+/** Returns a string in the form in which it appears within JSON. */
 function quote(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Returns whether the searched text may be part of a boolean, which is stored as a number. */
+/** Returns whether the searched string may be part of `true` or `false`, because booleans are stored as numbers. */
 function isOfBoolean(text: string): boolean {
   return ['true', 'false'].some((name) => name.includes(text.toLowerCase()));
 }
 
-/** Selects the first entry from a time on, or the last one up to it. Entries within `slackMs` may be out of the order of their times. */
+/**
+ * Selects the first entry at or after a time, or the last entry at or before it. Entries less than `slackMs` apart may be out of
+ * chronological order.
+ */
 function firstFrom(table: string): string {
   const oldest = `SELECT time FROM ${table} WHERE time >= ?1 AND ${isRow} ORDER BY time LIMIT 1`;
   return `SELECT min(n) AS n FROM ${table} WHERE time <= (${oldest}) + ${slackMs} AND time >= ?1 AND ${isRow}`;
@@ -121,7 +124,7 @@ function lastUpTo(table: string): string {
   return `SELECT max(n) AS n FROM ${table} WHERE time >= (${newest}) - ${slackMs} AND time <= ?1 AND ${isRow}`;
 }
 
-/** Returns the range of numbers of the entries in the time range; undefined if there are none. */
+/** Returns the numbers of the first and the last entry in the time range; undefined if the range has no entries. */
 function boundsOf(
   database: DatabaseSync,
   table: string,
@@ -143,7 +146,9 @@ function boundsOf(
   return [first, before === undefined ? last : Math.min(last, before - 1)];
 }
 
-/** Returns the number up to which entries may be out of the order of their times: the clock was set back, or another hub reported them. */
+/**
+ * Returns the number up to which entries may be out of chronological order, because the clock was set back or another hub reported them.
+ */
 function disorderedOf(database: DatabaseSync): number {
   const isNoted = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'age'").get() !== undefined;
   if (!isNoted) return Number.POSITIVE_INFINITY;
@@ -172,22 +177,25 @@ function conditionsOf({ from, to, address, user, kind, text }: AuditQuestion): [
   return [where, values];
 }
 
-/** Returns an SQLite glob that matches at least the addresses of the hub's glob. In SQLite's globs a slash is an ordinary character. */
+/**
+ * Returns an SQLite glob that matches at least the addresses that the hub's glob matches. In SQLite's globs a slash is an ordinary
+ * character.
+ */
 function wider(glob: string): string {
   return glob.replace(/[[?]/g, '[$&]').replace(/\*\*\/|\*+/g, '*');
 }
 
-/** Returns an SQL expression for the shown form of a value: booleans are searched as true and false. */
+/** Returns an SQL expression for a value as people see it, because a search for `true` or `false` must find booleans. */
 function shown(column: string): string {
   return `CASE WHEN type <> 'B' THEN ${column} WHEN ${column} = 1 THEN 'true' WHEN ${column} = 0 THEN 'false' END`;
 }
 
-/** Returns a LIKE pattern. LIKE ignores case for ASCII only, so other characters become wildcards. */
+/** Returns a LIKE pattern. LIKE ignores case only in ASCII, so all other characters become wildcards. */
 function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&').replace(/[^ -~]+/g, '%')}%`;
 }
 
-/** Creates the exact filter, because LIKE may match too much. */
+/** Creates the exact filter, which is needed because LIKE may match too much. */
 function searchOf({ user = '', text = '' }: AuditQuestion): (entry: AuditEntry) => boolean {
   const has = (value: Value | undefined, part: string) =>
     String(value ?? '')
@@ -223,14 +231,14 @@ function typed(type: ValueType | '', stored: string | Uint8Array | number | null
   return type === 'B' ? stored === 1 : readStored(stored);
 }
 
-// The age of entries: from time to time, marks record the newest entry on the clock that determines ages. The times of entries cannot be
-// used, because the wall clock may have been set.
+// The age of entries. From time to time, a mark records the newest entry and the current time of the clock that determines ages. The
+// times of the entries cannot be used, because the wall clock may have been set.
 
-/** Entries are deleted at most this share of `keep` too late. Marks are at least a minute apart. */
+/** The maximum delay of a deletion, as a share of `keep`. Marks are at least a minute apart. */
 const markShare = 1 / 100;
 const leastMarkMs = 60_000;
 const longestMarkMs = 3_600_000;
-/** Entries within a second may be out of the order of their times. */
+/** Entries that are at most a second apart may be out of chronological order. */
 const slackMs = 1000;
 
 export class EntryAges {
@@ -258,12 +266,12 @@ export class EntryAges {
     this.#lastTime = this.#last().time;
   }
 
-  /** The milliseconds that the hub had run at the time of the last entries. */
+  /** How long the hub had been running at the time of the last entries, in milliseconds. */
   get ran(): number {
     return this.#clock.kept.ran;
   }
 
-  /** Notes the entries of this transaction, in their order. */
+  /** Records the entries in this transaction, in order. */
   note(rows: readonly AuditRow[], blocks: readonly EntryBlock[], now: ClockReading): void {
     const ordered = blocks.length === 0 ? rows : [...rows, ...blocks].sort((one, other) => one.n - other.n);
     for (const one of ordered) {
@@ -279,7 +287,7 @@ export class EntryAges {
     this.#lastMark = ran;
   }
 
-  /** Returns the number up to which entries are too old; 0 if there is none. Call it within a transaction. */
+  /** Returns the number up to which entries are too old; 0 if no entries are. Call `takeTooOld` within a transaction. */
   takeTooOld(): number {
     if (!Number.isFinite(this.#keepMs)) return 0;
     const mark = this.#read<{ ran: number; n: number }>(
@@ -291,7 +299,7 @@ export class EntryAges {
     return mark.n;
   }
 
-  /** Adopts entries without marks. Their ages are derived from their times, up to when the hub last ran. */
+  /** Adopts entries without marks. Their ages are derived from their times and from when the hub was last running. */
   #begin({ wall }: ClockReading): KeptAge {
     const { seen = wall } = this.#read<{ seen: number }>('SELECT seen FROM run') ?? {};
     const marks = new Map<number, number>();

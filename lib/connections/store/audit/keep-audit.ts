@@ -33,7 +33,7 @@ import { AuditQueue } from './audit-queue.ts';
 import { cellsOf, rowOfEvent, rowOfStart } from './audit-tables.ts';
 import { packEntries } from './entry-blocks.ts';
 
-/** The interval at which the database notes that the hub is still running, if nothing else is written. */
+/** The interval at which the database records that the hub is still running, if nothing else is written. */
 const seenEveryMs = 60_000;
 
 interface AuditOptions extends KeeperOptions {
@@ -48,20 +48,20 @@ class AuditKeeper extends Keeper implements RecordedArchive {
   readonly #queue = new AuditQueue();
   readonly #place = new LogPlace();
   #opened: Promise<OpenedAudit> | undefined;
-  /** Entries that were taken from the queue but are not on disk yet. */
+  /** Entries that have been taken from the queue but are not on disk yet. */
   #pending: readonly AuditRow[] = [];
-  /** The number of entries of the last batch. */
+  /** The number of entries in the last batch. */
   #lastRows = 0;
   /** When the last batch was written, on the clock of the connection. */
   #seenAt = Number.NEGATIVE_INFINITY;
-  /** Whether the hub has just started, rather than only this connection. */
+  /** Whether the hub has just started, as opposed to this connection alone. */
   #isStart: boolean;
   /** Whether a reader has found damage in the database. */
   #isSuspect = false;
-  /** Whether the hub is ending, rather than only this connection. */
+  /** Whether the hub is shutting down, as opposed to this connection alone. */
   #isHubEnding = false;
 
-  /** `opened` is the first opening, if it is part of a start of the hub. */
+  /** `opened` is the result of the first opening if the database was opened during the start of the hub. */
   constructor(
     options: AuditOptions,
     opened: Promise<OpenedAudit> | undefined,
@@ -162,7 +162,7 @@ export function listenForEntries(
     if (persistence.isFromOutside(change) && isNoted(change.parameter)) queue.addChange(change);
   };
   const listening = changes$.subscribe(note);
-  listening.add(wanted$.subscribe({ next: note, error: () => {} })); // the device's confirmation is another change, which comes from inside
+  listening.add(wanted$.subscribe({ next: note, error: () => {} })); // the device confirms with a change of its own, from inside
   listening.add(
     persistence.auditEvents$.subscribe((auditEvent) => {
       if (auditEvent.kind === 'stop') onHubEnd();
@@ -172,18 +172,18 @@ export function listenForEntries(
   return listening;
 }
 
-// How much of the log is on disk. The database uses the hub's numbers, unless their numberings differ: a store added to a running hub finds
-// the log of an earlier run.
+// How much of the log is on disk. Entries have the same numbers in the database as in the hub, unless the two numberings differ: a store
+// that is added to a running hub finds the log of an earlier run.
 
 class LogPlace {
-  /** The hub's number for the newest entry on disk. */
+  /** The hub's number of the newest entry on disk. */
   #written = 0;
-  /** The difference between a number in the database and the hub's number. */
+  /** The number of an entry in the database minus its number in the hub. */
   #offset = 0;
   /** The identity of the numbering in the database. */
   #count = '';
 
-  /** The number after which entries are not on disk yet. */
+  /** The hub's number of the last entry on disk. */
   get after(): number {
     return this.#written;
   }
@@ -192,7 +192,7 @@ class LogPlace {
     return this.#count;
   }
 
-  /** Finds the position in an opened database; `hubCount` is the identity of the hub's numbering. */
+  /** Determines how much of the log is on disk from an opened database; `hubCount` identifies the hub's numbering. */
   find(held: HeldAudit | undefined, hubCount: string): void {
     const { lastLog = 0, run } = held ?? {};
     if (lastLog === 0 || run?.count === hubCount) {
@@ -205,7 +205,7 @@ class LogPlace {
     this.#written = Math.max(0, lastLog - this.#offset);
   }
 
-  /** Returns the entries with the numbers of the database. */
+  /** Returns the entries with their numbers in the database. */
   place({ entries }: LogPage): readonly LogEntry[] {
     return this.#offset === 0 ? entries : entries.map((entry) => ({ ...entry, n: entry.n + this.#offset }));
   }
@@ -217,7 +217,7 @@ class LogPlace {
 
 // The audit as a part of the store.
 
-/** The maximum time that a log reader waits for the log of earlier runs. */
+/** The maximum time for which a log reader waits for the log of earlier runs. */
 const logDeadlineMs = 5000;
 
 type Context = Pick<ConnectionContext<StoreSettings>, 'settings' | 'resolvePath' | 'scheduler' | 'finish'>;
@@ -226,15 +226,14 @@ type OpenContext = Pick<Context, 'settings' | 'resolvePath'>;
 /** A database that was opened for the start of the hub, before the connection runs. */
 export interface OpenedLog {
   readonly writer: AuditWriter;
-  /** Resolves after `log`. */
+  /** Resolves later than `log`. */
   readonly opened: Promise<OpenedAudit>;
   /** The log of earlier runs; undefined if there is none, or it could not be read in time. */
   readonly log: Promise<KeptLog | undefined>;
 }
 
 /**
- * Opens the database only once the hub serves clients, so that the start does not wait for it. The thread of the database starts
- * immediately.
+ * Opens the database only once the hub serves clients, so that opening it does not delay the start. The database thread starts immediately.
  */
 export function openAudit(context: OpenContext): OpenedLog {
   const writer = new AuditWriter();
@@ -245,7 +244,7 @@ export function openAudit(context: OpenContext): OpenedLog {
     logDeadlineMs,
   ).then((opened) => opened?.held?.log);
   const opened = log.then(() => opening);
-  opened.catch(() => {}); // the connection reports it once it runs
+  opened.catch(() => {}); // the connection reports the error as soon as it is running
   return { writer, opened, log };
 }
 

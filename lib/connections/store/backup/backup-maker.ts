@@ -1,4 +1,4 @@
-// A backup of a running hub. A separate thread makes it and delivers it piece by piece, as fast as the client reads.
+// A backup of a running hub. A separate thread makes the backup and delivers it piece by piece, as fast as the client reads.
 import { rm } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { Observable } from 'rxjs';
@@ -28,7 +28,7 @@ export class BackupMaker {
     this.#options = options;
   }
 
-  /** Makes a backup of the current moment. Errors: `conflict` during another backup; `unavailable` with the reason. */
+  /** Starts a backup of the current state. Errors: `conflict` while another backup is in progress; `unavailable` with the reason. */
   async begin(): Promise<Backup> {
     if (this.#making !== undefined)
       throw new HubError('conflict', 'expected one backup at a time; another one is in progress');
@@ -40,7 +40,7 @@ export class BackupMaker {
     this.#making = ended.promise;
     const end = async () => {
       await thread.end();
-      await rm(work, { recursive: true, force: true }).catch(() => {}); // the next backup removes it
+      await rm(work, { recursive: true, force: true }).catch(() => {}); // the next backup removes the folder
       this.#making = undefined;
       ended.resolve();
     };
@@ -77,9 +77,9 @@ async function nextPiece(thread: StoreThread<BackupQuestion, BackupAnswer>): Pro
   );
 }
 
-// The part of a store for its files as a whole: it publishes their location and makes backups.
+// The part of a store that handles all of its files: it publishes their location and makes backups.
 
-/** Offers the files of the store until it is unsubscribed. Cold; never errors. */
+/** Offers the store's files until the subscriber unsubscribes. Cold; never errors. */
 export function keepStorage(context: ConnectionContext<StoreSettings>, hub: HubPort): Part {
   const { settings, resolvePath, withoutSecrets, finish } = context;
   return new Observable((subscriber) => {
@@ -102,9 +102,9 @@ export function keepStorage(context: ConnectionContext<StoreSettings>, hub: HubP
 
 export interface BackupRequest {
   readonly ask: 'begin';
-  /** The folder for copies until they are sent; the thread creates it. */
+  /** The folder in which the thread stores the copies until they have been sent. The thread creates this folder. */
   readonly work: string;
-  /** The folder of the databases. */
+  /** The folder that contains the databases. */
   readonly folder: string;
   readonly isAbsolute: boolean;
   /** The working directory of the hub. */
