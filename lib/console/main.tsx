@@ -6,6 +6,7 @@ import { sound } from './alarms/sound.ts';
 import { deliverReleases } from './dashboard/controls/page-releases.ts';
 import { me, signInAgain, signOut } from './hub/me.ts';
 import { isStale, linkState } from './hub/page-hub.ts';
+import { seenAs } from './hub/page-request.ts';
 import { areKeysOn, switchKeys, useKeys } from './page/page-keys.ts';
 import { useInterval } from './page/page-timers.ts';
 import { navigate, route } from './page/route.ts';
@@ -59,6 +60,16 @@ function App() {
         </Guarded>
       </Show>
       <main ref={main} id="main" tabIndex={-1}>
+        <Show when={seenAs}>
+          <p class="banner seen-as" role="note">
+            <span>
+              <strong>You see the console as {seenAs}.</strong> Nothing can be changed.
+            </span>
+            <a class="button" href="/hub/#/users">
+              Back to yourself
+            </a>
+          </p>
+        </Show>
         <Guarded>
           <LinkBanner />
         </Guarded>
@@ -108,7 +119,7 @@ function Header(props: { readonly leave: () => void; readonly showHelp: () => vo
           Sign in
         </button>
       </Show>
-      <Show when={me()?.user}>
+      <Show when={seenAs === '' && me()?.user}>
         {(user) => (
           <button type="button" class="quiet user truncate" onClick={() => props.leave()} title={`Sign out ${user()}`}>
             {user()}

@@ -120,6 +120,7 @@ test.serial(
 
     t.is(await drawn(page, '--warn'), 0);
     await page.getByLabel('Compare with an earlier time').selectOption('the day before');
+    await page.getByRole('list', { name: 'Legend' }).getByText('the day before').waitFor();
     await waitUntil(page, async () => (await drawn(page, '--warn')) > 0.3);
 
     const plot = page.getByRole('application');

@@ -58,7 +58,7 @@ const numbers = [
   { type: 'value', label: 'Gone', address: 'desk/lvel' },
 ];
 const users = {
-  root: { password: 'root', read: ['**'], write: ['**'], manage: true },
+  root: { password: 'root', read: ['**'], write: ['**'], manage: true, edit: ['**'] },
   'reception-of-studio-1': { token: 'x', read: ['desk/**', 'store/**'], write: ['desk/mic*', 'store/studio/recall'] },
 };
 const start = shared(async (t) => {

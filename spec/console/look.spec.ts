@@ -14,7 +14,7 @@ import { shared } from '../support/shared.ts';
 const { SCREENSHOTS: picturesFolder } = process.env;
 
 const users = {
-  root: { password: 'root', read: ['**'], write: ['**'], manage: true },
+  root: { password: 'root', read: ['**'], write: ['**'], manage: true, edit: ['**'] },
   desk: {
     token: 'desk',
     read: ['desk/**', 'store/**'],

@@ -24,7 +24,10 @@ export interface WidgetProps<Type extends SingleWidget['type']> {
   readonly tone?: () => Tone | undefined;
 }
 
-/** A value with its unit on one line, in the largest size that fits. */
+/** The numbers of letters that have a font size of their own: values of about the same length have the same size. */
+const lengths = [7, 10, 14, 20];
+
+/** A value with its unit on one line, in a size that fits. */
 export function Amount(props: {
   readonly value: Value | undefined;
   readonly digits: number | undefined;
@@ -33,7 +36,11 @@ export function Amount(props: {
   const value = () => beginningOf(showValue(props.value, props.digits));
   const text = () => `${value()} ${props.unit}`.trim();
   return (
-    <output class="amount" style={{ '--letters': Math.max(1, text().length) }} title={text()}>
+    <output
+      class="amount"
+      style={{ '--letters': lengths.find((one) => one >= text().length) ?? text().length }}
+      title={text()}
+    >
       {value()} {props.unit}
     </output>
   );

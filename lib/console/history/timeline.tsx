@@ -20,6 +20,7 @@ import { TimePlot } from './plot/time-plot.tsx';
 import { axisText, momentText } from './time/clock-text.ts';
 import { seenMs, TimeBar } from './time/time-bar.tsx';
 import {
+  dayMs,
   hubNow,
   isFollowing,
   rangeOf,
@@ -49,7 +50,8 @@ export function Timeline(props: TimelineProps) {
   const [pointed, setPointed] = createSignal('');
   const shape = (): Shape => {
     if (props.type === 'T' || props.type === 'S') return 'marks';
-    return props.type === 'B' && history()?.kind !== 'buckets' ? 'booleans' : 'numbers';
+    if (props.type !== 'B') return 'numbers';
+    return history()?.kind === 'buckets' ? 'shares' : 'booleans';
   };
   const isMarked = () => props.type === 'T' || props.type === 'S';
   const { history, fault } = useHistory(() => ({ address: props.address, frame: props.frame, points: points() }));
@@ -86,6 +88,17 @@ export function Timeline(props: TimelineProps) {
       <p class="pointed muted truncate" title={pointed() || note()}>
         {pointed() || note()}
       </p>
+      <Show when={!isMarked() && (earlierMs() > 0 || history()?.kind === 'buckets')}>
+        <ul class="legend" aria-label="Legend">
+          <li class="is-value">{props.type === 'B' ? 'true' : props.address}</li>
+          <Show when={history()?.kind === 'buckets'}>
+            <li class="is-band">minimum to maximum</li>
+          </Show>
+          <Show when={earlierMs() > 0}>
+            <li class="is-other">{earlierMs() === 7 * dayMs ? 'a week before' : 'the day before'}</li>
+          </Show>
+        </ul>
+      </Show>
       <TimePlot
         address={props.address}
         shape={shape()}

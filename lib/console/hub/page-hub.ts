@@ -2,6 +2,7 @@
 import { type Accessor, createEffect, createSignal, onCleanup } from 'solid-js';
 import { connect, type HubState, type Stream, type Value } from '../../client/index.ts';
 import { pageName } from './page-name.ts';
+import { seenAs } from './page-request.ts';
 
 /** Updates per second that are readable. A view that needs more uses `hub.select({ rate })`. */
 export const readableRate = 10;
@@ -9,7 +10,8 @@ export const readableRate = 10;
 /** With these times the page shows within three seconds that the hub hangs or a cable is unplugged. */
 const times = { pingAfterMs: 1000, answerWithinMs: 1500 };
 
-export const hub = connect(`/ws?name=${pageName}`, { rate: readableRate, ...times });
+const seeing = seenAs === '' ? '' : `&see-as=${encodeURIComponent(seenAs)}`;
+export const hub = connect(`/ws?name=${pageName}${seeing}`, { rate: readableRate, ...times });
 
 /** Returns a stream as a signal, for the lifetime of the console. */
 function held<T>(stream: Stream<T>, first: T): Accessor<T> {

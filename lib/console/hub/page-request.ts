@@ -5,6 +5,13 @@ import type { Problem } from '../../wire/http/problem.ts';
 
 const deadlineMs = 10_000;
 
+/** The user as whom a manager sees the console, `/hub/?as=reception`; empty: themselves. The hub then refuses every change. */
+export const seenAs =
+  new URLSearchParams((globalThis as { location?: { readonly search: string } }).location?.search).get('as') ?? '';
+/** Names that user to the hub. */
+export const seeAsHeaders: Readonly<Record<string, string>> =
+  seenAs === '' ? {} : { 'patchbay-see-as': encodeURIComponent(seenAs) };
+
 /** An error response of the hub: its message and code. */
 export class Refusal extends Error {
   readonly code: Problem['code'] | undefined;
@@ -20,7 +27,7 @@ export class Refusal extends Error {
 
 /** Sends a request that accepts JSON. Errors: a `Refusal`, or an `Error` if the hub cannot be reached. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = { accept: 'application/json', ...init.headers };
+  const headers = { accept: 'application/json', ...seeAsHeaders, ...init.headers };
   let response: Response;
   try {
     response = await fetch(path, { signal: AbortSignal.timeout(deadlineMs), ...init, headers });

@@ -24,3 +24,16 @@ export function useSize(element: () => Element): Accessor<{ readonly width: numb
   });
   return size;
 }
+
+/** The font size for which sizes in pixels are written. */
+const usualPx = 14;
+
+/** Returns the size of letters relative to that on usual screens: above 1 on a screen such as 4K at 1×. */
+export function letterScale(): number {
+  return Math.max(1, Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / usualPx || 1);
+}
+
+/** Returns the smallest readable font size in pixels. */
+export function leastLetters(): number {
+  return 11 * letterScale() + (letterScale() > 1 ? 0.5 : 0);
+}

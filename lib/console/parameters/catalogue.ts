@@ -6,6 +6,7 @@ import type { Access } from '../../model/parameter.ts';
 import type { ConnectionList } from '../../wire/http/operation.ts';
 import { mayManage } from '../hub/me.ts';
 import { isStale } from '../hub/page-hub.ts';
+import { seeAsHeaders } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
 import type { CatalogueMessage } from './catalogue.worker.ts';
 
@@ -37,6 +38,7 @@ export function useCatalogue(): { catalogue: Accessor<Catalogue | undefined>; er
   const read = () => {
     worker?.terminate();
     worker = new Worker(new URL('./catalogue.worker.ts', import.meta.url), { type: 'module' });
+    worker.postMessage(seeAsHeaders);
     worker.onerror = ({ message }) => setError(message || 'cannot load the list of parameters');
     worker.onmessage = ({ data }: MessageEvent<CatalogueMessage>) => {
       worker?.terminate();

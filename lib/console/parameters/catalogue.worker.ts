@@ -16,10 +16,15 @@ export interface CatalogueMessage {
 
 const codes = { 'read-write': 'rw', 'read-only': 'r-', 'write-only': '-w' } as const;
 
-read().then(postMessage, (error) => postMessage({ error: error.message }));
+/** The page sends the headers of its requests. */
+addEventListener(
+  'message',
+  ({ data }: MessageEvent<Readonly<Record<string, string>>>) =>
+    void read(data).then(postMessage, (error) => postMessage({ error: error.message })),
+);
 
-async function read(): Promise<CatalogueMessage> {
-  const response = await fetch('/hub/parameters');
+async function read(headers: Readonly<Record<string, string>>): Promise<CatalogueMessage> {
+  const response = await fetch('/hub/parameters', { headers });
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
   const infos = ((await response.json()) as ParameterInfo[]).map(({ parameter, type, access }) => ({
     key: orderingKey(parameter),

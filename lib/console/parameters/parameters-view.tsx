@@ -1,6 +1,6 @@
 // Parameters: all parameters of the hub, as a list or a tree, with live search and the details of the opened one.
 import { createMemo, createSignal, For, Show } from 'solid-js';
-import { useMedia, useSize } from '../page/media.ts';
+import { letterScale, useMedia, useSize } from '../page/media.ts';
 import { useInterval } from '../page/page-timers.ts';
 import { route, setParams } from '../page/route.ts';
 import { formatValue } from '../page/units.ts';
@@ -27,7 +27,9 @@ export default function Parameters() {
   const size = useSize(() => list);
   const isNarrow = () => size().width < narrowPx;
   const isForFingers = useMedia('(pointer: coarse)');
-  const rowHeight = () => (isNarrow() || isForFingers() ? tallRowPx : rowPx);
+  const isHuge = useMedia('(min-width: 2600px) and (min-height: 1500px)');
+  const scale = createMemo(() => (isHuge() ? letterScale() : 1));
+  const rowHeight = () => Math.round((isNarrow() || isForFingers() ? tallRowPx : rowPx) * scale());
   const opened = () => route().params.address;
   const openedIndex = createMemo(() => (opened() ? (catalogue()?.addresses.indexOf(opened()!) ?? -1) : -1));
 

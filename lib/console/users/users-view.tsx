@@ -100,6 +100,14 @@ function UserTable(props: { readonly users: readonly UserInfo[]; readonly invite
                   <button type="button" aria-label={`Invite kiosk for ${user.name}`} onClick={() => props.invite(user)}>
                     Invite kiosk
                   </button>
+                  <a
+                    class="button"
+                    href={`/hub/?as=${encodeURIComponent(user.name)}`}
+                    title="The console as this user sees it, read-only"
+                    aria-label={`See as ${user.name}`}
+                  >
+                    See as
+                  </a>
                 </Show>
               </td>
             </tr>

@@ -212,6 +212,7 @@ const style = `:root {
   --on-main: light-dark(#fff, #10141a);
   --error: light-dark(#b3261e, #ffb4ab);
 }
+@media (min-width: 2600px) and (min-height: 1500px) { :root { font-size: 1.3vh; } }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: var(--ground); color: var(--text); }
 form { display: grid; gap: 1rem; width: min(20rem, 90vw); padding: 2rem; box-sizing: border-box; background: var(--panel); border-radius: .75rem; box-shadow: 0 1px 4px #0003; }
 h1 { margin: 0; font-size: 1.5rem; overflow-wrap: anywhere; }

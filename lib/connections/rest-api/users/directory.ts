@@ -1,9 +1,11 @@
 // Finds users by their credentials. Credentials are compared once: a client that sends the same credentials again is recognized until the
 // settings change.
+import { HubError } from '../../../model/error.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { type Account, type AccountSettings, accountOf, accountsOf, digestOf, isOpen, noRights } from './accounts.ts';
 import { type Asker, type PasswordCheck, whenItsTurn } from './passwords.ts';
 import { openPrincipal, type Principal, SignedInUser } from './principal.ts';
+import { Rights } from './rights.ts';
 
 /** Shorter tokens can be guessed by trying all possibilities. */
 const leastTokenLength = 16;
@@ -121,6 +123,25 @@ export class Directory {
     return signedIn;
   }
 
+  /**
+   * Returns a principal that reads what a user reads and changes nothing, for a manager who sees the hub as that user; it leaves with the
+   * manager. Errors: `not-found`.
+   */
+  seenBy(manager: SignedInUser, name: string): { readonly seen: SignedInUser; readonly isNew: boolean } {
+    const account = this.#accounts.get(name);
+    if (account === undefined) throw new HubError('not-found', `see as: expected the name of a user, got "${name}"`);
+    const device = `seen by ${manager.device ?? manager.name}`;
+    const signedInUsers = this.#signedIn.get(account) ?? new Map<string | undefined, SignedInUser>();
+    this.#signedIn.set(account, signedInUsers);
+    const known = signedInUsers.get(device);
+    if (known !== undefined) return { seen: known, isNew: false };
+    const rights = new Rights({ ...account.rights.settings, write: [], edit: [] }, this.#hub);
+    const seen = new SignedInUser(name, device, rights, this.#hub);
+    signedInUsers.set(device, seen);
+    seen.onLeave(manager.onLeave(() => this.endDevice(name, device)));
+    return { seen, isNew: true };
+  }
+
   /** Applies changed settings. When it returns, principals whose rights or credentials have changed have lost access. */
   adopt(settings: AccountSettings): { readonly departures: Departure[]; readonly changes: string[] } {
     const before = [...this.#accounts.values(), ...(this.#anonymous ? [this.#anonymous] : [])];
@@ -156,7 +177,10 @@ export class Directory {
   forget(address: string): void {
     for (const [account, signedInUsers] of this.#signedIn) {
       account.rights.forget(address);
-      for (const { view } of signedInUsers.values()) view.forget(address);
+      for (const { rights, view } of signedInUsers.values()) {
+        rights.forget(address);
+        view.forget(address);
+      }
     }
   }
 

@@ -3,11 +3,11 @@
 import { createMemo, createSignal, onMount, Show } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
 import type { Tone } from '../../../dashboard/format.ts';
-import { useSize } from '../../page/media.ts';
+import { leastLetters, useSize } from '../../page/media.ts';
 import { type Fitted, fitInto } from './fit.ts';
 
-/** The smallest readable font size. Text that needs a smaller one is cut; its tooltip shows all of it. */
-const leastSize = 11;
+/** The ratio of neighbouring font sizes: texts of about the same length have the same size, not one that follows each letter. */
+const step = 1.2;
 const unitSize = 0.55;
 const measuredAt = 100;
 const pen = document.createElement('canvas').getContext('2d')!;
@@ -44,7 +44,12 @@ export function FitText(props: FitTextProps) {
     equals: (one, other) => one.join('\n') === other.join('\n'),
   });
   const fitted = createMemo(() => sizedFor().map(fitWithUnit));
-  const fittingSize = () => Math.floor(Math.min(...fitted().map((one) => one.size)));
+  /** Text that needs a smaller size than the smallest readable one is cut; its tooltip shows all of it. */
+  const leastSize = leastLetters();
+  const fittingSize = () => {
+    const size = Math.floor(Math.min(...fitted().map((one) => one.size)));
+    return size < leastSize ? size : leastSize * step ** Math.floor(Math.log(size / leastSize) / Math.log(step) + 1e-6);
+  };
   const size = () => Math.max(leastSize, fittingSize());
   const isBelow = () => fitted().some((one) => one.isBelow);
   const text = () => (/\s/.test(props.text) ? fitWithUnit(props.text).lines.join('\n') : props.text);

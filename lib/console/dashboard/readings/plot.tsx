@@ -6,6 +6,7 @@ import uPlot from 'uplot';
 import type { WidgetOf } from '../../../dashboard/format.ts';
 import type { LiveParameter } from '../../hub/live-cells.ts';
 import { isStale } from '../../hub/page-hub.ts';
+import { leastLetters } from '../../page/media.ts';
 import { useInterval } from '../../page/page-timers.ts';
 import { colourOf, isDark } from '../../page/theme.ts';
 import { showValue } from '../showing.ts';
@@ -90,7 +91,12 @@ export default function Plot(props: WidgetProps<'plot'>) {
 /** Returns options with the current colours of the element. */
 function optionsOf(box: HTMLElement, { addresses, min, max, digits }: WidgetOf<'plot'>): uPlot.Options {
   const grid = { stroke: colourOf(box, '--line'), width: 1 };
-  const axis = { stroke: colourOf(box, '--muted'), grid, ticks: grid, font: '11px system-ui' };
+  const axis = {
+    stroke: colourOf(box, '--muted'),
+    grid,
+    ticks: grid,
+    font: `${Math.ceil(leastLetters())}px system-ui`,
+  };
   return {
     width: box.clientWidth,
     height: box.clientHeight,

@@ -1,6 +1,7 @@
 // The look of a history plot: steps with a band from minimum to maximum, or marks; gaps are shaded.
 
 import uPlot from 'uplot';
+import { leastLetters, letterScale } from '../../page/media.ts';
 import { colourOf } from '../../page/theme.ts';
 import { formatValue } from '../../page/units.ts';
 import { axisText } from '../time/clock-text.ts';
@@ -8,8 +9,8 @@ import type { TimeRange } from '../time/timeframe.ts';
 
 const mostLetters = 7;
 
-/** The kind of curve: numbers, booleans, or marks for events. */
-export type Shape = 'numbers' | 'booleans' | 'marks';
+/** The kind of curve: numbers, booleans, the share of time for which a boolean was true, or marks for events. */
+export type Shape = 'numbers' | 'booleans' | 'shares' | 'marks';
 
 export interface PlotLook {
   readonly shape: Shape;
@@ -26,7 +27,8 @@ export interface PlotLook {
 export function optionsOf(box: HTMLElement, look: PlotLook): uPlot.Options {
   const colour = (name: string) => colourOf(box, name);
   const grid = { stroke: colour('--line'), width: 1 };
-  const axis = { stroke: colour('--muted'), grid, ticks: grid, font: '11px system-ui' };
+  const axis = { stroke: colour('--muted'), grid, ticks: grid, font: `${Math.ceil(leastLetters())}px system-ui` };
+  const scale = letterScale();
   return {
     width: box.clientWidth,
     height: look.height,
@@ -35,8 +37,8 @@ export function optionsOf(box: HTMLElement, look: PlotLook): uPlot.Options {
     scales: { x: { time: true }, y: { range: rangeOf(look.shape) } },
     padding: [10, 20, 0, 0], // space for the last label of the axis
     axes: [
-      { ...axis, size: 28, values: timesOf, space: 64 },
-      { ...axis, size: 56, ...labelsOf(look.shape) },
+      { ...axis, size: 28 * scale, values: timesOf, space: 64 * scale },
+      { ...axis, size: 56 * scale, ...labelsOf(look.shape) },
     ],
     series: seriesOf(look, colour),
     bands: look.shape === 'marks' ? [] : [{ series: [3, 2], fill: withAlpha(colour('--accent'), 0.25) }],
@@ -67,6 +69,7 @@ function seriesOf({ shape, isCompared }: PlotLook, colour: (name: string) => str
 
 function labelsOf(shape: Shape): Partial<uPlot.Axis> {
   if (shape === 'booleans') return { splits: () => [0, 1], values: () => ['false', 'true'] };
+  if (shape === 'shares') return { splits: () => [0, 0.5, 1], values: () => ['false', '50 %', 'true'] };
   const values = (_: uPlot, splits: number[]) => splits.map(axisNumber);
   return shape === 'marks' ? { values, incrs: [1, 2, 5, 10, 20, 50, 100, 1000, 10_000] } : { values };
 }
@@ -84,7 +87,7 @@ function timesOf(plot: uPlot, splits: number[], _axis: number, _space: number, i
 
 /** Leaves some space above and below, also for a constant value. */
 function rangeOf(shape: Shape): uPlot.Scale.Range {
-  if (shape === 'booleans') return [-0.1, 1.1];
+  if (shape === 'booleans' || shape === 'shares') return [-0.1, 1.1];
   return (_, low, high) => {
     if (shape === 'marks') return [0, Math.max(1, high ?? 1) * 1.1];
     if (low === null || high === null) return [0, 1];

@@ -4,7 +4,7 @@ import { createEffect, on, onCleanup, onMount } from 'solid-js';
 import uPlot from 'uplot';
 import type { History } from '../../../wire/http/past-shapes.ts';
 import { listenToKeys, listenToPointers } from '../../page/gestures.ts';
-import { useSize } from '../../page/media.ts';
+import { letterScale, useSize } from '../../page/media.ts';
 import { useInterval } from '../../page/page-timers.ts';
 import { isDark } from '../../page/theme.ts';
 import { hubNow, isFollowing, pan, rangeOf, type Timeframe, zoom } from '../time/timeframe.ts';
@@ -45,7 +45,7 @@ export function TimePlot(props: TimePlotProps) {
   let curves: readonly Curve[] = [];
   let drawnAt = 0;
   const size = useSize(() => box);
-  const widthPx = () => Math.max(1, size().width - labelsPx - marginPx);
+  const widthPx = () => Math.max(1, size().width - labelsPx * letterScale() - marginPx);
 
   const draw = () => {
     if (!plot) return;
@@ -123,7 +123,7 @@ function listenToMoves(box: HTMLElement, props: TimePlotProps, widthPx: () => nu
   listenToPointers(box, {
     pan: (dx) => dx !== 0 && panBy(-dx / widthPx()),
     zoomAt: ({ x }, factor) => {
-      const share = Math.min(1, Math.max(0, (x - labelsPx) / widthPx()));
+      const share = Math.min(1, Math.max(0, (x - labelsPx * letterScale()) / widthPx()));
       props.move(zoom(props.frame, hubNow(), share, factor));
     },
   });

@@ -34,6 +34,7 @@ export interface Guard {
 }
 
 const authorizationHeader = encodeText('authorization');
+const upgradeHeader = encodeText('upgrade');
 
 export function createGuard(settings: Settings, entry: Entry, attempts: Attempts): Guard {
   const { directory } = entry;
@@ -45,18 +46,20 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
    */
   const withCredentials = (
     request: HttpRequest,
-    { act, need }: Purpose,
+    purpose: Purpose,
     host: string,
     authorization: string,
     response: HttpResponse,
   ): SignedInUser | Promise<SignedInUser> => {
+    const { act } = purpose;
     const known = act === 'read' ? directory.knownByToken.find(authorization) : undefined;
-    if (known !== undefined) return withRight(known, need, request);
+    const admit = admission(request, purpose, response);
+    if (known !== undefined) return admit(known, request);
     if (act !== 'read' || !isOfToken(authorization)) sites.checkOrigin(request, act, host, schemeOf(response));
     const principal = identification.byCredentials(authorization, response);
-    if (!(principal instanceof Promise)) return withRight(principal, need, request);
+    if (!(principal instanceof Promise)) return admit(principal, request);
     const url = request.getUrl();
-    return principal.then((one) => withRight(one, need, { getUrl: () => url }));
+    return principal.then((one) => admit(one, { getUrl: () => url }));
   };
 
   /** Finds the principal of a request with a cookie, or without credentials. */
@@ -70,7 +73,21 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
     const signedIn = identification.byCookie(request);
     if (signedIn === undefined) return withRight(identification.nobody(purpose), purpose.need, request);
     if (purpose.act !== 'read') sites.checkNamed(request);
-    return withRight(signedIn, purpose.need, request);
+    return admission(request, purpose, response)(signedIn, request);
+  };
+
+  /** Returns a function that checks the right of a principal, and lets a manager see the hub as another user. */
+  const admission = (request: HttpRequest, purpose: Purpose, response: HttpResponse) => {
+    const { name, isHandshake } = seenUserOf(request, purpose);
+    return (principal: SignedInUser, asked: Pick<HttpRequest, 'getUrl'>): SignedInUser => {
+      if (name === undefined) return withRight(principal, purpose.need, asked);
+      withRight(principal, 'manage', asked);
+      if (purpose.act !== 'read' && !isHandshake)
+        throw new HubError('forbidden', `you see the hub as "${name}": nothing can be changed`);
+      const { seen, isNew } = directory.seenBy(principal, name);
+      if (isNew) entry.auditSink.note(principal.name, remoteAddressOf(response), 'in', `sees the hub as "${name}"`);
+      return withRight(seen, purpose.need, asked);
+    };
   };
 
   return {
@@ -107,6 +124,23 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
 function isOfToken(authorization: string): boolean {
   const credentials = readCredentials(authorization);
   return credentials !== undefined && 'token' in credentials;
+}
+
+const seeAsHeader = encodeText('patchbay-see-as');
+
+/** Returns the user as whom a request sees the hub; undefined for the usual request. A page cannot set headers for a WebSocket handshake. */
+function seenUserOf(
+  request: HttpRequest,
+  { act, need }: Purpose,
+): { readonly name: string | undefined; readonly isHandshake: boolean } {
+  const isHandshake = act === 'write' && need === 'entry' && request.getHeader(upgradeHeader) !== '';
+  const given = request.getHeader(seeAsHeader);
+  if (given === '') return { name: (isHandshake ? request.getQuery('see-as') : undefined) || undefined, isHandshake };
+  try {
+    return { name: decodeURIComponent(given), isHandshake };
+  } catch {
+    throw new HubError('bad-request', 'Patchbay-See-As: expected the name of a user, percent-encoded');
+  }
 }
 
 const needed = { manage: 'manage', metrics: 'read metrics', edit: 'edit flow files', nothing: '', own: '' };
