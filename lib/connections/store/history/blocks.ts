@@ -1,12 +1,12 @@
-// Many changes of one parameter within an hour share a row of `change_block`, so a hub that records thousands of changes per second writes
-// few rows. The changes of a block are JSON, so that SQLite can show each of them; a checksum detects damage.
+// Many changes of one parameter within an hour share a row of `change_block`, so that a hub that records thousands of changes per second
+// writes only a few rows. A block contains its changes as JSON, so that SQLite can show each change; a checksum detects damage.
 
 import { crc32 } from 'node:zlib';
 import { isTime } from '../../../model/time/iso-time.ts';
 import { JsonBytes } from '../packed-rows.ts';
 import { isWithin, readList } from '../thread/database/read-rows.ts';
 
-/** Maximum length of the JSON of a block in bytes: a page of the table holds four blocks. */
+/** The maximum size of a block's JSON, in bytes. A page of the table then holds four blocks. */
 const blockBytes = 900;
 
 /** The position of a change among the changes of its parameter. */
@@ -19,9 +19,10 @@ export interface Place {
 export const noBlock: Place = { time: Number.NEGATIVE_INFINITY, revision: 0 };
 
 /**
- * Collects the changes of a block. A change is `[time, revision, value]`, relative to the first change of the block. A change with a cause
- * appends the age of the cause, relative to the change: `[…, time, revision]`. A change whose writer, source or cause parameter differs
- * from those of the first change appends these: `[…, writer, source, parameter]`. Call `end` before `json`.
+ * Collects changes for a block. A change is `[time, revision, value]`, with the time and the revision relative to the first change in the
+ * block. A change with a cause also contains the position of the cause, relative to the change: `[…, time, revision]`. A change whose
+ * writer, source or cause parameter differs from those of the first change contains all three: `[…, writer, source, parameter]`. Call `end`
+ * before `json`.
  */
 export class Packing {
   count = 0;
@@ -31,11 +32,11 @@ export class Packing {
   lastRevision = 0;
   writer = 0;
   source = 0;
-  /** 0: there is no cause. */
+  /** The key of the parameter that caused the first change; 0 if there is no cause. */
   cause = 0;
   readonly #json = new JsonBytes(4 * blockBytes);
 
-  /** Starts a block of changes after a position. */
+  /** Starts a block that follows a position. */
   begin({ time, revision }: Place): void {
     this.count = 0;
     this.lastTime = time;
@@ -58,8 +59,8 @@ export class Packing {
   }
 
   /**
-   * Adds a change. Its value is a finite number, with `isReal` that of a float, or JSON. Returns false for a change that is not after the
-   * last one, or too long.
+   * Adds a change. The value is JSON or a finite number; `isReal` marks a float. Returns false if the change does not follow the last
+   * change or is too long.
    */
   add(
     time: number,
@@ -121,7 +122,7 @@ function putNext(json: JsonBytes, integer: number): void {
 
 const code = { '[': 0x5b, ']': 0x5d, ',': 0x2c } as const;
 
-/** A number, text, 0 or 1. Text with a NUL character is stored as bytes. */
+/** A number, a string, 0 or 1. A string that contains a NUL character is stored as bytes. */
 export type Stored = number | string | Uint8Array;
 
 /** A recorded change. */
@@ -136,7 +137,7 @@ export type EventRow = readonly [
   causeRevision: number | null,
 ];
 
-/** A row of `change_block` without its hour and parameter. */
+/** A row of `change_block` without its hour and parameter columns. */
 export type StoredBlock = readonly [
   time: number,
   revision: number,
@@ -175,7 +176,7 @@ export function isWhole([time, revision, count, writer, source, cause, json, che
   return typeof json === 'string' && checksumOf(time, revision, count, writer, source, cause, json) === checksum;
 }
 
-/** Returns the changes of a block, oldest first; none if the block is damaged. */
+/** Returns the changes of a block, oldest first; an empty list if the block is damaged. */
 export function unpackBlock(block: StoredBlock): readonly EventRow[] {
   if (!isWhole(block)) return [];
   const [time, revision, count, writer, source, cause, json] = block;

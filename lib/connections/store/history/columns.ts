@@ -1,20 +1,20 @@
-// Changes in transit to the disk, by column: numbers in one buffer that is transferred between threads without a copy, and returned for
-// reuse.
+// Changes on their way to the disk, stored by column: the numbers are in one buffer, which is transferred between threads without copying
+// and is returned for reuse.
 import type { ClockJump } from '../../../model/time/wall-clock.ts';
 
-/** The maximum number of changes in a buffer, and of UTF-16 code units in its texts. */
+/** The maximum number of changes in a buffer, and of UTF-16 code units in its strings. */
 export const columnRows = 8000;
 const columnUnits = 1_000_000;
-/** The maximum number of buffers: the one in use, waiting ones, and those of the thread. */
+/** The maximum number of buffers: the one in use, the waiting ones and those that the thread holds. */
 const maxColumns = 25;
-/** The maximum number of changes that wait for the disk. Further changes are lost. */
+/** The maximum number of changes that may wait for the disk. Further changes are lost. */
 export const maxWaitingChanges = columnRows * maxColumns;
 
 const floats = 5;
 const integers = 4;
 const bufferBytes = columnRows * (floats * Float64Array.BYTES_PER_ELEMENT + integers * Uint32Array.BYTES_PER_ELEMENT);
 
-/** A period, before the first of the changes, in which changes were lost. */
+/** A period in which changes were lost. The gaps in columns precede their changes. */
 export interface Gap {
   readonly start: number;
   readonly end: number;
@@ -22,7 +22,7 @@ export interface Gap {
   readonly reason: string;
 }
 
-/** Columns as a message between threads. */
+/** Columns in a message between threads. */
 export interface HandedColumns {
   readonly buffer: ArrayBuffer;
   readonly length: number;
@@ -31,8 +31,8 @@ export interface HandedColumns {
 }
 
 /**
- * Parameters and writers are numbers known to the thread; 0 if there is none. The value of a boolean is 0 or 1, of a trigger 1, of text its
- * index in `texts`.
+ * Parameters and writers are stored as numbers that the thread knows, or 0. Booleans are stored as 0 or 1, triggers as 1, and strings as
+ * their index in `texts`.
  */
 export class Columns {
   readonly buffer: ArrayBuffer;
@@ -84,7 +84,7 @@ export class Columns {
     return this.length === columnRows || this.#units >= columnUnits;
   }
 
-  /** Returns the index of the text. */
+  /** Adds a string to `texts` and returns its index. */
   addText(text: string): number {
     this.#units += text.length;
     return this.texts.push(text) - 1;
@@ -96,18 +96,19 @@ export class Columns {
   }
 }
 
-// The queue of changes for the disk, in columns, up to a bound. Changes beyond it are lost and become a gap.
+// The bounded queue of changes that wait for the disk, stored in columns. When the queue is full, further changes are lost and become a
+// gap.
 
-/** The start of the loss, and the last revision before it. */
+/** The start of an ongoing loss, and the last revision before the loss. */
 interface Losing {
   start: number;
   readonly revision: number;
   lost: number;
-  /** The parts of the loss before clock jumps. */
+  /** The parts of the loss that precede a clock jump. */
   readonly earlier: Pick<Gap, 'start' | 'end' | 'lost'>[];
 }
 
-/** The maximum number of parts of a loss. After that many clock jumps, the rest is one part. */
+/** The maximum number of parts into which clock jumps split a loss. After this many jumps, the remaining loss is one part. */
 const mostEarlier = 100;
 
 export class ColumnQueue {
@@ -117,7 +118,7 @@ export class ColumnQueue {
   #columns = new Columns();
   readonly #full: Columns[] = [];
   readonly #spare: ArrayBuffer[] = [];
-  /** The number of columns held by the thread. */
+  /** The number of columns that the thread currently holds. */
   #handed = 0;
   #losing: Losing | undefined;
 
@@ -126,7 +127,7 @@ export class ColumnQueue {
     this.#onHalfFull = onHalfFull;
   }
 
-  /** Whether there are no waiting changes and no unreported losses. */
+  /** Whether there are neither waiting changes nor unreported losses. */
   get isEmpty(): boolean {
     return this.#full.length === 0 && this.#columns.length === 0 && this.#losing === undefined;
   }
@@ -139,7 +140,7 @@ export class ColumnQueue {
     return this.#full.length >= maxColumns / 2;
   }
 
-  /** Returns the columns for a change; undefined if the queue is full and the change is lost. */
+  /** Returns the columns in which to store a change; undefined if the queue is full and the change is lost. */
   roomFor(time: number, revision: number): Columns | undefined {
     if (this.#losing === undefined && (!this.#columns.isFull || this.#makeRoom())) return this.#columns;
     this.lost++;
@@ -160,7 +161,7 @@ export class ColumnQueue {
     return revision;
   }
 
-  /** Handles a clock jump: an open gap ends and continues at the new time. */
+  /** Handles a clock jump: ends an ongoing gap and starts another one at the new time. */
   jump({ before, after }: ClockJump): void {
     const losing = this.#losing;
     if (losing === undefined || losing.earlier.length === mostEarlier) return;
@@ -169,7 +170,7 @@ export class ColumnQueue {
     losing.lost = 0;
   }
 
-  /** Takes all waiting changes, oldest first. `giveBack` returns the buffers later. */
+  /** Takes all waiting changes, oldest first. The caller returns the buffers with `giveBack` later. */
   take(): readonly Columns[] {
     const isUsed = this.#columns.length + this.#columns.gaps.length > 0;
     if (isUsed) this.#begin();

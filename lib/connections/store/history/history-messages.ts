@@ -5,7 +5,7 @@ import type { LeftOut } from '../thread/values/values-messages.ts';
 import type { HandedColumns } from './columns.ts';
 import type { HistoryRule } from './history-rules.ts';
 
-/** The bounds of the history on disk. */
+/** The maximum sizes of the history on disk. */
 export interface HistoryRoom {
   readonly databaseBytes: number;
   readonly logBytes: number;
@@ -21,24 +21,22 @@ export interface OpenHistory {
   /** When the hub started. */
   readonly startedAt: number;
   readonly now: number;
-  /** Whether this is the first opening in this run: then there is a gap from the last recording to now. */
+  /** Whether the database is opened for the first time in this run, so that there is a gap between the last recording and now. */
   readonly isFirst: boolean;
 }
 
-/** A parameter with its number in columns; `rule` is the index of its entry in the list; -1 if it appears only as a cause. */
+/** A parameter with its number in the columns; `rule` is the index of its rule, or -1 if the parameter appears only as a cause. */
 export type ParameterRow = readonly [number: number, address: string, type: ValueType, rule: number];
 
-/** A writer. Its number is its position in the list, from 1. */
+/** A writer. The number of a writer is its position in the list, starting at 1. */
 export type WriterRow = readonly [kind: string, name: string, file: string];
 
-/** A jump of the clock after this revision; undefined means before all changes of the message. */
+/** A clock jump after the change with this revision; if undefined, the jump precedes all changes in the message. */
 export interface JumpRow extends ClockJump {
   readonly revision: number | undefined;
 }
 
-/**
- * The values of a connection have been stale since `start`; with `end`, they are fresh again. `revision` is that of the hub at the start.
- */
+/** A connection's values have been stale since `start`, until `end` if that is set. `revision` is the hub's revision at the start. */
 export interface AbsenceRow {
   readonly connection: string;
   readonly start: number;
@@ -50,14 +48,14 @@ export interface AbsenceRow {
 /** Changes to write, oldest first. */
 export interface Changes {
   readonly columns: readonly HandedColumns[];
-  /** Parameters that earlier messages did not contain. */
+  /** The parameters that earlier messages did not contain. */
   readonly parameters: readonly ParameterRow[];
   readonly writers: readonly WriterRow[];
-  /** No older changes follow, except late ones. */
+  /** The time before which no further changes follow, except late ones. */
   readonly until: number;
-  /** The jumps of the clock since the previous message, in order. */
+  /** The clock jumps since the previous message, in order. */
   readonly jumps?: readonly JumpRow[];
-  /** Absences that have begun or ended since the previous message, in order. */
+  /** The absences that have begun or ended since the previous message, in order. */
   readonly absences?: readonly AbsenceRow[];
 }
 
@@ -66,19 +64,19 @@ export type HistoryRequest =
   | { readonly ask: 'write'; readonly changes: Changes }
   /** Tries again to write the pending changes. */
   | { readonly ask: 'go on' }
-  /** Checks the whole file, because a reader has found damage. */
+  /** Checks the whole file, because a reader has found damage in it. */
   | { readonly ask: 'check' }
   | { readonly ask: 'close' };
 
-/** The result of a request. While `trouble` is set, the hub sends no new changes, only `open` or `go on`. */
+/** The result of a request. While `trouble` is set, the hub sends only `open` or `go on`, and no new changes. */
 export interface HistoryAnswer {
   /** One sentence per loss, with its reason. Each loss is reported once. */
   readonly losses: readonly string[];
-  /** full: the disk or the database is full; closed: it must be opened again. */
+  /** `full`: the disk or the database is full; `closed`: the database must be reopened. */
   readonly trouble: { readonly state: 'full' | 'closed'; readonly reason: string } | undefined;
-  /** The time up to which everything was recorded when it was opened; undefined if it was empty. */
+  /** The time up to which everything had been recorded when the database was opened; undefined if it was empty. */
   readonly seen: number | undefined;
-  /** The refused rows; undefined if there is none. */
+  /** The refused rows; undefined if no rows were refused. */
   readonly leftOut: LeftOut | undefined;
   /** The number of rows written. */
   readonly rows: number;

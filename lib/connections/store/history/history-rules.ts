@@ -1,8 +1,8 @@
-// The entries of the setting `history`, in the form that the history thread also uses.
+// The entries in the setting `history`, in a form that the history thread can use as well.
 import { dayMs } from '../../../model/time/iso-time.ts';
 import { createSelection, type Selection } from '../selection.ts';
 
-/** One entry: its selection, and how to record it. `everyMs` 0: every change; the retention times may be Infinity. */
+/** An entry: which parameters to record, and how. If `everyMs` is 0, every change is recorded. Retention times may be Infinity. */
 export interface HistoryRule extends Selection {
   readonly everyMs: number;
   readonly deadband: number;
@@ -11,10 +11,10 @@ export interface HistoryRule extends Selection {
   readonly hoursMs: number;
 }
 
-/** The default retention times of an entry. They also apply to parameters that no entry selects any more. */
+/** The default retention times of an entry. These times also apply to parameters that no entry selects any more. */
 export const defaultTimes = { rawMs: 10 * dayMs, minutesMs: 365 * dayMs, hoursMs: Number.POSITIVE_INFINITY };
 
-/** Creates a function that returns the index of the entry for an address; undefined if the address is not recorded. */
+/** Creates a function that returns the index of the entry for an address, or `undefined` if the address is not recorded. */
 export function createRuleFinder(rules: readonly HistoryRule[]): (address: string) => number | undefined {
   const selections = rules.map(createSelection);
   return (address) => {

@@ -1,20 +1,20 @@
-// The tables of the history, `history.db`, for people and readers. Times are in milliseconds since 1970.
+// The tables in the history database, `history.db`, for people and readers. Times are in milliseconds since 1970.
 
 /** The lengths of the spans into which changes are aggregated. */
 export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
 
-/** The length at which texts are cut, in UTF-16 code units: the history is not a document archive. */
+/** The length to which strings are truncated, in UTF-16 code units: the history is not a document archive. */
 export const maxTextUnits = 1024;
 
-/** The reason for a gap after which a value is unknown until it is recorded again. */
+/** The reason for a gap after which a value is unknown until the next recorded change. */
 export const downReason = 'the hub was down';
-/** The reason for a gap of an offline device. */
+/** The reason for a gap during which the device was offline. */
 export const awayReason = 'the device was offline';
-/** The beginning of the reason for an unreachable hub, followed by its name. */
+/** The beginning of the reason for a gap during which a hub was unreachable; the name of the hub follows. */
 export const noContact = 'no contact with hub ';
 
-/** Tables that an earlier version lacks. They are created when a database is opened for writing. */
+/** The tables that an earlier version lacks. They are created when a database is opened for writing. */
 export const laterTables = `
 CREATE TABLE IF NOT EXISTS jump (
   n INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, before INTEGER NOT NULL, after INTEGER NOT NULL, gap INTEGER NOT NULL,
@@ -33,8 +33,8 @@ CREATE TABLE IF NOT EXISTS absence (
 ) STRICT;`;
 
 /**
- * Two tables contain the changes, and two views show all of them to people. An earlier version had one table, `change`. An insert into the
- * view adds a row to `change_row`.
+ * Changes are stored in two tables, and two views show all changes to people. An earlier version had a single table, `change`. An insert
+ * into the view adds a row to `change_row`.
  */
 const changeViews = `
 CREATE TABLE change_block (
@@ -82,25 +82,26 @@ INSERT INTO sqlite_stat1 VALUES ${blockStatistics};
 ANALYZE sqlite_schema;`;
 
 /**
- * - `change`: a view with one row for each recorded change. The value is a number, text, 0 or 1; 1 for a fired trigger. `source` is the
- *   writer of the first change in the chain of causes. The cause is the key of another row, if that row was recorded.
- * - `change_row`: the changes with a row of their own. The key starts with the hour, so that inserts and deletes touch few pages.
- * - `change_block`: the changes that share a row with others of the same parameter, see `Packing`. Blocks of a parameter never overlap.
- * - `minute`, `hour`: for numbers and booleans the minimum, the maximum, the time-weighted mean over the part of the span in which the
- *   value was known, and the value at its end; for texts and triggers only the count of changes. A span without a change has no row: the
- *   value held. The row of a span is written when the span is over.
+ * - `change`: a view with one row for each recorded change. The value is a number, a string, 0 or 1; a fired trigger has the value 1.
+ *   `source` is the writer of the first change in the chain of causes. The cause is the key of another row, if that row was recorded.
+ * - `change_row`: the changes with their own rows. The key starts with the hour, so that inserts and deletes touch only a few pages.
+ * - `change_block`: the changes that share a row with other changes of the same parameter, see `Packing`. A parameter's blocks never overlap.
+ * - `minute`, `hour`: for numbers and booleans, the minimum, the maximum, the time-weighted mean over the part of the span in which the
+ *   value was known, and the value at the end of the span; for strings and triggers, only the number of changes. A span without a change has
+ *   no row, because the value remained the same. A row is written when its span is over.
  * - `gap`: nothing was recorded from `start` to `end`: the hub was down, the disk was full, or there were too many changes. A value that
  *   changed during the gap and is known afterwards has a row in `change`.
  * - `mark`: one row. Everything before `seen` is recorded; all spans that began before `minutes` and `hours` have their rows.
- * - `jump`: the clock went from `before` to `after`: it was set, or the machine slept. Changes with a `revision` of at least `sequence`
- *   are later than the jump, and the gaps up to the row `gap` are earlier. After the clock was set back, a time occurs twice and the later
- *   recording counts. From then on, starts of the hub have rows too, with `start` 1.
- * - `run`: one row. The last recorded run of the hub, the base that is added to its revisions, so that they grow over restarts, and the
- *   greatest one.
- * - `age`, `hour_age`: the clock that determines ages, see `KeptAge`, and its reading when an hour was last written.
- * - `absence`: the values of a connection were stale from `start` to `end`, 0: they still are. `sequence` is the number of a change at its start.
+ * - `jump`: the clock jumped from `before` to `after`, because the clock was set or the machine slept. Changes with a `revision` of at
+ *   least `sequence` are later than the jump, and the gaps up to the row `gap` are earlier. After the clock was set back, a time occurs
+ *   twice and the later recording counts. From then on, starts of the hub have rows as well, with `start` set to 1.
+ * - `run`: one row. The last recorded run of the hub, the base that is added to its revisions so that they increase across restarts, and
+ *   the highest revision.
+ * - `age`, `hour_age`: the state of the clock that determines ages, see `KeptAge`, and its time when each hour was last written.
+ * - `absence`: a connection's values were stale from `start` to `end`; 0 means that they are still stale. `sequence` is the number of the
+ *   change at the start of the absence.
  * - `event`: a view of all changes by name, for people.
- * - `sqlite_stat1`, a table of SQLite, has expected table sizes, so that SQLite looks up the rows of an address hour by hour.
+ * - `sqlite_stat1`: SQLite's table of statistics, with expected table sizes, so that SQLite looks up the rows of an address hour by hour.
  */
 export const historyTables = `
 CREATE TABLE parameter (

@@ -1,5 +1,5 @@
-// Records changes: every second, the hub sends the collected changes to a thread, which writes them. If the disk fails, changes wait, up
-// to a bound. Further changes are lost, and the history records the gap.
+// Records changes: every second, the hub sends the collected changes to a thread, which writes the changes to disk. If the disk fails, a
+// limited number of changes waits. Further changes are lost, and the history records the gap.
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { wallClock } from '../../../model/time/wall-clock.ts';
 import type { ConnectionContext, ConnectionEvent } from '../../connection.ts';
@@ -21,7 +21,7 @@ const tooFast = 'changes arrived faster than they could be written';
 interface HistoryOptions extends KeeperOptions {
   readonly writer: HistoryWriter;
   readonly request: Pick<OpenHistory, 'folder' | 'room' | 'rules'>;
-  /** Returns whether a parameter is one of the store's own. */
+  /** Returns whether a parameter belongs to the store itself. */
   isOwn(address: string): boolean;
 }
 
@@ -59,7 +59,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
   async check(): Promise<void> {
     await this.#options.writer.check().then(
       (answer) => this.#take(answer),
-      () => {}, // the thread has ended, which `keep` reports
+      () => {}, // the thread has ended, and `keep` reports this
     );
   }
 
@@ -71,7 +71,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
     const { hub, writer, request } = this.#options;
     const { startedAt, epoch } = hub;
     const [isFirst, now] = [this.#isFirst, wallClock.now()];
-    if (isFirst) await nextRound(); // serving clients needs the processor more urgently
+    if (isFirst) await nextRound(); // serving clients is more urgent
     const answer = await writer.open({ ...request, epoch, startedAt, now, isFirst });
     this.#take(answer);
     if (!this.isOpen) return;
@@ -84,7 +84,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
     const { writer } = this.#options;
     if (this.trouble !== undefined) this.#take(await writer.goOn());
     if (this.trouble !== undefined) return 'all';
-    const now = wallClock.now(); // this call first reports an unnoticed jump of the clock
+    const now = wallClock.now(); // this call first reports a clock jump that nobody has noticed yet
     this.#recorder.goOn(now, this.#lossReason);
     this.#lossReason = tooFast;
     this.#recorder.catchUp();
@@ -109,11 +109,11 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
 
 // The hub's side of the thread that writes the history.
 
-/** Every method rejects if the thread has ended. */
+/** Sends requests to the thread. Every method rejects if the thread has ended. */
 export class HistoryWriter {
   readonly #thread = new StoreThread<HistoryRequest, HistoryAnswer>('history-thread', 'writes the history');
 
-  /** Opens the database in any condition. */
+  /** Opens the database, even if it is damaged. */
   open(request: Omit<OpenHistory, 'ask'>): Promise<HistoryAnswer> {
     return this.#thread.ask({ ask: 'open', ...request });
   }
@@ -140,7 +140,7 @@ export class HistoryWriter {
 
 // The history as a part of the store.
 
-/** Creates the part that records all changes, except those of the store's own parameters. */
+/** Creates the part that records all changes except those to the store's own parameters. */
 export function historyOf(
   { id, settings, resolvePath, scheduler, finish }: ConnectionContext<StoreSettings>,
   hub: HubPort,

@@ -1,4 +1,4 @@
-// Writes every recorded change into columns. This runs on the hub's thread, so it does as little as possible for each change.
+// Writes every recorded change into columns. This code runs on the hub's thread and therefore does as little as possible for each change.
 import { connectionIdOf } from '../../../model/address.ts';
 import { type Change, type Origin, type Parameter, staleSinceOf } from '../../../model/parameter.ts';
 import { beginningOf } from '../../../model/printable.ts';
@@ -10,30 +10,33 @@ import type { AbsenceRow, Changes, JumpRow, ParameterRow, WriterRow } from './hi
 import { createRuleFinder, type HistoryRule } from './history-rules.ts';
 import { awayReason, maxTextUnits, noContact } from './history-tables.ts';
 
-/** The maximum number of clock jumps in one message to the thread; the newest ones are kept. */
+/** The maximum number of clock jumps in one message to the thread; only the newest are kept. */
 const mostJumps = 100;
 
 /** The recording state of a parameter. */
 interface Entry {
-  /** The number in the columns; 0 if it has none yet. */
+  /** The number in the columns; 0 if the parameter has no number yet. */
   number: number;
   readonly parameter: Parameter;
-  /** The index of its rule; -1 if it is not recorded. */
+  /** The index of the parameter's rule; -1 if the parameter is not recorded. */
   readonly rule: number;
   readonly everyMs: number;
   readonly deadband: number;
-  /** The last recorded number. */
+  /** The last recorded numeric value. */
   last: number;
-  /** The recorded time of the last change from another hub. */
+  /** The recorded time of the last change that another hub reported. */
   reportedAt: number;
-  /** The last change of the current interval, and its time. */
+  /** The last change in the current interval. */
   pending: Change | undefined;
   pendingAt: number;
 }
 
 type Port = Parameters & Pick<HubPort, 'startedAt'> & { readonly mirroring?: Pick<HubPort['mirroring'], 'stale$'> };
 
-/** Meters change all the time: they are recorded only if the pattern of a rule is more specific than `**`. */
+/**
+ * Returns whether a parameter is a meter that is not recorded. Because meters change all the time, they are recorded only if a rule has a
+ * pattern that is more specific than `**`.
+ */
 function isSkippedMeter({ about }: Parameter, rule: HistoryRule | undefined): boolean {
   return about?.class === 'meter' && rule?.include.every((glob) => glob === '**') === true;
 }
@@ -47,15 +50,15 @@ export class Recorder {
   readonly #pending = new Set<Entry>();
   readonly #numbering = new Numbering();
   readonly #queue: ColumnQueue;
-  /** Records changes that were missed. */
+  /** The catch-up in progress, which records missed changes. */
   #catchUp: CatchUp | undefined;
   #jumps: JumpRow[] = [];
   readonly #absences: Absences;
   readonly #subscription;
 
   /**
-   * Records all current values, and all changes from now on. `isOwn` returns whether a parameter is one of the store's own. `onHalfFull` is
-   * called when it is time to send the changes.
+   * Records all current values, and from then on all changes. `isOwn` returns whether a parameter belongs to the store itself. `onHalfFull`
+   * is called when it is time to send the changes.
    */
   constructor(
     hub: Port,
@@ -78,7 +81,7 @@ export class Recorder {
     this.startCatchUp();
   }
 
-  /** The changes that wait for the disk. */
+  /** The changes that are waiting for the disk. */
   get queue(): Pick<ColumnQueue, 'lost' | 'isEmpty' | 'isLosing' | 'isHalfFull' | 'giveBack'> {
     return this.#queue;
   }
@@ -89,8 +92,8 @@ export class Recorder {
   }
 
   /**
-   * Starts a catch-up, which records the last change of each parameter that changed after the revision. A restored value counts as changed
-   * when the hub starts.
+   * Starts a catch-up, which records the last change of each parameter that has changed since the revision. A restored value counts as
+   * changed at the start of the hub.
    */
   startCatchUp(revision = 0): void {
     if (revision === 0) this.#absences.begin();
@@ -118,13 +121,13 @@ export class Recorder {
     }
   }
 
-  /** Resumes after a loss of changes, if there is space again. */
+  /** Resumes recording after a loss of changes, if there is space again. */
   goOn(now: number, reason: string): void {
     const revision = this.#queue.goOn(now, reason);
     if (revision !== undefined) this.startCatchUp(Math.min(this.#catchUp?.place ?? revision, revision));
   }
 
-  /** Takes all waiting changes. The thread returns the buffers later. */
+  /** Takes all waiting changes. The thread later returns the buffers. */
   take(now: number): { readonly changes: Changes; readonly transfer: ArrayBuffer[] } {
     this.#recordPending(now);
     const columns = this.#queue.take();
@@ -152,7 +155,7 @@ export class Recorder {
     else this.#thin(entry, change, time);
   }
 
-  /** Returns the time to record. The clock of another hub is used only if its time neither goes back nor lies in the future. */
+  /** Returns the time to record. The time of another hub is used only if it neither goes back nor lies in the future. */
   #timeOf({ time, parameter, origin }: Change, entry: Entry, now: number): number {
     if (origin.kind === 'restored') return now;
     if (parameter.remote === undefined) return time;
@@ -160,7 +163,7 @@ export class Recorder {
     return entry.reportedAt;
   }
 
-  /** Handles a clock jump. Changes that wait for the end of an interval are from the time before it. */
+  /** Handles a clock jump. Changes that are waiting for the end of an interval precede the jump. */
   #jump(jump: ClockJump): void {
     this.#recordPending(Number.POSITIVE_INFINITY);
     this.#queue.jump(jump);
@@ -169,7 +172,7 @@ export class Recorder {
     this.#absences.jump(jump);
   }
 
-  /** Keeps the last change of each interval, and records it once the interval is over. */
+  /** Keeps the last change in each interval, and records this change once the interval is over. */
   #thin(entry: Entry, change: Change, time: number): void {
     const { pending, everyMs } = entry;
     if (pending === undefined) this.#pending.add(entry);
@@ -189,7 +192,7 @@ export class Recorder {
     }
   }
 
-  /** Records a change. Returns whether there was space for it. */
+  /** Records a change. Returns whether there was space for the change. */
   #add(entry: Entry, change: Change, time: number): boolean {
     const columns = this.#queue.roomFor(time, change.revision);
     if (columns === undefined) return false;
@@ -253,9 +256,9 @@ export class Recorder {
   }
 }
 
-// The periods of stale values, by connection: its device was offline, or its hub unreachable.
+// The periods in which a connection's values were stale because its device was offline or its hub was unreachable.
 
-/** The maximum number of rows that wait for the disk; the newest ones are kept. */
+/** The maximum number of rows that wait for the disk; only the newest are kept. */
 const mostAbsences = 10_000;
 
 type Away = Pick<AbsenceRow, 'start' | 'reason' | 'revision'> & { readonly parameter: Parameter };
@@ -266,7 +269,7 @@ class Absences {
   /** The connections without contact, by Connection ID. */
   readonly #away = new Map<string, Away>();
   #rows: AbsenceRow[] = [];
-  /** The minimum revision of further rows: they come after the last clock jump. */
+  /** The minimum revision of further rows, so that they come after the last clock jump. */
   #leastRevision = 0;
 
   constructor(hub: Parameters, now: () => number) {
@@ -274,16 +277,16 @@ class Absences {
     this.#now = now;
   }
 
-  /** Records all current absences, for a new file. */
+  /** Records all current absences in a new file. */
   begin(): void {
     this.#away.clear();
     this.look(this.#hub.parameters());
   }
 
-  /** Records the connections of parameters that have become stale or fresh. */
+  /** Records absences of the connections whose parameters have become stale or fresh. */
   look(parameters: Iterable<Parameter>): void {
     for (const parameter of parameters) {
-      if (parameter.device?.isPart === true && parameter.remote === undefined) continue; // the rows cover whole connections
+      if (parameter.device?.isPart === true && parameter.remote === undefined) continue; // absences apply to whole connections
       const since = staleSinceOf(parameter);
       if (since === undefined && this.#away.size === 0) continue;
       const connection = connectionIdOf(parameter.address);
@@ -293,7 +296,7 @@ class Absences {
     }
   }
 
-  /** Handles a clock jump: absences end, and begin again at the new time. */
+  /** Handles a clock jump: ongoing absences end, and begin again at the new time. */
   jump({ before, after }: ClockJump): void {
     this.#leastRevision = this.#hub.revision + 1;
     for (const [connection, away] of [...this.#away]) {
@@ -304,9 +307,9 @@ class Absences {
 
   take(): readonly AbsenceRow[] {
     const isGone = ({ parameter }: Away) => this.#hub.find(parameter.address) !== parameter;
-    const gone = [...this.#away].filter(([, away]) => isGone(away)); // a reload has removed them
+    const gone = [...this.#away].filter(([, away]) => isGone(away)); // a reload has removed the parameters
     for (const [connection, away] of gone) this.#end(connection, away, this.#now());
-    if (gone.length > 0) this.look(this.#hub.parameters()); // other parameters of the connection may have stayed
+    if (gone.length > 0) this.look(this.#hub.parameters()); // other parameters of the connection may still exist
     return this.#rows.splice(0);
   }
 
@@ -340,7 +343,7 @@ class CatchUp {
   /** The last visited revision. */
   place: number;
 
-  /** Covers changes after `revision`, up to now. Later changes are recorded anyway. */
+  /** Covers the changes after `revision` up to now, because later changes are recorded anyway. */
   constructor(hub: Parameters, revision: number) {
     this.#changed = hub.changedSince(revision)[Symbol.iterator]();
     this.#until = hub.revision;
@@ -355,21 +358,21 @@ class CatchUp {
   }
 }
 
-// The numbers of parameters and writers in columns, and the new ones that the thread does not know yet.
+// The numbers that parameters and writers have in the columns, and the new names that the thread does not know yet.
 
-/** Only a broken chain of causes is longer; the graph keeps shorter ones. */
+/** The maximum length of a chain of causes. A longer chain is broken, because the graph keeps only shorter chains. */
 const longestChain = 256;
 
 class Numbering {
   #parameterRows: ParameterRow[] = [];
   #writerRows: WriterRow[] = [];
   readonly #writers = new Map<Origin, number>();
-  /** Numbers of removed parameters. They are free again once their changes are sent to the thread. */
+  /** The numbers of removed parameters. A number becomes available again once its changes have been sent to the thread. */
   #retired: number[] = [];
   readonly #free: number[] = [];
   #numbers = 0;
 
-  /** Assigns a number to a parameter; `rule` is the index of its rule; -1 if it is not recorded. */
+  /** Returns a new number for a parameter; `rule` is the index of its rule, or -1 if the parameter is not recorded. */
   name({ address, type }: Parameter, rule: number): number {
     const number = this.#free.pop() ?? ++this.#numbers;
     this.#parameterRows.push([number, address, type, rule]);
@@ -381,19 +384,19 @@ class Numbering {
     this.#retired.push(number);
   }
 
-  /** Returns the number of a writer, which is valid until `take`. */
+  /** Returns a writer's number, which is valid until `take`. */
   numberOf(origin: Origin): number {
     return this.#writers.get(origin) ?? this.#nameWriter(origin);
   }
 
-  /** Returns the number of the writer of the first change in a chain. */
+  /** Returns the number of the writer that made the first change in a chain. */
   numberOfSource(change: Change): number {
     let first = change;
     for (let link = 0; first.cause !== undefined && link < longestChain; link++) first = first.cause;
     return this.numberOf(first.origin);
   }
 
-  /** Takes out the new names, to be sent with all changes so far. */
+  /** Takes out the new names, which must be sent along with all changes so far. */
   take(): Pick<Changes, 'parameters' | 'writers'> {
     const names = { parameters: this.#parameterRows, writers: this.#writerRows };
     this.#parameterRows = [];

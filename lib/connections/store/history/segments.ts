@@ -1,25 +1,25 @@
-// Recorded time: after a clock jump, a time occurs twice or never. A segment lies between two jumps; within it, times increase in recording
-// order. If segments overlap in time, the newest one counts.
+// Recorded time. After a clock jump, a time may occur twice or never. A segment lies between two jumps; within a segment, times increase in
+// recording order. If segments overlap in time, the newest one counts.
 
-/** A clock jump before the change with the number `sequence`. */
+/** A clock jump that precedes the change with the number `sequence`. */
 export interface RecordedJump {
   readonly sequence: number;
-  /** The expected and the actual reading of the clock, in milliseconds since 1970. */
+  /** What the clock should have shown and what it showed, in milliseconds since 1970. */
   readonly before: number;
   readonly after: number;
-  /** The gaps up to this row were written before the jump. */
+  /** The number of the last gap that was written before the jump. */
   readonly gap: number;
-  /** 1: a start of the hub, with the gap of the next row. */
+  /** 1 if the jump is a start of the hub, whose gap is the next row. */
   readonly start: 0 | 1;
 }
 
 export interface Segment {
-  /** The index in recording order. */
+  /** The segment's index in recording order. */
   readonly index: number;
-  /** The time from `from`, up to but not including `to`. */
+  /** The range of times: from `from`, up to but not including `to`. */
   readonly from: number;
   readonly to: number;
-  /** The numbers of its changes: from `first`, up to but not including `last`. */
+  /** The range of change numbers: from `first`, up to but not including `last`. */
   readonly first: number;
   readonly last: number;
 }
@@ -37,10 +37,10 @@ export interface Piece extends Interval {
 export class Segments {
   readonly #jumps: readonly RecordedJump[];
   readonly #all: readonly Segment[];
-  /** Whether no time occurs twice, so times increase in recording order. */
+  /** Whether no time occurs twice, so that times increase in recording order. */
   readonly isOrdered: boolean;
 
-  /** `jumps` in recording order; `end`: the time up to which everything is recorded. */
+  /** `jumps` is in recording order; everything up to `end` has been recorded. */
   constructor(jumps: readonly RecordedJump[], end = Number.POSITIVE_INFINITY) {
     this.#jumps = jumps;
     this.isOrdered = jumps.every(({ before, after }) => after >= before);
@@ -62,22 +62,22 @@ export class Segments {
     return this.#all.at(-1)!;
   }
 
-  /** Returns whether several segments overlap a range. */
+  /** Returns whether more than one segment overlaps a range. */
   areSeveralIn({ from, to }: Interval): boolean {
     return this.#all.length > 1 && this.#all.filter((one) => one.from < to && from < one.to).length > 1;
   }
 
-  /** Returns the segment of a change. */
+  /** Returns the segment that contains a change. */
   of(sequence: number): Segment {
     return this.#all.findLast(({ first }) => first <= sequence)!;
   }
 
-  /** Returns the segment recorded before this one; undefined if it is the first. */
+  /** Returns the segment recorded before the given one; undefined for the first segment. */
   before({ index }: Segment): Segment | undefined {
     return this.#all[index - 1];
   }
 
-  /** Returns the valid pieces of a range, in order of time. Skipped times have no piece. */
+  /** Returns the valid pieces within a range, in chronological order. Skipped times have no piece. */
   within(range: Interval): readonly Piece[] {
     let open: readonly Interval[] = [range];
     const pieces: Piece[] = [];
@@ -92,7 +92,7 @@ export class Segments {
     return pieces.sort((one, other) => one.from - other.from);
   }
 
-  /** Returns the parts of a segment, in order of time. Parts with `isShared` overlap another segment. */
+  /** Returns the parts of a segment, in chronological order. A part with `isShared` overlaps another segment. */
   partsOf(segment: Segment, range: Interval): readonly (Interval & { readonly isShared: boolean })[] {
     const own = [{ from: Math.max(range.from, segment.from), to: Math.min(range.to, segment.to) }];
     const others = this.#all.filter(({ index }) => index !== segment.index);
@@ -108,15 +108,15 @@ export class Segments {
     return this.#jumps[index - 1]?.start === 1;
   }
 
-  /** Returns the index of the segment that contains a gap, by its row number; undefined if it is between two segments. */
+  /** Returns the index of the segment that contains the gap with this row number; undefined if the gap is between two segments. */
   indexOfGap(row: number): number | undefined {
     const isBetween = this.#jumps.some(({ gap, start }) => start === 1 && gap === row - 1);
     return isBetween ? undefined : this.#jumps.filter(({ gap }) => gap < row).length;
   }
 
   /**
-   * Returns the rest of a gap, by its row number. Later segments replace parts of a gap within a segment, and all segments replace
-   * parts of a gap between two. If the clock was set back before a start of the hub, the gap has no length.
+   * Returns what is left of the gap with this row number. Later segments replace parts of a gap that lies within a segment. All segments
+   * replace parts of a gap between two segments. If the clock was set back before a start of the hub, the gap has no length.
    */
   leftOf(gap: Interval, row: number): readonly Interval[] {
     const own = this.indexOfGap(row);
@@ -124,18 +124,18 @@ export class Segments {
     return this.#all.filter(({ index }) => index > (own ?? -1)).reduce<readonly Interval[]>(without, [gap]);
   }
 
-  /** Returns whether no segment after the given index covers a time. */
+  /** Returns whether no segment after the one with index `place` covers a time. */
   holdsAt(time: number, place: number): boolean {
     return !this.#all.some(({ index, from, to }) => index > place && from <= time && time < to);
   }
 
-  /** Returns the index of the segment that begins with the start of the hub whose gap has this row. */
+  /** Returns the index of the segment that begins with the start of the hub to which the gap in this row belongs. */
   #startAfter(row: number): number {
     return this.#jumps.findLastIndex(({ gap, start }) => start === 1 && gap === row - 1) + 1;
   }
 }
 
-/** Returns the remaining parts of intervals. */
+/** Returns the parts of intervals that remain without others. */
 export function without(intervals: readonly Interval[], { from, to }: Interval): readonly Interval[] {
   return intervals.flatMap((one) => [
     ...(one.from < Math.min(one.to, from) ? [{ from: one.from, to: Math.min(one.to, from) }] : []),

@@ -1,4 +1,4 @@
-// A batch of changes on the history thread. It writes them in the order of the table, so that each page is written once.
+// A batch of changes on the history thread. The changes are written in the order of the table, so that each page is written only once.
 
 import { isTime } from '../../../../model/time/iso-time.ts';
 import type { ValueType } from '../../../../model/value.ts';
@@ -10,18 +10,18 @@ import type { AbsenceRow, Changes, JumpRow, WriterRow } from '../history-message
 import { hourMs } from '../history-tables.ts';
 import type { HistoryDatabase } from './history-database.ts';
 
-/** The parameter of a number in columns. */
+/** The parameter that a number in the columns stands for. */
 export interface KnownParameter {
   readonly address: string;
   readonly type: ValueType;
   readonly rule: number;
-  /** The key in the database; 0 if not known yet. */
+  /** The key in the database; 0 if the key is not known yet. */
   id: number;
 }
 
-/** A block takes as much space as this many rows. */
+/** The number of rows that take as much space as a block. */
 const blockRows = 16;
-/** A linked list of the changes of a parameter within an hour. */
+/** A linked list of the changes to one parameter within an hour. */
 interface Chain {
   readonly id: number;
   readonly first: number;
@@ -36,17 +36,20 @@ export class Batch {
   readonly absences: readonly AbsenceRow[];
   readonly #writers: readonly WriterRow[];
   readonly #parameters: readonly (KnownParameter | undefined)[];
-  /** Returns whether the single changes of a rule are kept. */
+  /** Returns whether individual changes are kept under a rule. */
   readonly #isKept: (rule: number) => boolean;
   #writerIds: number[] = [];
-  /** The rows in the order of the table. A row is the index of its columns times `columnRows`, plus its index within them. */
+  /**
+   * The rows in the order of the table. A row is identified by the index of its columns times `columnRows`, plus its index within these
+   * columns.
+   */
   #order: Uint32Array | undefined;
   #written = 0;
-  /** Whether the database may already contain a part of the batch. */
+  /** Whether the database may already contain part of the batch. */
   #isAgain = false;
   readonly #packing = new Packing();
 
-  /** `parameters` by their numbers. */
+  /** `parameters` is indexed by the numbers in the columns. */
   constructor(
     { columns, writers, until, jumps = [], absences = [] }: Changes,
     parameters: readonly (KnownParameter | undefined)[],
@@ -70,7 +73,7 @@ export class Batch {
     return this.#written === this.#order?.length;
   }
 
-  /** The highest revision of its changes; 0 if it has no changes. */
+  /** The highest revision in the batch; 0 if the batch is empty. */
   get lastRevision(): number {
     return this.columns.reduce(
       (last, { revision, length }) => Math.max(last, ...(length > 0 ? [revision[length - 1]!] : [])),
@@ -78,13 +81,13 @@ export class Batch {
     );
   }
 
-  /** Starts over after the database was reopened, because it may contain a part of the batch. */
+  /** Starts over after the database was reopened, because the database may already contain part of the batch. */
   beginAgain(): void {
     this.goBack(0);
     this.#isAgain = true;
   }
 
-  /** Resets to `written` rows after a rollback. The names added in the transaction are lost as well. */
+  /** Resets the batch to `written` rows after a rollback, which also undoes the names added in the transaction. */
   goBack(written: number): void {
     this.#order = undefined;
     this.#written = written;
@@ -92,8 +95,8 @@ export class Batch {
   }
 
   /**
-   * Writes the next rows within a transaction: at most `rows`, of at most `parameters`, because each parameter takes separate pages. `base`
-   * is added to revisions; changes with a number up to `known` may already be in the database.
+   * Writes the next rows within a transaction: at most `rows` rows for at most `parameters` parameters, because each parameter takes
+   * separate pages. `base` is added to all revisions; changes with a number up to `known` may already be in the database.
    */
   writeSome(database: HistoryDatabase, rows: number, parameters: number, base: number, known: number): void {
     this.#order ??= this.#prepare(database);
@@ -118,13 +121,13 @@ export class Batch {
     }
   }
 
-  /** Returns the keys of those parameters of a connection that are in the database. */
+  /** Returns the keys of a connection's parameters that are already in the database. */
   idsOf(connection: string): ReadonlySet<number> {
     const own = this.#parameters.filter((known) => known?.address.startsWith(`${connection}/`) && known.id > 0);
     return new Set(own.map((known) => known!.id));
   }
 
-  /** Calls `add` with the changes of columns in their original order. The value of texts and triggers is NaN. */
+  /** Calls `add` for each change in the columns, in the original order. Strings and triggers are passed as NaN. */
   forEachRow(
     { parameter, time, value, revision, length }: Columns,
     add: (rule: number, id: number, time: number, value: number, revision: number) => void,
@@ -139,7 +142,7 @@ export class Batch {
     }
   }
 
-  /** Finds the keys of all parameters and writers, and sorts the rows. */
+  /** Determines the keys of all parameters and writers, and sorts the rows. */
   #prepare(database: HistoryDatabase): Uint32Array {
     this.#writerIds = [0, ...this.#writers.map(([kind, name, file]) => database.writerId(kind, name, file))];
     const next = new Uint32Array(this.columns.length * columnRows);
@@ -181,14 +184,14 @@ export class Batch {
     return order;
   }
 
-  /** Returns a parameter with its key; undefined if the number is unknown. */
+  /** Returns the parameter for a number, including its database key; undefined if the number is unknown. */
   #named(number: number, database: HistoryDatabase): KnownParameter | undefined {
     const known = this.#parameters[number];
     if (known?.id === 0) known.id = database.parameterId(known.address, known.type);
     return known;
   }
 
-  /** Writes the next changes of one parameter as a block if there are at least two. Returns their number; 0 if nothing was written. */
+  /** Writes the next changes of one parameter as a block if there are at least two. Returns the number of changes written. */
   #writeBlock(database: HistoryDatabase, base: number, known: number): number {
     const order = this.#order!;
     if (this.#isAgain || this.#numberAt(this.#written) !== this.#numberAt(this.#written + 1)) return 0;
@@ -265,7 +268,8 @@ export class Batch {
 }
 
 /**
- * Returns a value for a block, text as JSON; undefined if SQLite would read it from there as a different value, so it needs a separate row.
+ * Returns a value in the form in which a block stores it, with strings as JSON; undefined if SQLite would read a different value from the
+ * block, so that the change needs its own row.
  */
 function packedValue({ value, texts }: Columns, row: number, type: ValueType): number | string | undefined {
   const stored = value[row]!;

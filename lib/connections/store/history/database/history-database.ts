@@ -46,28 +46,28 @@ export interface Mark {
 
 export type SpanTable = 'minute' | 'hour';
 
-/** The last recorded run of the hub, the base of its revisions, and the highest number of a change. */
+/** The last recorded run of the hub, the number added to its revisions, and the highest change number. */
 export interface RecordedRun {
   readonly epoch: string;
   readonly base: number;
   readonly last: number;
 }
 
-/** Greater than all revisions of an earlier version, whose order is unknown. */
+/** A number greater than all revisions from an earlier version, whose order is unknown. */
 const baseOfEarlier = 1e12;
-/** The maximum number of clock jumps; the newest ones are kept. */
+/** The maximum number of clock jumps; only the newest are kept. */
 const keptJumps = 1000;
 
 /** The maximum number of writers in the cache. */
 const knownWriters = 10_000;
 
-/** Restores a deleted mark from the last hour with changes. */
+/** Restores a deleted mark from the last hour that contains changes. */
 const markAnew = `INSERT INTO mark (rowid, seen, minutes, hours)
   SELECT 1, (hour + 1) * ${hourMs}, hour * ${hourMs}, hour * ${hourMs} FROM (
     SELECT max(hour) AS hour FROM (SELECT max(hour) AS hour FROM change_row UNION ALL SELECT max(hour) FROM change_block))
   WHERE hour IS NOT NULL AND NOT EXISTS (SELECT 1 FROM mark)`;
 
-/** Only the hours of changes are checked, because there are so many changes. */
+/** For changes, only the hours are checked, because there are too many changes to check each one. */
 const numbers: readonly NumberColumns[] = [
   ['parameter', 'count', 'id'],
   ['writer', 'count', 'id'],
@@ -90,7 +90,7 @@ const numbers: readonly NumberColumns[] = [
 
 export class HistoryDatabase {
   readonly database: DatabaseSync;
-  /** One sentence per loss found when it was opened, with the reason. */
+  /** The losses found when the database was opened: one sentence per loss, with the reason. */
   readonly losses: readonly string[];
   readonly #files: WrittenFiles;
   readonly #mostPages: number;
@@ -106,12 +106,12 @@ export class HistoryDatabase {
   readonly ages: HourAges;
   readonly #parameterIds = new Map<string, number>();
   readonly #writerIds = new Map<string, number>();
-  /** The end of the newest block of a parameter, in the last requested hour. */
+  /** The end of each parameter's newest block in the hour that was last requested for the parameter. */
   readonly #blockEnds = new Map<number, { readonly hour: number; readonly end: Place }>();
-  /** The keys of new rows: of parameters since the opening, of writers during `watchNames`. */
+  /** The keys of rows that are in use: parameters since the database was opened, writers during `watchNames`. */
   readonly #givenParameters = new Set<number>();
   #givenWriters: Set<number> | undefined;
-  /** Rows refused by the database. */
+  /** The rows that the database refused. */
   readonly leftOut = new LeftOutRows();
 
   /** Opens an existing database. Errors: any SQLite or file system error, `DamagedError`. After an error, nothing remains open. */
@@ -153,7 +153,10 @@ export class HistoryDatabase {
     createDatabase(path, historyTables);
   }
 
-  /** Checks that a file is a history; with `isChecked`, a small one for damage. Errors: any SQLite or file system error, `DamagedError`. */
+  /**
+   * Checks that a file is a history database; with `isChecked`, also checks a small database for damage. Errors: any SQLite or file system
+   * error, `DamagedError`.
+   */
   static recognize(path: string, isChecked: boolean): void {
     const database = readDatabase(path);
     try {
@@ -163,7 +166,7 @@ export class HistoryDatabase {
     }
   }
 
-  /** The maximum number of pages of one transaction, so that the log stays within its bound. */
+  /** The maximum number of pages in one transaction, so that the log stays within its maximum size. */
   get transactionPages(): number {
     return Math.floor(this.#logPages / 4);
   }
@@ -177,7 +180,7 @@ export class HistoryDatabase {
     return this.#mostPages;
   }
 
-  /** Runs `work` in a transaction. When it returns, the changes are on disk. Errors: any SQLite error, `DamagedError`. */
+  /** Runs `work` in a transaction. When `write` returns, the changes are on disk. Errors: any SQLite error, `DamagedError`. */
   write(work: () => void): void {
     this.#files.expectWhole();
     try {
@@ -191,7 +194,7 @@ export class HistoryDatabase {
     }
   }
 
-  /** Returns the last recorded run. In a database from an earlier version, its identity is unknown. */
+  /** Returns the last recorded run. In a database from an earlier version, the identity of the run is unknown. */
   run(): RecordedRun {
     const known = this.database.prepare('SELECT epoch, base, last FROM run').get() as RecordedRun | undefined;
     const last = this.mark() === undefined ? 0 : baseOfEarlier;
@@ -202,7 +205,7 @@ export class HistoryDatabase {
     this.#setRun.run(epoch, BigInt(base), BigInt(last));
   }
 
-  /** Returns the clock jumps in order. */
+  /** Returns the clock jumps, in order. */
   jumps(): RecordedJump[] {
     return this.database
       .prepare('SELECT sequence, before, after, gap, start FROM jump ORDER BY n')
@@ -229,7 +232,7 @@ export class HistoryDatabase {
     this.database.prepare('INSERT INTO gap VALUES (?, ?, ?, ?)').run(start, end, lost, reason);
   }
 
-  /** Adds an absence, or its end. `sequence` is the number of the change at its start. */
+  /** Adds an absence or sets its end. `sequence` is the number of the change at the start of the absence. */
   addAbsence({ connection, start, end = 0, reason }: AbsenceRow, sequence: number): void {
     this.database
       .prepare(
@@ -239,17 +242,17 @@ export class HistoryDatabase {
       .run(connection, BigInt(Math.floor(start)), BigInt(Math.floor(end)), reason, BigInt(sequence));
   }
 
-  /** Ends the absences of an earlier run. */
+  /** Ends the absences that an earlier run left open. */
   endAbsences(time: number): void {
     this.database.prepare('UPDATE absence SET end = max(start, ?) WHERE end = 0').run(time);
   }
 
-  /** Returns the first hour after another one that has changes; undefined if there is none. */
+  /** Returns the first hour after `hour` that contains changes; undefined if there is none. */
   hourAfter(hour: number): number | undefined {
     return (this.#nextHour.get(hour) as { hour: number | null }).hour ?? undefined;
   }
 
-  /** Returns the last change of the newest block of a parameter in an hour. The next block starts after it. */
+  /** Returns the last change in a parameter's newest block within an hour. The next block must start after this change. */
   endOfBlocks(hour: number, parameter: number): Place {
     const known = this.#blockEnds.get(parameter);
     if (known?.hour === hour) return known.end;
@@ -259,7 +262,7 @@ export class HistoryDatabase {
     return end;
   }
 
-  /** Returns whether a block has the change. */
+  /** Returns whether a block contains the change. */
   isInBlock(hour: number, parameter: number, { time, revision }: Place): boolean {
     const row = this.#blockBefore.get(hour, parameter, time, revision) as BlockEnd | undefined;
     if (row === undefined) return false;
@@ -267,7 +270,7 @@ export class HistoryDatabase {
     return unpackBlock(stored as unknown as StoredBlock).some((one) => one[0] === time && one[2] === revision);
   }
 
-  /** Adds a block after all others in its hour. */
+  /** Adds a block, which must follow all other blocks for its parameter in this hour. */
   addBlock(hour: number, parameter: number, block: Packing): void {
     const { time, revision, lastTime, lastRevision, count, writer, source, cause, json, checksum } = block;
     this.ages.wrote(hour);
@@ -325,21 +328,24 @@ export class HistoryDatabase {
     }
   }
 
-  /** Adds a part of a span to its row, if there is one from an earlier part, or from the same time before the clock was set back. */
+  /**
+   * Adds part of a span. If the span already has a row, from an earlier part or from before the clock was set back, the part is merged into
+   * this row.
+   */
   addToSpan(table: SpanTable, { parameter, time, min, mean, max, last, count }: SpanRow, part: SpanPart): void {
     this.ages.wrote(Math.floor(time / hourMs));
     const figures = [min, mean, max, last].map((figure) => figure ?? null);
     this.#addToSpan[table].run(parameter, time, ...figures, count, part.knownMs, part.isWhole ? 1 : 0);
   }
 
-  /** Returns the key of a parameter; call it within a transaction. */
+  /** Returns a parameter's key, and adds the parameter if necessary. Call `parameterId` within a transaction. */
   parameterId(address: string, type: string): number {
     const id = this.#idOf(this.#parameterIds, 'parameter', { address, type });
     this.#givenParameters.add(id);
     return id;
   }
 
-  /** Returns the key of a writer; call it within a transaction. */
+  /** Returns a writer's key, and adds the writer if necessary. Call `writerId` within a transaction. */
   writerId(kind: string, name: string, file: string): number {
     if (this.#writerIds.size > knownWriters) this.#writerIds.clear();
     const id = this.#idOf(this.#writerIds, 'writer', { kind, name, file });
@@ -347,7 +353,7 @@ export class HistoryDatabase {
     return id;
   }
 
-  /** Collects the keys of new rows from now on, until `watchNothing`. */
+  /** Collects the keys in use until `watchNothing`. */
   watchNames(): Record<'parameter' | 'writer', ReadonlySet<number>> {
     this.#writerIds.clear();
     this.#givenWriters = new Set();
@@ -365,7 +371,7 @@ export class HistoryDatabase {
     this.#blockEnds.clear();
   }
 
-  /** Empties the log. Returns false while a reader still uses it. Errors: any SQLite error. */
+  /** Empties the log. Returns false while a reader is still using the log. Errors: any SQLite error. */
   emptyLog(isGivenBack = false): boolean {
     return emptyLog(this.database, isGivenBack);
   }
@@ -404,14 +410,14 @@ export class HistoryDatabase {
 const nextHour = `SELECT min(hour) AS hour FROM (
   SELECT min(hour) AS hour FROM change_row WHERE hour > ?1 UNION ALL SELECT min(hour) FROM change_block WHERE hour > ?1)`;
 
-/** The newest block that starts at or before a position. */
+/** The end of the newest block that starts at or before a position. */
 type BlockEnd = Readonly<Record<'last_time' | 'last_revision', number>>;
 
 const blockBefore = `SELECT last_time, last_revision, ${blockColumns} FROM change_block
   WHERE hour = ? AND parameter = ? AND (time, revision) <= (?, ?) AND ${areWhole}
   ORDER BY time DESC, revision DESC LIMIT 1`;
 
-/** Deletes damaged blocks, and describes the losses. Errors: any SQLite error. */
+/** Deletes damaged blocks and returns a description of the losses. Errors: any SQLite error. */
 export function dropDamagedBlocks(database: DatabaseSync, path: string): string[] {
   const keys = ['hour', 'parameter', 'time', 'revision'];
   let damaged = 0;
@@ -425,7 +431,10 @@ function isTable(database: DatabaseSync, name: string): boolean {
   return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
 }
 
-/** Merges a part into a row. The mean weights both by their length. The last value comes from a part that reaches the end of the span. */
+/**
+ * Merges part of a span into its row. The mean weights the row and the part by their durations. The last value comes from the part that
+ * reaches the end of the span.
+ */
 function addToSpan(table: SpanTable, lengthMs: number): string {
   const both = (combine: string, column: string) =>
     `${combine}(coalesce(${column}, excluded.${column}), coalesce(excluded.${column}, ${column}))`;

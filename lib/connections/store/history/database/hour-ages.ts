@@ -1,25 +1,26 @@
-// The age of the rows of each hour: when the hour was last written, on the clock that determines ages. The times of rows cannot be used,
-// because the wall clock may have been set.
+// The age of each hour's rows: when the hour was last written, on the clock that determines ages. The times of rows cannot be used, because
+// the wall clock may have been set.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { AgeClock, type Ages, beginAge, type ClockReading, readPauses } from '../../../../model/time/age-clock.ts';
 import { hourMs } from '../history-tables.ts';
 import type { Interval } from '../segments.ts';
 
-/** The interval between notes while an hour is written. */
+/** The interval between notes while rows for an hour are being written. */
 const noteEveryMs = 60_000;
 
 export class HourAges {
   readonly #database: DatabaseSync;
   readonly #putAge: StatementSync;
   readonly #clock: AgeClock;
-  /** When each hour was last noted in this run. */
+  /** When a note was last stored for each hour in this run. */
   readonly #noted = new Map<number, number>();
-  /** Hours with rows written since their last note. */
+  /** The hours whose rows have been written since the last `note`. */
   readonly #written = new Set<number>();
 
   /**
-   * Continues from the database. `seen` is the end of the recording by an earlier version; 0 if there is none. Errors: any SQLite error.
+   * Continues with the state in the database. `seen` is the time at which an earlier version stopped recording; 0 if there is no recording.
+   * Errors: any SQLite error.
    */
   constructor(database: DatabaseSync, seen: number, now: ClockReading) {
     this.#database = database;
@@ -31,7 +32,7 @@ export class HourAges {
     this.#clock = new AgeClock(row === undefined ? beginAge(begin) : { ...row, pauses: readPauses(row.pauses) }, now);
   }
 
-  /** The milliseconds that the hub has run. */
+  /** The total time for which the hub has been running, in milliseconds. */
   get ran(): number {
     return this.#clock.kept.ran;
   }
@@ -40,12 +41,12 @@ export class HourAges {
     this.#clock.read(now);
   }
 
-  /** Notes that a row of this hour is written. */
+  /** Records that a row for this hour is being written. */
   wrote(hour: number): void {
     this.#written.add(hour);
   }
 
-  /** Stores the hours written in this transaction, and the reading of the clock. */
+  /** Stores notes for the hours written in this transaction, and the current time on the clock. */
   note(): void {
     const { ran, wall, pauses } = this.#clock.kept;
     this.#putAge.run(BigInt(ran), BigInt(wall), JSON.stringify(pauses));
@@ -74,13 +75,13 @@ export class HourAges {
   }
 }
 
-/** When each hour was last written, on the age clock. For an hour from an earlier version, this is the end of the hour. */
+/** When each hour was last written, on the age clock. For an hour from an earlier version, the end of the hour is used. */
 export class AgesOfHours {
   readonly ages: Ages;
   readonly #noted: readonly (readonly [hour: number, ran: number])[];
   readonly #byHour: ReadonlyMap<number, number>;
 
-  /** `noted` is in the order of hours. */
+  /** `noted` is sorted by hour. */
   constructor(noted: readonly (readonly [hour: number, ran: number])[], ages: Ages) {
     this.#noted = noted;
     this.#byHour = new Map(noted);
@@ -91,7 +92,7 @@ export class AgesOfHours {
     return this.#byHour.get(hour) ?? (hour + 1) * hourMs;
   }
 
-  /** Returns when the oldest rows since an hour were written. */
+  /** Returns when the oldest rows from an hour on were written. */
   oldestFrom(first: number): number {
     return this.#noted.reduce(
       (least, [hour, ran]) => (hour < first ? least : Math.min(least, ran)),
@@ -99,7 +100,7 @@ export class AgesOfHours {
     );
   }
 
-  /** Returns the intervals, in order of time, of all hours last written at `ran` or earlier. */
+  /** Returns the intervals that cover all hours last written at `ran` or earlier, in chronological order. */
   upTo(ran: number): readonly Interval[] {
     const intervals: { from: number; to: number }[] = [];
     const add = (from: number, to: number) => {
@@ -108,7 +109,7 @@ export class AgesOfHours {
       if (last?.to === from) last.to = to;
       else intervals.push({ from, to });
     };
-    const end = Math.floor(ran / hourMs); // earlier hours without a note were over by then
+    const end = Math.floor(ran / hourMs); // earlier hours without a note had ended by then
     let next = Number.NEGATIVE_INFINITY;
     for (const [hour, notedAt] of this.#noted) {
       add(next, Math.min(hour, end));

@@ -1,5 +1,5 @@
-// Rebuilds the unfinished minutes and hours that the thread had in memory when it ended: minutes from the changes, hours from the written
-// minutes and the changes after them.
+// Rebuilds the unfinished minutes and hours that the thread held in memory when it ended: minutes from the changes, and hours from the
+// written minutes and any later changes.
 import type { DatabaseSync } from 'node:sqlite';
 import { isWithin } from '../../thread/database/read-rows.ts';
 import { areWhole, blockColumns, type StoredBlock, unpackBlock } from '../blocks.ts';
@@ -8,7 +8,7 @@ import { hourMs, minuteMs } from '../history-tables.ts';
 import type { HistoryDatabase, Mark, SpanTable } from './history-database.ts';
 import { type SpanPart, type SpanRow, Spans } from './spans.ts';
 
-/** `spansOf` returns the spans of a parameter by its key. Changes before `first` were counted before the clock jumped. */
+/** `spansOf` returns the spans for the key of a parameter. Changes with a revision below `first` were counted before the clock jumped. */
 export function rebuildSpans(
   { database }: HistoryDatabase,
   { minutes, hours }: Mark,
@@ -44,7 +44,7 @@ interface Recorded {
   readonly value: unknown;
 }
 
-/** Yields all changes since a time, by hour and parameter, in order of time. Both rows and blocks are in this order. */
+/** Yields all changes since a time, sorted by hour, parameter and time. Rows and blocks are stored in the same order. */
 function* changesSince(database: DatabaseSync, since: number): Iterable<Recorded> {
   const hour = Math.floor(since / hourMs);
   const rows = database
@@ -84,13 +84,13 @@ function isBefore(one: Recorded, other: Recorded): boolean {
 
 // The unfinished minutes and hours of all parameters of one rule.
 
-/** A row that waits to be written. */
+/** A row that is waiting to be written. */
 export type WaitingSpan = readonly [table: SpanTable, row: SpanRow, part: SpanPart];
 
 export class RuleSpans {
   readonly minutes: Spans | undefined;
   readonly hours: Spans | undefined;
-  /** Changes may arrive this late, because the last value of an interval arrives after its end. */
+  /** The maximum delay of a change. The last value of an interval arrives only after the interval has ended. */
   readonly #lateMs: number;
 
   constructor(
@@ -118,13 +118,13 @@ export class RuleSpans {
     this.hours?.begin(parameter, time, value);
   }
 
-  /** Ends spans before a time. No older changes follow, except late ones. */
+  /** Ends spans that are over at a time. Apart from late changes, no older changes may follow. */
   endBefore(until: number): void {
     this.minutes?.endBefore(until - this.#lateMs);
     this.hours?.endBefore(until - this.#lateMs);
   }
 
-  /** Returns the starts of the unfinished minute and hour. */
+  /** Returns the starts of the minute and the hour that are still unfinished. */
   openSince(until: number): { readonly minutes: number; readonly hours: number } {
     const time = until - this.#lateMs;
     return { minutes: Math.floor(time / minuteMs) * minuteMs, hours: Math.floor(time / hourMs) * hourMs };
@@ -135,7 +135,7 @@ export class RuleSpans {
     this.hours?.jump(before, after);
   }
 
-  /** Stops counting some parameters from now on, or resumes counting them. */
+  /** Stops or resumes counting the changes to some parameters. */
   pause(parameters: ReadonlySet<number>, time: number, isPaused: boolean): void {
     this.minutes?.pause(parameters, time, isPaused);
     this.hours?.pause(parameters, time, isPaused);
@@ -147,7 +147,10 @@ export class RuleSpans {
   }
 }
 
-/** Reads all parameters of the database. The function returns the index of a parameter's rule; undefined if no rule selects it any more. */
+/**
+ * Reads all parameters in the database. The returned function maps a parameter's key to the index of its rule, or to `undefined` if no rule
+ * selects the parameter any more.
+ */
 export function readRules(
   { database }: HistoryDatabase,
   rules: readonly HistoryRule[],

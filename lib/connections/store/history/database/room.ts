@@ -1,4 +1,4 @@
-// Frees space before a transaction begins: in the database, in its log, and on the disk.
+// Frees space in the database, in its log and on the disk before a transaction begins.
 import { statfsSync, statSync } from 'node:fs';
 import { dayMs } from '../../../../model/time/iso-time.ts';
 import { isWithin } from '../../thread/database/read-rows.ts';
@@ -10,12 +10,15 @@ import { always, dropChanges, dropSpans, hoursOf } from './drop.ts';
 import type { HistoryDatabase, SpanTable } from './history-database.ts';
 import type { AgesOfHours } from './hour-ages.ts';
 
-/** How often the oldest quarter of the data may be deleted for one transaction, after which a thousandth is left. */
+/**
+ * The maximum number of times that the oldest quarter of the data is deleted for one transaction. Afterwards, a thousandth of the data is
+ * left.
+ */
 const makingRounds = 24;
 /** The number of pages that a transaction may need in addition to its own. */
 const sparePages = 16;
 
-/** Returns the bounds on a disk: a history takes at most a quarter of it. */
+/** Returns the bounds for a disk: a history takes at most a quarter of the disk. */
 export function roomOnDisk(folder: string, { databaseBytes, logBytes }: HistoryRoom): HistoryRoom {
   const { blocks, bsize } = statfsSync(folder);
   const share = Math.min(1, (blocks * bsize) / 4 / (databaseBytes + logBytes));
@@ -35,7 +38,7 @@ export class Room {
     this.#logBytes = logBytes;
   }
 
-  /** Frees space for a transaction. Errors: code ENOSPC if there is no space; those of SQLite. */
+  /** Frees space for a transaction. Errors: any SQLite error; code ENOSPC if there is not enough space. */
   prepare(): void {
     this.#expectDisk();
     const log = statSync(`${this.#path}-wal`, { throwIfNoEntry: false });
@@ -49,7 +52,7 @@ export class Room {
     throw new NoRoomError('the space that maxSize leaves for the history is used up');
   }
 
-  /** Frees the space of the log first if the disk is nearly full. */
+  /** Ensures that the disk has space. If the disk is nearly full, first frees the space of the log. */
   #expectDisk(): void {
     try {
       expectRoom(this.#folder, 'history');
@@ -61,17 +64,17 @@ export class Room {
   }
 }
 
-// When the space is used up, the rows written longest ago are deleted: first changes, hour by hour, then minutes, and finally a quarter of
-// the remaining data.
+// When the space is used up, the rows that were written first are deleted first: changes, hour by hour, then minutes, and finally a quarter
+// of the remaining data.
 
-/** Minutes are deleted before the changes of the current hour, except for the last day. */
+/** While the oldest minute is older than this, minutes are deleted before the changes of the current hour. */
 const keptMinutesMs = dayMs;
-/** The shares of the time since the oldest span that are deleted, until there is enough space. */
+/** The shares of the time since the oldest span for which rows are deleted, one after the other, until there is enough space. */
 const shares = [1 / 4, 1 / 2, 3 / 4, 15 / 16];
 
 type Steps = Generator<void, void, void>;
 
-/** Deletes in steps. The caller stops as soon as there is enough space. */
+/** Deletes rows in steps. The caller stops as soon as there is enough space. */
 function* makeRoom(database: HistoryDatabase): Steps {
   const ages = database.ages.all();
   const { ran } = database.ages;
@@ -95,7 +98,7 @@ function* dropOldSpans(database: HistoryDatabase, table: SpanTable, ages: AgesOf
   }
 }
 
-/** Returns the first quarter of the time between the first and last changes of an hour; undefined if it has no changes. */
+/** Returns the first quarter of the time between the first and the last change in an hour; undefined if the hour has no changes. */
 function quarterOf({ database }: HistoryDatabase, hour: number): Interval | undefined {
   const time = (which: 'min' | 'max') => {
     const ofEach = (table: string) =>
@@ -109,7 +112,7 @@ function quarterOf({ database }: HistoryDatabase, hour: number): Interval | unde
   return { from: oldest, to: oldest + Math.max(1, (newest - oldest) / 4) };
 }
 
-/** Returns when the oldest rows were written; Infinity if there are none. */
+/** Returns when the oldest minute or hour was written; Infinity if the table is empty. */
 function oldestSpan({ database }: HistoryDatabase, table: SpanTable, ages: AgesOfHours): number {
   const { time } = database
     .prepare(

@@ -1,7 +1,7 @@
-// Aggregates the changes of each parameter by minute or by hour, with each value weighted by its duration. A span without a change needs no
-// row, because the value remained the same.
+// Aggregates each parameter's changes by minute or hour, weighting each value by its duration. A span without a change needs no row,
+// because the value remained the same.
 
-/** A row of `minute` or `hour`. The figures of texts and triggers are undefined. */
+/** A row of `minute` or `hour`. The figures are undefined for strings and triggers. */
 export interface SpanRow {
   readonly parameter: number;
   readonly time: number;
@@ -12,20 +12,20 @@ export interface SpanRow {
   readonly count: number;
 }
 
-/** The part of its span that a row covers: how long the value was known, and whether the row reaches the end of the span. */
+/** What a row covers of its span: for how long the value was known, and whether the row reaches the end of the span. */
 export interface SpanPart {
   readonly knownMs: number;
   readonly isWhole: boolean;
 }
 
-/** The state of a parameter in the current span. `value` is NaN while it is unknown. */
+/** The state of a parameter in the current span. `value` is NaN while the value is unknown. */
 interface OpenSpan {
   readonly parameter: number;
   start: number;
   value: number;
-  /** The value before a pause; undefined if there is none, or a newer one has arrived. */
+  /** The value before a pause; undefined if there was no value or a newer one has arrived. */
   paused: number | undefined;
-  /** The value is counted up to this time. */
+  /** The time up to which the value has been counted. */
   counted: number;
   min: number;
   max: number;
@@ -39,10 +39,10 @@ export class Spans {
   readonly #lengthMs: number;
   readonly #over: (row: SpanRow, part: SpanPart) => void;
   readonly #open = new Map<number, OpenSpan>();
-  /** The open spans with a change. */
+  /** The open spans with at least one change. */
   #changed: OpenSpan[] = [];
 
-  /** `over` is called with each finished span that had a change. */
+  /** `over` is called with each finished span that contains a change. */
   constructor(lengthMs: number, over: (row: SpanRow, part: SpanPart) => void) {
     this.#lengthMs = lengthMs;
     this.#over = over;
@@ -60,7 +60,7 @@ export class Spans {
     span.value = value;
   }
 
-  /** Counts a change; NaN if the value is not a number. A late change counts for the open span. */
+  /** Counts a change; `value` is NaN if it is not a number. A late change counts towards the open span. */
   add(parameter: number, time: number, value: number): void {
     const span = this.#spanOf(parameter, time);
     this.#count(span, time);
@@ -71,7 +71,9 @@ export class Spans {
     if (span.count++ === 0) this.#changed.push(span);
   }
 
-  /** Adds a row of a shorter span. Its mean counts for the whole row, even if the value was known for only a part of it. */
+  /**
+   * Adds the row of a shorter span. The row's mean counts for the row's whole duration, even if the value was known for only part of it.
+   */
   addRow({ parameter, time, min, mean, max, last, count }: SpanRow, rowMs: number): void {
     const span = this.#spanOf(parameter, time);
     this.#count(span, time);
@@ -86,7 +88,7 @@ export class Spans {
     span.max = Math.max(span.max, max);
   }
 
-  /** Ends all spans that are over at a time. */
+  /** Ends all spans that are over at the given time. */
   endBefore(time: number): void {
     const changed = this.#changed;
     this.#changed = [];
@@ -95,7 +97,7 @@ export class Spans {
       else if (span.count > 0) this.#changed.push(span);
   }
 
-  /** Handles a clock jump: reports the spans so far, and continues with the current values at the new time. */
+  /** Handles a clock jump: reports the unfinished spans, and continues with the current values at the new time. */
   jump(before: number, after: number): void {
     for (const span of this.#open.values()) {
       const end = span.start + this.#lengthMs;
@@ -107,9 +109,11 @@ export class Spans {
     this.#changed = [];
   }
 
-  /** Excludes the time from `start` to `end`. The earlier values apply again afterwards, unless `isForgotten`. */
+  /**
+   * Excludes the time between `start` and `end` from all spans. The previous values apply again afterwards, unless `isForgotten` is set.
+   */
   interrupt(start: number, end: number, isForgotten: boolean): void {
-    if (isForgotten) this.endBefore(start); // values are known up to the end of spans that were over by then
+    if (isForgotten) this.endBefore(start); // for spans that were over by then, the values are known up to the end
     for (const span of this.#open.values()) {
       this.#count(span, Math.min(start, span.start + this.#lengthMs));
       if (isForgotten) {
@@ -120,7 +124,10 @@ export class Spans {
     }
   }
 
-  /** Excludes the time from `time` on for some parameters. Their values apply again afterwards, unless they change in between. */
+  /**
+   * Excludes some parameters from `time` on, or includes them again. Their previous values then apply again, unless newer ones have
+   * arrived.
+   */
   pause(parameters: ReadonlySet<number>, time: number, isPaused: boolean): void {
     for (const parameter of parameters) {
       const span = this.#open.get(parameter);
@@ -150,7 +157,7 @@ export class Spans {
     return span;
   }
 
-  /** Ends a span, and begins a new one at a later time. */
+  /** Ends a span and begins the next one, which contains the given time. */
   #end(span: OpenSpan, time: number): void {
     const end = span.start + this.#lengthMs;
     this.#count(span, end);
@@ -160,7 +167,7 @@ export class Spans {
     Object.assign(span, emptySpan, { start, value: span.value, paused: span.paused, counted });
   }
 
-  /** Counts the value up to a time. */
+  /** Counts the current value up to a time. */
   #count(span: OpenSpan, time: number): void {
     const ms = time - span.counted;
     if (ms <= 0) return;

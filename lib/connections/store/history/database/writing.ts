@@ -1,4 +1,4 @@
-// Writes to an open database: changes, finished minutes and hours, and the progress. Also deletes data that is too old.
+// Writes changes, finished minutes and hours, and the progress to an open database, and deletes data that is too old.
 import type { Ages } from '../../../../model/time/age-clock.ts';
 import { dayMs } from '../../../../model/time/iso-time.ts';
 import type { ClockJump } from '../../../../model/time/wall-clock.ts';
@@ -14,14 +14,17 @@ import type { HistoryDatabase, Mark, RecordedRun, SpanTable } from './history-da
 import { RuleSpans, readRules, rebuildSpans, type WaitingSpan } from './rebuild.ts';
 import type { Room } from './room.ts';
 
-/** The maximum number of changes in one transaction; fewer after one that did not fit, because long texts need more space. */
+/**
+ * The maximum number of changes in one transaction. After a transaction that did not fit, fewer changes are written at once, because long
+ * strings need more space.
+ */
 const transactionRows = 5000;
 const leastRows = 4;
-/** The maximum number of rows of minutes and hours in one transaction. */
+/** The maximum number of minutes and hours in one transaction. */
 const transactionSpans = 2000;
-/** The interval at which the mark is renewed when nothing changes. */
+/** The interval at which the mark is renewed while there are no changes. */
 const seenEveryMs = 10_000;
-/** The maximum time for deletions after each write. */
+/** The maximum time spent on deletions after each write. */
 const deletingMs = 100;
 
 export class Writing {
@@ -36,10 +39,12 @@ export class Writing {
   #run: RecordedRun;
   #segments: Segments;
   #rows = transactionRows;
-  /** Changes up to this number were counted before. When one of them arrives again, it sets the value but is not counted. */
+  /**
+   * Changes up to this number have already been counted. If such a change arrives again, its value is set, but the change is not counted.
+   */
   readonly #countedBefore: number;
   #deleting: Generator<void, void, void> | undefined;
-  /** The ages at the last search for old data. */
+  /** The ages at the time of the last search for old data. */
   #deletedAt: Ages | undefined;
 
   /** `epoch` identifies the run of the hub. */
@@ -56,14 +61,16 @@ export class Writing {
     this.#spans = rules.map((rule) => new RuleSpans(rule, this.#waiting));
   }
 
-  /** Adopts the unfinished spans of an earlier run. */
+  /** Restores the unfinished spans from an earlier run. */
   rebuild(): void {
     const ruleOf = readRules(this.#database, this.#rules);
     const { first } = this.#segments.present;
     rebuildSpans(this.#database, this.#mark, first, (parameter) => this.#spans[ruleOf(parameter) ?? -1]);
   }
 
-  /** Adds the gap since the last recording, if there is one. If the clock was set back in the meantime, its length is unknown. */
+  /**
+   * Adds the gap since the last recording, if there is one. If the clock was set back in the meantime, the length of the gap is unknown.
+   */
   addGap(startedAt: number, now: number): void {
     const { seen } = this.#mark;
     if (seen === 0) return;
@@ -82,7 +89,7 @@ export class Writing {
     }
   }
 
-  /** Writes the changes and calls `wrote` after each transaction. Errors: any SQLite error; completed transactions remain. */
+  /** Writes the changes and calls `wrote` after each transaction. Errors: any SQLite error; completed transactions are kept. */
   writeChanges(batch: Batch, wrote: (rows: number) => void): void {
     const { columns, until, absences } = batch;
     const isIdle = columns.length === 0 && batch.jumps.length === 0 && absences.length === 0;
@@ -118,7 +125,7 @@ export class Writing {
     }
   }
 
-  /** Counts written changes in their minutes and hours. */
+  /** Counts written changes towards their minutes and hours. */
   count(batch: Batch): void {
     const [jumps, absences] = [[...batch.jumps], [...batch.absences]];
     const timeOf = ({ start, end }: AbsenceRow) => end ?? start;
@@ -144,7 +151,7 @@ export class Writing {
     while (jumps.length > 0) jump();
   }
 
-  /** Writes the spans that are over at a time. Errors: any SQLite error; unwritten spans keep waiting. */
+  /** Writes the spans that are over at the given time. Errors: any SQLite error; unwritten spans stay in the queue. */
   writeSpans(until: number): void {
     for (const spans of this.#spans) spans.endBefore(until);
     const open = this.#spans.map((spans) => spans.openSince(until));
@@ -154,7 +161,7 @@ export class Writing {
     this.#writeWaiting(transactionSpans, { ...this.#mark, minutes, hours });
   }
 
-  /** Deletes data that is too old, once an hour and in small steps. */
+  /** Deletes data that is too old, in small steps. A search starts at most once an hour. */
   delete(): void {
     if (this.#deleting === undefined) {
       const { ran } = this.#database.ages;
@@ -177,7 +184,7 @@ export class Writing {
     );
   }
 
-  /** Writes the mark, which means that everything up to now is recorded. */
+  /** Writes the mark, which states that everything up to `now` has been recorded. */
   end(now: number): void {
     this.#write(() => this.#setMark({ ...this.#mark, seen: now }));
   }
@@ -193,12 +200,12 @@ export class Writing {
     this.#waiting.splice(0, rows.length);
   }
 
-  /** Returns whether a span may already have a row: its time occurred twice, or the clock jumped within it. */
+  /** Returns whether a span may already have a row, because its time occurred twice or the clock jumped within the span. */
   #hasParts(table: SpanTable, from: number): boolean {
     return this.#segments.areSeveralIn({ from, to: from + (table === 'minute' ? minuteMs : hourMs) });
   }
 
-  /** Adds a jump of the clock after a revision; undefined means after everything recorded. */
+  /** Adds a clock jump after a revision; without a revision, the jump comes after all recorded changes. */
   #addJump({ before, after }: ClockJump, revision: number | undefined, isStart = false): void {
     const sequence = revision === undefined ? this.#run.last + 1 : this.#run.base + revision + 1;
     this.#database.addJump({ sequence, before, after, start: isStart ? 1 : 0 });
@@ -225,22 +232,24 @@ export class Writing {
   }
 }
 
-// Parameters, writers and gaps take a few bytes each, but their number grows over years. So the store occasionally deletes parameters and
-// writers that no row refers to, and the oldest gaps.
+// A parameter, a writer or a gap takes only a few bytes, but over the years they add up. So the store occasionally deletes the oldest gaps,
+// and the parameters and writers to which no row refers.
 
-/** The number of parameters and writers up to which a search for unused ones is not worth its cost. */
+/** The number of parameters and writers below which a search for unused ones is not worthwhile. */
 export const usualNames = 10_000;
-/** The number of gaps that are kept: the newest ones, and more than a query reads. */
+/** The number of gaps that are kept: more than a query reads. Older gaps are deleted. */
 export const keptGaps = 10_000;
-/** The number of absences that are kept for all connections together: the newest ones. */
+/** The number of absences that are kept for all connections together. Older absences are deleted. */
 export const keptAbsences = 100_000;
-/** The maximum number of rows that one step deletes, and of parameters whose changes it reads. */
+/** The maximum numbers of rows that one step deletes and of parameters whose changes one step reads. */
 const stepRows = 500;
 const stepParameters = 50;
 
 type Steps = Generator<void, void, void>;
 
-/** Deletes in steps, names once a day. `isOpen` returns whether a parameter still has an open span. */
+/**
+ * Deletes the oldest gaps and absences in steps and, once a day, unused names. `isOpen` returns whether a parameter still has an open span.
+ */
 function* dropUnnamed(
   database: HistoryDatabase,
   before: number,
@@ -276,7 +285,7 @@ function* dropGaps(database: HistoryDatabase): Steps {
   yield;
 }
 
-/** Reads the names to which changes refer, hour by hour and parameter by parameter. */
+/** Reads the names to which changes refer, hour by hour and, within an hour, parameter by parameter. */
 function* readNames(history: HistoryDatabase, named: Record<'parameter' | 'writer', Set<number>>): Steps {
   const { database } = history;
   const nextIn = (table: string) =>
@@ -327,12 +336,12 @@ function numberOf({ database }: HistoryDatabase, table: string): number {
 
 // Deletes data past the retention time of its rule, hour by hour.
 
-/** The number of hours that one step visits. */
+/** The number of hours that one step examines. */
 const stepHours = 1000;
 
 /**
- * Deletes old data in steps. Data that was already too old at `before` has been deleted and is not searched for again; undefined if this is
- * the first search.
+ * Deletes old data in steps. `before` contains the ages at the last search, which has already deleted all data that was too old then;
+ * undefined for the first search.
  */
 function* keepWithinTimes(
   database: HistoryDatabase,

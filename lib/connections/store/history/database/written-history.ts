@@ -1,5 +1,5 @@
-// The work of the history thread: it opens the database in any condition and writes the changes that it receives. Changes that it cannot
-// write wait until it can.
+// The work of the history thread: it opens the database in any condition and writes the changes that it receives. Changes that cannot be
+// written have to wait.
 
 import { makeFolder } from '../../../../files/make-folder.ts';
 import { messageOf } from '../../../../model/error.ts';
@@ -24,10 +24,10 @@ export class HistoryKeeping {
   #request: OpenHistory | undefined;
   #lock: FolderLock | undefined;
   #open: Open | undefined;
-  /** The parameters by their numbers in columns. */
+  /** The parameters, indexed by their numbers in the columns. */
   readonly #parameters: (KnownParameter | undefined)[] = [];
   #batch: Batch | undefined;
-  /** The time of the clock at the last changes. */
+  /** The time on the clock when the last changes arrived. */
   #until = 0;
   #losses: string[] = [];
   #rows = 0;
@@ -64,7 +64,7 @@ export class HistoryKeeping {
   close(): void {
     try {
       if (this.#batch === undefined) this.#open?.writing.end(this.#until);
-    } catch {} // the next start finds an earlier time
+    } catch {} // the next start finds an earlier mark
     this.#close();
   }
 
@@ -176,12 +176,18 @@ export class HistoryKeeping {
   }
 }
 
-/** Returns the clock jumps in the message. A clock that shows an earlier time than before was set back, even if no jump was noticed. */
+/**
+ * Returns the clock jumps in a message. If the clock shows an earlier time than before, the clock was set back, even if the hub noticed no
+ * jump.
+ */
 function jumpsOf({ until, jumps = [] }: Changes, before: number): readonly JumpRow[] {
   return jumps.length === 0 && until <= before - jumpMs ? [{ before, after: until, revision: undefined }] : jumps;
 }
 
-/** Takes the lock of the history, because another hub may still write it, and the log is reliable only if no other process empties it. */
+/**
+ * Takes the lock of the history, because another hub may still be writing to the history, and the log is reliable only if no other process
+ * empties it.
+ */
 function takeLock(folder: string): FolderLock {
   try {
     return new FolderLock(folder, 'history');
