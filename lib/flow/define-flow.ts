@@ -1,5 +1,5 @@
-// Flow files in TypeScript: connections as in JSON5, and rules whose source is an RxJS stream over parameters of the hub.
-// A rule is data, and the hub runs it: authors never subscribe and never see the hub.
+// TypeScript flow files: connections as in JSON5, and rules whose source is an RxJS stream of parameters in the hub. A rule is data, and
+// the hub runs it: authors never subscribe and never see the hub.
 
 import type { Observable } from 'rxjs';
 import type { About } from '../model/parameter.ts';
@@ -8,7 +8,7 @@ import type { FlowTest } from './check/tests/test-schema.ts';
 
 /**
  * The parameters of an installation, by address: `{ 'desk/lamp': { type: 'B'; access: 'read-write' } }`. The declaration file written by
- * `patchbay types` fills it in. While it is empty, any address is accepted.
+ * `patchbay types` fills in this interface. While the interface is empty, any address is accepted.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: filled in by declaration merging
 export interface Installation {}
@@ -19,9 +19,9 @@ type AddressesOf<Type, Access = string> = {
   [Address in Known]: Installation[Address] extends { type: Type; access: Access } ? Address : never;
 }[Known];
 
-/** An address whose parameter has one of the value types. */
+/** The address of a readable parameter with one of the value types. */
 export type ReadableAddress<Type = string> = [Known] extends [never] ? string : AddressesOf<Type>;
-/** An address that a rule may write, whose parameter has one of the value types. */
+/** The address of a parameter that a rule may write, with one of the value types. */
 export type WritableAddress<Type = string> = [Known] extends [never]
   ? string
   : AddressesOf<Type, 'write-only' | 'read-write'>;
@@ -41,12 +41,12 @@ type ValueAt<Address extends string> = Address extends Known
     : Value
   : Value;
 
-/** Whether a stream emits only changes, or also writes that change nothing. */
+/** Whether a stream emits only changes or also writes that change nothing. */
 export interface StreamOptions {
   readonly hear?: 'changes' | 'writes';
 }
 
-/** Streams of parameters. Each emits changes, but not the current value; none completes or fails. */
+/** Streams of parameters. Each stream emits changes, but not the current value, and never completes or fails. */
 export interface On {
   text(address: ReadableAddress<'S'>, options?: StreamOptions): Observable<string>;
   flag(address: ReadableAddress<'B'>, options?: StreamOptions): Observable<boolean>;
@@ -55,16 +55,16 @@ export interface On {
   /** Emits 1 each time the trigger fires. */
   trigger(address: ReadableAddress<'T'>): Observable<1>;
   /**
-   * Emits one consistent set of values in each turn in which one of them changed, once all are known: `{a: 'desk/a'}` emits
-   * `{a: 0.5}`. A trigger is a boolean: whether it fired in the turn.
+   * Emits one consistent set of values in each turn in which a value changed, as soon as all values are known: `{a: 'desk/a'}` emits `{a:
+   * 0.5}`. A trigger is a boolean that tells whether the trigger fired in the turn.
    */
   all<const Names extends Readonly<Record<string, ReadableAddress>>>(
     names: Names,
     options?: StreamOptions,
   ): Observable<{ [Name in keyof Names]: ValueAt<Names[Name]> }>;
   /**
-   * Returns the current value, or undefined if it is unknown; its changes do not start the rule. Call it within a stream. An unknown
-   * address fails the stream that reads it.
+   * Returns the current value, or undefined if the value is unknown. Changes of the value do not start the rule. Call this within a stream.
+   * An unknown address makes the stream fail.
    */
   peek<const Address extends ReadableAddress<'S' | 'B' | 'I' | 'F'>>(address: Address): ValueAt<Address> | undefined;
 }
@@ -99,9 +99,7 @@ export interface RuleFolder {
   readonly rules: readonly FlowRule[];
 }
 
-/**
- * A rule: the hub writes the values of the stream to the address, or to each address of a list. Rules that are data are allowed as well.
- */
+/** A rule: the hub writes the stream's values to the address, or to each address in a list. Rules that are data are allowed as well. */
 export type FlowRule =
   | DataRule
   | RuleFolder
@@ -119,6 +117,6 @@ export interface FlowDefinition<Connection> {
   readonly tests?: readonly FlowTest[];
   /** Metadata of parameters, by address or glob: `{ 'desk/level': { label: 'Mic 1', unit: 'dB' } }`. */
   readonly describe?: Readonly<Record<string, About>>;
-  /** true: all rules of the file are shadow rules. */
+  /** true: all rules in the file are shadow rules. */
   readonly shadow?: boolean;
 }

@@ -1,4 +1,4 @@
-// Loads flow files at the start and at each reload, and keeps the report of the last load.
+// Loads flow files at the start and on each reload, and keeps the report of the last load.
 
 import { resolve } from 'node:path';
 import type { AnyConnectionType } from '../connections/connection.ts';
@@ -15,10 +15,10 @@ import { FlowPrograms, type ProgramOptions } from './programs/flow-programs.ts';
 
 type ConnectionTypes = ReadonlyMap<string, AnyConnectionType>;
 
-/** Returns the types with these names; all types if one of the names is unknown. */
+/** Returns the types with these names, or all types if one of the names is unknown. */
 type LoadTypes = (names: ReadonlySet<unknown>) => Promise<ConnectionTypes>;
 
-/** The result of loading flow files with other texts. */
+/** The result of loading flow files with unsaved text. */
 export interface Tried {
   readonly plan: Plan;
   readonly mistakes: readonly Mistake[];
@@ -33,11 +33,11 @@ export class FlowLoader {
   readonly #used = new Map<string, AnyConnectionType>();
   readonly #check = new FlowCheck(this.#used);
   readonly #kept: KeptFiles = new Map();
-  /** The check and the files of `tryOut`, which leaves those of loads as they are. */
+  /** The check and the files of `tryOut`, which does not affect the check and the files of loads. */
   readonly #tryCheck = new FlowCheck(this.#used);
   readonly #tryKept: KeptFiles = new Map();
   readonly #programs: FlowPrograms;
-  /** The files named by flow files, in the last successful load and in the last load. */
+  /** The files named in flow files, for the last successful load and for the last load. */
   #runningFiles: readonly string[] = [];
   #namedFiles: readonly string[] = [];
   #links: string[] = [];
@@ -51,8 +51,8 @@ export class FlowLoader {
   }
 
   /**
-   * The files to watch in addition to flow files: those that they name or import, and links that lead to flow files. A failed load removes
-   * none.
+   * The files to watch in addition to flow files: the files that flow files name or import, and links that lead to flow files. A failed
+   * load removes no files.
    */
   get furtherFiles(): readonly string[] {
     return [...new Set([...this.#links, ...this.#runningFiles, ...this.#namedFiles, ...this.#programs.furtherFiles])];
@@ -75,7 +75,7 @@ export class FlowLoader {
   }
 
   /**
-   * Reads and checks the files. `onRead` is called in between, with the types of connections that they name. Errors: `bad-flow`, with one
+   * Reads and checks the files. `onRead` is called in between with the connection types that the files name. Errors: `bad-flow`, with one
    * line per error.
    */
   async load(onRead = (_types: Iterable<AnyConnectionType>) => {}): Promise<Plan> {
@@ -90,8 +90,8 @@ export class FlowLoader {
   }
 
   /**
-   * Reads and checks the files as they would be with these texts, by full path. `added` are
-   * the names of files that are not on disk yet. The next load does not notice.
+   * Reads and checks the files as they would be with these texts, by full path. `added` contains the names of files that are not on disk
+   * yet. The next load is not affected.
    */
   async tryOut(texts: ReadonlyMap<string, string>, added: readonly string[] = []): Promise<Tried> {
     const mistakes = new MistakeList();
@@ -106,7 +106,7 @@ export class FlowLoader {
     return { plan, mistakes: mistakes.items, files };
   }
 
-  /** The flow files and instances of the last load that could be read. */
+  /** Yields the flow files and instances that the last load could read. */
   *filesNow(): Generator<FlowFile, void, void> {
     for (const { files } of this.#kept.values()) yield* files.values();
   }
@@ -116,7 +116,7 @@ export class FlowLoader {
     return [...new Set([...this.filesNow()].flatMap(({ templates = [] }) => templates))];
   }
 
-  /** Returns a type that the files use; undefined if none has the name. */
+  /** Returns the type with this name if the files use it, and undefined otherwise. */
   typeOf(name: unknown): AnyConnectionType | undefined {
     return this.#used.get(String(name));
   }
@@ -154,13 +154,13 @@ export class FlowLoader {
     this.#programs.close();
   }
 
-  /** Records why files without errors do not run. */
+  /** Records why the hub does not run files that have no errors. */
   refuse(reason: string): void {
     this.#report = { ...this.#report, isLoaded: false, reason };
   }
 }
 
-/** Yields the types of the enabled connections in files that are not checked yet. */
+/** Yields the types of the enabled connections in files that have not been checked yet. */
 function* enabledIn(files: readonly FlowFile[], types: ConnectionTypes): Generator<AnyConnectionType> {
   for (const settings of connectionsIn(files)) {
     const type = isJsonObject(settings) && settings.enabled !== false ? types.get(String(settings.type)) : undefined;
@@ -168,7 +168,7 @@ function* enabledIn(files: readonly FlowFile[], types: ConnectionTypes): Generat
   }
 }
 
-/** Yields the settings of each connection in files that are not checked yet. */
+/** Yields the settings of each connection in files that have not been checked yet. */
 function* connectionsIn(files: readonly FlowFile[]): Generator<unknown> {
   for (const { data } of files)
     if (isJsonObject(data) && isJsonObject(data.connections)) yield* Object.values(data.connections);

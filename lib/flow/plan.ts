@@ -1,5 +1,5 @@
-// The plan: connections, rules and tests as they will run, created from checked flow files. The check creates a plan and a hub runs it;
-// neither depends on the other.
+// The plan: connections, rules and tests as the hub will run them, created from checked flow files. The check creates a plan and a hub runs
+// it; neither part depends on the other.
 
 import type { Observable, Subscription } from 'rxjs';
 import type { AnyConnectionType, InputTypes } from '../connections/connection.ts';
@@ -12,25 +12,26 @@ import type { PreparedStep } from './steps/step.ts';
 import type { TestPlan } from './test-plan.ts';
 
 export interface Plan {
-  /** The flow files and folders requested for loading; omitted: `files`. */
+  /** The flow files and folders requested for loading. The default is `files`. */
   readonly paths?: readonly string[];
-  /** Possible problems that do not prevent a start, one line each. Omitted: none. */
+  /** Possible problems that do not prevent a start, one line each. The default is none. */
   readonly warnings?: readonly string[];
-  /** Returns settings that work but are probably not intended, one line each. Each call checks again. Omitted: none. */
+  /** Returns hints about settings that work but are probably not intended, one line each. Each call checks again. The default is none. */
   hints?(): readonly string[];
-  /** Returns errors in files that connections read while they run, one line each. Each call checks again. Omitted: none. */
+  /** Returns errors in files that connections read at run time, one line each. Each call checks again. The default is none. */
   furtherMistakes?(): readonly string[];
   /** The flow files, each with the number of connections and rules that it declares. */
   readonly files: readonly Omit<FileReport, 'mistakes'>[];
   readonly connections: readonly ConnectionPlan[];
   readonly rules: readonly RulePlan[];
   /**
-   * Returns the location of a rule, `demo.json5:7:20`; undefined for a rule of another plan. The first call reads the texts of the files.
+   * Returns the location of a rule, such as `demo.json5:7:20`, or undefined for a rule in another plan. The first call reads the texts of
+   * the files.
    */
   readonly placeOf?: (rule: Pick<RulePlan, 'body'>) => string | undefined;
   /**
-   * Returns the reason for a faulty connection as one line with its location, `demo.json5:7:20: connections.api.port: …`, if the reason
-   * begins with a setting; undefined if the connection is not in a file. The first call reads the texts of the files. Omitted: no files.
+   * Returns the reason for a faulty connection as one line with its location, such as `demo.json5:7:20: connections.api.port: …`, or
+   * undefined if the connection is not in a file. The first call reads the texts of the files. Omitted if there are no files.
    */
   readonly lineAbout?: (connectionId: string, reason: string) => string | undefined;
   readonly tests: readonly TestPlan[];
@@ -38,12 +39,12 @@ export interface Plan {
   readonly describes?: readonly Described[];
   /** The absolute paths of the templates that flow files use. */
   readonly templates: readonly string[];
-  /** Files to watch together with the flow files, such as those that settings name. */
+  /** Files to watch together with the flow files, such as files named in settings. */
   readonly furtherFiles: readonly string[];
 }
 
 export interface Described {
-  /** An address, or a glob of addresses. */
+  /** An address, or a glob for addresses. */
   readonly glob: string;
   readonly about: About;
 }
@@ -51,7 +52,7 @@ export interface Described {
 /** The read-only boolean parameter that `statusParameter: true` adds to a connection. */
 export const statusParameterId = '_status/connected';
 
-/** The Connection ID of the hub itself, and its trigger that fires once everything runs. */
+/** The Connection ID of the hub itself, and the ID of its trigger, which fires as soon as everything is running. */
 export const hubId = 'hub';
 export const startedId = 'started';
 export const hubParameters: readonly ParameterDeclaration[] = [{ id: startedId, type: 'T', access: 'read-only' }];
@@ -59,11 +60,11 @@ export const hubParameters: readonly ParameterDeclaration[] = [{ id: startedId, 
 /** A connection as it will run. */
 export interface ConnectionPlan extends ConnectionInputs {
   readonly id: string;
-  /** The flow file that declares it. */
+  /** The flow file that declares the connection. */
   readonly file: string;
   readonly type: AnyConnectionType;
   readonly settings: unknown;
-  /** The texts in the settings that must not be shown. */
+  /** The strings in the settings that must not be shown. */
   readonly secrets: readonly string[];
   readonly enabled: boolean;
   readonly description: string;
@@ -76,12 +77,12 @@ export interface ConnectionPlan extends ConnectionInputs {
 
 /** The parameters to which a connection listens. */
 export interface ConnectionInputs {
-  /** Address by name. */
+  /** The input addresses, by input name. */
   readonly inputs: Readonly<Record<string, string>>;
   readonly inputTypes: InputTypes;
   /**
-   * The position of the connection among all work that waits until a turn has settled: after the connections to which it listens. It is
-   * negative, so connections come before all rules.
+   * The position of the connection among all work that waits until a turn has settled: after the connections to which it listens. The
+   * position is negative, so that connections precede all rules.
    */
   readonly settleOrder: number;
 }
@@ -90,23 +91,23 @@ export interface ConnectionInputs {
 export interface RulePlan {
   readonly name: string;
   readonly file: string;
-  /** Identifies the file, or the instance of a template, that declares it. */
+  /** Identifies the file, or the instance of a template, that declares the rule. */
   readonly fileKey: string;
   /** The names of the enclosing folders, outermost first. */
   readonly folder: readonly string[];
-  /** false: the rule runs only once it is enabled at run time. */
+  /** false: the rule runs only after it is enabled at run time. */
   readonly isEnabled: boolean;
   /** true: the rule's writes are recorded instead of made. */
   readonly isShadow: boolean;
   readonly body: ExpressionBody | StreamBody;
   readonly to: readonly string[];
-  /** Every parameter that the rule reads or writes. A reload that replaces one of them restarts the rule. */
+  /** Every parameter that the rule reads or writes. A reload that replaces any of these parameters restarts the rule. */
   readonly addresses: readonly string[];
-  /** Further parameters that the rule may read: all those of its flow file in TypeScript, in one shared list. */
+  /** Further parameters that the rule may read: all parameters of its TypeScript flow file, in one shared list. */
   readonly sharedAddresses: readonly string[];
-  /** The source text of the rule. A reload keeps the rule running if this has not changed. */
+  /** The source text of the rule. A reload keeps the rule running if this text has not changed. */
   readonly key: string;
-  /** The position among the rules that wait until a turn has settled: after those whose results it reads. */
+  /** The position among the rules that wait until a turn has settled: after the rules whose results it reads. */
   readonly settleOrder: number;
 }
 
@@ -116,21 +117,23 @@ export interface ExpressionBody {
   readonly when: RuleExpression | undefined;
   readonly map: RuleExpression | undefined;
   readonly pipe: readonly PreparedStep[];
-  /** The type of the values that the steps emit. T: the fire of a trigger; undefined if not known in advance. */
+  /**
+   * The type of the values that the steps emit. T stands for the fire of a trigger; undefined means that the type is not known in advance.
+   */
   readonly result: ValueType | undefined;
-  /** The expression of each destination, in the order of `to`; undefined if all destinations get the value that the steps emit. */
+  /** The expression for each destination, in the order of `to`. Undefined if all destinations receive the value that the steps emit. */
   readonly split: readonly RuleExpression[] | undefined;
   /** Whether a write that changes nothing also starts the rule. */
   readonly listensToWrites: boolean;
   /** Whether the rule runs once when it starts. */
   readonly runsAtStart: boolean;
-  /** The parts as written, for people. */
+  /** The parts of the rule as written, for display. */
   readonly written: WrittenRule;
 }
 
 export type WrittenRule = Pick<RuleStatus, 'when' | 'map' | 'pipe' | 'split'>;
 
-/** The start of a rule: a change at any of the addresses, or a turn in which one of the named parameters changed. */
+/** What starts a rule: a change at any of the addresses, or a turn in which one of the named parameters changed. */
 export type Source =
   | { readonly any: readonly string[] }
   | { readonly named: Readonly<Record<string, string>>; readonly requiresAll: boolean };
@@ -144,14 +147,14 @@ export interface StreamBody {
   connect(sources: Sources): void;
 }
 
-/** Receives the values that start a rule. It must not throw. */
+/** Receives the values that start a rule. A listener must not throw. */
 export interface RuleListener {
   next(value: Value): void;
 }
 
 /** The subscriptions of a running rule. */
 export interface Sources {
-  /** Reports each change at any of the addresses; `listensToWrites`: also writes that change nothing. */
+  /** Reports each change at any of the addresses. `listensToWrites`: also reports writes that change nothing. */
   any(addresses: readonly string[], listener: RuleListener, listensToWrites?: boolean): Subscription;
   /** Calls back once per turn in which one of the parameters changed, with one consistent set of their values. */
   named(
@@ -159,19 +162,21 @@ export interface Sources {
     next: (values: NamedValues, isComplete: boolean) => void,
     listensToWrites?: boolean,
   ): Subscription;
-  /** Returns the current value of a parameter, or undefined if it is unknown. Errors: `unknown-parameter`, `bad-flow` for a trigger. */
+  /**
+   * Returns the current value of a parameter, or undefined if the value is unknown. Errors: `unknown-parameter`, `bad-flow` for a trigger.
+   */
   peek(address: string): Value | undefined;
 }
 
-/** The values of named sources. An unknown value is missing; a trigger is a boolean: whether it fired in the turn. */
+/** The values of named sources. An unknown value is missing. A trigger is a boolean that tells whether the trigger fired in the turn. */
 export type NamedValues = Record<string, Value>;
 
-/** Whether two connections have the same text, regardless of their files. */
+/** Returns whether two connections have the same source text, regardless of their files. */
 export function haveSameSettings({ key }: Pick<ConnectionPlan, 'key'>, other: Pick<ConnectionPlan, 'key'>): boolean {
   return key.split(' ', 1)[0] === other.key.split(' ', 1)[0];
 }
 
-/** Whether two rules have the same text, wherever they are. A stream is compared only by name, file and destinations. */
+/** Returns whether two rules have the same source text, wherever they are. Streams are compared only by name, file and destinations. */
 export function haveSameText(one: RulePlan, other: RulePlan): boolean {
   if (one.key === other.key) return true;
   if ('stream' in one.body || 'stream' in other.body)
@@ -179,12 +184,12 @@ export function haveSameText(one: RulePlan, other: RulePlan): boolean {
   return ruleTextOf(one) === ruleTextOf(other);
 }
 
-/** The text of a rule: the key without the file. */
+/** Returns the source text of a rule: its key without the file. */
 function ruleTextOf({ key, file }: RulePlan): string {
   return key.slice(JSON.stringify([file]).length);
 }
 
-/** The addresses whose changes start a rule. */
+/** Returns the addresses whose changes start a rule. */
 export function sourcesOf({ body }: Pick<RulePlan, 'body'>): readonly string[] {
   if ('stream' in body) return body.addresses;
   return 'any' in body.from ? body.from.any : Object.values(body.from.named);

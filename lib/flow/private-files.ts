@@ -1,11 +1,11 @@
-// The files of an installation that the hub never serves, in any folder.
+// The files of an installation that the hub never serves, regardless of their folder.
 
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { PrivateFiles } from '../connections/persistence.ts';
 import type { Plan } from './plan.ts';
 
-/** Names of past, present and future flow files, including files with errors, and copies left by editors. */
+/** Matches the names of past, present and future flow files, including files with errors and copies left by editors. */
 const flowNames = /\.(?:json5|[mc]?ts)(?:$|[^a-z])/i;
 
 export function privateFilesOf({
@@ -26,7 +26,7 @@ export function privateFilesOf({
   ];
 }
 
-/** Finds the private files on disk that a folder would serve. Returns their paths within the folder. */
+/** Finds the private files on disk that would be served from a folder. Returns their paths within the folder. */
 export function privateFilesIn(folder: string, files: readonly PrivateFiles[]): string[] {
   const root = realPathOf(folder);
   if (root === undefined) return [];

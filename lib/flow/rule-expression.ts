@@ -1,4 +1,4 @@
-// An expression of a rule after the check and before the run: compiled, but not yet bound to the parameters that it looks up.
+// An expression in a rule after the check and before the run: compiled, but not yet bound to the parameters that it looks up.
 
 import type { Expression, LookedUp } from '../expression/expression.ts';
 import type { Value, ValueType } from '../model/value.ts';
@@ -9,16 +9,19 @@ export { expressionSchema } from '../expression/regex-pattern.ts';
 export interface RuleExpression {
   readonly evaluate: Expression;
   readonly type: ValueType | undefined;
-  /** The parameters that it reads besides its own variables, looked up on evaluation. */
+  /** The parameters that the expression reads in addition to its own variables. Their values are looked up during evaluation. */
   readonly lookedUp: readonly LookedUp[];
   readonly readsNow: boolean;
   readonly readsPrevious: boolean;
-  /** The name if the expression consists only of a name, whose value it passes on. */
+  /** The name, if the expression consists only of a name whose value is passed on. */
   readonly passes: string | undefined;
 }
 
 /** An expression bound to the parameters that it looks up. */
 export interface BoundExpression {
-  /** Evaluates over a scope. Returns undefined if a value that it reads is unknown, or it failed and has reported this. */
+  /**
+   * Evaluates the expression in a scope. Returns undefined if a value that the expression reads is unknown, or if the expression failed and
+   * has reported the failure.
+   */
   evaluate(scope: Record<string, Value | undefined>): Value | undefined;
 }

@@ -1,5 +1,5 @@
-// The module that TypeScript flows get when they import `rxjs`. Operators that hold back values, or emit streams created from them, differ
-// from those of RxJS in one respect: a value emitted later keeps the change with which it arrived as its cause.
+// The module that TypeScript flows receive when they import `rxjs`. Operators that hold back values, or emit streams created from values,
+// differ from the RxJS operators in one respect: a value that is emitted later keeps the change with which the value arrived as its cause.
 import * as rxjs from 'rxjs';
 import { longestDurationMs } from '../model/time/duration.ts';
 import {
@@ -19,7 +19,7 @@ interface Kept<T> {
 
 type Project = (value: unknown, index: number) => rxjs.ObservableInput<unknown>;
 
-/** Forwards values in its own way. It ends with its listener, even during synchronous emissions. */
+/** Forwards values with its own logic. The subscriber ends with its listener, even during synchronous emissions. */
 class Forwarding<T> extends rxjs.Subscriber<T> {
   readonly #forward: (value: T) => void;
 
@@ -33,7 +33,7 @@ class Forwarding<T> extends rxjs.Subscriber<T> {
   }
 }
 
-/** Wraps an operator that forwards values later, so each value keeps the change with which it arrived as its cause. */
+/** Wraps an operator that forwards values later, so that each value keeps the change with which the value arrived as its cause. */
 function withCauses(operator: rxjs.OperatorFunction<Kept<unknown>, Kept<unknown>>) {
   return (source: rxjs.Observable<unknown>) =>
     new rxjs.Observable((subscriber) => {
@@ -94,7 +94,10 @@ export const exhaustMap = withInnerCauses(rxjs.exhaustMap as never) as typeof rx
 
 type Scheduler = rxjs.SchedulerLike;
 
-/** These schedulers of RxJS also read the machine's clock and use its timers, so nothing would arrive in a test. */
+/**
+ * Makes an RxJS scheduler use the hub's time. RxJS schedulers read the machine's clock and use its timers, so nothing would arrive in a
+ * test.
+ */
 function steady(scheduler: Scheduler): Scheduler {
   return {
     now: steadyTime.now,
@@ -206,7 +209,7 @@ export const publishReplay = ((
         (selector ?? provider) as rxjs.TimestampProvider,
       )) as typeof rxjs.publishReplay;
 
-/** A platform timer cannot wait longer than the maximum duration. */
+/** Waits for a duration that may exceed the maximum duration of a platform timer. */
 function waitThen<T>(ms: number, scheduler: Scheduler, then: (ms: number) => rxjs.Observable<T>): rxjs.Observable<T> {
   if (ms <= longestDurationMs) return then(ms);
   const waited = rxjs.timer(longestDurationMs, scheduler);
@@ -229,7 +232,7 @@ function withScheduler(others: readonly unknown[]): readonly unknown[] {
   return isScheduler(others.at(-1)) ? others : [...others, streamScheduler];
 }
 
-/** RxJS itself waits for a delay in milliseconds on its own scheduler. */
+/** Uses the hub's timer for a delay in milliseconds, for which RxJS itself would use its own scheduler. */
 function withTimer(given: number | { readonly delay?: unknown } | undefined): unknown {
   if (typeof given !== 'object' || typeof given.delay !== 'number') return given;
   const { delay } = given;

@@ -1,5 +1,5 @@
-// The streams of rules in TypeScript. They are created while their file is checked, and connected to the sources of their rule when it
-// runs. Each stream knows its addresses from the start.
+// The streams used by TypeScript rules. Streams are created while their file is checked, and connected to the sources of their rule when
+// the rule runs. Each stream knows its addresses from the start.
 
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import { nearestName } from '../json5/nearest-name.ts';
@@ -9,7 +9,7 @@ import type { On, StreamOptions } from './define-flow.ts';
 import type { NamedValues, Sources } from './plan.ts';
 import { runInFlow } from './programs/flow-code.ts';
 
-/** A parameter requested by a flow file. `type` is the type expected by its author, undefined for any type. */
+/** A parameter requested by a flow file. `type` is the type that the author expects; undefined means any type. */
 export interface AskedParameter {
   readonly address: string;
   readonly type: ValueType | undefined;
@@ -28,7 +28,7 @@ export class Streams {
   #addresses: readonly string[] = [];
   #sources: Sources | undefined;
 
-  /** `flow` is the name of the file; work that its streams start, such as a timer, is attributed to it. */
+  /** `flow` is the name of the file, to which work started by its streams, such as a timer, is attributed. */
   constructor(flow: string) {
     this.#flow = flow;
     const one =
@@ -58,7 +58,7 @@ export class Streams {
     });
   }
 
-  /** The addresses from which a stream is derived. For a stream that joins several streams, these are all addresses of its file. */
+  /** Returns the addresses from which a stream is derived. For a stream that joins several streams, these are all addresses in its file. */
   addressesOf(stream: Observable<unknown>): readonly string[] {
     for (let at: Observable<unknown> | undefined = stream; at !== undefined; at = at.source) {
       const addresses = this.#addressesOf.get(at);
@@ -67,13 +67,13 @@ export class Streams {
     return this.addresses;
   }
 
-  /** All addresses requested by the file: one list, shared by all of its rules. */
+  /** All addresses requested by the file, in one list that all its rules share. */
   get addresses(): readonly string[] {
     if (this.#addresses.length !== this.asked.length) this.#addresses = this.asked.map(({ address }) => address);
     return this.#addresses;
   }
 
-  /** Returns the same stream; work that it starts after the subscription is attributed to the flow. */
+  /** Returns the same stream. Work that the stream starts after the subscription is attributed to the flow. */
   own(stream: Observable<unknown>): Observable<unknown> {
     return new Observable((subscriber) => runInFlow(this.#flow, () => stream.subscribe(subscriber)));
   }
@@ -106,7 +106,7 @@ export class Streams {
   }
 }
 
-/** Whether a stream also emits writes that change nothing. */
+/** Returns whether a stream also emits writes that change nothing. */
 function listensTo({ hear = 'changes' }: StreamOptions = {}): boolean {
   if (hear !== 'changes' && hear !== 'writes')
     throw new Error(`hear: expected "changes" or "writes", got ${describe(hear)}`);

@@ -9,31 +9,31 @@ export interface Assignment {
   readonly value: Value;
 }
 
-/** The expectation of a test on a parameter. */
+/** A test's expectation for a parameter. */
 export interface Expectation {
   readonly address: string;
   readonly isTrigger: boolean;
-  /** The expectation as text: `true`, `"ON AIR"`, `unknown`, `fired`, `fired 3 times`. */
+  /** The expectation as a string: `true`, `"ON AIR"`, `unknown`, `fired`, `fired 3 times`. */
   readonly text: string;
-  /** Returns its location, `demo.json5:7:20`, by reading the text again. */
+  /** Returns the location of the expectation, such as `demo.json5:7:20`, by reading the file again. */
   place(): string;
-  /** Whether a value (undefined: unknown), or the number of times that a trigger fired, meets it. */
+  /** Returns whether a value, or the number of times that a trigger fired, meets the expectation. An unknown value is undefined. */
   isMetBy(actual: Value | undefined): boolean;
 }
 
-/** An action of a device in a test, or an expectation on the device. */
+/** An action of a device in a test, or an expectation for the device. */
 export interface DevicePart {
   readonly connectionId: string;
-  /** Returns its location. */
+  /** Returns the location of the part. */
   place(): string;
 }
 
 /**
- * One step: at its time it sets `set`, and plays devices by `link` and `receive`. Then it checks `sent`, `stale`, `wanted` and `expect`; from
- * then on it watches `never`, for `duringMs`.
+ * One step. At its time, the step sets `set`, and simulates devices with `link` and `receive`. Then it checks `sent`, `stale`, `wanted` and
+ * `expect`. From then on, it watches `never` for `duringMs`.
  */
 export interface TestStep {
-  /** Milliseconds since the start of the test; undefined means as soon as the previous step is done. */
+  /** The time in milliseconds since the start of the test; undefined means as soon as the previous step is done. */
   readonly atMs: number | undefined;
   readonly set: readonly Assignment[];
   readonly expect: readonly Expectation[];
@@ -43,7 +43,7 @@ export interface TestStep {
   readonly link: readonly (DevicePart & { readonly isUp: boolean })[];
   /** The frames that the device sends. */
   readonly receive: readonly (DevicePart & { readonly bytes: Uint8Array })[];
-  /** The frames that the hub must have sent since the last `sent`, in this order; empty if it must have sent nothing. */
+  /** The frames that the hub must have sent since the last `sent`, in this order. Empty if the hub must not have sent any frames. */
   readonly sent: readonly (DevicePart & { readonly frames: readonly string[] })[];
   readonly stale: readonly (DevicePart & { readonly isStale: boolean })[];
   /** The values of pending writes. */
@@ -53,15 +53,15 @@ export interface TestStep {
 export interface TestPlan {
   readonly name: string;
   readonly file: string;
-  /** Returns its location, `demo.json5:7:20`. */
+  /** Returns the location of the test, such as `demo.json5:7:20`. */
   place(): string;
-  /** The time of day at its start, in milliseconds since 1970; undefined means the default. */
+  /** The time of day at the start of the test, in milliseconds since 1970; undefined means the default. */
   readonly startMs: number | undefined;
   readonly given: readonly Assignment[];
   readonly steps: readonly TestStep[];
-  /** The connections whose devices it plays. */
+  /** The connections whose devices the test simulates. */
   readonly played: ReadonlySet<string>;
-  /** Addresses that seem to be those of other hubs, without known types, so the test cannot run. */
+  /** Addresses that seem to belong to other hubs and whose types are not known, so the test cannot run. */
   readonly unknown: readonly string[];
 }
 
@@ -70,7 +70,7 @@ export interface TestedParameter extends Pick<ParameterDeclaration, 'type' | 'ac
   readonly accept?: ParameterDeclaration['accept'] | undefined;
 }
 
-/** Formats a value for people: `true`, `-3.5`, `"ON AIR"`, `unknown`; long text is shortened. */
+/** Formats a value for display: `true`, `-3.5`, `"ON AIR"`, `unknown`. Long strings are truncated. */
 export function formatValue(value: Value | undefined): string {
   if (value === undefined) return 'unknown';
   const text = JSON.stringify(value);

@@ -1,5 +1,5 @@
-// Checks all flow files together before anything runs: settings, addresses across files, rules, tests, and conflicting claims of two
-// connections. Errors go to the list of mistakes; everything else becomes the plan of a hub.
+// Checks all flow files together before anything starts: settings, addresses across files, rules, tests, and conflicting claims of two
+// connections. Errors go to the list of mistakes; everything else becomes the hub's plan.
 
 import type { AnyConnectionType } from '../../connections/connection.ts';
 import type { MistakeList } from '../../json5/mistake.ts';
@@ -24,7 +24,7 @@ export function checkFlowFiles(
   return new FlowCheck(types).check(files, mistakes);
 }
 
-/** Checks flow files repeatedly. Parts that have not changed since the last check are not checked again and keep their plans. */
+/** Checks flow files repeatedly. Parts that have not changed since the last check keep their plans and are not checked again. */
 export class FlowCheck {
   readonly #types: ReadonlyMap<string, AnyConnectionType>;
   #connections: KnownConnections | undefined;
@@ -87,17 +87,17 @@ export class FlowCheck {
   }
 }
 
-/** The rules of an instance are in a folder with its name. */
+/** Returns the folders of a flow file: the rules of an instance are in a folder with its name. */
 function foldersOf({ instance }: FlowFile, isShadow: boolean): Folders {
   return { names: instance === undefined ? [] : [instance], isEnabled: true, isShadow };
 }
 
-/** Whether a flow file is TypeScript: its rules are a function. */
+/** Returns whether a flow file is TypeScript, in which case its rules are a function. */
 function isProgram(data: unknown): boolean {
   return typeof data === 'object' && data !== null && 'rules' in data && typeof data.rules === 'function';
 }
 
-/** Counts what each file declares. */
+/** Counts the connections and rules that each file declares. */
 function reportFiles(
   files: readonly FlowFile[],
   connections: readonly ConnectionPlan[],

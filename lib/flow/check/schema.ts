@@ -19,7 +19,7 @@ import { testSchema } from './tests/test-schema.ts';
 
 const address = z.string({ error: 'an address <Connection ID>/<Parameter ID>' }).meta({ pattern: addressShape });
 const addresses = z.array(address).min(1, { error: 'at least one address' });
-/** Names that no source can have, for editors; the check knows more of them. */
+/** Names that no source can have, for use in editors; the check rejects further names. */
 const otherNames = ['value', 'previous', 'now', 'sum', 'param', 'true', 'false', 'null', 'in'];
 const variable = z.string().meta({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { enum: otherNames } });
 /** An object with at least one entry: sources by name, or expressions by address. */
@@ -113,7 +113,7 @@ export const flowFileSchema = z.strictObject(
   { error: 'an object such as { connections: { … }, rules: [ … ] }' },
 );
 
-/** A flow file in TypeScript: a function creates its rules. */
+/** A TypeScript flow file, in which a function creates the rules. */
 export const flowProgramSchema = flowFileSchema.extend({
   rules: z
     .custom<RulesFunction>((rules) => typeof rules === 'function', {
@@ -135,10 +135,10 @@ export const flowRuleSchema = z.strictObject({
 
 type RulesFunction = (on: On) => unknown;
 
-/** A cache of schemas by connection type: creating and compiling a schema takes longer than checking the settings of a connection. */
+/** A cache of schemas by connection type. Creating and compiling a schema takes longer than checking the settings of a connection. */
 const connectionSchemas = new WeakMap<AnyConnectionType, z.ZodObject>();
 
-/** Returns the whole settings schema of a connection type: its settings, the common ones, and `type`. */
+/** Returns the complete settings schema of a connection type: its own settings, the common settings, and `type`. */
 export function connectionSchema(type: AnyConnectionType): z.ZodObject {
   let schema = connectionSchemas.get(type);
   if (schema === undefined) {
@@ -153,7 +153,7 @@ function connectionSchemaWith(type: AnyConnectionType, more: z.ZodRawShape): z.Z
   return schema.meta(type.settingsSchema.meta() ?? {});
 }
 
-/** The JSON Schema of flow files with these connection types, for editors. */
+/** Returns the JSON Schema for flow files with these connection types, for use in editors. */
 export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>): object {
   const step: z.ZodType = z.lazy(() =>
     z.union(

@@ -1,12 +1,12 @@
-// Warns about a small number as a duration, which may be meant in seconds: without a unit it is milliseconds. A duration with a
-// unit gets no warning.
+// Warns about a small number given as a duration: a number without a unit is in milliseconds, but may be meant in seconds. A duration with
+// a unit causes no warning.
 
 import { isJsonObject } from '../../model/json-object.ts';
 import type { SourceLocation } from './source-location.ts';
 
-/** Up to this number, people may mean seconds or minutes. */
+/** The largest number that is likely to be meant in seconds or minutes. */
 const mostSeconds = 60;
-/** Steps that thin out values often use only a few milliseconds. */
+/** The largest number that is suspicious in steps that thin out values, which often use only a few milliseconds. */
 const mostThinning = 10;
 
 const steps: ReadonlyMap<string, number> = new Map([
@@ -19,7 +19,7 @@ const steps: ReadonlyMap<string, number> = new Map([
   ['sampleTime', mostThinning],
 ]);
 
-/** Warns about the setting of a step. */
+/** Warns about a setting in a step. */
 export function warnOfSmallStep(location: SourceLocation, step: string, setting: unknown): void {
   const most = steps.get(step);
   if (most === undefined) return;
@@ -27,7 +27,7 @@ export function warnOfSmallStep(location: SourceLocation, step: string, setting:
   else warnOf(location, setting, most);
 }
 
-/** Warns about the settings of a connection as in its file; `names` are the settings that are durations. */
+/** Warns about a connection's settings as written in the file; `names` lists the settings that are durations. */
 export function warnOfSmallSettings(location: SourceLocation, data: unknown, names: readonly string[]): void {
   if (typeof data !== 'object' || data === null) return;
   for (const [key, item] of Object.entries(data)) {

@@ -1,4 +1,4 @@
-// A location in a flow file under check. It provides the location for each error.
+// A location in a flow file that is being checked. Each error gets its location from here.
 
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
@@ -36,12 +36,12 @@ export class SourceLocation {
     return this.#path;
   }
 
-  /** Returns a location within this one: `at('rules', 2)`. */
+  /** Returns a location below this location: `at('rules', 2)`. */
   at(...path: SettingPath): SourceLocation {
     return new SourceLocation(this.file, this.#mistakes, [...this.#path, ...path]);
   }
 
-  /** Returns a location within the text here, such as an expression; undefined means the whole text. */
+  /** Returns a location within the string at this location, such as an expression; undefined means the whole string. */
   inText(offset: number | undefined): SourceLocation {
     return new SourceLocation(this.file, this.#mistakes, this.#path, offset);
   }
@@ -60,7 +60,7 @@ export class SourceLocation {
     return new SourceLocation({ ...file, positionOf }, this.#mistakes, this.#path);
   }
 
-  /** Returns the same location. Errors at these paths below it show no value, and no error shows a secret. */
+  /** Returns the same location, at which errors never show secrets, and errors at the given paths below it show no value. */
   hiding(paths: readonly SettingPath[], secrets: readonly string[]): SourceLocation {
     const hidden = paths.map((path) => [...this.#path, ...path]);
     const file: FlowFile = {
@@ -83,17 +83,17 @@ export class SourceLocation {
     this.#mistakes.addAll(mistakes);
   }
 
-  /** Adds a warning, which does not prevent a start. */
+  /** Adds a warning, which does not prevent the hub from starting. */
   warn(message: string): void {
     this.#mistakes.warn(this.file, this.#path, message, () => this.#position);
   }
 
-  /** Formats a message about this location as one line with the position. */
+  /** Formats a message about this location as one line that includes the position. */
   line(message: string): string {
     return lineAt(this.file, this.#path, message, this.#position);
   }
 
-  /** Returns the result of `work`, or undefined after adding its error. */
+  /** Returns the result of `work`. If `work` fails, adds its error and returns undefined. */
   attempt<T>(work: () => T): T | undefined {
     try {
       return work();
@@ -104,12 +104,12 @@ export class SourceLocation {
     }
   }
 
-  /** Checks data against a schema and adds each error. Returns the same as `MistakeList.parse`. */
+  /** Checks data against a schema and adds each error. The result is the same as that of `MistakeList.parse`. */
   parse<Schema extends z.ZodType>(schema: Schema, data: unknown, isLenient = false): z.output<Schema> | undefined {
     return this.#mistakes.parse(schema, data, this.file, this.#path, isLenient);
   }
 
-  /** Finds `demo.json5:7:20` on demand, because that requires reading the text again. */
+  /** Finds the position, such as `demo.json5:7:20`, on demand, because this requires reading the text again. */
   get place(): () => string {
     const { file } = this;
     return () => {
@@ -125,8 +125,8 @@ export class SourceLocation {
 }
 
 /**
- * Finds the declaration of an address at a location, or returns undefined after adding the error. `listensToWrites`: the location also
- * listens to writes that change nothing.
+ * Finds the declaration of an address that is used at a location. If there is none, adds the error and returns undefined.
+ * `listensToWrites`: the location also listens to writes that change nothing.
  */
 export type FindDeclaration = (
   location: SourceLocation,
@@ -136,14 +136,17 @@ export type FindDeclaration = (
 
 // Keys: the source text of connections and rules. A reload compares them to find changes.
 
-/** A larger file is not read: its size and modification time stand for its content. */
+/** Larger files are not read: their content is represented by their size and modification time. */
 const maxHashedBytes = 4 * 1024 * 1024;
-/** Hashing the text of many parameters together costs a tenth of hashing them one by one; the text of a million would be too long. */
+/**
+ * Hashing the parameters in batches costs a tenth of hashing them one by one, but the text of a million parameters would be too long for a
+ * single batch.
+ */
 const parametersPerUpdate = 1000;
 
 /**
- * The key of a connection: the hash of its text, a space, and the hash of that text, its folder, its parameters and the files that its
- * settings name. The text is its settings as the file has them, without `description`.
+ * Returns the key of a connection: the hash of its text, a space, and a hash of its text, folder, parameters and the files named in its
+ * settings. The text consists of the settings as written in the file, without `description`.
  */
 export function connectionKey(
   settings: unknown,
@@ -163,14 +166,14 @@ export function connectionKey(
 }
 
 /**
- * The key of a rule: its file and `item`, its text in the file. A rule created by a program has the program's version and its index
- * instead.
+ * Returns the key of a rule: its file and `item`, which is its text in the file. For a rule created by a program, the program's version and
+ * the rule's index replace the text.
  */
 export function ruleKey({ name }: { name: string }, item: unknown): string {
   return JSON.stringify([name, item]);
 }
 
-/** A mark that represents the content of a file, or the error code if the file is unreadable. */
+/** Returns a string that represents the content of a file, or the error code if the file is unreadable. */
 function contentMark(path: string): string {
   try {
     const found = statSync(path);

@@ -1,4 +1,4 @@
-// Finds flow files: those named by a path, and those in folders named by a path.
+// Finds flow files: files named by a path, and flow files in folders named by a path.
 
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,26 +6,26 @@ import { asFileError, nothing } from '../../files/regular-file.ts';
 import type { MistakeList } from '../../json5/mistake.ts';
 import { groupDigits } from '../../model/digits.ts';
 
-/** The maximum number of flow files. An installation has a few; more mean that a path names the wrong folder. */
+/** The maximum number of flow files. An installation has only a few; more files indicate that a path names the wrong folder. */
 const maxFlowFiles = 10_000;
-/** The names of flow files in a folder; device descriptions are excluded. Any other file is read only when it is named. */
+/** Matches the names of flow files in a folder; device descriptions are excluded. Any other file is read only if it is named explicitly. */
 const flowFilePattern = /(?:(?<!\.device)\.json5|(?<!\.d|\.spec|\.test)\.ts)$/;
-/** Hidden files, files and folders that begin with an underscore, packages, and folders of dashboards. */
+/** Matches hidden files, files and folders whose names begin with an underscore, packages, and dashboard folders. */
 const skippedPattern = /(^|[\\/])([._]|(node_modules|dashboards)([\\/]|$))/;
 
-/** Whether a path within a folder is skipped, with everything below it. */
+/** Returns whether a path within a folder is skipped, together with everything below the path. */
 export function isSkipped(path: string): boolean {
   return skippedPattern.test(path);
 }
 
-/** Whether the name of a file in a folder makes it a flow file. */
+/** Returns whether a file with this name is a flow file when it is found in a folder. */
 export function isFlowFile(path: string): boolean {
   return flowFilePattern.test(path);
 }
 
 /**
- * Finds the flow files of the paths, each file once, in the order given; a folder stands for all flow files below it. Links to flow
- * files and folders on the way are added to `links`.
+ * Finds the flow files for the paths, each file once, in the given order. A folder stands for all flow files below it. Links to flow files
+ * and folders on the way are added to `links`.
  */
 export async function findFlowFiles(
   paths: readonly string[],
@@ -59,8 +59,8 @@ async function listFlowFiles(path: string, mistakes: MistakeList, links: string[
 }
 
 /**
- * Lists the flow files below a folder, also behind links; each folder once. It does not even read skipped folders, which may be large. A
- * folder that cannot be read is an error, and its siblings are still read.
+ * Lists the flow files below a folder, including those behind links; each folder is listed once. Skipped folders, which may be large, are
+ * not even read. A folder that cannot be read is an error, but its siblings are still read.
  */
 async function filesBelow(folder: string, mistakes: MistakeList, links: string[]): Promise<string[]> {
   const found: string[] = [];
@@ -89,7 +89,7 @@ async function filesBelow(folder: string, mistakes: MistakeList, links: string[]
   return found;
 }
 
-/** Whether a path, or the target of its link, is a folder. */
+/** Returns whether a path, or the target of a link at that path, is a folder. */
 export async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();

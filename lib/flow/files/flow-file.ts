@@ -1,23 +1,23 @@
-// A flow file as it was read: its content, not yet checked, and the place of each part in the file.
+// A flow file as read: its content, which has not been checked yet, and the location of each part in the file.
 
 import type { CheckedFile, SettingPath } from '../../json5/mistake.ts';
 
 /**
- * A flow file, or an instance of a template that it uses. `name` is the path as given, `folder` is the folder that its relative
- * paths start from.
+ * A flow file, or an instance of a template that a flow file uses. `name` is the path as given, and `folder` is the folder to which its
+ * paths are relative.
  */
 export interface FlowFile extends CheckedFile {
   readonly folder: string;
   readonly data: unknown;
   /** Identifies the content of the file. */
   readonly version?: string | undefined;
-  /** The name of the instance; if omitted, it is not an instance. */
+  /** The name of the instance; undefined if this file is not an instance. */
   readonly instance?: string;
-  /** The full paths of the templates that it uses. */
+  /** The full paths of the templates that the file uses. */
   readonly templates?: readonly string[];
 }
 
-/** Returns the value at a path of data. */
+/** Returns the value at a path within data. */
 export function valueAt(data: unknown, path: SettingPath): unknown {
   const step = (at: unknown, part: string | number) =>
     typeof at === 'object' && at !== null && Object.hasOwn(at, part)
@@ -26,7 +26,7 @@ export function valueAt(data: unknown, path: SettingPath): unknown {
   return path.reduce(step, data);
 }
 
-/** Identifies a file, or an instance of it, among all that are read. */
+/** Identifies a file, or an instance in it, among all flow files. */
 export function keyOfFile({ name, instance }: FlowFile): string {
   return instance === undefined ? name : `${name}\n${instance}`;
 }

@@ -1,4 +1,4 @@
-// Reads templates: flow files with variables that instances set. Their names begin with an underscore.
+// Reads templates: flow files with variables that are set by instances. The names of templates begin with an underscore.
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { decodeUtf8, EncodingError, FileError, readRegularFile } from '../../files/regular-file.ts';
 import type { CheckedFile, MistakeList, SettingPath } from '../../json5/mistake.ts';
@@ -13,10 +13,10 @@ import type { FlowFile } from './flow-file.ts';
 
 const sections = ['$schema', 'variables', 'connections', 'rules', 'tests'];
 
-/** A template as it was read; `data` is the flow file that it becomes in each instance. */
+/** A template as read; `data` is the flow file that each instance is created from. */
 export interface Template extends FlowFile {
   readonly text: string;
-  /** The values of variables that an instance does not set. */
+  /** The values for variables that an instance does not set. */
   readonly defaults: Readonly<Record<string, unknown>>;
 }
 
@@ -25,12 +25,12 @@ export type ReadFile = (path: string) => Promise<Buffer>;
 
 export const readFromDisk: ReadFile = (path) => readRegularFile(path, maxFlowBytes);
 
-/** Whether the name of a file makes it a template. */
+/** Returns whether a file with this name is a template. */
 export function isTemplate(path: string): boolean {
   return /^_.*\.json5$/.test(basename(path));
 }
 
-/** Reads the template that a flow file names at a path. Returns undefined after it has added the errors. */
+/** Reads the template that a flow file names at a path. If this fails, adds the errors and returns undefined. */
 export async function readTemplate(
   file: FlowFile,
   path: SettingPath,
@@ -84,7 +84,7 @@ function parseTemplate(
   return { ...file, data: Object.fromEntries(known), text, defaults };
 }
 
-/** Reads the `variables` of a file or a template. Returns undefined after it has added the errors. */
+/** Reads the `variables` of a file or a template. If this fails, adds the errors and returns undefined. */
 export function readVariables(
   file: CheckedFile,
   variables: unknown,

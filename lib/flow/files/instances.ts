@@ -1,5 +1,5 @@
-// Instances: `instances: { template: './_studio.json5', each: { s1: { host: '…' }, s2: { … } } }` makes a flow file of each, from the
-// template and the variables of the instance. Its relative paths start from the folder of the file that has the instances. A flow file
+// Instances: `instances: { template: './_studio.json5', each: { s1: { host: '…' }, s2: { … } } }` creates a flow file for each instance
+// from the template and the instance's variables. Relative paths start from the folder of the file that contains the instances. A flow file
 // with `variables` is expanded with them.
 
 import { basename, resolve } from 'node:path';
@@ -40,7 +40,7 @@ export async function expandFlowFile(
   return [{ ...whole, data, templates }, ...made];
 }
 
-/** Expands a file with its own variables, and with its name as `${instance}`. */
+/** Expands a file with its own variables, and with the file's name as `${instance}`. */
 function expandOwn(
   file: FlowFile,
   text: string,
@@ -66,7 +66,7 @@ function reportUnused(file: CheckedFile, variables: Variables, used: ReadonlySet
       mistakes.add(file, ['variables', name], `unused variable "${name}": nothing uses \${${name}}`);
 }
 
-/** Expands data with the variables of a scope, and with the defaults for all others. Defaults may use variables of the scope. */
+/** Expands data with the variables in a scope, and with the defaults for all other variables. Defaults may use variables in the scope. */
 function expandWith(
   file: CheckedFile & { readonly data: unknown },
   text: string,
@@ -80,7 +80,7 @@ function expandWith(
   return expand(file, text, mistakes, { ...options, scope: own.with(variables) });
 }
 
-/** Makes the instances of one template. */
+/** Creates the instances of one template. */
 class Maker {
   readonly #file: FlowFile;
   readonly #path: SettingPath;
@@ -127,7 +127,7 @@ class Maker {
     return { ...expanded, name, folder, version: ownVersion, instance };
   }
 
-  /** Reports each unknown or unused variable once; a misspelt one only where its value is given. */
+  /** Reports each unknown or unused variable once, and a misspelt variable only where its value is given. */
   #reportVariables(
     instance: string,
     unused: readonly string[],

@@ -1,4 +1,4 @@
-// Reads flow files: parses JSON5 and imports TypeScript. An unreadable file is an error in the report, not a crash.
+// Reads flow files: parses JSON5 and imports TypeScript. An unreadable file is an error in the report and does not end the hub.
 import { dirname, resolve } from 'node:path';
 import { decodeUtf8, EncodingError } from '../../files/regular-file.ts';
 import type { MistakeList } from '../../json5/mistake.ts';
@@ -15,23 +15,23 @@ import { expandFlowFile } from './instances.ts';
 
 const programPattern = /\.[mc]?[tj]s$/;
 
-/** A flow file in JSON5 as it was read last. */
+/** A JSON5 flow file as last read. */
 interface KeptFile {
   readonly json: Json5Text;
-  /** The file itself, and its instances by name. */
+  /** The file itself under the key undefined, and its instances by name. */
   readonly files: ReadonlyMap<string | undefined, FlowFile>;
 }
 
-/** The files that were read last, by name. When a file is read again, its unchanged parts stay the same objects. */
+/** The files as last read, by name. When a file is read again, its unchanged parts remain the same objects. */
 export type KeptFiles = Map<string, KeptFile>;
 
-/** How to read files that are not saved yet; `added`: names that are not on disk yet. */
+/** How to read files that are not saved yet; `added` contains names that are not on disk yet. */
 export interface ReadOptions {
   readonly read?: ReadFile;
   readonly added?: readonly string[];
 }
 
-/** Reads all flow files of the paths, each file once, in the order given; a folder stands for all flow files below it. */
+/** Reads all flow files for the paths, each file once, in the given order. A folder stands for all flow files below it. */
 export async function readFlowFiles(
   paths: readonly string[],
   programs: FlowPrograms,
@@ -47,7 +47,7 @@ export async function readFlowFiles(
   return files;
 }
 
-/** Returns the file and its instances; an empty list after it has added the reason why the file cannot be read. */
+/** Returns the file and its instances. If the file cannot be read, adds the reason and returns an empty list. */
 async function readFlowFile(
   name: string,
   programs: FlowPrograms,
@@ -103,7 +103,7 @@ async function parseFlowFile(
   }
 }
 
-/** Returns the file with the objects of its unchanged parts. */
+/** Returns the file, in which unchanged parts are the same objects as before. */
 function withPartsOf(before: KeptFile | undefined, file: FlowFile): FlowFile {
   const known = before?.files.get(file.instance);
   return known === undefined ? file : { ...file, data: withSameParts(known.data, file.data) };

@@ -1,5 +1,5 @@
-// Watches flow files and the files that they name. A single file is watched through its folder, because editors save by renaming. The
-// burst of events of one save is reported once. When a link or folder is replaced, the new target is watched.
+// Watches flow files and the files that they name. A single file is watched through its folder, because editors save by renaming. The burst
+// of events from one save is reported once. When a link or folder is replaced, the new target is watched.
 
 import { dirname, relative, resolve, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
@@ -9,21 +9,21 @@ import { messageOf } from '../../model/error.ts';
 import { isFlowFile, isFolder, isSkipped } from './find.ts';
 import { FollowedPlaces } from './watched-places.ts';
 
-/** The delay of the report after the first event of a burst; the watcher itself merges events within 50 ms. */
+/** The delay between the first event in a burst and the report. The watcher itself merges events within 50 ms. */
 const settleMs = 60;
 
 export interface FlowWatcher {
   /**
-   * Emits when a file was saved, added or deleted, or a path leads elsewhere. A late subscriber gets the last event immediately. Never
+   * Emits when a file was saved, added or deleted, or when a path leads elsewhere. A late subscriber gets the last event immediately. Never
    * errors; completes when closed.
    */
   readonly changes$: Observable<unknown>;
-  /** Replaces the further files to watch. They were read after `since`. */
+  /** Replaces the additional files to watch, which were read after `since`. */
   alsoWatch(files: readonly string[], since: number): void;
   close(): Promise<void>;
 }
 
-/** Watches flow files, and all flow files below folders. Resolves once no save can be missed. */
+/** Watches flow files, and all flow files below folders. Resolves as soon as no save can be missed. */
 export async function watchFlowFiles(paths: readonly string[], log: Log): Promise<FlowWatcher> {
   const events = new Subject<void>();
   const changes$ = new ReplaySubject<unknown>(1);
@@ -57,7 +57,7 @@ export async function watchFlowFiles(paths: readonly string[], log: Log): Promis
   };
 }
 
-/** Watches flow files and folders of them as they are now. Resolves once no save can be missed. */
+/** Watches flow files and folders as they currently are. Resolves as soon as no save can be missed. */
 async function watchPaths(paths: readonly string[], notify: () => void, log: Log): Promise<FSWatcher> {
   const watched = await WatchedPaths.of(paths);
   const watcher = watch(watched.roots, {
@@ -80,7 +80,7 @@ async function watchPaths(paths: readonly string[], notify: () => void, log: Log
   return watcher;
 }
 
-/** The paths that are watched: flow files, and those in folders. */
+/** The watched paths: flow files, and folders with flow files. */
 class WatchedPaths {
   /** The folders to pass to the watcher. */
   readonly roots: string[];
@@ -109,7 +109,7 @@ class WatchedPaths {
     return isFile || !this.#isVisible(path);
   }
 
-  /** Whether a path is in one of the folders, and in no part of it that is skipped. */
+  /** Returns whether a path is in one of the folders, and not in a skipped part of that folder. */
   #isVisible(path: string): boolean {
     return this.#folders.some((folder) => path.startsWith(folder + sep) && !isSkipped(relative(folder, path)));
   }

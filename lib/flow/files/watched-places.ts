@@ -1,27 +1,27 @@
 // Follows paths to their targets, and watches the files there. A link or folder on the way may be replaced: by `ln -sfn releases/2
-// current`, by a rename, by an orchestrator that renews a mounted volume. Because a watcher keeps watching the first files that it finds,
-// each name on the way is watched in its folder.
+// current`, by a rename, or by an orchestrator that renews a mounted volume. Because a watcher keeps watching the files that it found
+// first, each name on the way is watched in its folder.
 import { type FSWatcher, type Stats, watch } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 
-/** More links than this in a row are a loop, as in Linux. */
+/** The maximum number of links in a row. More links are a loop, as in Linux. */
 const maxLinks = 40;
 /** The interval at which the search for targets is repeated if something moves meanwhile. */
 const maxRounds = 5;
-/** File times may lag behind the clock by this much. */
+/** The maximum time by which file times may lag behind the clock. */
 const clockMs = 10;
 
-/** The names of a folder that are watched. */
+/** The watched names in a folder. */
 interface WatchedFolder {
   readonly watcher: FSWatcher;
   names: ReadonlySet<string>;
 }
 
 interface PlaceListener {
-  /** A path leads elsewhere now. */
+  /** Called when a path leads elsewhere. */
   moved(): void;
-  /** A file that a path leads to was saved. */
+  /** Called when a file to which a path leads was saved. */
   saved(): void;
 }
 
@@ -29,12 +29,12 @@ export class FollowedPlaces {
   readonly #listener: PlaceListener;
   readonly #folders = new Map<string, WatchedFolder>();
   #paths: readonly string[] = [];
-  /** The target of each path at the last look. */
+  /** The target of each path as last determined. */
   #places: ReadonlyMap<string, Place> = new Map();
-  /** The files that the paths lead to. */
+  /** The files to which the paths lead. */
   #files: ReadonlySet<string | undefined> = new Set();
   #looking: Promise<void> = Promise.resolve();
-  /** Whether another look is scheduled and has not begun. */
+  /** Whether another search is scheduled and has not begun. */
   #isDue = false;
   #isClosed = false;
 
@@ -43,8 +43,8 @@ export class FollowedPlaces {
   }
 
   /**
-   * Replaces the paths to follow. Resolves once nothing can be missed. A new path counts as moved if something on its way has changed
-   * since `since`, when it was read.
+   * Replaces the paths to follow. Resolves as soon as nothing can be missed. A new path counts as moved if anything on its way has changed
+   * since `since`, the time at which the path was read.
    */
   async follow(paths: readonly string[], since = Number.POSITIVE_INFINITY): Promise<void> {
     const known = this.#places;
@@ -60,7 +60,7 @@ export class FollowedPlaces {
     this.#folders.clear();
   }
 
-  /** Finds the current targets of all paths, one look after another. */
+  /** Finds the current targets of all paths. Searches run one after another. */
   #look(): Promise<void> {
     this.#isDue = true;
     this.#looking = this.#looking
@@ -78,8 +78,8 @@ export class FollowedPlaces {
   }
 
   /**
-   * Watches the folder of each name on the way of each path, then finds the targets of the paths. If something moves meanwhile, it looks
-   * again.
+   * Watches the folder of each name on the way of each path, then finds the targets of the paths. If anything moves meanwhile, the search
+   * is repeated.
    */
   async #watchAll(): Promise<Map<string, Place>> {
     const paths = this.#paths;
@@ -91,7 +91,7 @@ export class FollowedPlaces {
     return new Map(ways.map(({ place }, index) => [paths[index]!, place]));
   }
 
-  /** Watches the names. Returns whether some of them were not watched before. */
+  /** Watches the names. Returns whether any of these names was not watched before. */
   #watchNames(all: readonly string[]): boolean {
     const wanted = new Map<string, Set<string>>();
     for (const name of all) {
@@ -134,18 +134,18 @@ export class FollowedPlaces {
   }
 }
 
-/** The target of a path, and when it was changed. */
+/** The target of a path, and the time of its last change. */
 interface Place {
   readonly id: string;
-  /** The file at the target; undefined if it is a folder, or does not exist. */
+  /** The file at the target. Undefined if the target is a folder or does not exist. */
   readonly file: string | undefined;
-  /** When the file, or a link on the way to it, was last written. */
+  /** The time at which the file, or a link on the way to it, was last written. */
   readonly changedAt: number;
 }
 
 /** The way from a path to its place, step by step. Each step is watched, so moves during the walk are noticed. */
 interface Way {
-  /** Every name that decides where the path leads: its folders, its links, and the names that those lead through. */
+  /** Every name that decides where the path leads: its folders, its links, and the names through which these links lead. */
   readonly names: readonly string[];
   readonly place: Place;
 }

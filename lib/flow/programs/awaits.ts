@@ -1,20 +1,20 @@
 // Finds where the files of a flow wait at their top level. No error stack leads there, but every `await` creates a promise, so the stack of
-// each promise created during the load is kept. A file waits at the last one from its top level.
+// each promise created during the load is kept. A file is waiting at the last promise that its top level created.
 
 import { promiseHooks } from 'node:v8';
 import { type Frame, framesOf } from './stack.ts';
 
-/** The number of promises that are recorded, so that a flow that creates more does not load more slowly. */
+/** The maximum number of recorded promises, so that a flow that creates more promises does not load more slowly. */
 const maxPromises = 10_000;
-/** The number of stacks that are kept: the latest. */
+/** The maximum number of stacks that are kept; the latest stacks are kept. */
 const maxKept = 5000;
-/** The hook itself, the calls of Node.js and V8 in between, and the file. */
+/** The number of stack frames to capture: the hook itself, the calls in Node.js and V8 in between, and the file. */
 const maxFrames = 8;
 
 let wantsSites = false;
 let canSee = false;
 
-/** Makes the calls of a stack available one by one from now on. Call it before `Error` is locked. */
+/** From now on, makes the calls in a stack available one by one. Call this before `Error` is locked. */
 function exposeCallSites(): void {
   if (canSee) return;
   canSee = true;
@@ -25,7 +25,7 @@ function exposeCallSites(): void {
 }
 
 export class Awaits {
-  /** V8 formats a stack on first access, which is slow; storing the raw stack is fast. */
+  /** V8 formats a stack on first access, which is slow. Storing the raw stack is fast. */
   readonly #stacks: { stack?: unknown }[] = [];
   #count = 0;
   #end: (() => void) | undefined;
@@ -46,7 +46,7 @@ export class Awaits {
     this.#end = undefined;
   }
 
-  /** Where each file, by its absolute path, created its last promise at its top level. */
+  /** Returns where the top level of each file created its last promise, by the file's absolute path. */
   last(): ReadonlyMap<string, Frame> {
     const inOrder = [...this.#stacks.slice(this.#count % maxKept), ...this.#stacks.slice(0, this.#count % maxKept)];
     const frames = inOrder.flatMap((kept) => frameOf(sitesOf(kept)) ?? []);
@@ -76,14 +76,17 @@ function sitesOf(kept: { stack?: unknown }): readonly NodeJS.CallSite[] {
   }
 }
 
-/** The innermost call within a file, if it is at the top level. */
+/** Returns the innermost call within a file if the call is at the top level. */
 function frameOf(sites: readonly NodeJS.CallSite[]): Frame | undefined {
   const site = sites.find((one) => one.getFileName()?.startsWith('file:') && one.getFileName() !== import.meta.url);
   if (site === undefined || !isTopLevel(site)) return undefined;
   return framesOf(`${site.getFileName()}:${site.getLineNumber()}:${site.getColumnNumber()}`)[0];
 }
 
-/** In V8, the top level of a file is an unnamed function that begins where the file begins. V8 creates an internal promise there. */
+/**
+ * Returns whether a call is at the top level. In V8, the top level of a file is an unnamed function that begins where the file begins. V8
+ * creates an internal promise there.
+ */
 function isTopLevel(site: NodeJS.CallSite): boolean {
   const isWhole = site.getEnclosingLineNumber() === 1 && site.getEnclosingColumnNumber() === 1;
   const isBegin = site.getLineNumber() === 1 && site.getColumnNumber() === 1;

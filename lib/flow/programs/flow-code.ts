@@ -1,21 +1,21 @@
-// The code of a flow in TypeScript: its file and the files that it imports. With it, a stack is traced to its flow.
+// The code of a TypeScript flow: its file and the files that it imports. This code serves to trace a stack to its flow.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { describeThrown, formatPlace, framesOf, stackOf } from './stack.ts';
 
-/** The maximum size of a flow file, which is enough for some 150,000 rules. */
+/** The maximum size of a flow file, in bytes, which is enough for some 150,000 rules. */
 export const maxFlowBytes = 16 * 1024 * 1024;
 
-/** One file of a flow: its name as shown to people, and a version that identifies its content. */
+/** One file of a flow: its displayed name, and a version that identifies its content. */
 export interface CodeFile {
   readonly name: string;
   readonly version: string;
 }
 
 /**
- * A flow in TypeScript. `name` is its file as given, `path` the absolute path. `version` identifies the content of all its files, which
+ * A TypeScript flow. `name` is its file as given, and `path` is the absolute path. `version` identifies the content of all its files, which
  * `files` contains by absolute path.
  */
 export interface FlowCode {
@@ -25,7 +25,7 @@ export interface FlowCode {
   readonly files: ReadonlyMap<string, CodeFile>;
 }
 
-/** A fault of a flow outside its rules: one sentence, with its location if known. */
+/** A fault in a flow outside its rules: one sentence, with its location if known. */
 export interface FlowFault {
   readonly flow: string;
   readonly message: string;
@@ -35,17 +35,17 @@ export interface FlowFault {
 export const inFlow = new AsyncLocalStorage<string>();
 
 const numbers = new Map<string, number>();
-/** The number of the flow that is currently running on this thread, or 0 for none. A watching thread can read it. */
+/** The number of the flow that is currently running on this thread, or 0 if no flow is running. A watching thread can read the number. */
 export const holder = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
-/** The numbers of flows by name, starting at 1. */
+/** Returns the number of a flow, by its name. Numbers start at 1. */
 export function numberOf(flow: string): number {
   const number = numbers.get(flow) ?? numbers.size + 1;
   numbers.set(flow, number);
   return number;
 }
 
-/** Runs work on behalf of a flow, to which everything started by the work is attributed. */
+/** Runs work on behalf of a flow. Everything started by the work is attributed to the flow. */
 export function runInFlow<Result>(flow: string, work: () => Result): Result {
   const before = holder[0]!;
   holder[0] = numbers.get(flow) ?? 0;
@@ -57,7 +57,7 @@ export function runInFlow<Result>(flow: string, work: () => Result): Result {
 }
 
 const hubFolder = resolve(import.meta.dirname, '../..');
-/** RxJS counts as code of neither the hub nor a flow, even where `npm run build` has bundled it with the hub. */
+/** RxJS belongs neither to the hub's code nor to a flow's code, even where `npm run build` has bundled RxJS with the hub. */
 const builtRxjs = join(hubFolder, 'code/rxjs.cjs');
 
 /** Identifies content: equal content has the same version. */
@@ -65,7 +65,7 @@ export function versionOf(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Whether a file is the author's code, and not part of a package or the hub. */
+/** Returns whether a file is the author's code and not part of a package or the hub. */
 export function isOwnCode(path: string): boolean {
   return !/[\\/]node_modules[\\/]/.test(path) && !path.startsWith(hubFolder + sep);
 }
@@ -75,14 +75,14 @@ export function shownName(file: string, flow: { readonly path: string; readonly 
   return join(dirname(flow.name), relative(dirname(flow.path), file));
 }
 
-/** Like `shownName`, but only for the author's code, not for files of a package or the hub. */
+/** Like `shownName`, but only for the author's code and not for files in a package or the hub. */
 export function ownName(file: string, flow: { readonly path: string; readonly name: string }): string | undefined {
   return isOwnCode(file) ? shownName(file, flow) : undefined;
 }
 
 /**
- * Finds the flow, and the location in it, that a stack trace points to. A stack trace without flow files is attributed to the flow that
- * started the work, unless it contains hub code.
+ * Finds the flow, and the location in the flow, to which a stack trace points. A stack trace without flow files is attributed to the flow
+ * that started the work, unless the stack contains hub code.
  */
 export function flowOf(
   stack: string,
@@ -97,7 +97,7 @@ export function flowOf(
   return flow === undefined ? undefined : { flow, place: undefined };
 }
 
-/** Returns the fault of a flow behind an uncaught error; undefined if no flow is at fault. */
+/** Returns the flow fault behind an uncaught error, or undefined if no flow is at fault. */
 export function faultOf(error: unknown, flows: readonly FlowCode[]): FlowFault | undefined {
   const found = flowOf(stackOf(error), flows);
   if (found === undefined) return undefined;

@@ -1,4 +1,5 @@
-// Flow files in TypeScript: each runs on trial in a separate thread and is then imported, and again whenever its content changes.
+// TypeScript flow files: whenever the content of a flow file is new or has changed, the file is tried in a separate thread and then
+// imported.
 
 import { realpath } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
@@ -18,19 +19,19 @@ import { importDeadlineMs, TrialError, Trials } from './trial.ts';
 export interface ProgramOptions {
   /** Keeps a thread ready for the next trial, so that a save takes effect immediately. */
   readonly keepsReady?: boolean;
-  /** Receives all TypeScript flows before one of them is imported. */
+  /** Receives all TypeScript flows before any of them is imported. */
   readonly protect?: (flows: readonly FlowCode[]) => void;
-  /** Whether to skip flows that stopped the hub before; reports each of them to the operator. */
+  /** Reports each skipped flow to the operator. If given, flows that stopped the hub before are skipped. */
   readonly reportLeftOut?: (flow: string, reason: string) => void;
 }
 
-/** The latest import of each content of a file in this process. Node.js keeps it, so it does not have to be tried again. */
+/** The latest import of each file content in this process. Node.js keeps the import, so that no other trial is needed. */
 const imported = new Map<string, ImportedCode>();
-/** How many loads of a flow have failed, by its path. Under the same URLs, Node.js would return its earlier import. */
+/** The number of failed loads of a flow, by its path. With unchanged URLs, Node.js would return its earlier import. */
 const failures = new Map<string, number>();
 
 interface ImportedCode extends FlowCode {
-  /** The version under which each of its files is imported, by absolute path. */
+  /** The version under which each of the flow's files is imported, by absolute path. */
   readonly versions: ReadonlyMap<string, string>;
 }
 
@@ -51,12 +52,12 @@ export class FlowPrograms {
     this.#options = options;
   }
 
-  /** The files that flows import: saving one of them counts as saving the flow. */
+  /** The files that flows import. Saving any of these files counts as saving the flow. */
   get furtherFiles(): string[] {
     return [...new Set([...this.#importedBy.values()].flat())];
   }
 
-  /** Tries and imports a flow file with this content. Returns undefined after adding the error. */
+  /** Tries and imports a flow file with this content. If this fails, adds the error and returns undefined. */
   async read(name: string, content: string, mistakes: MistakeList): Promise<ReadProgram | undefined> {
     const path = await realpath(name).catch(() => resolve(name)); // Node.js names modules by real path
     const key = `${path}?${content}`;
@@ -104,7 +105,7 @@ export class FlowPrograms {
     this.#trials.close();
   }
 
-  /** Protects the hub from a flow, even from one that is left out, so that its next save does not have to wait. */
+  /** Protects the hub from a flow, even from a skipped flow, so that the flow's next save does not have to wait. */
   #protectFrom(code: FlowCode): void {
     if (this.#flows.get(code.path) === code) return;
     this.#flows.set(code.path, code);
@@ -116,7 +117,7 @@ export class FlowPrograms {
     this.#importedBy.set(path, files.length > 0 ? files : (this.#importedBy.get(path) ?? []));
   }
 
-  /** Whether a flow stopped the hub before. If so, it is reported to the operator. */
+  /** Returns whether a flow stopped the hub before. If so, the flow is reported to the operator. */
   #isLeftOut(code: FlowCode): boolean {
     const { reportLeftOut } = this.#options;
     const reason = reportLeftOut && whyLeftOut(code);
@@ -126,7 +127,7 @@ export class FlowPrograms {
   }
 }
 
-/** Imports a flow file. Errors: `TrialError` when the import does not settle, and any error of the flow. */
+/** Imports a flow file. Errors: `TrialError` if the import does not settle, and any error from the flow. */
 async function importFlow({ path, name, versions }: ImportedCode): Promise<unknown> {
   importVersions(versions);
   const href = `${pathToFileURL(path)}?${versions.get(path)}`;
@@ -136,7 +137,7 @@ async function importFlow({ path, name, versions }: ImportedCode): Promise<unkno
   return module.default;
 }
 
-/** Adds the error of a flow. Hides a message that would quote a secret, such as Node.js's `hunter2 is not defined`. */
+/** Adds an error from a flow. Hides messages that would quote a secret, such as Node.js's `hunter2 is not defined`. */
 function addMistake(mistakes: MistakeList, name: string, path: string, error: TrialError): void {
   const { place } = error;
   const isSecret =
@@ -149,7 +150,7 @@ function addMistake(mistakes: MistakeList, name: string, path: string, error: Tr
 
 const inSecret = 'an error occurred here; its message is hidden because it may contain a secret';
 
-/** Whether a message quotes words from lines that may contain a secret. */
+/** Returns whether a message quotes words from lines that may contain a secret. */
 function quotesSecret(message: string, path: string, { line, column }: Place): boolean {
   try {
     const text = readRegularFileSync(path, maxFlowBytes).toString();
@@ -182,7 +183,7 @@ function codeOf(name: string, path: string, imports: Imports): ImportedCode {
 
 const failuresOf = (path: string) => failures.get(path) ?? 0;
 
-/** Whether all files of a flow still have the same content. */
+/** Returns whether all files of a flow still have the same content. */
 function isAsItWas({ files }: FlowCode): boolean {
   return [...files].every(([path, { version }]) => versionOfFile(path) === version);
 }

@@ -11,8 +11,8 @@ export function readGlobals(): ReadonlyMap<string, unknown> {
 }
 
 /**
- * Makes an assignment to `JSON.parse`, `Date.now` and the like throw where it occurs. Methods of prototypes, such as `Map.prototype.get`,
- * remain writable, because V8 generates slower code if these are locked.
+ * Makes assignments to `JSON.parse`, `Date.now` and the like throw where they occur. Methods of prototypes, such as `Map.prototype.get`,
+ * remain writable, because V8 generates slower code if prototypes are locked.
  */
 export function lockGlobals(): void {
   visitGlobals((owner, prefix) => {
@@ -43,12 +43,12 @@ function functionsOf(owner: object): [key: string | symbol, descriptor: Property
 
 // Prevents flows from ending the process: the attempt throws an error, which is a fault of that flow.
 
-/** How many calls in a stack are searched for a flow. */
+/** The maximum number of calls in a stack that are searched for a flow. */
 const lookedThrough = 100;
 
 type Exits = Pick<NodeJS.Process, 'exit' | 'abort' | 'kill' | 'pid'> & { reallyExit: (code?: number) => never };
 
-/** Refuses to end the process if `isFlow` finds a flow in the stack. Returns an exit that is never refused. */
+/** Makes attempts to end the process throw if `isFlow` finds a flow in the stack. Returns an exit function that never throws this error. */
 export function guardExits(host: NodeJS.Process, isFlow: (stack: string) => boolean): Pick<Exits, 'exit'> {
   const exits = host as NodeJS.Process & Exits;
   const exit = exits.exit.bind(host);

@@ -1,5 +1,5 @@
-// The author's files that a flow in TypeScript imports. Node.js imports each URL once, so the URL of each file identifies the content of
-// the file and of all its imports, and saving any of them leads to a new import.
+// The author's files that a TypeScript flow imports. Node.js imports each URL once, so the URL of each file identifies the content of the
+// file and of all its imports. Saving any of these files leads to a new import.
 
 import { readdirSync } from 'node:fs';
 import { findPackageJSON, isBuiltin, type LoadHookSync, type ResolveHookSync, registerHooks } from 'node:module';
@@ -23,7 +23,7 @@ export function filesOf(path: string, imports: Imports, found = new Set<string>(
   return found;
 }
 
-/** The version of each file of a flow. It identifies the content of the file and of all its imports. */
+/** Returns the version of each file in a flow. The version identifies the content of the file and of all its imports. */
 export function versionsOf(path: string, imports: Imports): Map<string, string> {
   const files = [...filesOf(path, imports)];
   const contents = new Map(files.map((file) => [file, versionOfFile(file)]));
@@ -37,9 +37,9 @@ export function versionsOf(path: string, imports: Imports): Map<string, string> 
 
 /** Receives the imports of the author's files. */
 interface ImportObserver {
-  /** A file imports another one, which may not exist. */
+  /** Called when a file imports another file, which may not exist. */
   imports(from: string, to: string): void;
-  /** An import failed. */
+  /** Called when an import has failed. */
   fails(error: unknown, from: string, specifier: string): void;
 }
 
@@ -86,14 +86,14 @@ function loadFile(...[url, context, nextLoad]: Parameters<LoadHookSync>): Return
   return nextLoad(url, context);
 }
 
-/** Returns the URL of a module of the hub, by its path from here without extension. */
+/** Returns the URL of a hub module, given its path relative to this file without an extension. */
 function ownModule(path: string): string {
   return new URL(`${path}${extname(import.meta.filename)}`, import.meta.url).href;
 }
 
 /**
  * Resolves an import, for which Node.js reads the nearest `package.json` above the file. Flows in any folder import the hub that runs them,
- * and the hub's RxJS if their folder has none.
+ * and the hub's RxJS if their folder has no RxJS.
  */
 function resolveOwn(...[specifier, context, nextResolve]: Parameters<ResolveHookSync>): ReturnType<ResolveHookSync> {
   const named = /^(?:file:|\.{0,2}\/)/.test(specifier) ? URL.parse(specifier, context.parentURL) : null;
@@ -111,7 +111,7 @@ function resolveOwn(...[specifier, context, nextResolve]: Parameters<ResolveHook
   }
 }
 
-/** Whether a file can be read. Throws if the path does not lead to a regular file. */
+/** Returns whether a file can be read. Throws if the path does not lead to a regular file. */
 function isThere(path: string): boolean {
   try {
     readRegularFileSync(path, maxFlowBytes);
@@ -126,15 +126,15 @@ function isThere(path: string): boolean {
 
 const present = new Map<string, string>();
 let isHooked = false;
-/** The modules that replace RxJS for flows: RxJS with causes and the clock of the hub. */
+/** The modules that replace RxJS for flows: RxJS with causes and the hub's clock. */
 const rxjsOf: Readonly<Record<string, string>> = {
   rxjs: ownModule('../rxjs'),
   'rxjs/operators': ownModule('../rxjs-operators'),
 };
-/** Whether the RxJS found at a URL has the hub's version, in any folder. */
+/** Whether the RxJS found at a URL has the same version as the hub's RxJS, in any folder. */
 const isOurRxjs = new Map<string, boolean>();
 
-/** Makes these files import each other in these versions, and the RxJS of the hub, from now on. */
+/** From now on, makes these files import each other in these versions, and import the hub's RxJS. */
 export function importVersions(versions: ReadonlyMap<string, string>): void {
   for (const [path, version] of versions) present.set(path, version);
   if (isHooked) return;
@@ -152,7 +152,7 @@ export function importVersions(versions: ReadonlyMap<string, string>): void {
   });
 }
 
-/** Whether the RxJS at a URL may be replaced. A different major version was chosen by the author. */
+/** Returns whether the RxJS at a URL may be replaced. A different major version was chosen by the author and is not replaced. */
 function isOurs(url: string): boolean {
   let isOne = isOurRxjs.get(url);
   if (isOne === undefined) {
@@ -162,7 +162,7 @@ function isOurs(url: string): boolean {
   return isOne;
 }
 
-/** The major version of the package that contains a file; undefined if there is no package. */
+/** Returns the major version of the package that contains a file, or undefined if there is no package. */
 function majorOf(url: string): string | undefined {
   const path = findPackageJSON(url);
   if (path === undefined) return undefined;
@@ -170,7 +170,7 @@ function majorOf(url: string): string | undefined {
   return version?.split('.', 1)[0];
 }
 
-/** The absolute path of one of the author's files; undefined if the URL leads elsewhere. */
+/** Returns the absolute path of the author's file at a URL, or undefined if the URL leads elsewhere. */
 function ownPath(url = ''): string | undefined {
   if (!url.startsWith('file:')) return undefined;
   const path = fileURLToPath(url);
@@ -179,9 +179,9 @@ function ownPath(url = ''): string | undefined {
 
 // Failed imports of a flow: their messages and locations. No stack leads to an import.
 
-/** An import in a file. */
+/** A failed import in a file. */
 export interface FailedImport {
-  /** The absolute path of the file. */
+  /** The absolute path of the importing file. */
   readonly from: string;
   readonly specifier: string;
 }
@@ -202,7 +202,7 @@ export function placeOfImport(text: string, specifier: string): Position | undef
   return found === null ? undefined : positionAt(text, found.index + found[0].length);
 }
 
-/** Finds the file with the nearest name in the same folder. */
+/** Finds the file in the same folder whose name is most similar. */
 function nearestFile(specifier: string, url: string): string | undefined {
   try {
     const path = fileURLToPath(url);

@@ -1,5 +1,5 @@
-// Flows that stopped the hub are left out. A note in their folder identifies the content; a changed file is tried again. These notes are
-// the only files that the hub writes in folders of flow files.
+// Flows that stopped the hub are skipped. A note in their folder identifies the content; a changed file is tried again. These notes are the
+// only files that the hub writes to folders with flow files.
 
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { readRegularFileSync } from '../../files/regular-file.ts';
 import { record } from '../../model/record-schema.ts';
 import { type FlowCode, maxFlowBytes, versionOf } from './flow-code.ts';
 
-/** The name of the file of notes in a folder. No flow file can have it. */
+/** The name of the file that contains the notes for a folder. No flow file can have this name. */
 const noteName = '.patchbay-left-out.json';
 const maxNoteBytes = 1024 * 1024;
 
@@ -19,7 +19,7 @@ const notesSchema = record(
 
 type Notes = z.output<typeof notesSchema>;
 
-/** Notes that a flow is left out while it has this content. Throws if the note cannot be written. */
+/** Records that a flow is skipped while it has this content. Throws if the note cannot be written. */
 export function leaveOut({ path, files }: FlowCode, reason: string): void {
   const folder = dirname(path);
   const versions = [...files].map(([file, { version }]) => [relative(folder, file), version]);
@@ -27,7 +27,10 @@ export function leaveOut({ path, files }: FlowCode, reason: string): void {
   writeNotes(folder, { ...readNotes(folder), [basename(path)]: note });
 }
 
-/** Returns the reason why a flow is left out; undefined if it is not. Removes a note about content that the flow no longer has. */
+/**
+ * Returns the reason why a flow is skipped, or undefined if the flow is not skipped. Removes a note about content that the flow no longer
+ * has.
+ */
 export function whyLeftOut({ path }: Pick<FlowCode, 'path'>): string | undefined {
   const folder = dirname(path);
   const { [basename(path)]: note, ...others } = readNotes(folder);
@@ -40,7 +43,7 @@ export function whyLeftOut({ path }: Pick<FlowCode, 'path'>): string | undefined
   return undefined;
 }
 
-/** Identifies the content of a file; empty if the file cannot be read. */
+/** Returns a version that identifies the content of a file, or an empty string if the file cannot be read. */
 export function versionOfFile(path: string): string {
   try {
     return versionOf(readRegularFileSync(path, maxFlowBytes));

@@ -1,9 +1,12 @@
-// Finds locations in the text of a TypeScript flow: of a setting, a text or a throw. The text is not parsed as TypeScript, so a location is
-// only likely: the first match, or the match for the list item in question.
+// Finds locations in the source code of a TypeScript flow: a setting, a string or a throw. The code is not parsed as TypeScript, so a
+// location is only likely: the first match, or the match for the list item in question.
 import type { SettingPath } from '../../json5/mistake.ts';
 import { type Position, positionAt } from '../../json5/positions.ts';
 
-/** Returns the location of a setting; if its value is text, of the value or, with an offset, of a character in it; undefined if not found. */
+/**
+ * Returns the location of a setting. If the value of the setting is a string, returns the location of the value or, with an offset, of a
+ * character in the value. Returns undefined if the setting is not found.
+ */
 export function placeOfSetting(
   text: string,
   path: SettingPath,
@@ -32,7 +35,7 @@ export function placeOfSetting(
   return place === undefined ? undefined : positionAt(text, place);
 }
 
-/** Where the code throws a value that is not an Error and thus has no stack. */
+/** Finds where the code throws a value that is not an Error and thus has no stack. */
 export function placeOfThrow(text: string, thrown: string): Position | undefined {
   const written = thrown === 'null' || thrown === 'undefined' ? `\\b${thrown}\\b` : literalOf(thrown).source;
   const [first] = findAll(text, new RegExp(`\\bthrow\\s+(?:${written})`, 'g'));
@@ -47,7 +50,7 @@ function keyOf(name: string): RegExp {
   return new RegExp(`(?<![\\w$.])['"]?${escaped(name)}['"]?(?=\\s*[:(,}])`, 'g');
 }
 
-/** Matches a name with the text to which it is set. */
+/** Returns a pattern that matches a name with the string to which the name is set. */
 function settingOf(name: string, value: string): RegExp {
   return new RegExp(`(?<![\\w$.])['"]?${escaped(name)}['"]?\\s*:\\s*${literalOf(value).source}`, 'g');
 }

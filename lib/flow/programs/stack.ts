@@ -1,9 +1,9 @@
-// Error stacks: the locations in them, and descriptions of thrown values.
+// Error stacks: the locations in stacks, and descriptions of thrown values.
 
 import { Session } from 'node:inspector';
 import { fileURLToPath } from 'node:url';
 
-/** A location in a file, as shown to people. */
+/** A location in a file, as displayed. */
 export interface Place {
   readonly name: string;
   readonly line: number;
@@ -15,10 +15,10 @@ export interface Frame extends Omit<Place, 'name'> {
   readonly path: string;
 }
 
-/** `at call (file:///a/b.ts?version:12:5)`, and the line above a syntax error: `/a/b.ts:12`. */
+/** Matches `at call (file:///a/b.ts?version:12:5)`, and the line above a syntax error: `/a/b.ts:12`. */
 const framePattern = /(file:\/\/[^\s?)]+?|^(?:[A-Za-z]:)?[\\/].*?)(?:\?[^\s:)]*)?:(\d+)(?::(\d+))?(?=[\s)]|$)/gm;
 
-/** The first location of a stack in a file that `nameOf` knows. */
+/** Returns the first location in a stack that is in a file known to `nameOf`. */
 export function placeIn(stack: string, nameOf: (path: string) => string | undefined): Place | undefined {
   for (const { path, line, column } of framesOf(stack)) {
     const name = nameOf(path);
@@ -27,12 +27,12 @@ export function placeIn(stack: string, nameOf: (path: string) => string | undefi
   return undefined;
 }
 
-/** `flows/lamp.ts:12:5` */
+/** Formats a location as `flows/lamp.ts:12:5`. */
 export function formatPlace({ name, line, column }: Place): string {
   return `${name}:${line}:${column}`;
 }
 
-/** The stack of a thrown value; empty if it has none. */
+/** Returns the stack of a thrown value, or an empty string if there is no stack. */
 export function stackOf(error: unknown): string {
   try {
     const stack = (error as Partial<Error> | null | undefined)?.stack;
@@ -56,7 +56,7 @@ export function describeThrown(error: unknown): string {
   }
 }
 
-/** The locations of a stack, innermost first, without calls outside files. */
+/** Returns the locations in a stack, innermost first, without calls outside files. */
 export function framesOf(stack: string): Frame[] {
   return [...stack.matchAll(framePattern)].flatMap(([, at = '', line, column = '1']) => {
     try {
@@ -70,7 +70,7 @@ export function framesOf(stack: string): Frame[] {
 
 // Finds the current location of another thread, using the inspector of V8, which interrupts even an endless loop.
 
-/** The time that a busy thread may take to report its location. */
+/** The maximum time that a busy thread may take to report its location, in milliseconds. */
 const deadlineMs = 5000;
 
 /** A connection to the inspector of the other thread. */
@@ -94,8 +94,8 @@ interface Paused {
 }
 
 /**
- * The stack of the main thread: one line per call, innermost first, `file:///…:12:5`; undefined if it runs no code. Call it from another
- * thread.
+ * Returns the stack of the main thread with one line per call, innermost first: `file:///…:12:5`. Returns undefined if the main thread is
+ * not running any code. Call this from another thread.
  */
 export function stackOfMainThread(): Promise<string | undefined> {
   return pause((notify) => {
@@ -107,8 +107,8 @@ export function stackOfMainThread(): Promise<string | undefined> {
 }
 
 /**
- * The stack of a thread started by this thread, in the form of `stackOfMainThread`. Before you end that thread or the process, abort
- * `signal`: a thread that is interrupted after its observer is gone waits forever, and the process waits for it.
+ * Returns the stack of a thread started by this thread, in the form of `stackOfMainThread`. Abort `signal` before ending that thread or the
+ * process: a thread that is interrupted after its observer is gone waits forever, and the process waits for the thread.
  */
 export function stackOfThread(threadId: number, signal?: AbortSignal): Promise<string | undefined> {
   return pause((notify) => {

@@ -1,4 +1,4 @@
-// The thread that runs a TypeScript flow on trial before the hub imports it. A faulty flow harms only this thread. Modules that flows
+// The thread in which a TypeScript flow is tried before the hub imports the flow. A faulty flow harms only this thread. Modules that flows
 // import are loaded before the first trial.
 
 import { registerHooks } from 'node:module';
@@ -18,7 +18,7 @@ const [hub, authoring] = ['index', 'authoring'].map(
 ) as [string, string];
 let isWhole = false;
 
-/** Makes flows import only the small loaded part of the hub, which contains their usual imports, from now on. */
+/** From now on, makes flows import only the small loaded part of the hub, which contains their usual imports. */
 export async function useLeanHub(): Promise<void> {
   await import(authoring);
   registerHooks({
@@ -32,27 +32,27 @@ export async function useLeanHub(): Promise<void> {
   });
 }
 
-/** Whether an import failed because the flow needs more of the hub, or an export that does not exist. */
+/** Returns whether an import failed because the flow needs more of the hub, or an export that does not exist. */
 export function wantsMore(error: unknown): boolean {
   return !isWhole && error instanceof SyntaxError && error.message.includes('does not provide an export named');
 }
 
-/** Makes flows import the whole hub from now on. */
+/** From now on, makes flows import the whole hub. */
 export async function useWholeHub(): Promise<void> {
   isWhole = true;
   await import(hub);
 }
 
-/** A flow to try, given by the URL of its file; or `asksWhere`, to report where the flow on trial is waiting. */
+/** A flow to try, given as the URL of its file; or `asksWhere`, a request to report where the flow on trial is waiting. */
 export type TrialRequest = { readonly href: string } | { readonly asksWhere: true };
 
-/** An answer of the thread: the result of a flow, or whether the thread is ready. */
+/** The thread's answer: the result of a flow, or whether the thread is ready. */
 export type TrialAnswer =
-  /** false: the flow needs more of the hub, which is loaded now. Try it again once the thread reports that it is ready. */
+  /** false: the flow needs more of the hub, which is being loaded. Try the flow again as soon as the thread reports that it is ready. */
   | { readonly isReady: boolean }
-  /** The imports of the flow's files, and its connections as data. */
+  /** The imports in the flow's files, and the flow's connections as data. */
   | { readonly imports: Imports; readonly connections: unknown }
-  /** A flow that failed, with the imports of those files that were read. */
+  /** A failed flow, with the imports in those files that were read. */
   | {
       readonly imports: Imports;
       readonly message: string;
@@ -60,12 +60,12 @@ export type TrialAnswer =
       /** The import that failed, if any. */
       readonly failedImport: FailedImport | undefined;
     }
-  /** Where the flow is waiting; undefined if not known. */
+  /** Where the flow is waiting; undefined if this is not known. */
   | { readonly waitsAt: Frame | undefined };
 
-/** The time for which the thread waits for faults right after a flow was loaded. */
+/** How long the thread waits for faults after a flow was loaded, in milliseconds. */
 const lingerMs = 20;
-/** The maximum time of a repeated import. */
+/** The maximum duration of a repeated import, in milliseconds. */
 const settlingMs = 20;
 
 const port = parentPort!;
@@ -76,13 +76,13 @@ const fail = (error: unknown) => {
     failedImport === undefined ? describeThrown(error) : describeFailedImport(error, failedImport.specifier);
   answer({ imports: imports(), message: `${fault}: ${reason}`, stack: stackOf(error), failedImport });
 };
-/** The current message prefix of an error. */
+/** The prefix that is currently used for error messages. */
 let fault = 'cannot be loaded';
 
 const importsOf = new Map<string, Set<string>>();
 const failedImports = new Map<unknown, FailedImport>();
 const awaits = new Awaits();
-/** The flow on trial. */
+/** The file of the flow on trial. */
 let tried = '';
 /** The globals, by name, before the first trial. */
 let globals: ReturnType<typeof readGlobals>;
@@ -137,7 +137,7 @@ async function findWaiting(): Promise<Frame | undefined> {
   return files.filter((_, index) => !haveEnded[index]).flatMap((path) => last.get(path) ?? [])[0];
 }
 
-/** Whether a file that was imported before has finished. Another import of it waits as long as the first one. */
+/** Returns whether a file that was imported before has finished. A further import of the file waits as long as the first import. */
 function hasEnded(path: string): Promise<boolean> {
   const settled = import(pathToFileURL(path).href).then(
     () => true,
@@ -152,7 +152,7 @@ async function loadHub(): Promise<void> {
   answer({ isReady: true });
 }
 
-/** The imports of all flows tried on this thread. */
+/** Returns the imports of all flows tried on this thread. */
 function imports(): Imports {
   return Object.fromEntries([...importsOf].map(([from, to]) => [from, [...to]]));
 }

@@ -1,5 +1,5 @@
-// Tries a flow in TypeScript in a separate thread before the hub imports it. There, an import that never settles, an endless loop, an
-// attempt to end the process or a fault during import does no harm.
+// Tries a TypeScript flow in a separate thread before the hub imports it. In that thread, an import that never settles, an endless loop, an
+// attempt to end the process or a fault during the import does no harm.
 import { extname } from 'node:path';
 import { cpuUsage } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
@@ -14,37 +14,38 @@ import { placeOfThrow } from './program-places.ts';
 import { type Frame, type Place, placeIn, stackOfThread } from './stack.ts';
 import type { TrialAnswer, TrialRequest } from './trial-thread.ts';
 
-/** The time limit for the import of a flow, including its `rules(on)`. */
+/** The time limit for importing a flow, including its `rules(on)`. */
 export const importDeadlineMs = 2000;
-/** The limit on a machine so busy that this process has not used that much CPU time. */
+/** The time limit on a machine that is so busy that this process has not received that much CPU time. */
 const starvedDeadlineMs = 10_000;
-/** The limit while a newer save is waiting. */
+/** The time limit while a newer save is waiting. */
 const hurriedDeadlineMs = 300;
 /** A thread counts as waiting if it is busy for less than this share of the time. */
 const waitingShare = 0.5;
-/** The memory limit of a thread: its objects, and the data of its buffers. */
+/** The memory limit for a thread, in MB: its objects, and the data in its buffers. */
 const memoryMb = 512;
 /** The interval at which the memory is checked. */
 const lookMs = 50;
 /**
- * The limit at which V8 itself ends a thread. If the thread requests a large block, as for a growing array, V8 ends the whole process
- * instead, so this limit is far above the one that is checked first.
+ * The limit at which V8 itself ends a thread. If the thread requests a large block, for example for a growing array, V8 ends the whole
+ * process instead. Therefore, this limit is far above the limit that is checked first.
  */
 const heapMb = 4 * memoryMb;
 
 const program = new URL(`./trial-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** Returns the displayed name of a file of the flow, by its absolute path; undefined if not one of the author's files. */
+/** Returns the displayed name of a file in the flow, given its absolute path, or undefined if the file does not belong to the author. */
 type NameOf = (path: string) => string | undefined;
 
-/** The result of a trial: the imports of the flow's files, and its connections as data. */
+/** The result of a trial: the imports in the flow's files, and the flow's connections as data. */
 interface Tried {
   readonly imports: Imports;
   readonly connections: unknown;
 }
 
 /**
- * The reason why a flow is rejected, in one sentence; `place` is the location in its file, `imports` are the known imports of its files.
+ * The reason why a flow is rejected, in one sentence. `place` is the location in the flow's file, and `imports` contains the known imports
+ * of its files.
  */
 export class TrialError extends Error {
   readonly place: Place | undefined;
@@ -57,7 +58,7 @@ export class TrialError extends Error {
   }
 }
 
-/** Where a value is thrown that is not an Error and thus has no stack. */
+/** Finds where a value is thrown that is not an Error and thus has no stack. */
 function placeOfThrown(message: string, path: string, name: string): Place | undefined {
   const [, thrown] =
     /^(?:cannot be loaded|rules: failed|failed as soon as it was loaded): (.*) was thrown, which is not an Error$/s.exec(
@@ -73,7 +74,7 @@ function placeOfFailedImport({ from, specifier }: FailedImport, nameOf: NameOf):
   return place && name !== undefined ? { ...place, name } : undefined;
 }
 
-/** The location of an `await`. V8 reports the location of the awaited expression. */
+/** Returns the location of an `await`. V8 reports the location of the awaited expression. */
 function placeOfAwait({ path, line, column }: Frame, nameOf: NameOf): Place | undefined {
   const name = nameOf(path);
   const before =
@@ -84,7 +85,7 @@ function placeOfAwait({ path, line, column }: Frame, nameOf: NameOf): Place | un
   return name === undefined ? undefined : { name, line, column: found === null ? column : found.index + 1 };
 }
 
-/** The text of a file that was just imported; empty if it can no longer be read. */
+/** Returns the text of a file that was just imported, or an empty string if the file can no longer be read. */
 function textIfAny(path: string): string {
   try {
     return readRegularFileSync(path, maxFlowBytes).toString();
@@ -93,7 +94,7 @@ function textIfAny(path: string): string {
   }
 }
 
-/** A thread that tries the flows of one load, one after another. It is unusable after a fault. */
+/** A thread that tries the flows of one load, one after another. The thread is unusable after a fault. */
 export class Trial {
   readonly #worker = new Worker(program, {
     stdout: true,
@@ -104,7 +105,7 @@ export class Trial {
   readonly #ending = new AbortController();
   #isHurried = false;
   #isAsked = false;
-  /** Whether it has used more memory than allowed. */
+  /** Whether the thread has used more memory than allowed. */
   #isGreedy = false;
   #watching: Promise<void> | undefined;
 
@@ -115,7 +116,7 @@ export class Trial {
     this.#worker.unref();
   }
 
-  /** Tries a flow, given the absolute path and the name of its file. Errors: `TrialError`, after which the thread has ended. */
+  /** Tries a flow, given the absolute path and name of its file. Errors: `TrialError`, after which the thread has ended. */
   async run(path: string, name: string): Promise<Tried> {
     const nameOf = (file: string) => ownName(file, { path, name });
     this.#worker.ref();
@@ -145,7 +146,7 @@ export class Trial {
     }
   }
 
-  /** Makes the thread try a flow, and returns its answer. Errors: `TrialError` if it does not answer in time. */
+  /** Makes the thread try a flow, and returns the thread's answer. Errors: `TrialError` if the thread does not answer in time. */
   async #ask(path: string, nameOf: NameOf): Promise<TrialAnswer> {
     const answer = this.#answer();
     const before = this.#worker.performance.eventLoopUtilization();
@@ -168,7 +169,10 @@ export class Trial {
     }
   }
 
-  /** Watches the thread until it ends. If it uses too much memory, the pending request fails, or the thread ends if there is none. */
+  /**
+   * Watches the thread until it ends. If the thread uses too much memory, the pending request fails, or the thread ends if no request is
+   * pending.
+   */
   async #watchMemory(): Promise<void> {
     while (!this.#isGreedy) {
       await setTimeout(lookMs, undefined, { ref: false });
@@ -205,7 +209,7 @@ export class Trial {
     return new TrialError(fault, placeIn(stack ?? '', nameOf));
   }
 
-  /** Where the flow is waiting; undefined if the thread does not answer. */
+  /** Returns where the flow is waiting, or undefined if the thread does not answer. */
   async #askWhere(): Promise<Frame | undefined> {
     const answer = this.#answer().catch(() => undefined);
     this.#worker.postMessage({ asksWhere: true } satisfies TrialRequest);
@@ -213,7 +217,7 @@ export class Trial {
     return answered && 'waitsAt' in answered ? answered.waitsAt : undefined;
   }
 
-  /** Waits for the next answer of the thread. Rejects if the thread ends instead. */
+  /** Waits for the thread's next answer. Rejects if the thread ends instead. */
   #answer(): Promise<TrialAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<TrialAnswer>();
     const fail = (error: unknown) => reject(new TrialError(`cannot be loaded: ${messageOf(error)}`));
@@ -225,7 +229,7 @@ export class Trial {
   }
 }
 
-/** The memory of a thread, in MB; undefined if it has ended. */
+/** Returns the memory that a thread uses, in MB, or undefined if the thread has ended. */
 async function takenBy(thread: Worker): Promise<number | undefined> {
   try {
     const { total_heap_size: heap, external_memory: buffers } = await thread.getHeapStatistics();
@@ -235,7 +239,7 @@ async function takenBy(thread: Worker): Promise<number | undefined> {
   }
 }
 
-/** The CPU time of this process, all threads together. */
+/** Returns the CPU time that all threads of this process have used, in milliseconds. */
 function workedMs(since: NodeJS.CpuUsage): number {
   const { user, system } = cpuUsage(since);
   return (user + system) / 1000;
@@ -247,7 +251,7 @@ export class Trials {
   #present: Trial | undefined;
   #spare: Trial | undefined;
 
-  /** Tries a flow, given the absolute path and the name of its file. Errors: `TrialError`. */
+  /** Tries a flow, given the absolute path and name of its file. Errors: `TrialError`. */
   async run(path: string, name: string): Promise<Tried> {
     this.#present ??= this.#takeSpare() ?? new Trial();
     try {

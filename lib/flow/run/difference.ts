@@ -1,10 +1,10 @@
-// The differences made by a reload, by name.
+// The differences that a reload makes, by name.
 
 import type { Difference } from '../../model/reports/reload-report.ts';
 
 export type { Difference } from '../../model/reports/reload-report.ts';
 
-/** Compares removed names with added ones: a name in both has changed. */
+/** Compares removed names with added names. A name that is in both lists has changed. */
 export function differenceOf(left: Iterable<string>, come: Iterable<string>): Difference {
   const before = new Set(left);
   const after = new Set(come);
@@ -15,7 +15,7 @@ export function differenceOf(left: Iterable<string>, come: Iterable<string>): Di
   };
 }
 
-/** One line for people: `1 added, 2 changed`. */
+/** Formats a difference as one line: `1 added, 2 changed`. */
 export function formatDifference(difference: Difference): string {
   return Object.entries(difference)
     .filter(([, names]) => names.length > 0)

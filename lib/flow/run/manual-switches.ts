@@ -1,6 +1,6 @@
-// Switches by operators that override the flow files: rules switched off or on, connections stopped or started. A switch ends with the
-// hub or when the text changes; one with a term lasts over both, until a time or for good. The log and the audit record each one that
-// follows its flow file again.
+// Switches by operators that override the flow files: rules switched off or on, connections stopped or started. A switch ends with the hub
+// or when the source text changes. A switch with a term outlasts both, until a time or permanently. The log and the audit record each rule
+// or connection that follows its flow file again.
 
 import type { SchedulerLike, Subscription } from 'rxjs';
 import type { Log } from '../../connections/connection.ts';
@@ -12,7 +12,7 @@ import type { HubPersistence } from './connections/hub-persistence.ts';
 export interface ManualSwitch {
   readonly isOn: boolean;
   readonly by: Origin;
-  /** undefined: it ends with the hub, or when the text changes. */
+  /** The term of the switch. Undefined if the switch ends with the hub or when the source text changes. */
   readonly term?: SwitchTerm | undefined;
 }
 
@@ -23,13 +23,14 @@ export interface Switchable {
   readonly file: string;
 }
 
-/** A switch in the form kept by a store. Times are in milliseconds since 1970. */
+/** A switch as kept by a store. Times are in milliseconds since 1970. */
 interface Kept extends Switchable {
   readonly isOn: boolean;
   readonly by: string;
   readonly since?: number;
   /**
-   * The end of the switch; null if it is permanent; undefined means that it ends with the hub, or when the text of the flow file changes.
+   * The end of the switch. null means that the switch is permanent; undefined means that it ends with the hub or when the text in the flow
+   * file changes.
    */
   readonly until?: number | null;
   readonly reason?: string;
@@ -41,7 +42,7 @@ export interface SwitchFile {
   write(kept: readonly unknown[]): void;
 }
 
-/** The end of a term is looked for at least this often: a timer of the engine takes no longer ones than 24 days. */
+/** The maximum interval at which the ends of terms are checked, because a Node.js timer cannot wait longer than 24 days. */
 const mostWaitMs = 3_600_000;
 
 const hubRestarted = 'the hub was restarted';
@@ -51,7 +52,7 @@ export class ManualSwitches {
   readonly #persistence: HubPersistence;
   readonly #present = new Map<string, Kept>();
   readonly #scheduler: SchedulerLike;
-  /** When terms end, on the clock of the scheduler, which never jumps. */
+  /** The times at which terms end, on the scheduler's clock, which never jumps. */
   readonly #ends = new Map<string, number>();
   #waiting: Subscription | undefined;
   #file: SwitchFile | undefined;
@@ -64,13 +65,13 @@ export class ManualSwitches {
     this.#scheduler = scheduler;
   }
 
-  /** Takes over the switches with a term that an earlier run has left in a file. Without a store, it keeps them there. */
+  /** Takes over the switches with a term that an earlier run has left in a file. Without a store, the switches stay in that file. */
   keepIn(file: SwitchFile): void {
     this.#file = file;
     if (!this.#persistence.hasStore) this.recallTerms(file.read());
   }
 
-  /** Takes over switches with a term from an earlier run. Returns them. */
+  /** Takes over and returns switches with a term from an earlier run. */
   recallTerms(remembered: Iterable<unknown>): readonly Switchable[] {
     const recalled: Switchable[] = [];
     for (const kept of remembered) {
@@ -81,7 +82,7 @@ export class ManualSwitches {
     return recalled;
   }
 
-  /** Returns the switch with a term of a rule or connection; undefined if it has none. */
+  /** Returns the switch with a term for a rule or connection, or undefined if there is none. */
   lasting(what: Pick<Switchable, 'kind' | 'name' | 'file'>): ManualSwitch | undefined {
     if (this.#ends.size === 0) return undefined;
     const kept = this.#present.get(idOf(what));
@@ -90,7 +91,7 @@ export class ManualSwitches {
     return { isOn, by: { kind: 'client', name: by }, term: { until, reason } };
   }
 
-  /** All switches, oldest first. */
+  /** Returns all switches, oldest first. */
   overrides(): readonly Override[] {
     const all = [...this.#present.values()].sort((one, other) => (one.since ?? 0) - (other.since ?? 0));
     return all.map(({ kind, name, file, isOn, by, since = 0, until, reason = '' }) => ({
@@ -100,7 +101,7 @@ export class ManualSwitches {
     }));
   }
 
-  /** Ends all waiting. */
+  /** Stops waiting for the ends of terms. */
   stop(): void {
     this.#waiting?.unsubscribe();
   }
@@ -149,7 +150,7 @@ export class ManualSwitches {
       this.#file?.write([...this.#present.values()].filter(({ until }) => until !== undefined));
   }
 
-  /** Records a switch; undefined if the flow file applies. */
+  /** Records a switch; undefined means that the flow file applies. */
   note(what: Switchable, by: ManualSwitch | undefined): void {
     const { kind, name, file } = what;
     const id = idOf(what);
@@ -173,15 +174,17 @@ export class ManualSwitches {
     if (term !== undefined || before?.until !== undefined) this.#writeFile();
   }
 
-  /** Ends a switch: the flow file applies again. Reports this if it has an effect. `why` is the reason, such as a changed text. */
+  /**
+   * Ends a switch, so that the flow file applies again, and reports this if it has an effect. `why` is the reason, such as a changed text.
+   */
   release(what: Switchable, { isOn, by }: ManualSwitch, isOnAgain: boolean, why: string): void {
     this.note(what, undefined);
     if (isOn !== isOnAgain) this.#report({ ...what, isOn, by: by.name }, why);
   }
 
   /**
-   * Reports the switches of an earlier run of the hub that no longer apply. `isOn` returns the state of a rule or connection; undefined if
-   * there is none with this name. Call it whenever a store has restored its values.
+   * Reports the switches from an earlier run of the hub that no longer apply. `isOn` returns the state of a rule or connection, or
+   * undefined if none has this name. Call this whenever a store has restored its values.
    */
   recall(remembered: ReadonlyMap<string, unknown>, isOn: (what: Switchable) => boolean | undefined): void {
     for (const kept of remembered.values()) {
@@ -193,7 +196,7 @@ export class ManualSwitches {
     }
   }
 
-  /** Logs, when the hub ends, which switches end with it. */
+  /** Logs which switches end with the hub. */
   end(): void {
     for (const kept of this.#present.values())
       if (kept.until === undefined)
@@ -212,14 +215,14 @@ export class ManualSwitches {
   }
 }
 
-/** `, until 2026-11-29T22:00:00.000Z: repairs` */
+/** Formats a term: `, until 2026-11-29T22:00:00.000Z: repairs`. */
 export function describeTerm(term: SwitchTerm | undefined): string {
   if (term === undefined) return '';
   const until = term.until === null ? 'for good' : `until ${new Date(term.until).toISOString()}`;
   return `, ${until}${term.reason === '' ? '' : `: ${term.reason}`}`;
 }
 
-/** `rule "lamp" (a.json5) was switched off by api 10.0.0.7` */
+/** Formats a switch: `rule "lamp" (a.json5) was switched off by api 10.0.0.7`. */
 function describeKept({ kind, name, file, isOn, by }: Kept): string {
   const done = kind === 'rule' ? `switched ${isOn ? 'on' : 'off'}` : isOn ? 'started' : 'stopped';
   return `${kind} "${name}" (${file}) was ${done} by ${by}`;

@@ -12,9 +12,9 @@ import type { Operator, StepRuntime } from './step.ts';
 // Steps that turn each value into another one immediately. Such a step is one object between two others: an operator of rxjs is a
 // dozen objects and functions, and with thousands of rules each of them is one more cache miss.
 
-/** A running step. It ends with its listener. */
+/** A running step, which ends with its listener. */
 abstract class EachValue extends Subscriber<Value> {
-  /** Returns the result for a value; undefined if no value is emitted. */
+  /** Returns the result for a value, or undefined if no value is to be emitted. */
   protected abstract compute(value: Value): Value | undefined;
 
   protected override _next(value: Value): void {
@@ -34,7 +34,7 @@ function each(create: (listener: Subscriber<Value>) => EachValue): Operator {
   return (source) => new Observable<Value>((listener) => source.subscribe(create(listener)));
 }
 
-/** Returns an operator that emits the result for each value, and nothing if the result is undefined. */
+/** Returns an operator that emits the result for each value, and does not emit if the result is undefined. */
 function computeEach(compute: (value: Value) => Value | undefined): Operator {
   return each((listener) => new Computing(listener, compute));
 }
@@ -88,7 +88,7 @@ export const computingSteps: readonly NamedStep[] = [
   ),
 ];
 
-/** The names that expressions read: one scope for all steps, because no step needs it after its evaluation. */
+/** The names that expressions read. All steps share one scope, because no step needs the scope after its evaluation. */
 const scope: Record<string, Value | undefined> = {
   value: undefined,
   previous: undefined,
@@ -148,7 +148,7 @@ class Pairing extends EachValue {
   }
 }
 
-/** Emits the unchanged sum if the expression has no result, or one that is too long. */
+/** Sums up the results. Emits the unchanged sum if the expression has no result, or if the result is too long. */
 class Summing extends EachValue {
   readonly #expression: BoundExpression;
   readonly #runtime: StepRuntime;

@@ -22,13 +22,13 @@ export const durationMs = z
     }
   });
 
-/** A duration of at least this many milliseconds. */
+/** A schema for a duration of at least this many milliseconds. */
 export const atLeast = (leastMs: number) =>
   durationMs.refine((ms) => ms >= leastMs, {
     error: ({ input }) => `expected at least ${leastMs} ms, got ${input}`,
   });
 
-/** These patterns of settings serve only the JSON Schema; the check reports more. */
+/** The patterns in these settings serve only the JSON Schema; the check reports further errors. */
 export const expression = z.string({ error: 'an expression in text' }).meta(expressionSchema);
 export const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'text, number or boolean' });
 
@@ -47,7 +47,7 @@ export function define<Schema extends z.ZodType>(
   return [name, { summary, setting, prepare: prepare as StepType['prepare'] }];
 }
 
-/** Defines a step that needs only its setting. `result` is the type of its output; if omitted, the type of its input. */
+/** Defines a step that needs only its setting. `result` is the output type; if omitted, the output type is the input type. */
 export function plain<Schema extends z.ZodType>(
   name: string,
   summary: string,
@@ -84,7 +84,7 @@ export function conditional(
   });
 }
 
-/** The type of a value in a flow file; a number may be a float. */
+/** Returns the type of a value in a flow file. A number may be a float. */
 export function typeOfScalar(value: Value): ValueType {
   if (typeof value === 'string') return 'S';
   return typeof value === 'boolean' ? 'B' : 'F';

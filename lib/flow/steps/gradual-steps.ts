@@ -7,7 +7,7 @@ import { atLeast, define, type NamedStep, ofNumbers, stepList } from './define-s
 import { holdingOne } from './held-values.ts';
 import type { Operator } from './step.ts';
 
-/** The shortest interval of a grid, and the highest number of intervals in one period. */
+/** The shortest interval of a grid, and the maximum number of intervals in one period. */
 const shortestMs = 10;
 const mostInGrid = 1000;
 
@@ -65,7 +65,7 @@ interface OverEvery {
   readonly every: number;
 }
 
-/** A setting that is a duration, or a duration with the interval to use in place of the default. */
+/** Returns the schema of a setting that is a duration, or a duration with an interval that replaces the default interval. */
 function overEvery(form: string, usual: (over: number) => number) {
   return z
     .union(
@@ -83,7 +83,7 @@ function overEvery(form: string, usual: (over: number) => number) {
     });
 }
 
-/** Runs work on a time grid until it returns false. It does not make up for missed ticks. */
+/** Runs work on a time grid until the work returns false. Missed ticks are not made up for. */
 function onGrid(everyMs: number, scheduler: SchedulerLike, work: (elapsedMs: number) => boolean): Subscription {
   const startMs = scheduler.now();
   const running = new Subscription();
@@ -112,7 +112,7 @@ function repeated(value: Value, everyMs: number, scheduler: SchedulerLike): Obse
   });
 }
 
-/** Moves on from the current number. Emits the first value immediately. */
+/** Ramps from the current number to each new number. Emits the first value immediately. */
 function rampOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operator {
   let present: number | undefined;
   const rampTo = (target: number) =>
@@ -133,7 +133,7 @@ function rampOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operator 
   return switchMap((value) => rampTo(Number(value)));
 }
 
-/** Emits the first value immediately, then the mean on the grid until it equals the value for good. */
+/** Emits the first value immediately, and then the mean on the grid until the mean permanently equals the value. */
 function averageOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operator {
   return (source) =>
     new Observable((subscriber) => {
@@ -171,12 +171,12 @@ function averageOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operat
 
 interface MeanOverTime {
   put(number: number, nowMs: number): void;
-  /** Ends the current part and returns the mean of the last parts; settled: the number was the same in all of them. */
+  /** Ends the current part and returns the mean of the last parts. `isSettled`: the number was the same in all of these parts. */
   take(nowMs: number): { readonly number: number; readonly isSettled: boolean };
 }
 
 interface Part {
-  /** Number × milliseconds. */
+  /** The number multiplied by milliseconds. */
   readonly area: number;
   readonly ms: number;
 }

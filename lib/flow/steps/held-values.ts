@@ -1,23 +1,23 @@
-// Counts the bytes held by steps: each step has a separate limit, and all of them share the limit of the hub.
+// Counts the bytes that steps hold: each step has a separate limit, and all steps share the hub's limit.
 
 import { Observable, Subject, Subscription } from 'rxjs';
 import { type Account, textBytes } from '../../model/held-bytes.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
-/** The maximum number of bytes that one step holds. */
+/** The maximum number of bytes that a step may hold. */
 export const maxStepBytes = 16 * 1024 * 1024;
-/** The message of a step that had to drop everything. */
+/** The message for a step that had to drop everything. */
 export const letGoMessage = 'the hub holds too much data, so the values that the step held were dropped';
-/** A shorter text is negligible in a step that holds one value. */
+/** The length below which a string is negligible in a step that holds one value. */
 const longText = 1024;
 
-/** The size of a value, without its container. */
+/** Returns the size of a value without its container, in bytes. */
 export function valueBytes(value: Value): number {
   return typeof value === 'string' ? textBytes(value) : 8;
 }
 
-/** The account of a step that remembers one value. Only long text counts. */
+/** The account of a step that remembers one value. Only long strings are counted. */
 export class OneValue {
   readonly #account: Account;
   #isCounted = false;
@@ -31,7 +31,7 @@ export class OneValue {
     });
   }
 
-  /** Records the value that the step now remembers instead of the previous one; undefined if there is none. */
+  /** Records the value that the step now remembers instead of the previous value; undefined means that no value is remembered. */
   note(value: Value | undefined): void {
     const isLong = typeof value === 'string' && value.length > longText;
     if (!isLong && !this.#isCounted) return;
@@ -41,8 +41,8 @@ export class OneValue {
 }
 
 /**
- * Counts the latest value as held by an operator that delays one value, if it may be text. `keeps`: the operator still holds the value
- * after passing it on. When the hub holds too much, the operator restarts and forgets the value.
+ * Counts the latest value as held by an operator that delays one value, if the value may be a string. `keeps`: the operator still holds the
+ * value after passing it on. When the hub holds too much, the operator restarts and discards the value.
  */
 export function holdingOne(
   type: ValueType | undefined,

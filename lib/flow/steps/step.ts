@@ -1,4 +1,4 @@
-// The definition of a step of `pipe`: the schema of its setting, its preparation by the check, and its form in a running rule.
+// The definition of a step in `pipe`: the schema of its setting, its preparation by the check, and its form in a running rule.
 
 import type { OperatorFunction, SchedulerLike } from 'rxjs';
 import type { z } from 'zod';
@@ -18,18 +18,18 @@ export interface StepType {
 
 /** The context in which a step is prepared. */
 export interface StepContext {
-  /** The type of the input; undefined if not known. */
+  /** The input type; undefined if the type is not known. */
   readonly type: ValueType | undefined;
-  /** Compiles an expression over `value` and further names; `expects` is 'B' for conditions. Errors: `bad-flow`. */
+  /** Compiles an expression that uses `value` and further names; `expects` is 'B' for conditions. Errors: `bad-flow`. */
   compile(text: string, more?: Readonly<Record<string, ValueType | undefined>>, expects?: 'B'): RuleExpression;
   /** Prepares steps within the step. Steps with errors are reported and omitted. */
   prepare(items: readonly unknown[]): readonly PreparedStep[];
 }
 
-/** A step ready to run, and the type of its output. */
+/** A step that is ready to run, and its output type. */
 export interface PreparedStep {
   readonly type: ValueType | undefined;
-  /** The expressions that it evaluates as soon as a value arrives, set by the check; undefined if it takes time. */
+  /** The expressions that the step evaluates as soon as a value arrives, set by the check. Undefined if the step takes time. */
   readonly reads?: readonly RuleExpression[] | undefined;
   create(runtime: StepRuntime): Operator;
 }
@@ -37,13 +37,13 @@ export interface PreparedStep {
 /** The environment of a step when its rule starts. */
 export interface StepRuntime {
   readonly scheduler: SchedulerLike;
-  /** The same clock for steps that hold each value separately: a delayed value keeps the cause with which it arrived. */
+  /** The same clock for steps that hold each value separately: a delayed value keeps the cause with which the value arrived. */
   readonly causalScheduler: SchedulerLike;
   bind(expression: RuleExpression): BoundExpression;
   /** Reports that a value was dropped because the step is full. */
   overflow(message: string): void;
-  /** The size of the changes that led to the current value, because a step that holds the value also holds them. */
+  /** Returns the size of the changes that led to the current value, because a step that holds the value also holds these changes. */
   causeBytes(): number;
-  /** Opens an account of the bytes that the step holds; `letGo` drops everything when the hub holds too much. */
+  /** Opens an account for the bytes that the step holds; `letGo` drops everything when the hub holds too much. */
   open(letGo: () => void): Account;
 }

@@ -1,4 +1,4 @@
-// The steps of `pipe`: operators of RxJS under their own names, and a few steps for automation.
+// The steps in `pipe`: RxJS operators under their own names, and a few steps for automation.
 
 import { computingSteps, mappingSteps } from './computing-steps.ts';
 import { gradualSteps } from './gradual-steps.ts';
@@ -6,7 +6,7 @@ import type { StepType } from './step.ts';
 import { passingSteps, timingSteps } from './timing-steps.ts';
 import { windowSteps } from './window-steps.ts';
 
-/** Every step by name, in the order of the documentation. */
+/** All steps by name, in the order of the documentation. */
 export const stepTypes: ReadonlyMap<string, StepType> = new Map([
   ...computingSteps,
   ...timingSteps,

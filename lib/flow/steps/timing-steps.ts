@@ -26,9 +26,12 @@ import { atLeast, conditional, define, durationMs, type NamedStep, ofNumbers, pl
 import { holdingOne, letGoMessage, maxStepBytes, valueBytes } from './held-values.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
-/** The number of values that a delay holds. It drops values that arrive while it is full, and the rule is shown as limited. */
+/**
+ * The maximum number of values that a delay holds. Values that arrive while the delay is full are dropped, and the rule is shown as
+ * limited.
+ */
 const maxDelayed = 10_000;
-/** The size of the container of a waiting value. */
+/** The size of a waiting value's container, in bytes. */
 const delayedBytes = 512;
 const delayIsFull = `a delay holds ${groupDigits(maxDelayed)} values at most; the next one was dropped`;
 const delayIsHeavy = `a delay holds ${maxStepBytes / 1024 / 1024} MB at most; the next one was dropped`;
@@ -62,7 +65,7 @@ export const timingSteps: readonly NamedStep[] = [
   late('offDelay', 'passes on true immediately, and false once it has lasted this long: a lamp stays on', false),
 ];
 
-/** Defines a step that passes on one of true and false late, and the other one immediately. A repeated value does not restart the time. */
+/** Defines a step that passes on either true or false late, and the other value immediately. A repeated value does not restart the wait. */
 function late(name: string, summary: string, lateValue: boolean): NamedStep {
   return define(name, summary, durationMs, (ms, { type }) => {
     if (type !== undefined && type !== 'B')

@@ -1,4 +1,4 @@
-// Steps that compute from several values: those of a period, or the latest ones.
+// Steps that compute a result from several values: the values of a period, or the latest values.
 import { defer, finalize, map, Observable, type SchedulerLike, Subscription, scan } from 'rxjs';
 import { z } from 'zod';
 import { groupDigits } from '../../model/digits.ts';
@@ -18,12 +18,12 @@ interface Item {
 
 class SlidingWindow {
   #items: Item[] = [];
-  /** Items before this index have left. */
+  /** Items before this index have left the window. */
   #first = 0;
   #sum = 0;
-  /** The number of items that have left since the sum was last recomputed, which rounding makes necessary. */
+  /** The number of items that have left since the sum was last recomputed. Recomputing is necessary because of rounding. */
   #leftSinceSum = 0;
-  /** Items that may become the minimum or the maximum: each is less, or greater, than all remaining items before it. */
+  /** Items that may become the minimum or the maximum: each item is less, or greater, than all remaining items before it. */
   #least: Item[] = [];
   #greatest: Item[] = [];
 
@@ -81,11 +81,11 @@ class SlidingWindow {
   }
 }
 
-/** The number of values that a window holds. Beyond that, the oldest leaves too early and the rule is shown as limited. */
+/** The maximum number of values in a window. Beyond this number, the oldest value leaves too early and the rule is shown as limited. */
 const maxInWindow = 10_000;
 const isFull = (step: string) =>
   `a ${step} holds ${groupDigits(maxInWindow)} values at most; the oldest one was dropped`;
-/** The size of a value in a window, and how many values are counted at a time. */
+/** The size of a value in a window, and the number of values that are counted at a time. */
 const itemBytes = 64;
 const countedTogether = 64;
 const windowForm = "{ of: 'max', over: '10s' } or { of: 'mean', count: 5 }";
@@ -156,7 +156,7 @@ function lastOnes(count: number, result: (window: SlidingWindow) => number, runt
     });
 }
 
-/** A window that counts its bytes, a batch of values at a time. */
+/** A window that counts its bytes, one batch of values at a time. */
 class HeldWindow extends SlidingWindow {
   readonly #account: Account;
 
@@ -179,7 +179,7 @@ class HeldWindow extends SlidingWindow {
   }
 }
 
-/** Emits the result for each value, and again when values become too old; at least `least` of them stay. */
+/** Emits the result for each value, and again when values become too old; at least `least` values stay in the window. */
 function windowOf(
   step: string,
   overMs: number,
@@ -231,7 +231,7 @@ function windowOf(
     });
 }
 
-/** Emits nothing for the first value. Compares values of the same moment with the last value of an earlier moment. */
+/** Emits nothing for the first value. Values at the same moment are compared with the last value from an earlier moment. */
 function rateOf(perMs: number, scheduler: SchedulerLike): Operator {
   return (source) =>
     new Observable((subscriber) => {

@@ -46,13 +46,13 @@ export class ConnectionCheck {
   readonly #known: KnownConnections | undefined;
   readonly #keys = new Map<string, string>();
 
-  /** `known` are the connections of an earlier check. */
+  /** `known` contains the connections from an earlier check. */
   constructor(types: ReadonlyMap<string, AnyConnectionType>, known?: KnownConnections) {
     this.#types = types;
     this.#known = known;
   }
 
-  /** Adds a connection from the location of its settings. */
+  /** Adds a connection whose settings are at the location. */
   add(location: SourceLocation, id: string, data: unknown): void {
     const idMistake = connectionIdMistake(id);
     if (idMistake) location.add(idMistake);
@@ -117,7 +117,7 @@ export class ConnectionCheck {
     if (found.type.durations) warnOfSmallSettings(found.location, found.data, found.type.durations);
   }
 
-  /** Checks the inputs of the connections, once all connections are known. */
+  /** Checks the inputs of the connections after all connections have been added. */
   finish(): ConnectionPlan[] {
     const checked = checkInputs(this.#found, (location, address) => this.find(location, address));
     return this.#found.map(({ location, data, secretFiles, ...plan }) => {
@@ -130,13 +130,13 @@ export class ConnectionCheck {
     });
   }
 
-  /** Settings that work but are probably not intended, one line each. */
+  /** Returns hints about settings that work but are probably not intended, one line each. */
   hints(privateFiles: readonly PrivateFiles[]): string[] {
     const declared: DeclaredAddresses = (connectionId) => this.#declarations.addresses(connectionId);
     return this.#found.flatMap((found) => hintsOf(found, declared, privateFiles));
   }
 
-  /** Errors in files that connections read while they run, one line each. Paths appear in the form of the flow file's path. */
+  /** Returns the errors in files that connections read at run time, one line each. Paths have the same form as the flow file's path. */
   furtherMistakes(): string[] {
     return this.#found.flatMap(({ location, type, settings }) => {
       const { file } = location;
@@ -149,7 +149,10 @@ export class ConnectionCheck {
     });
   }
 
-  /** Returns the reason for a faulty connection as one line, with the location of the setting at the beginning of the reason. */
+  /**
+   * Returns the reason for a faulty connection as one line that begins with a location: the location of the setting if the reason begins
+   * with a setting, otherwise that of the connection. Returns undefined if there is no such connection.
+   */
   lineAbout(id: string, reason: string): string | undefined {
     const found = this.#found.find((one) => one.id === id);
     if (found === undefined) return undefined;
@@ -164,7 +167,7 @@ export class ConnectionCheck {
     return declareTheSame(this.#known, this.#found);
   }
 
-  /** The connections that a later check may reuse. Call it after `finish`. */
+  /** The connections that a later check may reuse. Use this only after `finish`. */
   get known(): KnownConnections {
     const known = Array.from(this.#declarations.all, (declared): [string, KnownConnection] => {
       const { id, data, location } = declared.connection;
@@ -178,17 +181,17 @@ export class ConnectionCheck {
     return this.#declarations.isHubNamed;
   }
 
-  /** Finds the declaration of an address. Returns undefined after adding the errors of the address. */
+  /** Finds the declaration for an address. If there is none, adds an error and returns undefined. */
   find(...wanted: Parameters<FindDeclaration>): ParameterDeclaration | undefined {
     return this.#declarations.find(...wanted);
   }
 
-  /** The type of the parameter with this address; undefined if not known. */
+  /** Returns the type of the parameter with this address, or undefined if the type is not known. */
   typeOf(address: string): ValueType | undefined {
     return this.#declarations.typeOf(address);
   }
 
-  /** Whether an undeclared connection is assumed to be one of another hub. */
+  /** Returns whether an undeclared connection is assumed to belong to another hub. */
   isRemote(connectionId: string): boolean {
     return this.#declarations.isRemote(connectionId);
   }
@@ -242,10 +245,10 @@ class ClaimCheck {
 // Checks the inputs of connections: their addresses across files, settings that depend on the types of the inputs, and cycles across
 // connections. It then orders the connections that listen to one another.
 
-/** The addresses of the inputs of each connection, by Connection ID and name. */
+/** The input addresses of each connection, by Connection ID and input name. */
 type Inputs = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
-/** Checks the inputs of all connections. The result is by Connection ID. */
+/** Checks the inputs of all connections. The result is keyed by Connection ID. */
 function checkInputs(
   connections: readonly FoundConnection[],
   find: FindDeclaration,
@@ -266,7 +269,7 @@ function checkInputs(
   );
 }
 
-/** The types of the inputs of one connection, by name; an input with a wrong address has no type. */
+/** Returns the input types of one connection, by name. An input with a wrong address has no type. */
 function checkInputsOf(
   { location, type, settings, folder }: FoundConnection,
   inputs: Readonly<Record<string, string>>,
@@ -285,7 +288,7 @@ function checkInputsOf(
   return types;
 }
 
-/** Adds an error for each cycle that leads through inputs. The type of a connection finds cycles within it. */
+/** Adds an error for each cycle that leads through inputs. Cycles within a connection are detected by its type. */
 function addCycles(connections: readonly FoundConnection[], inputsOf: Inputs): void {
   const followsOf = new Map(connections.map(({ id, type, settings }) => [id, type.follows?.(settings)]));
   const addresses = new Set([...inputsOf.values()].flatMap((inputs) => Object.values(inputs)));
@@ -303,12 +306,12 @@ function addCycles(connections: readonly FoundConnection[], inputsOf: Inputs): v
   }
 }
 
-/** The location of the address of an input. */
+/** Returns the location of an input's address. */
 function locationOf(location: SourceLocation, type: AnyConnectionType, name: string): SourceLocation {
   return location.at(...(type.inputPath?.(name) ?? ['inputs', name]));
 }
 
-/** The parts of an address that may be wrong. */
+/** Splits an address into the parts that may be wrong. */
 function split(address: string): { id: string; parameterId: string } {
   const slash = address.indexOf('/');
   return { id: address.slice(0, Math.max(0, slash)), parameterId: address.slice(slash + 1) };

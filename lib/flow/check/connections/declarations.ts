@@ -1,4 +1,4 @@
-// The parameters that all connections declare, by address.
+// The parameters declared by all connections, by address.
 
 import { resolve } from 'node:path';
 import { concatWith, NEVER, of } from 'rxjs';
@@ -15,7 +15,7 @@ import type { FlowFile } from '../../files/flow-file.ts';
 import { type ConnectionInputs, type ConnectionPlan, hubId, hubParameters } from '../../plan.ts';
 import type { SourceLocation } from '../source-location.ts';
 
-/** A connection and its parameters by ID. The map by ID is created when a parameter is first looked up. */
+/** A connection and its parameters by ID. The map is created when a parameter is first looked up. */
 export class Declared {
   readonly connection: FoundConnection;
   #byId: Map<string, ParameterDeclaration> | undefined;
@@ -24,14 +24,14 @@ export class Declared {
     this.connection = connection;
   }
 
-  /** Returns the same connection at its location in a later reading. */
+  /** Returns the same connection at its location after the file was read again. */
   at(location: SourceLocation): Declared {
     const moved = new Declared({ ...this.connection, location });
     moved.#byId = this.#byId;
     return moved;
   }
 
-  /** Finds a parameter. While the file that lists the parameters is broken, the connection may presume one. */
+  /** Finds a parameter. While the file that lists the parameters is broken, the connection may presume that the parameter exists. */
   find(parameterId: string): ParameterDeclaration | undefined {
     const { type, settings, folder, parameters } = this.connection;
     this.#byId ??= new Map(parameters.map((declaration) => [declaration.id, declaration]));
@@ -51,16 +51,16 @@ export class Declared {
 }
 
 export class Declarations {
-  /** The file of each Connection ID, including connections with errors. */
+  /** The file that declares each Connection ID, including connections with errors. */
   readonly #fileOfId = new Map<string, string>();
   /** The declarations by Connection ID, without connections that have errors. */
   readonly #declared = new Map<string, Declared>();
 
   /** The Connection IDs and addresses of other hubs; undefined if there are no other hubs. */
   #remotes: { readonly ids: Set<string>; readonly known: Map<string, ParameterDeclaration> } | undefined;
-  /** Whether any Connection ID may be one of another hub. */
+  /** Whether an undeclared Connection ID may belong to another hub. */
   #isOpen = false;
-  /** Connection IDs that a warning has attributed to other hubs. */
+  /** Connection IDs for which a warning has already assumed another hub. */
   readonly #warned = new Set<string>();
 
   addRemotes({ parameters }: Remotes): void {
@@ -73,7 +73,7 @@ export class Declarations {
     }
   }
 
-  /** Notes that a file declares a connection. Returns the file that already declares one with this ID. */
+  /** Records that a file declares a connection. Returns the file that already declares this Connection ID, if any. */
   expect(connectionId: string, file: string): string | undefined {
     const first = this.#fileOfId.get(connectionId);
     if (first === undefined) this.#fileOfId.set(connectionId, file);
@@ -89,7 +89,7 @@ export class Declarations {
     return this.#declared.values();
   }
 
-  /** The addresses of one connection or of all; undefined if not all are known. */
+  /** Returns the addresses of one connection or of all connections, or undefined if not all addresses are known. */
   addresses(connectionId?: string): Iterable<string> | undefined {
     const isElsewhere = connectionId === undefined ? this.#isOpen : this.#isOpen && this.isRemote(connectionId);
     return isElsewhere ? undefined : this.#addresses(connectionId);
@@ -105,19 +105,19 @@ export class Declarations {
   /** Whether any lookup named a parameter of the hub itself. */
   isHubNamed = false;
 
-  /** Whether a connection that is not declared here is assumed to be one of another hub. */
+  /** Returns whether an undeclared connection is assumed to belong to another hub. */
   isRemote(connectionId: string): boolean {
     if (this.#remotes === undefined || connectionId === hubId || this.#fileOfId.has(connectionId)) return false;
     return this.#isOpen || this.#remotes.ids.has(connectionId);
   }
 
-  /** The type of the parameter of an address; undefined if not known. */
+  /** Returns the type of the parameter with an address, or undefined if the type is not known. */
   typeOf(address: string): ValueType | undefined {
     const id = connectionIdOf(address);
     return (this.#declared.get(id)?.find(address.slice(id.length + 1)) ?? this.#remotes?.known.get(address))?.type;
   }
 
-  /** Finds a declaration. Returns undefined if an error was added, or the connection itself has errors. */
+  /** Finds a declaration. Returns undefined if an error was added, or if the connection itself has errors. */
   find(location: SourceLocation, address: string, listensToWrites = false): ParameterDeclaration | undefined {
     const parts = this.#parse(location, address);
     if (parts === undefined) return undefined;
@@ -150,7 +150,7 @@ export class Declarations {
     }
   }
 
-  /** Finds the known address that is meant by text without a Connection ID, or with another separator. */
+  /** Finds the known address that was probably meant by a string without a Connection ID or with another separator. */
   #hintFor(text: string): string {
     const words = text.trim().split(/[.:\\\s/]+/);
     const tail = words.at(-1)!;
@@ -160,7 +160,7 @@ export class Declarations {
     return found.length === 1 ? `, did you mean "${found[0]}"?` : '';
   }
 
-  /** Adds the error of an address: that it is an expression, or the message. */
+  /** Adds the error for an address: either that the address is an expression, or the message. */
   #refuse(location: SourceLocation, address: string, message: string): void {
     const isKnown = (one: string) => this.typeOf(one) !== undefined;
     location.add(explainExpression(address, location.path, isKnown) ?? message);
@@ -196,7 +196,7 @@ export class Declarations {
 export interface KnownConnection {
   readonly declared: Declared;
   readonly file: string;
-  /** The settings as in the file: the same object. */
+  /** The same settings object as in the file. */
   readonly data: unknown;
   readonly key: string;
 }
@@ -204,7 +204,10 @@ export interface KnownConnection {
 /** The connections by Connection ID, in the order of the files. */
 export type KnownConnections = ReadonlyMap<string, KnownConnection>;
 
-/** Finds a connection that was checked with these settings; undefined if it must be checked, because it or a file has changed. */
+/**
+ * Finds a connection that was checked with these settings. Returns undefined if the connection must be checked because its settings or a
+ * file have changed.
+ */
 export function findKnown(
   known: KnownConnections | undefined,
   id: string,
@@ -220,8 +223,8 @@ export function findKnown(
 }
 
 /**
- * Whether connections declare the same parameters as others, so that references to them stay valid. False if other hubs declare some,
- * because those are not known.
+ * Returns whether connections declare the same parameters as before, so that references to the parameters stay valid. Returns false if
+ * other hubs declare parameters, because those parameters are not known.
  */
 export function declareTheSame(known: KnownConnections | undefined, found: readonly FoundConnection[]): boolean {
   if (known === undefined || known.size !== found.length) return false;
@@ -247,7 +250,7 @@ function areSame(some: FoundConnection['parameters'], others: FoundConnection['p
 // A connection with valid settings, before its inputs are checked.
 
 export type FoundConnection = Omit<ConnectionPlan, keyof ConnectionInputs | 'key' | 'file'> & {
-  /** The location. */
+  /** The location of the settings. */
   readonly location: SourceLocation;
   /** The settings as in the file. */
   readonly data: unknown;
@@ -255,9 +258,9 @@ export type FoundConnection = Omit<ConnectionPlan, keyof ConnectionInputs | 'key
   readonly parameters: ParameterDeclaration[];
 };
 
-/** A file that contains text of the settings. */
+/** A file that contains the string for a setting. */
 export interface SecretFile {
-  /** The setting that names it. */
+  /** The path of the setting that names the file. */
   readonly path: SettingPath;
   /** The absolute path. */
   readonly file: string;
@@ -298,7 +301,7 @@ export const hubConnection: ConnectionPlan = {
 
 // Suggests a correction for an expression where an address is expected.
 
-/** Signs that are rare in addresses and common in expressions. */
+/** Operators that are rare in addresses and common in expressions. */
 const operator = /\|\||&&|[=!<>]=|[<>]|^\s*!|\s[-+*/%]\s|\bparam\s*\(|^\s*\(|\?.*:|\s(?:and|or)\s|=/;
 /** An address within an expression. */
 const address = /[a-z0-9-]+(?:\/[^\s/|&=!<>+*%?:,()'"]+)+/g;
@@ -306,7 +309,9 @@ const name = /[A-Za-z_]\w*/g;
 const otherWords: ReadonlySet<string> = new Set(['true', 'false', 'null', 'in', 'and', 'or', 'not', 'value']);
 const letters = [...'abcdefgh'];
 
-/** Returns the correction; undefined if the text looks like a misspelt address. `isKnown`: whether an address has a parameter. */
+/**
+ * Returns the correction, or undefined if the string looks like a misspelt address. `isKnown` returns whether a parameter has the address.
+ */
 function explainExpression(text: string, path: SettingPath, isKnown: (address: string) => boolean): string | undefined {
   const several = text.split(/\s*[,;]\s*|\s+/).filter((part) => part !== '');
   if (several.length > 1 && several.every(isKnown))
@@ -326,7 +331,7 @@ function explainExpression(text: string, path: SettingPath, isKnown: (address: s
   return expected;
 }
 
-/** `from: { a: 'desk/mic1', b: 'desk/mic2' }, map: 'a || b'` */
+/** Formats the setting as a rule: `from: { a: 'desk/mic1', b: 'desk/mic2' }, map: 'a || b'`. */
 function asRule(text: string, isKnown: (address: string) => boolean): string {
   const bare = inSigns(text.replace(/\bparam\s*\(\s*(['"])(.*?)\1\s*\)/g, '$2').trim());
   const found = [...new Set(bare.match(address) ?? [])].filter(isKnown);
@@ -345,7 +350,7 @@ function asRule(text: string, isKnown: (address: string) => boolean): string {
   return `from: { ${names.map((word) => `${word}: 'desk/${word}'`).join(', ')} }, map: ${quote(words.length === 0 ? '…' : bare)}`;
 }
 
-/** Replaces words of other languages by the operators of expressions. */
+/** Replaces word operators from other languages with the operators of expressions. */
 function inSigns(text: string): string {
   const signs: Readonly<Record<string, string>> = { and: ' && ', or: ' || ' };
   return text

@@ -1,5 +1,5 @@
-// Texts in settings that are stored outside the flow file: `{ env: 'NAME' }` in the environment, `{ file: 'path' }` in a file. They are
-// secrets, so no error shows them.
+// Strings in settings that are stored outside the flow file: `{ env: 'NAME' }` in the environment, `{ file: 'path' }` in a file. These
+// strings are secrets, so no error shows them.
 
 import { statSync } from 'node:fs';
 import { env, platform } from 'node:process';
@@ -23,17 +23,17 @@ interface Reference {
   readonly name: string;
 }
 
-/** Settings with the secret texts in place. */
+/** Settings in which the secret strings are filled in. */
 interface ReadSettings {
-  /** The paths; errors there do not show the texts. */
+  /** The location of the settings. Errors at this location do not show the secrets. */
   readonly location: SourceLocation;
   readonly data: unknown;
   readonly secrets: readonly string[];
-  /** The files that were, or should have been, read. */
+  /** The files that were read, including those that could not be read. */
   readonly secretFiles: readonly SecretFile[];
 }
 
-/** Reads the texts of settings. An unreadable text is an error. Settings in `shown` are public and have no secrets. */
+/** Reads the secret strings in settings. An unreadable secret is an error. Settings in `shown` are public and contain no secrets. */
 export function readSecrets(
   location: SourceLocation,
   data: unknown,
@@ -73,12 +73,12 @@ function* referencesIn(data: unknown, path: SettingPath): Generator<Reference> {
   else for (const [key, item] of Object.entries(data)) if (hasParts(item)) yield* referencesIn(item, [...path, key]);
 }
 
-/** Whether it may contain a reference. Most settings are texts, and a list may have thousands. */
+/** Returns whether the data may contain a reference. Most settings are plain strings, and a list may have thousands of entries. */
 function hasParts(data: unknown): boolean {
   return typeof data === 'object' && data !== null;
 }
 
-/** Whether a schema issue reports that there is no text at a path. */
+/** Returns whether a schema issue reports a missing string at a path. */
 function wantsText(issue: z.core.$ZodIssue, path: SettingPath): boolean {
   const isAbove = issue.path.every((part, index) => part === path[index]);
   if (issue.code === 'invalid_union') return isAbove && issue.path.length > 0;
@@ -87,7 +87,7 @@ function wantsText(issue: z.core.$ZodIssue, path: SettingPath): boolean {
 
 const notShown = '(not shown: it may be the secret itself)';
 
-/** Reads text. Returns undefined after adding the error. */
+/** Reads a secret string. If this fails, adds the error and returns undefined. */
 function readText(
   location: SourceLocation,
   { kind, name }: Reference,
@@ -110,7 +110,7 @@ function readText(
   return undefined;
 }
 
-/** Reads own properties only: `env`, like every object, also has `constructor`. */
+/** Reads own properties only, because `env`, like every object, also has `constructor`. */
 function textOfEnvironment(name: string): string | undefined {
   return Object.hasOwn(env, name) ? env[name] : undefined;
 }
@@ -128,7 +128,7 @@ function readTextFile(location: SourceLocation, name: string, path: string): str
   return undefined;
 }
 
-/** Whether text may be the path of a file; otherwise it may be the secret that should be in the file. */
+/** Returns whether a string may be a file path; otherwise the string may be the secret that should be in the file. */
 function isPath(text: string): boolean {
   return /^[^\r\n]*[./\\][^\r\n]*$/.test(text) && shownPath(text) === text;
 }
@@ -147,7 +147,7 @@ const othersRead = 0o004;
 /** The maximum number of files named in a hint. */
 const shownFiles = 5;
 
-/** The hints about a connection, one line each. All connections are known by now. */
+/** Returns the hints about a connection, one line each. Call this after all connections have been added. */
 export function hintsOf(
   connection: FoundConnection,
   declared: DeclaredAddresses,
@@ -185,7 +185,7 @@ function fileForAll(file: string): string {
   return `expected a file that only the hub can read (chmod o-r), but everybody on this machine can read ${file}`;
 }
 
-/** Whether every user of this machine may read a file; false if file modes do not show this. */
+/** Returns whether every user of this machine may read a file, or false if file modes do not tell. */
 function isForAll(file: string): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
   return platform !== 'win32' && found?.isFile() === true && (found.mode & othersRead) !== 0;

@@ -1,4 +1,4 @@
-// Checks the rules of all flow files, and orders those that wait until a turn has settled.
+// Checks the rules of all flow files, and orders the rules that wait until a turn has settled.
 
 import { resolve } from 'node:path';
 import { isObservable } from 'rxjs';
@@ -23,7 +23,7 @@ export class RuleCheck {
   readonly #find: FindDeclaration;
   readonly #known: KnownRules;
 
-  /** `known` are the rules of an earlier check, over the same declarations. */
+  /** `known` contains the rules from an earlier check against the same declarations. */
   constructor(find: FindDeclaration, known = new KnownRules()) {
     this.#find = find;
     this.#known = known;
@@ -40,7 +40,7 @@ export class RuleCheck {
   }
 
   /**
-   * Adds rules and folders top to bottom, depth first. Disabled rules are checked too. `streams` are those of a flow file in TypeScript,
+   * Adds rules and folders from top to bottom, depth first. Disabled rules are checked too. `streams` belongs to a TypeScript flow file,
    * whose rules do not have to be data.
    */
   addAll(location: SourceLocation, items: readonly unknown[], within: Folders, streams?: Streams): void {
@@ -62,19 +62,19 @@ export class RuleCheck {
     });
   }
 
-  /** Adds the rules of a flow file in TypeScript. */
+  /** Adds the rules of a TypeScript flow file. */
   addProgram(location: SourceLocation, createRules: (on: On) => unknown, isShadow: boolean): void {
     const made = makeProgramRules(location, createRules, this.#find);
     const within = { names: [], isEnabled: true, isShadow };
     if (made !== undefined) this.addAll(location.made(made.items), made.items, within, made.streams);
   }
 
-  /** All rules, top to bottom, each with its position in the settle order. */
+  /** Returns all rules from top to bottom, each with its position in the settle order. */
   finish(connections: readonly ConnectionPlan[]): RulePlan[] {
     return this.#known.settle(this.#rules, connections);
   }
 
-  /** Returns a function that finds the locations of the rules returned by `finish`. It is valid only if there was no error. */
+  /** Returns a function that finds the locations of the rules returned by `finish`. The function is valid only if there were no errors. */
   placesOf(rules: readonly RulePlan[]): Plan['placeOf'] & {} {
     return createPlaceOf(this.#lists, rules, (item) =>
       isFolder(item) ? (item as { rules: unknown[] }).rules : undefined,
@@ -97,7 +97,7 @@ export class RuleCheck {
   }
 }
 
-/** Whether an item of a list of rules is a folder, even one without a name. */
+/** Returns whether an item of a list of rules is a folder, even one without a name. */
 function isFolder(item: unknown): item is object {
   return isJsonObject(item) && ('folder' in item || ('rules' in item && !('from' in item)));
 }
@@ -109,13 +109,13 @@ function isFolder(item: unknown): item is object {
 interface RuleList {
   readonly location: SourceLocation;
   readonly items: readonly unknown[];
-  /** Whether it was created by a function in a TypeScript flow file. */
+  /** Whether the list was created by a function in a TypeScript flow file. */
   readonly isMade: boolean;
 }
 
 type Body = RulePlan['body'];
 
-/** Finds the locations of rules, which are from these lists, top to bottom. */
+/** Returns a function that finds the locations of rules. The rules come from these lists, from top to bottom. */
 function createPlaceOf(
   lists: readonly RuleList[],
   rules: readonly Pick<RulePlan, 'body'>[],
@@ -142,7 +142,7 @@ function createPlaceOf(
   };
 }
 
-/** The setting by which a rule is found in the text of a flow file in TypeScript. */
+/** Returns the setting that identifies a rule in the source code of a TypeScript flow file. */
 function keyOf(item: unknown): string {
   return (item as { name?: unknown }).name === undefined ? 'from' : 'name';
 }
@@ -153,13 +153,13 @@ const methodOf = { S: 'text', B: 'flag', I: 'integer', F: 'float', T: 'trigger' 
 const aTypeOf = { S: 'text', B: 'a flag', I: 'an integer', F: 'a float', T: 'a trigger' } as const;
 const ruleList = z.array(z.unknown(), { error: 'a list of rules' });
 
-/** The rules created by a flow file in TypeScript, and the streams from which they are derived. */
+/** The rules created by a TypeScript flow file, and the streams from which the rules are derived. */
 interface ProgramRules {
   readonly items: readonly unknown[];
   readonly streams: Streams;
 }
 
-/** Calls the function at `location` that creates the rules of a flow file. The rules are not checked yet. */
+/** Calls the function at `location`, which creates the rules of a flow file. The rules are not checked yet. */
 function makeProgramRules(
   location: SourceLocation,
   createRules: (on: On) => unknown,
@@ -191,13 +191,13 @@ function makeProgramRules(
   return { items: location.parse(ruleList, items) ?? [], streams };
 }
 
-/** Whether a rule of such a file is data, as in JSON5, and not a stream. */
+/** Returns whether a rule in a TypeScript flow file is data, as in JSON5, and not a stream. */
 function isData(item: unknown): boolean {
   if (!isJsonObject(item) || isObservable(item.from)) return false;
   return typeof item.from === 'string' || Array.isArray(item.from) || isJsonObject(item.from);
 }
 
-/** Checks a rule with a stream. Returns a list of one, or an empty list if its shape is wrong. */
+/** Checks a rule with a stream. Returns a list with one rule, or an empty list if the shape of the rule is wrong. */
 function checkStreamRule(
   location: SourceLocation,
   index: number,

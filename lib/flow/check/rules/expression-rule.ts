@@ -1,4 +1,4 @@
-// Checks a rule in JSON5: addresses, expressions and steps, each against the types of its inputs.
+// Checks a rule in JSON5: addresses, expressions and steps, each against its input types.
 
 import { isLanguageName } from '../../../expression/expression.ts';
 import type { ParameterDeclaration } from '../../../model/parameter.ts';
@@ -14,7 +14,7 @@ import { checkPipe, compileRuleExpression, type ExpressionTypes } from './pipe.t
 
 const none: readonly string[] = [];
 
-/** Returns the rule as a list of one, or an empty list if its shape is wrong. */
+/** Returns a list with one rule, or an empty list if the shape of the rule is wrong. */
 export function checkExpressionRule(
   location: SourceLocation,
   item: unknown,
@@ -82,7 +82,7 @@ export function checkExpressionRule(
   return [checked];
 }
 
-/** The expressions of the destinations, without those that have errors. */
+/** Returns the expressions for the destinations, except expressions with errors. */
 function checkSplit(
   location: SourceLocation,
   to: Readonly<Record<string, string>>,
@@ -132,7 +132,7 @@ function checkSource(
   return { from: { any: addresses }, variables: { value: type, previous: type } };
 }
 
-/** Checks `to`. Returns the addresses; for an object, these are its keys. */
+/** Checks `to`. Returns the addresses, which are the keys if `to` is an object. */
 export function checkDestinations(
   location: SourceLocation,
   to: string | string[] | Readonly<Record<string, string>>,
@@ -149,7 +149,7 @@ export function checkDestinations(
   return addresses;
 }
 
-/** The types of named sources; a trigger is a boolean: whether it fired. */
+/** Returns the types of named sources. A trigger is a boolean that tells whether the trigger fired. */
 function checkNames(
   location: SourceLocation,
   named: Readonly<Record<string, string>>,

@@ -1,15 +1,15 @@
-// Rules of an earlier check, by their text in the file. An unchanged rule in the same file and folder, over the same declarations, has the
-// same plan; and as long as all rules read and write the same addresses, the order of the rules remains.
+// Rules from an earlier check, identified by their source text. An unchanged rule in the same file and folder, checked against the same
+// declarations, has the same plan. As long as all rules read and write the same addresses, their order stays the same.
 
 import { connectionIdOf } from '../../../model/address.ts';
 import { sortByDependency } from '../../../model/dependency-order.ts';
 import { type FlowFile, keyOfFile } from '../../files/flow-file.ts';
 import { type ConnectionPlan, type RulePlan, sourcesOf } from '../../plan.ts';
 
-/** A checked rule, before the settle order is known. */
+/** A checked rule without its settle order, which is not known yet. */
 export type CheckedRule = Omit<RulePlan, 'settleOrder'>;
 
-/** The folders around a rule, and the settings that they and its file apply to all their rules. */
+/** The folders that contain a rule, and the settings that these folders and the file apply to all their rules. */
 export interface Folders {
   readonly names: readonly string[];
   readonly isEnabled: boolean;
@@ -22,9 +22,9 @@ interface KnownRule {
 }
 
 export class KnownRules {
-  /** By the item in the file. An item that is no longer in any list is garbage collected. */
+  /** The known rule for each item in a file. An item that is no longer in any list is garbage collected. */
   readonly #byItem = new WeakMap<object, KnownRule>();
-  /** All rules of the last check, without and with their positions in the order. */
+  /** All rules from the last check, first without and then with their positions in the settle order. */
   #checked: readonly CheckedRule[] = [];
   #plans: readonly RulePlan[] = [];
   #inputs = '';
@@ -33,7 +33,7 @@ export class KnownRules {
     this.#byItem.set(item as object, { within, rule });
   }
 
-  /** Finds the rule made from an item, unless the item has moved elsewhere. */
+  /** Finds the rule created from an item, unless the item has moved elsewhere. */
   find(item: unknown, file: FlowFile, within: Folders): CheckedRule | undefined {
     const known = typeof item === 'object' && item !== null ? this.#byItem.get(item) : undefined;
     if (known === undefined || known.rule.fileKey !== keyOfFile(file)) return undefined;
@@ -67,7 +67,7 @@ function isSameFolder(one: Folders, other: Folders): boolean {
   return saysTheSame && isSameList(one.names, other.names);
 }
 
-/** Whether a rule reads and writes the same as another, so that it can take its position. */
+/** Returns whether a rule reads and writes the same addresses as another rule, so that it can take over its position. */
 function hasSameOrder(rule: CheckedRule, other: CheckedRule): boolean {
   if (rule === other) return true;
   const writesTheSame = rule.isEnabled === other.isEnabled && rule.isShadow === other.isShadow;
@@ -81,13 +81,13 @@ function isSameList(one: readonly string[], other: readonly string[]): boolean {
 // The order of the rules that wait until a turn has settled: each comes after those whose results it reads, directly or through a
 // connection.
 
-/** The number of addresses that are looked up before a rule is sorted: usually none of them is written by a rule. */
+/** The number of addresses that are looked up before a rule is sorted. Usually no rule writes any of these addresses. */
 const fewAddresses = 10;
 const nothing: readonly never[] = [];
 
 type SortedRule = Pick<RulePlan, 'to' | 'isEnabled' | 'isShadow' | 'body'>;
 
-/** The position of each rule, by its index, and of each connection with inputs between them, by its ID. */
+/** Returns the positions of the rules, by index, and of the connections with inputs between them, by Connection ID. */
 export function settleOrderOf(
   rules: readonly SortedRule[],
   connections: readonly ConnectionPlan[],
@@ -101,12 +101,12 @@ export function settleOrderOf(
   };
   const listening = new Map(connections.map(({ id, inputs }) => [id, Object.values(inputs)]));
   for (const [id, inputs] of listening) if (inputs.length === 0) listening.delete(id);
-  /** The connection of an address, if it has inputs. */
+  /** Returns the connection to which an address belongs, if that connection has inputs. */
   const listenerOf = (address: string) => {
     const connection = listening.size === 0 ? '' : connectionIdOf(address);
     return listening.has(connection) ? connection : undefined;
   };
-  /** How far each list of addresses has been read; the rules of a flow file in TypeScript share one. */
+  /** How far each list of addresses has been read. All rules in a TypeScript flow file share one list. */
   const readings = new Map<readonly string[], { at: number }>();
   const readingOf = (addresses: readonly string[]) => {
     const reading = readings.get(addresses) ?? { at: 0 };
@@ -114,9 +114,9 @@ export function settleOrderOf(
     return reading;
   };
   /**
-   * Yields the rules, by index, and connections, by ID, that must come before a rule or connection. All readers of an address share its
-   * writers: a writer that was visited once is already sorted and not needed again, so many readers of many writers cost no more than few
-   * readers of few.
+   * Yields the rules, by index, and the connections, by ID, that must precede a rule or connection. All readers of an address share its
+   * writers: a writer that was visited once is already sorted and is not needed again, so many readers of many writers cost no more than
+   * few readers of few.
    */
   function* dependencies(node: number | string): Generator<number | string, void, void> {
     const addresses = typeof node === 'string' ? listening.get(node)! : sourcesOf(rules[node]!);
@@ -143,7 +143,10 @@ export function settleOrderOf(
   return new Map(order.map((node, place) => [node, place]));
 }
 
-/** The rules that write to each address, by index. Other rules do not wait for disabled rules and shadow rules, which write nothing. */
+/**
+ * Returns the indexes of the rules that write to each address. Other rules do not wait for disabled rules and shadow rules, because such
+ * rules write nothing.
+ */
 function writersOf(rules: readonly SortedRule[]): ReadonlyMap<string, readonly number[]> {
   const writers = new Map<string, number[]>();
   rules.forEach(({ to, isEnabled, isShadow }, index) => {

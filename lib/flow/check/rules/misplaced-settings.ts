@@ -1,4 +1,4 @@
-// Explains where misplaced settings of a rule should be: names from other languages, and steps. No further error is reported for them.
+// Explains where misplaced settings in a rule belong: names from other languages, and steps. No further errors are reported for them.
 
 import { isJsonObject } from '../../../model/json-object.ts';
 import { stepTypes } from '../../steps/steps.ts';
@@ -35,12 +35,12 @@ const otherSteps: ReadonlyMap<string, string> = new Map([
   ['sleep', 'delay'],
 ]);
 
-/** Returns the step that another name stands for; undefined if none is known. */
+/** Returns the step that another name stands for, or undefined if no such step is known. */
 export function stepMeantBy(name: string): string | undefined {
   return otherSteps.get(name);
 }
 
-/** Reports misplaced settings of a rule, or of a rule with a stream. Returns the rule without them. */
+/** Reports misplaced settings in a rule, with or without a stream. Returns the rule without these settings. */
 export function withoutMisplaced(
   location: SourceLocation,
   item: unknown,

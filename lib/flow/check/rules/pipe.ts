@@ -14,7 +14,7 @@ import { stepMeantBy } from './misplaced-settings.ts';
 
 type TypesAt = (location: SourceLocation) => ExpressionTypes;
 
-/** `type` is the type of the input; undefined if not known. */
+/** `type` is the input type, or undefined if it is not known. */
 export function checkPipe(
   location: SourceLocation,
   items: readonly unknown[],
@@ -81,14 +81,14 @@ function checkStep(
   return prepared && { ...prepared, reads: timeless.has(name) ? reads : undefined };
 }
 
-/** Steps that pass on a value immediately, or drop it. */
+/** Steps that pass on or drop each value immediately. */
 const timeless: ReadonlySet<string> = new Set(
   'filter map pairwise scan distinctUntilChanged startWith skip take skipWhile takeWhile deadband scale clamp lookup'.split(
     ' ',
   ),
 );
 
-/** Example settings, at least one of which fits each step: a step written as plain text is shown with one. */
+/** Example settings, at least one of which fits each step. If a step is written as a plain string, the error shows one of them. */
 const examples = [
   true,
   50,
@@ -115,17 +115,17 @@ function hintOf(item: unknown): string {
 // Compiles the expressions of rules. They read `value`, or the names of `from`, and also `previous`, `now` (ms since 1970)
 // and `param('desk/level')`: the current value of another parameter, whose changes do not start the rule.
 
-/** The types that one expression of a rule may read. */
+/** The types that an expression in a rule may read. */
 export interface ExpressionTypes {
   readonly variables: Readonly<Record<string, ValueType | undefined>>;
-  /** The type of another parameter; undefined after adding the error. */
+  /** Returns the type of another parameter. If there is none, adds the error and returns undefined. */
   readonly typeOf: TypeOf;
 }
 
-/** Rules with the same expression share one object, so that with thousands of rules it stays in the CPU caches. */
+/** Rules with the same expression share one object, so that the object stays in the CPU caches even with thousands of rules. */
 const known = new WeakMap<CompiledExpression, RuleExpression>();
 
-/** Compiles an expression of a rule. Errors: the same as `compileExpression`. */
+/** Compiles an expression in a rule. Errors: the same as `compileExpression`. */
 export function compileRuleExpression(
   text: string,
   { variables, typeOf }: ExpressionTypes,

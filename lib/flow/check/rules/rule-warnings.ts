@@ -1,5 +1,5 @@
-// Warns about rules that work but are probably not intended: two rules that copy different parameters to the same one, and a rule that
-// reads a value that is computed from the rule's source only later in the same turn.
+// Warns about rules that work but are probably not intended: two rules that copy different parameters to the same parameter, and a rule
+// that reads a value that is computed only later in the same turn from the rule's own source.
 
 import { connectionIdOf } from '../../../model/address.ts';
 import { counted } from '../../../model/digits.ts';
@@ -7,7 +7,7 @@ import type { ValueType } from '../../../model/value.ts';
 import { type ConnectionPlan, type ExpressionBody, type Plan, type RulePlan, sourcesOf } from '../../plan.ts';
 import type { RuleExpression } from '../../rule-expression.ts';
 
-/** The number of warnings that are listed; the others are counted. */
+/** The maximum number of warnings that are listed; further warnings are only counted. */
 const maxReported = 20;
 /** The maximum number of parameters that the search for the origins of a parameter may visit. */
 const maxVisited = 1000;
@@ -20,7 +20,7 @@ export interface WarningContext {
   typeOf(address: string): ValueType | undefined;
 }
 
-/** The warnings, one line each, with the location of the rule. */
+/** Returns the warnings, one line each, with the location of the rule. */
 export function warningsOf(context: WarningContext): string[] {
   const warnings = [...clashesOf(context), ...staleReadsOf(context)];
   if (warnings.length <= maxReported) return warnings;
@@ -34,7 +34,7 @@ interface DataRule extends RulePlan {
   readonly body: ExpressionBody;
 }
 
-/** Whether a rule runs and is data: the check cannot see into a stream. */
+/** Returns whether a rule is enabled and is data, because the check cannot see into a stream. */
 function isRunning(rule: RulePlan): rule is DataRule {
   return rule.isEnabled && !rule.isShadow && !('stream' in rule.body);
 }
@@ -64,7 +64,7 @@ function* clashesOf({ rules, placeOf, typeOf }: WarningContext): Generator<strin
   }
 }
 
-/** The destinations that get the unchanged value of the source, also with an explicit `map: 'value'`. */
+/** Returns the destinations that receive the source's value unchanged, including through an explicit `map: 'value'`. */
 function copiedTo({ to, body: { from, when, map, pipe, split } }: DataRule): readonly string[] {
   const name = 'any' in from ? 'value' : Object.keys(from.named)[0]!;
   const isCopied = (one: RuleExpression | undefined) => one === undefined || one.passes === name;
@@ -73,7 +73,7 @@ function copiedTo({ to, body: { from, when, map, pipe, split } }: DataRule): rea
   return map === undefined ? to.filter((_, index) => isCopied(split[index])) : [];
 }
 
-/** Whether a trigger is involved, or an unknown type. A fire is not a state, so two triggers may have the same effect. */
+/** Returns whether a trigger or an unknown type is involved. A fire is not a state, so two triggers may have the same effect. */
 function isOfTriggers(addresses: readonly string[], typeOf: WarningContext['typeOf']): boolean {
   return addresses.some((address) => {
     const type = typeOf(address);
@@ -104,7 +104,7 @@ function* staleReadsOf(context: WarningContext): Generator<string> {
     }
 }
 
-/** The addresses that the rule reads at the moment its source changes. Addresses read after a step that takes time are omitted. */
+/** Returns the addresses that the rule reads at the moment its source changes. Addresses read after a step that takes time are omitted. */
 function looksAt({ when, map, split = [], pipe }: ExpressionBody): string[] {
   const steps = pipe.slice(0, pipe.findIndex(({ reads }) => reads === undefined) >>> 0);
   const expressions = [
@@ -118,7 +118,7 @@ function looksAt({ when, map, split = [], pipe }: ExpressionBody): string[] {
   );
 }
 
-/** Finds the parameters from which others are computed within a turn. */
+/** Finds the parameters from which other parameters are computed within a turn. */
 class Origins {
   readonly #writers = new Map<string, DataRule[]>();
   readonly #connections: ReadonlyMap<string, ConnectionPlan>;
@@ -139,8 +139,8 @@ class Origins {
 
   /**
    * Finds an address from which both the sources of a rule and `address` are derived, if `address` is computed only after the turn's
-   * writes; undefined if there is none. A value that another rule writes immediately may be read before it on purpose, such as a count that
-   * it sets to 0.
+   * writes. Returns undefined if there is no such address. A value that another rule writes immediately may deliberately be read before
+   * that write, such as a count that the other rule sets to 0.
    */
   sharedSource(address: string, rule: DataRule): string | undefined {
     const early = this.#back(sourcesOf(rule), (_, isSettled) => !isSettled, rule);
@@ -149,7 +149,10 @@ class Origins {
     return undefined;
   }
 
-  /** The origins of addresses, each with whether its path contains a step or connection that waits until the turn's writes are done. */
+  /**
+   * Returns the origins of addresses, and for each origin whether its path contains a step or connection that waits until the turn's writes
+   * are done.
+   */
   #back(
     starts: readonly string[],
     isMeant: (address: string, isSettled: boolean) => boolean,

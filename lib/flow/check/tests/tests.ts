@@ -1,5 +1,5 @@
-// Checks the tests of flow files: shape, times, addresses, and that values convert to the types of their parameters.
-// Valid tests become plans; a test that cannot fail is an error.
+// Checks the tests in flow files: their shape, times and addresses, and whether their values convert to the types of their parameters.
+// Valid tests become plans. A test that cannot fail is an error.
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { PlayedMessages, WrittenMessage } from '../../../connections/connection.ts';
@@ -23,7 +23,7 @@ import {
 import type { SourceLocation } from '../source-location.ts';
 import { type FlowTestStep, testSchema, testStepSchema } from './test-schema.ts';
 
-/** Checks the list of tests of one file, which has the connections `own`. */
+/** Checks the list of tests in one file, whose connections are `own`. */
 export function checkTests(
   location: SourceLocation,
   tests: readonly unknown[],
@@ -61,7 +61,9 @@ export function checkTests(
 
 const testSteps = z.array(testStepSchema);
 
-/** Checks steps that are not in a file, the first of them at `fromMs` or later. They may play the devices in `played`. */
+/**
+ * Checks steps that do not come from a file, the first of which is at `fromMs` or later. The steps may simulate the devices in `played`.
+ */
 export function checkSteps(
   location: SourceLocation,
   steps: readonly FlowTestStep[],
@@ -75,7 +77,7 @@ export function checkSteps(
   return new StepCheck(hub, devices, played).steps(stepsLocation, parsed, fromMs);
 }
 
-/** Checks given values that are not in a file. */
+/** Checks given values that do not come from a file. */
 export function checkGiven(
   location: SourceLocation,
   given: Readonly<Record<string, unknown>>,
@@ -96,24 +98,24 @@ function isEmpty(values: object = {}): boolean {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The parts of a hub that tests can reach. */
+/** The parts of a hub that tests can access. */
 export interface Testable {
   /** Returns the parameter with an address. If there is none, adds an error at the location and returns undefined. */
   find(location: SourceLocation, address: string): TestedParameter | undefined;
-  /** Whether the test simulates the outside world of a connection. */
+  /** Returns whether the test simulates the outside world of a connection. */
   isExternal(connectionId: string): boolean;
-  /** Whether a connection is assumed to be one of another hub. */
+  /** Returns whether a connection is assumed to belong to another hub. */
   isRemote(connectionId: string): boolean;
   readonly connections: readonly Pick<ConnectionPlan, 'id' | 'type' | 'settings' | 'folder'>[];
 }
 
-/** The devices that a test can play: those of its own file, or of all files. */
+/** The devices that a test can simulate: those in its own file, or those in all files. */
 class Devices {
   readonly #connections: Testable['connections'];
   readonly #known: readonly string[];
-  /** The only device of the file, or of all files; undefined if there are several, or none. */
+  /** The only device in the file, or in all files. Undefined if there are several devices or none. */
   readonly #only: string | undefined;
-  /** The connections of the file that have errors, and might be devices. */
+  /** The connections in the file that have errors and might be devices. */
   readonly #faulty: ReadonlySet<string>;
 
   constructor(connections: Testable['connections'], ownIds: ReadonlySet<string> = new Set()) {
@@ -139,7 +141,7 @@ class Devices {
     return new Set([...named].filter((id) => this.#known.includes(id)));
   }
 
-  /** Returns the parts of a setting, by device, with their locations. Adds errors in its Connection IDs. */
+  /** Returns the parts of a setting for each device, with their locations. Adds errors for wrong Connection IDs. */
   partsOf<Part>(
     location: SourceLocation,
     setting: Part | Readonly<Record<string, Part>> | undefined,
@@ -163,7 +165,7 @@ class Devices {
     return [];
   }
 
-  /** Returns how messages are written; undefined if the description has errors, which are reported with the connection. */
+  /** Returns how messages are written, or undefined if the description has errors, which are reported with the connection. */
   messagesOf(id: string): PlayedMessages | undefined {
     const { type, settings, folder } = this.#connections.find((one) => one.id === id)!;
     try {
@@ -181,7 +183,7 @@ class Devices {
   }
 }
 
-/** Whether a setting has a part for each of several devices. */
+/** Returns whether a setting has a separate part for each of several devices. */
 function isByDevice(setting: unknown): boolean {
   if (typeof setting !== 'object' || setting === null || Array.isArray(setting)) return false;
   const [[name, value] = ['', undefined], ...others] = Object.entries(setting);
@@ -192,7 +194,7 @@ class StepCheck {
   readonly #hub: Testable;
   readonly #devices: Devices;
   readonly #played: ReadonlySet<string>;
-  /** Addresses of other hubs without known types. */
+  /** Addresses of other hubs whose types are not known. */
   readonly unknown: string[] = [];
 
   constructor(hub: Testable, devices: Devices, played: ReadonlySet<string>) {
@@ -257,7 +259,7 @@ class StepCheck {
     };
   }
 
-  /** Reads the messages of a step. Reports each error at its message. */
+  /** Reads the messages in a step. Each error is reported at its message. */
   #messages(location: SourceLocation, written: z.output<typeof testStepSchema>['receive'], direction: 'in' | 'out') {
     return this.#devices.partsOf<WrittenMessage | WrittenMessage[]>(location, written).map((one) => {
       const messages = this.#devices.messagesOf(one.id);
@@ -277,7 +279,7 @@ class StepCheck {
     return { address, isTrigger: false, place, isMetBy, text: none ? 'no pending write' : `the pending write ${text}` };
   }
 
-  /** Creates an item from each value whose address is known; an error of `make` is added at that value. */
+  /** Creates an item from each value whose address is known. An error in `make` is added at that value. */
   #each<Item>(
     location: SourceLocation,
     values: Values | undefined,
@@ -320,21 +322,21 @@ function readDuration(location: SourceLocation, input: unknown): number | undefi
 
 // The expectations of tests on a parameter, read according to the type of the parameter.
 
-/** Numbers that differ by no more than this fraction of them are equal, so that 0.1 + 0.2 is 0.3. */
+/** The relative tolerance within which numbers count as equal, so that 0.1 + 0.2 is 0.3. */
 const tolerance = 1e-9;
 
-/** Converts a value of a test to the type of its parameter. Errors: `not-convertible`, `out-of-range`. */
+/** Converts a value in a test to the type of its parameter. Errors: `not-convertible`, `out-of-range`. */
 function readTested({ type, accept }: TestedParameter, input: unknown): Value {
   return accept === undefined ? convert(type, input) : accept(input);
 }
 
-/** Reads an expected value, or null for unknown. For a trigger, it is true, false, or the number of fires. */
+/** Reads an expected value; null means unknown. For a trigger, the value is true, false, or the number of fires. */
 function expectation(address: string, input: unknown, parameter: TestedParameter, place: () => string): Expectation {
   const isTrigger = parameter.type === 'T';
   return { address, isTrigger, place, ...(isTrigger ? expectedFiring(input) : expectedValue(input, parameter)) };
 }
 
-/** Reads a forbidden value, like `expectation`. A trigger can only be forbidden to fire. */
+/** Reads a forbidden value, like `expectation`. For a trigger, only firing can be forbidden. */
 function rejection(address: string, input: unknown, parameter: TestedParameter, place: () => string): Expectation {
   if (parameter.type === 'T' && input !== true)
     throw new Error(`expected true, meaning that the trigger fired, got ${describe(input)}`);

@@ -1,5 +1,5 @@
-// The state that is preserved beyond the run of the hub: values that a store may keep, and unfinished work of connections. Without a store,
-// only a run in shadow receives that work.
+// The state that outlives a run of the hub: values that a store may keep, and unfinished work of connections. Without a store, only a
+// shadow run receives the unfinished work.
 import { isAbsolute, resolve } from 'node:path';
 import { type Observable, Subject } from 'rxjs';
 import type {
@@ -23,7 +23,7 @@ import { privateFilesOf } from '../../private-files.ts';
 
 const nothing: ReadonlyMap<string, Value> = new Map();
 
-/** The time of day counts whole milliseconds, so it varies a little from one moment to the next. */
+/** The tolerance for the time of day, which counts whole milliseconds and therefore varies slightly. */
 const clockToleranceMs = 20;
 
 type Read = () => unknown;
@@ -48,9 +48,9 @@ export class HubPersistence implements PersistencePort {
   readonly #offered = new Set<Archive>();
   #archive: Archive | undefined;
   #lastOffset = Number.NaN;
-  /** Ends the wait for the store's values; undefined if there is no wait. */
+  /** Ends the wait for the store's values; undefined if the hub is not waiting. */
   #endWait: (() => void) | undefined;
-  /** Unfinished work of connections from the last run of the hub, until they start. */
+  /** Unfinished work of connections from the hub's last run, kept until the connections start. */
   readonly #recalled = new Map<string, ReadonlyMap<string, unknown>>();
   /** Unfinished work, by connection and name. */
   readonly #known = new Map<string, Map<string, Read>>();
@@ -65,7 +65,7 @@ export class HubPersistence implements PersistencePort {
     this.#timeOfDay = timeOfDay;
   }
 
-  /** Takes over the connections and files of a plan. */
+  /** Takes over the connections and files in a plan. */
   plan(plan: Pick<Plan, 'connections' | 'files' | 'templates' | 'paths' | 'furtherFiles'>): void {
     const { connections } = plan;
     this.#installation = installationOf(plan);
@@ -76,19 +76,19 @@ export class HubPersistence implements PersistencePort {
     this.#left.clear();
   }
 
-  /** Keeps the state left by a connection for its next run until the end of the next reload. */
+  /** Keeps the state that a connection has left for its next run, until the end of the next reload. */
   leave({ id, type: { type } }: ConnectionPlan, what: unknown): void {
     this.#left.set(id, { type, what });
   }
 
-  /** Returns the state left by a connection with the same ID and type; undefined if there is none. */
+  /** Returns the state left by a connection with the same ID and type, or undefined if there is none. */
   takeLeft({ id, type: { type } }: ConnectionPlan): unknown {
     const left = this.#left.get(id);
     this.#left.delete(id);
     return left?.type === type ? left.what : undefined;
   }
 
-  /** Adopts the unfinished work of the last run, except that of connections that no longer exist. */
+  /** Adopts the unfinished work from the last run, except for connections that no longer exist. */
   recall(memories: readonly KeptMemory[]): void {
     for (const { connection, name, memory } of memories) {
       if (connection !== hubId && !this.#connections.has(connection)) {
@@ -101,7 +101,7 @@ export class HubPersistence implements PersistencePort {
     }
   }
 
-  /** Forgets the unfinished work of the last run, because another hub has continued it. */
+  /** Discards the unfinished work from the last run, because another hub has continued it. */
   forgetRecalled(): void {
     this.#recalled.clear();
   }
@@ -173,7 +173,7 @@ export class HubPersistence implements PersistencePort {
     this.#auditEvents.next(auditEvent);
   }
 
-  /** The values that a connection gets when it starts. */
+  /** Returns the values that a connection receives when it starts. */
   valuesOf({ id, type, parameters }: ConnectionPlan): ReadonlyMap<string, Value> {
     if (!this.#hasStore || !type.isKept) return nothing;
     const values = new Map<string, Value>();
@@ -184,7 +184,7 @@ export class HubPersistence implements PersistencePort {
     return values;
   }
 
-  /** The memory of a connection that starts. Only its first run after the start of the hub recalls data. */
+  /** Returns the memory for a connection that starts. Data is recalled only for the connection's first run after the hub has started. */
   memoryOf({ id: connection, type: { isExternal } }: ConnectionPlan): Memory | undefined {
     if (!this.#hasStore && isExternal) return undefined;
     const hasStore = () => this.#hasStore;
@@ -220,7 +220,7 @@ export class HubPersistence implements PersistencePort {
     return recalled ?? nothing;
   }
 
-  /** Returns the work in progress of some connections, as it is now. */
+  /** Returns the current work in progress of the given connections. */
   memoriesOf(connections: ReadonlySet<string>): readonly KeptMemory[] {
     return [...this.#known]
       .filter(([connection]) => connections.has(connection))
@@ -248,7 +248,7 @@ export class HubPersistence implements PersistencePort {
       for (const [name, read] of known) this.#change(connection, name, read);
   }
 
-  /** The difference between the time of day and the clock of connections. It changes only if the machine's clock is set. */
+  /** Returns the difference between the time of day and the clock of connections, which changes only if the machine's clock is set. */
   #offset(): number {
     const offset = this.#timeOfDay() - this.#clock();
     if (!(Math.abs(offset - this.#lastOffset) < clockToleranceMs)) this.#lastOffset = offset;
@@ -276,7 +276,7 @@ export class HubPersistence implements PersistencePort {
   }
 }
 
-/** Whether a parameter has had only its default value in this hub. */
+/** Returns whether a parameter has had only its default value in this hub. */
 function isUnchanged({ address, lastChange }: Parameter): boolean {
   if (lastChange === undefined) return true;
   const { kind, name, hub } = lastChange.origin;

@@ -15,29 +15,32 @@ import type { ManualSwitch } from '../manual-switches.ts';
 import type { Supervisor } from './supervisor.ts';
 
 export interface RunningConnection {
-  /** The `enabled` is false after an operator stopped the connection, and true after an operator started it. */
+  /** The plan. Its `enabled` is false after an operator has stopped the connection, and true after an operator has started it. */
   readonly plan: ConnectionPlan;
-  /** Whether its settings enable it. */
+  /** Whether the settings enable the connection. */
   readonly enabled: boolean;
-  /** The switch by an operator; undefined means that its settings apply. */
+  /** The switch by an operator; undefined means that the settings apply. */
   readonly switched?: ManualSwitch | undefined;
-  /** The number of its parameters. */
+  /** The number of the connection's parameters. */
   readonly parameters: number;
   readonly supervisor: Supervisor;
-  /** The reason why it is held; undefined if it is not held. */
+  /** The reason why the connection is held; undefined if the connection is not held. */
   readonly hold: Hold | undefined;
 }
 
 /** A connection to start. */
 export type ComingConnection = Omit<RunningConnection, 'supervisor' | 'hold'>;
 
-/** Creates a connection to start from a plan. A gateway keeps the whole plan, because a refused reload declares it again. */
+/**
+ * Creates a connection to be started from a plan. For a gateway, the whole plan is kept, because a refused reload declares the gateway
+ * again.
+ */
 export function toRun(plan: ConnectionPlan): ComingConnection {
   const kept = isGateway(plan) ? plan : withoutDeclarations(plan);
   return { plan: kept, enabled: plan.enabled, parameters: plan.parameters.length };
 }
 
-/** Creates the successor of a connection from a plan. An operator's switch remains as long as the settings are the same. */
+/** Creates the successor of a connection from a plan. An operator's switch remains in effect as long as the settings are the same. */
 export function toRunAfter(before: RunningConnection | undefined, plan: ConnectionPlan): ComingConnection {
   if (before?.plan === plan) return before; // its successor could not start
   const next = toRun(plan);
@@ -46,12 +49,12 @@ export function toRunAfter(before: RunningConnection | undefined, plan: Connecti
   return { ...next, plan: { ...next.plan, enabled: switched.isOn }, switched };
 }
 
-/** The reason shown for a connection that an operator has stopped. */
+/** Returns the reason shown for a connection that an operator has stopped. */
 export function whyStopped({ by }: ManualSwitch): string {
   return `stopped by ${by.name}`;
 }
 
-/** Returns the plan without the settings that only declare parameters, because the graph already has these. */
+/** Returns the plan without settings that only declare parameters, because these parameters are already in the graph. */
 export function withoutDeclarations(plan: ConnectionPlan): ConnectionPlan {
   const { declaring = [] } = plan.type;
   if (declaring.length === 0) return plan;
@@ -72,7 +75,7 @@ export function statusOf({ plan, enabled, parameters, supervisor }: RunningConne
   };
 }
 
-/** Returns the ways through a connection: its parameters with the same origin are the end of one way. */
+/** Returns the ways through a connection. All parameters with the same origin are at the end of one way. */
 export function waysOf({ id, type, settings, inputs, parameters, folder }: ConnectionPlan): Way[] {
   const follows = type.follows?.(settings);
   const causes = type.causes?.(settings, (path) => resolve(folder, path));
@@ -95,7 +98,7 @@ export function waysOf({ id, type, settings, inputs, parameters, folder }: Conne
 /** Finds the locations of settings. */
 export type Placing = Pick<Plan, 'lineAbout'>;
 
-/** Errors: `cannot-start`, with one line per failed connection. */
+/** Checks that connections have started. Errors: `cannot-start`, with one line per failed connection. */
 export function expectStarted(
   statuses: readonly Pick<ConnectionStatus, 'id' | 'state' | 'reason'>[],
   { lineAbout }: Placing,
@@ -110,7 +113,7 @@ export function isGateway({ type }: ConnectionPlan): boolean {
   return type.isGateway === true;
 }
 
-/** Returns a claim of a connection that conflicts with a claim of another connection; undefined if no claim conflicts. */
+/** Returns a connection's claim that conflicts with a claim of another connection, or undefined if no claims conflict. */
 export function clashOf(plan: ConnectionPlan, other: ConnectionPlan): Claim | undefined {
   const taken = claimsOf(other);
   return claimsOf(plan).find((claim) => taken.some((one) => claimsClash(claim, one)));
@@ -127,7 +130,9 @@ interface Hold {
   readonly reason: string;
 }
 
-/** Holds connections: all for one reason, or individual ones for separate reasons. Gateways are exempt, unless they flush last. */
+/**
+ * Holds connections: either all for one reason, or individual connections for separate reasons. Gateways are exempt unless they flush last.
+ */
 export class Holds {
   /** The reason why all connections are held; undefined if they are not held. */
   all: string | undefined = undefined;
@@ -145,12 +150,15 @@ export function isSame(one: Hold | undefined, other: Hold | undefined): boolean 
   return one?.state === other?.state && one?.reason === other?.reason;
 }
 
-/** Whether a connection is part of the work of a hub, which another hub may take over: all are, except gateways that always run. */
+/**
+ * Returns whether a connection is part of a hub's work, which another hub may take over. All connections are, except gateways that always
+ * run.
+ */
 export function isWork({ type, settings }: ConnectionPlan): boolean {
   return !type.isGateway || goesFirst({ type, settings });
 }
 
-/** Whether other connections wait until this one has restored its values. */
+/** Returns whether other connections wait until this connection has restored its values. */
 export function goesFirst({ type, settings }: Pick<ConnectionPlan, 'type' | 'settings'>): boolean {
   return type.isGateway === true && type.flushesLast?.(settings) === true;
 }
@@ -212,7 +220,10 @@ function isOther(before: ConnectionPlan, after: ConnectionPlan): boolean {
   return before.key !== after.key || before.description !== after.description;
 }
 
-/** The plan that a running connection can adopt without a restart: `after`, or a plan between the two; undefined if there is none. */
+/**
+ * Returns the plan that a running connection can adopt without a restart: `after`, or a plan between the two. Returns undefined if there is
+ * no such plan.
+ */
 export function takeableOf(running: RunningConnection | undefined, after: ConnectionPlan): ConnectionPlan | undefined {
   const before = running?.plan;
   if (before === undefined || before.key === after.key || before.type !== after.type) return undefined;
@@ -235,7 +246,7 @@ export class DeclaredParameters {
     this.#graph = graph;
   }
 
-  /** The origin of a connection, the same for all its runs. */
+  /** Returns the origin of a connection, which is the same for all runs of the connection. */
   ownerOf(id: string): Origin {
     const owner = this.#owners.get(id) ?? { kind: 'connection', name: id };
     this.#owners.set(id, owner);
@@ -246,7 +257,7 @@ export class DeclaredParameters {
     this.#graph.declare(this.ownerOf(plan.id), plan.parameters);
   }
 
-  /** The parameters of a connection that are removed when another plan, or none, replaces it. */
+  /** Returns the parameters of a connection that are removed when the connection is removed or its plan is replaced. */
   leaving(before: ConnectionPlan, after: ConnectionPlan | undefined): ParameterNode[] {
     const declarations = before.type === after?.type ? after.parameters : [];
     const declared = new Map(
@@ -265,7 +276,7 @@ export class DeclaredParameters {
   }
 }
 
-/** Whether a parameter is kept. A new default value needs a new parameter, because no rule may observe it. */
+/** Returns whether a parameter is kept. A new default value requires a new parameter, because no rule may observe the new value. */
 function stays(node: ParameterNode, { type, access, defaultValue }: ParameterDeclaration): boolean {
   const isSetByDefault = node.value === undefined && defaultValue !== undefined;
   return node.type === type && node.access === access && !isSetByDefault;

@@ -1,4 +1,4 @@
-// The running connections. A reload stops and starts only those that it changes.
+// The running connections. A reload stops and starts only the connections that it changes.
 import { resolve } from 'node:path';
 import { Subscription } from 'rxjs';
 import type { Log } from '../../../connections/connection.ts';
@@ -46,24 +46,24 @@ interface ConnectionRuntime extends Pick<SupervisorOptions, 'graph' | 'hub' | 's
   readonly logOf: (connectionId: string) => Log;
 }
 
-/** The time for which a connection waits for its predecessor to release a resource that both claim, such as a file. */
+/** How long a connection waits for its predecessor to release a resource that both claim, such as a file, in milliseconds. */
 const longestWaitMs = 1800;
 
 export class RunningConnections {
   readonly #runtime: ConnectionRuntime;
   readonly #parameters: DeclaredParameters;
   readonly #stopping = new Set<Promise<void>>();
-  /** The stopping connections that are part of the work of the hub. */
+  /** The connections that are stopping and are part of the hub's work. */
   readonly #leaving = new Set<Promise<void>>();
   readonly #holds = new Holds();
   /** The running connections by Connection ID, in the order of the flow files. */
   #running: ReadonlyMap<string, RunningConnection> = new Map();
 
-  /** Resolves when a store that goes first has restored its values; undefined if no connection has to wait. */
+  /** Resolves when a store that starts first has restored its values; undefined if no connection has to wait. */
   #restored: Promise<unknown> | undefined;
 
   readonly #missing: MissingInputs;
-  /** Whether the hub has started. Before that, a gateway that fails ends the hub. */
+  /** Whether the hub has started. Until then, a failing gateway ends the hub. */
   #hasStarted = false;
 
   constructor(runtime: ConnectionRuntime) {
@@ -80,35 +80,35 @@ export class RunningConnections {
     for (const { plan } of this.#running.values()) yield* waysOf(plan);
   }
 
-  /** Whether the parameters of a connection concern this hub only: those of gateways and of the hub itself. */
+  /** Returns whether the parameters of a connection concern only this hub, as with gateways and the hub itself. */
   isLocal(id: string): boolean {
     const found = this.#running.get(id);
     return found === undefined || id === hubId || isGateway(found.plan);
   }
 
-  /** Whether a connection with this ID exists, including the hub itself. */
+  /** Returns whether a connection with this ID exists, including the hub itself. */
   has(id: string): boolean {
     return id === hubId || this.#running.has(id);
   }
 
-  /** Whether a connection has effects outside the process; false for an unknown one. */
+  /** Returns whether a connection has effects outside the process, or false if the connection is unknown. */
   isExternal(id: string): boolean {
     return this.#running.get(id)?.plan.type.isExternal ?? false;
   }
 
-  /** Notes that the hub has started. */
+  /** Records that the hub has started. */
   started(): void {
     this.#hasStarted = true;
   }
 
-  /** The supervisors of gateways. */
+  /** Returns the supervisors of gateways. */
   gateways(): Supervisor[] {
     return [...this.#running.values()].filter(({ plan }) => isGateway(plan)).map(({ supervisor }) => supervisor);
   }
 
   /**
-   * Starts, stops or restarts a connection, until a reload changes its settings. Errors: `not-found` with the nearest name, `conflict` if
-   * its state does not allow this.
+   * Starts, stops or restarts a connection, with effect until a reload changes its settings. Errors: `not-found` with the nearest name,
+   * `conflict` if the state of the connection does not allow this.
    */
   control(id: string, action: ConnectionAction, by: Origin, term?: SwitchTerm): ConnectionStatus {
     const connection = this.#running.get(id);
@@ -166,7 +166,7 @@ export class RunningConnections {
       .map((frame) => showFrame(frame, mask, connection.plan.type.showFrame));
   }
 
-  /** Declares the parameters of connections before anything runs. */
+  /** Declares the parameters of connections before anything is running. */
   declare(plans: readonly ConnectionPlan[]): void {
     for (const plan of plans) this.#parameters.declare(plan);
   }
@@ -181,8 +181,8 @@ export class RunningConnections {
   }
 
   /**
-   * Starts the connections that `holdAll` holds. The returned promise resolves when a store that goes first has restored its values, or has
-   * taken longer than `patienceMs`; undefined if there is no such store.
+   * Starts the connections that `holdAll` holds. The returned promise resolves when a store that starts first has restored its values, or
+   * has taken longer than `patienceMs`. Returns undefined if there is no such store.
    */
   releaseAll(patienceMs: number): Promise<unknown> | undefined {
     this.#holds.all = undefined;
@@ -192,13 +192,13 @@ export class RunningConnections {
     return this.#restored;
   }
 
-  /** Holds single connections, and starts those that are no longer held. */
+  /** Holds individual connections, and starts the connections that are no longer held. */
   holdSome(some: HeldBack): void {
     this.#holds.some = some;
     this.#follow();
   }
 
-  /** Resolves when the stopping connections have finished their work, except gateways that always run, or after a while. */
+  /** Resolves when the stopping connections, except gateways that always run, have finished their work, or after a time limit. */
   async whenQuiet(): Promise<void> {
     await undefined; // while all are stopped, a waiting gateway may be the first
     await within(Promise.all(this.#leaving), longestWaitMs);
@@ -216,8 +216,8 @@ export class RunningConnections {
   }
 
   /**
-   * Starts the first gateways. Errors: `cannot-start` when one cannot start. The others then run until `stop`, so that a store gets the
-   * events before the hub ends.
+   * Starts the first gateways. Errors: `cannot-start` if a gateway cannot start. The other gateways then run until `stop`, so that a store
+   * receives the events before the hub ends.
    */
   startGateways({ gateways }: ConnectionChange, plan: Placing): void {
     expectStarted(
@@ -226,7 +226,7 @@ export class RunningConnections {
     );
   }
 
-  /** Swaps gateways. Errors: `cannot-start` when one cannot start; the previous ones then run again. */
+  /** Swaps gateways. Errors: `cannot-start` if a gateway cannot start, in which case the previous gateways run again. */
   swapGateways({ gateways }: ConnectionChange, plan: Placing): void {
     const started = this.#exchange(gateways);
     const statuses = started.map(({ supervisor }) => supervisor.status);
@@ -253,7 +253,7 @@ export class RunningConnections {
     return difference;
   }
 
-  /** Makes running connections adopt only those changes that need no restart. Returns the resulting plans. */
+  /** Makes running connections adopt only changes that need no restart. Returns the resulting plans. */
   takeOver(plans: readonly ConnectionPlan[]): readonly ConnectionPlan[] {
     const taken = plans
       .map((plan) => takeableOf(this.#running.get(plan.id), plan))
@@ -270,7 +270,7 @@ export class RunningConnections {
     return { ...next, supervisor, hold, switched, plan: { ...next.plan, enabled: before.enabled } };
   }
 
-  /** Returns plans as they would be after a reload, with `enabled` as operators have switched it. */
+  /** Returns plans as they would be after a reload, with `enabled` as switched by operators. */
   asSwitched(plans: readonly ConnectionPlan[]): readonly ConnectionPlan[] {
     return plans.map((plan) => {
       const { enabled } = this.#asLasting(toRunAfter(this.#running.get(plan.id), plan)).plan;
@@ -278,12 +278,12 @@ export class RunningConnections {
     });
   }
 
-  /** Whether a connection is started; undefined if there is none with this name. */
+  /** Returns whether a connection is started, or undefined if there is no connection with this name. */
   isOn({ name }: Pick<Switchable, 'name'>): boolean | undefined {
     return this.#running.get(name)?.plan.enabled;
   }
 
-  /** Reports connections that follow their settings again because these have changed. */
+  /** Reports connections that follow their settings again because the settings have changed. */
   #releaseChanged({ leaving, coming }: Exchange): void {
     const { switches } = this.#runtime;
     const after = new Map(coming.map((plan) => [plan.id, plan]));
@@ -302,7 +302,7 @@ export class RunningConnections {
     await Promise.all(this.#stopping);
   }
 
-  /** Stops connections, declares the parameters of the plans, and starts the plans in one turn, as successors of `before`. */
+  /** Stops connections, declares the parameters in the plans, and starts the plans in one turn, as successors of `before`. */
   #exchange({ leaving, coming }: Exchange, before = leaving): RunningConnection[] {
     const ready = this.#stopAll(leaving);
     const after = new Map(coming.map((plan) => [plan.id, plan]));
@@ -317,13 +317,13 @@ export class RunningConnections {
     );
   }
 
-  /** Returns a connection to start as a switch with a term wants it. */
+  /** Returns a connection to be started in the state set by a switch with a term. */
   #asLasting(coming: ComingConnection): ComingConnection {
     const switched = this.#runtime.switches.lasting(switchableOf(coming.plan));
     return switched === undefined ? coming : { ...coming, plan: { ...coming.plan, enabled: switched.isOn }, switched };
   }
 
-  /** Makes a connection follow its settings, after the term of a switch. */
+  /** Makes a connection follow its settings again after the term of a switch has ended. */
   release({ name }: Switchable): void {
     const connection = this.#running.get(name);
     if (connection === undefined || connection.switched?.term === undefined) return;
@@ -331,7 +331,7 @@ export class RunningConnections {
     this.#start([{ ...connection, plan, switched: undefined }], this.#stopAll([connection]));
   }
 
-  /** Applies switches with a term that arrive late, from a store of an earlier run. */
+  /** Applies switches with a term that arrive late from a store that an earlier run wrote. */
   followTerms(): void {
     for (const connection of this.#running.values()) {
       if (this.#runtime.switches.lasting(switchableOf(connection.plan)) === undefined) continue;
@@ -340,7 +340,7 @@ export class RunningConnections {
     }
   }
 
-  /** Starts connections whose parameters are declared, in one turn; those with claims once `ready` resolves. */
+  /** Starts connections whose parameters are declared, in one turn. Connections with claims start as soon as `ready` resolves. */
   #start(coming: readonly ComingConnection[], ready: Promise<unknown> | undefined): RunningConnection[] {
     const started = coming.map((connection) => ({
       ...connection,
@@ -361,7 +361,7 @@ export class RunningConnections {
     return started;
   }
 
-  /** The condition that a connection must wait for before it starts. */
+  /** Returns a promise for which a connection must wait before it starts, if any. */
   #readyFor(plan: ConnectionPlan, freed: Promise<unknown> | undefined): Promise<unknown> | undefined {
     if (goesFirst(plan)) return this.#leaving.size === 0 ? undefined : this.whenQuiet();
     if (isGateway(plan)) return undefined;
@@ -369,14 +369,16 @@ export class RunningConnections {
     return this.#restored === undefined ? ready : Promise.all([this.#restored, ready]);
   }
 
-  /** Stops connections that listen to withdrawn parameters of another hub, and starts waiting ones whose inputs are back. */
+  /**
+   * Stops connections that listen to withdrawn parameters of another hub, and starts waiting connections whose inputs are available again.
+   */
   #waitOrStart(): void {
     const isTouched = this.#missing.takeTouched();
     const touched = [...this.#running.values()].filter(({ plan }) => isTouched(plan));
     if (touched.length > 0) this.#start(touched, this.#stopAll(touched));
   }
 
-  /** Stops connections. The returned promise resolves when all have finished their work, or after a while. */
+  /** Stops connections. The returned promise resolves when all connections have finished their work, or after a time limit. */
   #stopAll(leaving: readonly RunningConnection[]): Promise<unknown> | undefined {
     const ends = leaving.flatMap((connection) => {
       const end = this.#stop(connection);
@@ -394,7 +396,7 @@ export class RunningConnections {
     return end;
   }
 
-  /** Checks the resource of a connection. Errors: `conflict` when a connection that is not disabled claims the same resource. */
+  /** Checks the resource that a connection claims. Errors: `conflict` if another enabled connection claims the same resource. */
   #assertFree(plan: ConnectionPlan): void {
     for (const { plan: other, supervisor } of this.#running.values()) {
       const clash = supervisor.status.state === 'disabled' ? undefined : clashOf(plan, other);
@@ -449,7 +451,10 @@ class MissingInputs {
     this.#following.add(graph.mirrored$.subscribe({ next: look, error: () => {} }));
   }
 
-  /** The input for which a connection must wait before it starts; undefined if all inputs are available, or the connection is disabled. */
+  /**
+   * Returns the input for which a connection must wait before it starts. Returns undefined if all inputs are available or the connection is
+   * disabled.
+   */
   waitedForBy(plan: ConnectionPlan): string | undefined {
     const missing = plan.enabled ? this.#missing(plan) : undefined;
     if (missing === undefined) this.#waiting.delete(plan.id);
@@ -458,8 +463,8 @@ class MissingInputs {
   }
 
   /**
-   * Returns a function that checks whether a connection listens to a withdrawn parameter, or was waiting for one that now exists. Clears
-   * the record of withdrawn parameters.
+   * Returns a function that checks whether a connection listens to a withdrawn parameter, or was waiting for a parameter that now exists.
+   * Clears the record of withdrawn parameters.
    */
   takeTouched(): (plan: ConnectionPlan) => boolean {
     const withdrawn = new Set(this.#withdrawn);

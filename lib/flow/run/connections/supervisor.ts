@@ -1,5 +1,5 @@
-// Keeps one connection running: starts it, passes its values to the graph, shows its state, and restarts it with backoff after a crash,
-// without any effect on its neighbours.
+// Keeps one connection running: starts the connection, passes its values to the graph, shows its state, and restarts it with backoff after
+// a crash, without affecting other connections.
 import {
   BehaviorSubject,
   concat,
@@ -50,7 +50,7 @@ export interface SupervisorOptions {
   readonly persistence: HubPersistence;
   readonly log: Log;
   readonly resolvePath: (path: string) => string;
-  /** Whether the failure of a gateway ends the hub, which then reports it with its place. */
+  /** Returns whether a failing gateway ends the hub, which then reports the failure with its location. */
   endsHub(): boolean;
 }
 
@@ -64,7 +64,7 @@ export class Supervisor {
   readonly #parameters: OwnParameters;
   readonly #status: LiveStatus;
   readonly #held: HeldWrites;
-  /** Work that has begun and must end before the hub does, such as a file being written. */
+  /** Work that has begun and must be completed before the hub ends, such as a file being written. */
   readonly #unfinished = new Set<Promise<unknown>>();
   readonly #backoff = new Backoff(restartTimes);
   readonly #settlePlace: SettlePlace;
@@ -93,7 +93,7 @@ export class Supervisor {
     return this.#status.present;
   }
 
-  /** The state of its device; undefined if it has none, or has not reported it yet. */
+  /** The state of the connection's device. Undefined if there is no device, or if its state has not been reported yet. */
   get device(): DeviceStatus | undefined {
     const { type, settings } = this.#plan;
     const found = this.#parameters.deviceStatus;
@@ -110,7 +110,7 @@ export class Supervisor {
     this.#status.enter(state, reason);
   }
 
-  /** Starts the connection, immediately or when `ready` resolves; writes to it are held until then. */
+  /** Starts the connection, either immediately or when `ready` resolves. Until then, writes to the connection are held. */
   start(ready?: Promise<unknown>): void {
     if (!this.#plan.enabled) {
       this.#status.showConnected(false);
@@ -137,12 +137,15 @@ export class Supervisor {
     this.#status.describe(description);
   }
 
-  /** Changes the position of its work among everything that waits for a turn to settle. */
+  /** Changes the position of the connection's work among all work that waits until a turn has settled. */
   settleAt(order: number): void {
     this.#settlePlace.order = order;
   }
 
-  /** Stops the connection. Resolves when it has finished its work. With a reason, the status becomes disabled. Never rejects. */
+  /**
+   * Stops the connection. Resolves when the connection has finished its work. If a reason is given, the status becomes disabled. Never
+   * rejects.
+   */
   async stop(reason?: string): Promise<void> {
     try {
       this.#subscription.unsubscribe();
@@ -157,7 +160,7 @@ export class Supervisor {
     await Promise.all(this.#unfinished);
   }
 
-  /** The events of the connection, which is restarted after each crash. */
+  /** Returns the events of the connection, which is restarted after each crash. */
   #run(): Observable<ConnectionEvent> {
     const { hub, scheduler } = this.#options;
     const { type } = this.#plan;
@@ -168,7 +171,7 @@ export class Supervisor {
     }).pipe(endIsCrash(), retry({ delay: (error) => this.#backOff(error) }));
   }
 
-  /** Works as `#run`, once a promise resolves; writes to the connection are held until then. */
+  /** Like `#run`, but starts when a promise resolves. Until then, writes to the connection are held. */
   #runWhen(ready: Promise<unknown>): Observable<ConnectionEvent> {
     const holding = this.#held.hold();
     return from(ready).pipe(
@@ -188,7 +191,7 @@ export class Supervisor {
     else this.#handleDevice(event);
   }
 
-  /** Handles events of a device that are not values. */
+  /** Handles device events that are not values. */
   #handleDevice(event: Exclude<ConnectionEvent, { readonly set: string } | { readonly state: string }>): void {
     if ('unset' in event) this.#parameters.unset(event.unset);
     else if ('settle' in event) this.#parameters.settle(event.settle, event.error);
@@ -197,7 +200,7 @@ export class Supervisor {
     else this.#parameters.withdraw(event.withdraw);
   }
 
-  /** Whether the connection may still act, because its hub's term has not ended. */
+  /** Returns whether the connection may still act, because the hub's term has not ended. */
   #mayAct(): boolean {
     const { graph, plan } = this.#options;
     return graph.mayAct === undefined || plan.type.isGateway === true || graph.mayAct();
@@ -279,7 +282,7 @@ type SupervisedStatus = Omit<ConnectionStatus, 'enabled' | 'parameters' | 'file'
 /** The interval at which the log repeats a reason in which only counts have changed. */
 const countsEveryMs = 60_000;
 
-/** Removes the counts from a reason: `of 12 files 3 are not kept (1 MB)`. Addresses, versions and places are not counts. */
+/** Removes the counts from a reason: `of 12 files 3 are not kept (1 MB)`. Addresses, versions and locations are not counts. */
 function withoutCounts(reason: string): string {
   return reason.replaceAll(/(?<![\w.:/-])\d{1,3}(,?\d{3})*(\.\d+)?(?![\w.:/-])/g, '');
 }
@@ -357,10 +360,10 @@ class LiveStatus {
 
 // The parameters of one connection, which finds and sets them while it runs.
 
-/** How many offline periods of a device are kept. */
+/** The maximum number of offline periods of a device that are kept. */
 const keptAbsences = 8;
 
-/** Notes that a device has gone offline, or is online again. */
+/** Records that a device has gone offline or is online again. */
 function noteAbsence(device: OwnDevice, revision: number): void {
   const { absences, staleSince } = device;
   const last = absences.at(-1);
@@ -380,11 +383,14 @@ class OwnParameters {
   readonly #log: Log;
   /** Parameters found so far, by Parameter ID. */
   readonly #found = new Map<string, ParameterNode>();
-  /** The declarations of the plan, until the connection turns out to be a device. */
+  /** The declarations in the plan, kept until the connection turns out to be a device. */
   #plan: readonly ParameterDeclaration[];
   /** The discovered Parameter IDs. */
   readonly #discovered = new Set<string>();
-  /** The devices by name; undefined means the connection itself. They exist once the connection has reported whether they are online. */
+  /**
+   * The devices by name; undefined stands for the connection itself. A device is added when the connection reports whether the device is
+   * online.
+   */
   readonly #devices = new Map<string | undefined, OwnDevice>();
   /** The Parameter IDs of each device. */
   readonly #idsOf = new Map<string | undefined, Set<string>>();
@@ -413,7 +419,10 @@ class OwnParameters {
     return node;
   }
 
-  /** Returns an inbox. While it is subscribed to, the parameter takes the value that `accept` returns; undefined means as declared. */
+  /**
+   * Returns an inbox. While the inbox has a subscriber, the parameter takes the value that `accept` returns; if `accept` is undefined, the
+   * declared function applies.
+   */
   accepting(parameterId: string, accept: ParameterDeclaration['accept'], inbox: Observable<Value>): Observable<Value> {
     const node = this.find(parameterId);
     if (accept === undefined || node === undefined || node.type === 'T') return inbox;
@@ -429,7 +438,7 @@ class OwnParameters {
     });
   }
 
-  /** Sets a parameter, found earlier or by ID, as the effect of a change. A value that cannot be set is logged. */
+  /** Sets a parameter, either given or found by its ID, as the effect of a change. A value that cannot be set is logged. */
   set(parameterId: string, own: Parameter | undefined, value: unknown, cause: Change | undefined): void {
     try {
       const node = (own as ParameterNode | undefined) ?? this.find(parameterId);
@@ -450,7 +459,9 @@ class OwnParameters {
     if (node !== undefined && node.type !== 'T') this.#graph.settle(node as StateNode, error);
   }
 
-  /** Sets a value that the device already had, without running rules; false if a value is already known, or cannot be set this way. */
+  /**
+   * Sets a value that the device already had, without running rules. Returns false if a value is already known or cannot be set this way.
+   */
   restore(parameterId: string, value: unknown): boolean {
     const node = this.find(parameterId);
     if (node === undefined || node.type === 'T' || node.value !== undefined) return false;
@@ -462,7 +473,7 @@ class OwnParameters {
     }
   }
 
-  /** Marks the values as stale or fresh: of one device, or of all. */
+  /** Marks the values of one device or of all devices as stale or fresh. */
   age(isStale: boolean, name?: string): void {
     this.#assign(this.#plan);
     this.#plan = [];
@@ -514,7 +525,7 @@ class OwnParameters {
     }
   }
 
-  /** Adds parameters that a device has announced. One that is declared already, as expected, takes over what was announced. */
+  /** Adds parameters that a device has announced. A parameter that is already declared takes over the announced properties. */
   declare(declarations: readonly ParameterDeclaration[]): void {
     for (const { id } of declarations) if (this.find(id) === undefined) this.#discovered.add(id);
     this.#graph.declare(this.#owner, declarations);
@@ -544,7 +555,7 @@ class OwnParameters {
     if (this.#discovered.size > 0) this.withdraw([...this.#discovered]);
   }
 
-  /** Sets a parameter if the connection has it and no other hub runs the connection instead of this one. */
+  /** Sets a parameter if the connection has this parameter and no other hub is running the connection instead of this hub. */
   setIfThere(parameterId: string, value: unknown): void {
     const node = this.find(parameterId);
     if (node !== undefined && node.remote === undefined) this.#graph.writeTo(node, value, this.#owner);
@@ -553,11 +564,14 @@ class OwnParameters {
 
 // Writes to a connection that waits before it starts. They are held, and emitted first by its inboxes.
 
-/** How many writes to one parameter are held; the latest ones are kept. */
+/** The maximum number of held writes to one parameter; the latest writes are kept. */
 const maxHeldWrites = 1024;
-/** The size limit of all writes held for a connection. Beyond it, the oldest writes to the same parameter are dropped, or else the new one. */
+/**
+ * The maximum size of all writes held for a connection, in bytes. When the limit is exceeded, the oldest writes to the same parameter are
+ * dropped, and the new write as well if dropping them does not suffice.
+ */
 const maxHeldBytes = 16 * 1024 * 1024;
-/** The size of a write without its text. */
+/** The size of a write without its text, in bytes. */
 const writeBytes = 16;
 const heldTooMany = `more than ${groupDigits(maxHeldWrites)} writes were waiting for the connection to start; the oldest one was dropped`;
 const heldTooMuch = `more than ${maxHeldBytes / 1024 / 1024} MB of writes were waiting for the connection to start; one was dropped`;
@@ -578,7 +592,7 @@ export class HeldWrites {
     this.#account = held.open({ kind: 'writes', owner: `connection "${owner.name}"`, letGo: () => this.#letGo() });
   }
 
-  /** Holds writes of others to the parameters of the connection, until it is unsubscribed. */
+  /** Holds writes from other parties to the connection's parameters until the returned subscription ends. */
   hold(): Subscription {
     const holding = new Subscription();
     for (const node of this.#graph.parameters()) {
@@ -594,7 +608,7 @@ export class HeldWrites {
     return holding;
   }
 
-  /** The writes of others to a parameter, beginning with the held ones. */
+  /** Returns the writes from other parties to a parameter, beginning with the held writes. */
   inbox(parameterId: string): Observable<Value> {
     const inbox = this.#graph.inbox(formatAddress(this.#owner.name, parameterId));
     const values = this.#queues.get(parameterId);
@@ -604,7 +618,7 @@ export class HeldWrites {
     return concat(values, inbox);
   }
 
-  /** Drops all held writes: the connection has ended. */
+  /** Drops all held writes, because the connection has ended. */
   forget(): void {
     this.#queues.clear();
     this.#account.set(0);
@@ -644,7 +658,7 @@ function bytesOf(value: Value): number {
 
 // The log of a connection whose settings contain secrets, which no entry shows.
 
-/** `secretsOf` returns the secrets at the time of an entry. */
+/** `secretsOf` returns the secrets at the time of a log entry. */
 export function secretLog(log: Log, secretsOf: () => readonly string[]): Log {
   const hide = (text: string) => withoutSecrets(text, secretsOf());
   const hideIn = (data: object) =>

@@ -1,31 +1,31 @@
-// The last runs of a rule, kept for its trace: a ring of numbers, so that a run costs a few stores in one place and no allocation. Rare
-// parts, such as texts, errors and durations, are kept separately.
+// The last runs of a rule, kept for its trace in a ring of numbers, so that a run costs only a few stores in one place and no allocation.
+// Rare parts, such as strings, errors and durations, are kept separately.
 
 import type { Change } from '../../../model/parameter.ts';
 import { cutText } from '../../../model/printable.ts';
 import type { RuleOutcome, RuleRun } from '../../../model/reports/rule-status.ts';
 import { toText, type Value } from '../../../model/value.ts';
 
-/** The length at which texts are cut. */
+/** The maximum length of a kept string; longer strings are truncated. */
 export const keptLength = 200;
 
-/** The positions of a run's numbers. */
+/** The offsets of a run's numbers. */
 const revisionAt = 0;
 const timeAt = 1;
 const valueAt = 2;
 const resultAt = 3;
-/** The outcome and the kinds of both values in one number, because each further number costs another memory access. */
+/** The outcome and the kinds of both values in one number, because each additional number costs another memory access. */
 const kindsAt = 4;
 
 const outcomes: readonly RuleOutcome[] = ['held', 'wrote', 'stopped', 'waited', 'failed'];
 const [held, wrote, stopped, waited, failed] = [0, 1, 2, 3, 4];
 
-/** The kinds of values: a number, a boolean as a number, or text, which is in the details. */
+/** The kinds of values: a number, a boolean stored as a number, or a string, which is stored in the details. */
 const numberKind = 0;
 const booleanKind = 1;
 const textKind = 2;
 
-/** The bits of the outcome, of the kind of the value, and of that of the result. */
+/** The bits for the outcome, the kind of the value, and the kind of the result. */
 const outcomeBits = 0b111;
 const valueShift = 3;
 const resultShift = 5;
@@ -35,7 +35,7 @@ const kindBits = 0b11;
 interface Details {
   value?: Value;
   result?: Value;
-  /** The values of the destinations, if each has its own; undefined for one that got no value. */
+  /** The values for the destinations, if each destination has its own value; undefined for a destination that received no value. */
   results?: readonly (Value | undefined)[];
   error?: string;
   refused?: readonly string[];
@@ -43,7 +43,8 @@ interface Details {
 }
 
 /**
- * Keeps the last runs of a rule. A run is added, and then completed until the next one is added. Calls before the first run have no effect.
+ * Keeps the last runs of a rule. A run is added, and can be completed until the next run is added. Calls before the first run have no
+ * effect.
  */
 export abstract class KeptRuns {
   #numbers = nowhere.numbers;
@@ -51,18 +52,18 @@ export abstract class KeptRuns {
   #first = nowhere.first;
   #at = nowhere.first;
   #count = 0;
-  /** The address that started the first run, and those of all runs once they differ. */
+  /** The address that started the first run, and the addresses that started all runs as soon as they differ. */
   #source: string | undefined;
   #sources: (string | undefined)[] | undefined;
   /** The details of runs, by the position of the run. */
   #details: Map<number, Details> | undefined;
 
-  /** The revision that started the latest run; 0 if none did, or there is no run. */
+  /** The revision that started the latest run. 0 if no revision started the run, or if there is no run. */
   protected get revision(): number {
     return this.#count === 0 ? 0 : this.#numbers[this.#at + revisionAt]!;
   }
 
-  /** Adds a run; from the 51st on, it replaces the oldest. */
+  /** Adds a run. From the 51st run on, the new run replaces the oldest run. */
   protected add(cause: Change | undefined, now: () => number): void {
     if (this.#count === 0) this.#begin();
     const place = this.#count % keptRuns;
@@ -109,7 +110,7 @@ export abstract class KeptRuns {
     this.#detailsOfNewest().results = values.map((value) => value && cut(value));
   }
 
-  /** Records that the latest run failed, or that one destination refused the value. */
+  /** Records that the latest run failed, or that a destination refused the value. */
   protected addFailure(message: string, destination: string | undefined): void {
     if (this.#count === 0) return;
     this.limit(message);
@@ -122,19 +123,19 @@ export abstract class KeptRuns {
     if (this.#count > 0) this.#detailsOfNewest().durationUs = durationUs;
   }
 
-  /** Records that the run has no result because a value that it reads is unknown. */
+  /** Records that the run has no result because the rule reads an unknown value. */
   wait(message: string): void {
     if (this.#count === 0 || this.#outcomeAt(this.#at) !== held) return;
     this.#setOutcome(waited);
     this.limit(message);
   }
 
-  /** Records that a step dropped a value of the run. An earlier message of the run is kept. */
+  /** Records that a step dropped a value in the run. An earlier message for the run is kept. */
   limit(message: string): void {
     if (this.#count > 0) this.#detailsOfNewest().error ??= cutText(message, keptLength);
   }
 
-  /** The runs for people, latest first; `to` are the destinations of the rule. */
+  /** Returns the runs for display, latest first; `to` contains the rule's destinations. */
   protected describe(to: readonly string[]): RuleRun[] {
     const length = Math.min(this.#count, keptRuns);
     return Array.from({ length }, (_, before) => this.#describe((this.#count - 1 - before) % keptRuns, to));
@@ -166,7 +167,7 @@ export abstract class KeptRuns {
     };
   }
 
-  /** Allocates memory at the first run, because a rule that never runs needs none. */
+  /** Allocates memory on the first run, because a rule that never runs needs no memory. */
   #begin(): void {
     const { numbers, first } = takePlace();
     this.#numbers = numbers;
@@ -182,7 +183,7 @@ export abstract class KeptRuns {
     this.#numbers[at] = (this.#numbers[at]! & ~outcomeBits) | outcome;
   }
 
-  /** The kind of a value. Text is kept in the details. */
+  /** Returns the kind of a value. A string is stored in the details. */
   #kindOf(value: Value, part: 'value' | 'result'): number {
     if (typeof value === 'number') return numberKind;
     if (typeof value === 'boolean') return booleanKind;
@@ -220,7 +221,7 @@ function textOf(results: readonly (Value | undefined)[]): string {
   return results.flatMap((value) => (value === undefined ? [] : [toText(value)])).join(', ');
 }
 
-/** The value, or the beginning of long text. */
+/** Returns the value, truncated if it is a long string. */
 export function cut(value: Value): Value {
   return typeof value === 'string' ? cutText(value, keptLength) : value;
 }
@@ -233,12 +234,12 @@ export const keptRuns = 50;
 /** The number of numbers per run. */
 const runWidth = 5;
 
-/** The number of rules that share a block. The system provides the block's memory as the rules run. */
+/** The number of rules that share a block. The operating system provides the block's memory gradually, as the rules run. */
 const rulesPerBlock = 64;
 /** The distance between two runs of a rule. */
 const runDistance = rulesPerBlock * runWidth;
 
-/** The numbers of a rule: those of its first run begin at `first`, each further run `runDistance` later. */
+/** The numbers of a rule: the numbers of the first run begin at `first`, and those of each further run `runDistance` later. */
 interface RunPlace {
   readonly numbers: Float64Array;
   readonly first: number;
@@ -247,12 +248,12 @@ interface RunPlace {
 /** Receives the runs of ended rules, which are never read. */
 const nowhere: RunPlace = { numbers: createBlock(), first: 0 };
 
-/** The slots of ended rules: never more than the highest number of rules at one time. */
+/** The free slots of ended rules. Their number never exceeds the highest number of rules at one time. */
 const free: RunPlace[] = [];
 let block = nowhere.numbers;
 let taken = rulesPerBlock;
 
-/** Takes a slot for the runs of a rule, of any hub in the process; thousands of tests reuse those of the first one. */
+/** Takes a slot for the runs of a rule in any hub of the process, so that thousands of tests reuse the slots of the first test. */
 function takePlace(): RunPlace {
   const known = free.pop();
   if (known !== undefined) return known;

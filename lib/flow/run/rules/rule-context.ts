@@ -11,7 +11,7 @@ import type { RuleTrace, Traces } from './trace.ts';
 /** The objects that all rules of a hub share. */
 export interface RuleRuntime {
   readonly graph: Graph;
-  /** The clock of steps that take time, and of restarts. */
+  /** The clock for steps that take time, and for restarts. */
   readonly scheduler: SchedulerLike;
   readonly traces: Traces;
   readonly reports: RuleReports;
@@ -19,15 +19,15 @@ export interface RuleRuntime {
 
 /** Receives the values and faults of a rule. */
 export interface RuleOutput {
-  /** Writes a value to each destination. A refusal is a fault of the rule. */
+  /** Writes a value to each destination. A refused write is a fault of the rule. */
   write(value: unknown): void;
   /** Writes a separate value to each destination, in the order of `to`; undefined means no write. */
   writeEach(values: readonly (Value | undefined)[]): void;
-  /** Reports a fault. `destination` is the one that refused a value, if any. */
+  /** Reports a fault. `destination` is the destination that refused a value, if any. */
   fail(error: unknown, destination?: string): void;
 }
 
-/** The environment of the body of one rule. */
+/** The environment in which the body of a rule runs. */
 export interface RuleContext {
   readonly plan: RulePlan;
   readonly runtime: RuleRuntime;

@@ -1,6 +1,6 @@
-// Reports of rules to the log, and to the state that clients see. A rule that fails or loops is shown as failing or limited for some
-// seconds after the last occurrence; a looping rule until a later write reaches the parameter to which a write was dropped. No rule is
-// switched off because of this.
+// Reports about rules for the log, and for the state that clients see. A rule that fails or loops is shown as failing or limited for
+// several seconds after the last occurrence. A looping rule is shown as limited until a later write reaches the parameter whose write was
+// dropped. No rule is switched off for these reasons.
 
 import type { Log } from '../../../connections/connection.ts';
 import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../../../graph/turn.ts';
@@ -8,14 +8,16 @@ import { groupDigits } from '../../../model/digits.ts';
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { RuleState, RuleStatus } from '../../../model/reports/rule-status.ts';
 
-/** The number of looping rules reported by other hubs that are shown, because they may report any rule name as one of this hub. */
+/**
+ * The maximum number of looping rules reported by other hubs that are shown, because other hubs may attribute any rule name to this hub.
+ */
 const maxReported = 1000;
 /** The time for which a rule is shown as limited or failing after the last occurrence. */
 const shownMs = 5000;
 
 const mostWrites = groupDigits(maxWritesPerTurn);
 
-/** Identifies a rule: rules with the same name in one file share a state. */
+/** Identifies a rule. Rules with the same name in one file share their state. */
 export interface RuleName {
   readonly name: string;
   readonly file?: string | undefined;
@@ -25,11 +27,11 @@ export interface RuleName {
 interface Problem {
   readonly reason: string;
   readonly until: number;
-  /** Whether it continues after that time. */
+  /** Returns whether the problem continues after that time. */
   readonly lasts: () => boolean;
 }
 
-/** The record of the rules with one name in one file. */
+/** The record for the rules with one name in one file. */
 interface RuleRecord {
   faults: number;
   dropped: number;
@@ -42,7 +44,7 @@ export interface RuleReportsOptions {
   readonly log: Log;
   /** Returns monotonic milliseconds. */
   readonly now: () => number;
-  /** Returns the name of this hub in its domain; undefined if it is not in a domain. */
+  /** Returns this hub's name in its domain, or undefined if the hub is not in a domain. */
   readonly ownHub: () => string | undefined;
 }
 
@@ -51,9 +53,9 @@ export class RuleReports {
   readonly #now: () => number;
   readonly #ownHub: () => string | undefined;
   readonly #records = new Map<string, RuleRecord>();
-  /** The number of failures of all rules, and the number of values and writes that limits have dropped. */
+  /** The number of failures in all rules, and the number of values and writes that limits have dropped. */
   readonly totals = { faults: 0, dropped: 0 };
-  /** The last dropped write. A turn may drop a hundred thousand writes of one rule, whose message is formatted only once. */
+  /** The last dropped write. A turn may drop a hundred thousand writes from one rule, whose message is formatted only once. */
   #last: { readonly drop: DroppedWrite; readonly change: Change | undefined; report(): void } | undefined;
 
   constructor({ log, now, ownHub }: RuleReportsOptions) {
@@ -62,14 +64,17 @@ export class RuleReports {
     this.#ownHub = ownHub;
   }
 
-  /** Reports that a rule failed on one value, or as a whole; it continues with the next value, or restarts. */
+  /**
+   * Reports that a rule failed, either on one value, after which the rule continues with the next value, or as a whole, after which it
+   * restarts.
+   */
   failed(rule: RuleName, message: string): void {
     const { data, text } = named(rule);
     this.showFailed(rule, message);
     this.#log.warn(data, `${text} failed: ${message}`, `rule ${rule.file} ${rule.name}`);
   }
 
-  /** Shows a rule as failing whose fault is already in the log. */
+  /** Shows a rule as failing whose fault has already been logged. */
   showFailed(rule: RuleName, reason: string): void {
     const record = this.#recordOf(rule);
     record.faults++;
@@ -77,14 +82,16 @@ export class RuleReports {
     record.failing = { reason, until: this.#now() + shownMs, lasts: () => false };
   }
 
-  /** Reports that a step of a rule dropped a value because it is full. */
+  /** Reports that a step in a rule dropped a value because the step is full. */
   limited(rule: RuleName, message: string): void {
     const { data, text } = named(rule);
     this.showLimited(rule, message, () => false);
     this.#log.warn(data, `${text} is limited: ${message}`);
   }
 
-  /** Shows a rule as limited because a limit dropped its write; `isStuck` returns whether every write since then has been dropped, too. */
+  /**
+   * Shows a rule as limited because a limit dropped its write. `isStuck` returns whether every write since then has been dropped as well.
+   */
   showLimited(rule: RuleName, reason: string, isStuck: () => boolean): void {
     const record = this.#recordOf(rule);
     record.dropped++;
@@ -92,14 +99,14 @@ export class RuleReports {
     record.limited = { reason, until: this.#now() + shownMs, lasts: isStuck };
   }
 
-  /** Reports that a rule waits for an unknown value; `isUnknown` returns whether it is still unknown. */
+  /** Reports that a rule is waiting for an unknown value. `isUnknown` returns whether the value is still unknown. */
   waiting(rule: RuleName, message: string, isUnknown: () => boolean): void {
     const { data, text } = named(rule);
     this.#recordOf(rule).waiting = { reason: message, until: 0, lasts: isUnknown };
     this.#log.info(data, `${text} ${message}`);
   }
 
-  /** Reports a write dropped by a limit of a turn. Rules of this hub that led to it are shown as limited. */
+  /** Reports a write that was dropped by a limit for a turn. Rules of this hub that led to the write are shown as limited. */
   dropped(drop: DroppedWrite): void {
     const change = drop.write.parameter.lastChange;
     if (this.#last === undefined || this.#last.change !== change || !areAlike(this.#last.drop, drop))
@@ -107,13 +114,13 @@ export class RuleReports {
     this.#last.report();
   }
 
-  /** Notes that the rule starts, perhaps with another body, which clears its problems. */
+  /** Records that the rule starts, possibly with another body, which clears its problems. */
   started(rule: RuleName): void {
     const record = this.#records.size === 0 ? undefined : this.#records.get(keyOf(rule)); // none exists when all rules start
     if (record) record.failing = record.limited = record.waiting = undefined;
   }
 
-  /** The current state of a running rule. */
+  /** Returns the current state of a running rule. */
   stateOf(rule: RuleName): Pick<RuleStatus, 'state' | 'reason' | 'faults' | 'dropped'> {
     const { faults = 0, dropped = 0, failing, limited, waiting } = this.#records.get(keyOf(rule)) ?? {};
     const problems: [RuleState, Problem | undefined][] = [
@@ -175,7 +182,7 @@ function named({ name, file }: RuleName): { readonly data: object; readonly text
   return { data: { rule: name, file }, text: `rule "${name}" (${file})` };
 }
 
-/** Whether the same rule wrote the same parameter too often, so that the chain does not have to be compared. */
+/** Returns whether the same rule wrote to the same parameter too often, so that the chains do not have to be compared. */
 function areAlike(one: DroppedWrite, other: DroppedWrite): boolean {
   const isOfOne = one.write.origin === other.write.origin && one.write.parameter === other.write.parameter;
   return isOfOne && one.limit === 'writes' && other.limit === 'writes';
@@ -191,7 +198,7 @@ function rulesOf(chain: readonly Change[], ownHub: string | undefined): Origin[]
   return [...rules.values()];
 }
 
-/** Whether the last writes of a loop over two hubs may still arrive from the owner. */
+/** Returns whether the last writes in a loop over two hubs may still arrive from the owner. */
 function isLate({ remote, lastChange }: Parameter): boolean {
   return remote !== undefined && (lastChange?.hop ?? 0) > maxHops / 2;
 }

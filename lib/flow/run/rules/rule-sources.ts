@@ -1,6 +1,6 @@
-// Lets a rule observe changes of parameters, but not the values that they have when it starts.
-// Rules on the same parameter run in the order of their subscriptions. When a reload inserts a rule between others, the rules after it
-// subscribe again; no change is missed, and the rules keep all values that they hold.
+// Lets a rule observe changes of parameters, but not the values that the parameters have when the rule starts. Rules on the same parameter
+// run in the order of their subscriptions. When a reload inserts a rule between other rules, the rules after it subscribe again. No change
+// is missed, and the rules keep all values that they hold.
 import { type Observable, Subscription, type Unsubscribable } from 'rxjs';
 import type { Listener } from '../../../graph/emitter.ts';
 import type { Graph } from '../../../graph/graph.ts';
@@ -17,7 +17,7 @@ export class RuleSources implements Sources {
   #listened: readonly ListenedSource[] = [];
   #place: SettlePlace;
 
-  /** `settleOrder` is the position of the rule among those that wait until a turn has settled. */
+  /** `settleOrder` is the rule's position among the rules that wait until a turn has settled. */
   constructor(graph: Graph, settleOrder: number) {
     this.#graph = graph;
     this.#place = { order: settleOrder };
@@ -52,7 +52,7 @@ export class RuleSources implements Sources {
     return subscription;
   }
 
-  /** Reports each change of any of the sources; a trigger notes that it has fired. */
+  /** Reports each change of any of the sources. For a trigger, records that the trigger has fired. */
   each(
     nodes: readonly ParameterNode[],
     fired: Fired,
@@ -75,20 +75,20 @@ export class RuleSources implements Sources {
     throw new HubError('unknown-parameter', unknownName('parameter', address, known));
   }
 
-  /** Runs work once in this turn after its writes have settled, at the position of the rule. */
+  /** Runs work once in this turn after the turn's writes have settled, at the rule's position. */
   atSettle(settle: () => void): void {
     this.#graph.atSettle(new SettleCall(this.#place, settle));
   }
 
-  /** Assigns the position of the rule to a task, and uses the task as that position from then on. */
+  /** Assigns the rule's position to a task. From then on, the task represents that position. */
   place(task: SettleTask & SettlePlace): void {
     task.order = this.#place.order;
     this.#place = task;
   }
 
   /**
-   * Moves the rule behind all rules that have subscribed so far, and to a new position among those that wait until a turn has settled.
-   * Call it between turns, when there is no change to miss.
+   * Moves the rule behind all rules that have subscribed so far, and to a new position among the rules that wait until a turn has settled.
+   * Call this between turns, when no change can be missed.
    */
   moveLast(settleOrder: number): void {
     this.#place.order = settleOrder;
@@ -102,7 +102,7 @@ export class RuleSources implements Sources {
     return source;
   }
 
-  /** Forgets a source to which the rule no longer listens. */
+  /** Removes a source to which the rule no longer listens. */
   forget(source: ListenedSource): void {
     this.#listened = this.#listened.filter((one) => one !== source);
   }
@@ -170,17 +170,17 @@ class ChangeListener implements Listener<Value | undefined> {
 
 // Named sources. They are all read together when the writes of a turn have settled, so no rule sees half of a turn.
 
-/** Values by name; undefined if unknown. */
+/** Values by name; undefined if a value is unknown. */
 export type Scope = Record<string, Value | undefined>;
 
-/** Which triggers among the sources have fired since they were last read, by position; undefined if none of them is a trigger. */
+/** Which triggers among the sources have fired since they were last read, by position. Undefined if no source is a trigger. */
 export type Fired = boolean[] | undefined;
 
 export function createFired(nodes: readonly ParameterNode[]): Fired {
   return nodes.some(({ type }) => type === 'T') ? nodes.map(() => false) : undefined;
 }
 
-/** Reads the value of each source; for a trigger, whether it has fired since the last call. Returns whether all are known. */
+/** Reads the value of each source; for a trigger, whether it has fired since the last call. Returns whether all values are known. */
 export function readNamed(
   names: readonly string[],
   nodes: readonly ParameterNode[],

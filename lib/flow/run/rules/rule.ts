@@ -1,4 +1,4 @@
-// Runs one rule: the results of its body are written to each destination.
+// Runs one rule: writes the results of its body to each destination.
 
 import { resolve } from 'node:path';
 import type { Subscription } from 'rxjs';
@@ -22,7 +22,7 @@ import type { RuleTrace } from './trace.ts';
 export class StartedRule {
   readonly #sources: RuleSources;
   readonly #subscription: Subscription;
-  /** Runs the rule once with the known values, at its position in this turn; undefined if it does not run when it starts. */
+  /** Runs the rule once with the known values, at its position in this turn. Undefined if the rule does not run when it starts. */
   readonly begin: (() => void) | undefined;
 
   constructor(sources: RuleSources, { subscription, begin }: RunningBody) {
@@ -31,7 +31,7 @@ export class StartedRule {
     this.begin = begin;
   }
 
-  /** Moves the rule behind all running rules, and to a new position among those that wait until a turn has settled. */
+  /** Moves the rule behind all running rules, and to a new position among the rules that wait until a turn has settled. */
   moveLast(settleOrder: number): void {
     this.#sources.moveLast(settleOrder);
   }
@@ -41,7 +41,7 @@ export class StartedRule {
   }
 }
 
-/** Starts a rule. It observes changes; the current values of its sources are read when `begin` is called. */
+/** Starts a rule. The rule observes changes; the current values of its sources are read when `begin` is called. */
 export function startRule(plan: RulePlan, runtime: RuleRuntime): StartedRule {
   const { graph, traces } = runtime;
   const sources = new RuleSources(graph, plan.settleOrder);
@@ -55,7 +55,7 @@ export function startRule(plan: RulePlan, runtime: RuleRuntime): StartedRule {
   return new StartedRule(sources, running);
 }
 
-/** The source of a rule that only copies; undefined if it does more. */
+/** Returns the source of a rule that only copies, or undefined if the rule does more. */
 function copiedBy({ body }: RulePlan, graph: Graph): Parameter | undefined {
   if ('stream' in body || 'named' in body.from || body.from.any.length > 1) return undefined;
   const { when, map, pipe, split, listensToWrites, runsAtStart } = body;
@@ -72,12 +72,12 @@ class GraphOutput implements RuleOutput {
   readonly #trace: RuleTrace;
   readonly #origin: Origin;
   readonly #destinations: readonly ParameterNode[];
-  /** The type of each destination's value, or of the value of all destinations. */
+  /** The type of each destination's value, or one type for the values of all destinations. */
   readonly #types: readonly (ValueType | undefined)[];
   /** The destination, if there is only one, because a list would cost one more cache miss. */
   readonly #only: ParameterNode | undefined;
   readonly #reports: RuleReports;
-  /** Writes to make to parameters of other hubs. */
+  /** The pending writes to parameters of other hubs. */
   #remotes: RemoteWrite[] | undefined = undefined;
 
   constructor(plan: RulePlan, { graph, reports }: Pick<RuleRuntime, 'graph' | 'reports'>, trace: RuleTrace) {
@@ -138,16 +138,16 @@ class GraphOutput implements RuleOutput {
       });
   }
 
-  /** Whether the hub's rules may no longer act, in which case this one has ended. */
+  /** Returns whether the hub's rules may no longer act, in which case this rule has ended. */
   #hasEnded(): boolean {
     const { mayAct } = this.#graph;
     return mayAct !== undefined && !mayAct();
   }
 
   /**
-   * The input for a destination that reads writes in its own way, or that another hub owns: a fire becomes `true`, because it is 1 only
-   * where a number is expected (D-07). If the type is not known, as with a list of sources or a stream, the 1 of a trigger counts as its
-   * fire.
+   * Returns the input for a destination that converts writes in its own way, or that another hub owns. The fire of a trigger becomes
+   * `true`, because a fire is 1 only where a number is expected (D-07). If the type is not known, as with a list of sources or a stream,
+   * the 1 from a trigger counts as a fire.
    */
   #inputFor(destination: ParameterNode, value: unknown, place: number): unknown {
     if (value !== 1 || destination.type === 'S') return value;
@@ -171,13 +171,13 @@ class GraphOutput implements RuleOutput {
   }
 }
 
-/** The types of the values for the destinations: one each, or one for all of them. */
+/** Returns the types of the values for the destinations: one type per destination, or one type for all destinations. */
 function typesOf({ body }: RulePlan): readonly (ValueType | undefined)[] {
   if ('stream' in body) return [undefined];
   return body.split?.map(({ type }) => type) ?? [body.result];
 }
 
-/** The message of a refusal with its destination, with which some messages already begin. */
+/** Returns the message for a refused write, prefixed with its destination unless the message already begins with it. */
 function refusalOf(message: string, destination: string): string {
   return message.startsWith(`${destination}: `) ? message : `${destination}: ${message}`;
 }
@@ -186,7 +186,7 @@ function lineOf(error: unknown): string {
   return messageOf(error).split('\n', 1)[0]!;
 }
 
-/** Describes the fault of a stream, with its location in the author's files. */
+/** Describes a stream's fault, with its location in the author's files. */
 function faultText(error: unknown, { file }: RulePlan): string {
   const flow = { path: resolve(file), name: file };
   const place = placeIn(stackOf(error), (path) => ownName(path, flow));

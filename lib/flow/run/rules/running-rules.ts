@@ -1,6 +1,6 @@
-// The rules, running or disabled. A reload stops and starts only the rules that it changes. All others keep their subscriptions and the
-// values that they hold, and rules that share a source still run in the order of the flow files. A rule that an operator switched remains
-// so until its text changes.
+// The rules, running or disabled. A reload stops and starts only the rules that it changes. All other rules keep their subscriptions and
+// the values that they hold, and rules that share a source still run in the order of the flow files. A rule that an operator has switched
+// remains switched until its source text changes.
 import { Subscription } from 'rxjs';
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
@@ -13,66 +13,66 @@ import { type StartedRule, startRule } from './rule.ts';
 import type { RuleRuntime } from './rule-context.ts';
 
 /**
- * After rules with this many writes, further rules begin in another turn. A turn may have far more writes, but these writes may cause
- * others.
+ * After rules that made this many writes, further rules begin in another turn. A turn may contain far more writes, but these writes may
+ * cause further writes.
  */
 const begunWritesPerTurn = 10_000;
 
-/** A rule, from its first plan on. A reload that does not change its text assigns another plan to it. */
+/** A rule, starting with its first plan. A reload that does not change the rule's text assigns another plan to the rule. */
 interface RunningRule {
   plan: RulePlan;
-  /** The running rule; undefined if it is disabled, or waits. */
+  /** The started rule; undefined if the rule is disabled or waiting. */
   started: StartedRule | undefined;
-  /** A missing address of another hub for which the rule waits. */
+  /** A missing address of another hub for which the rule is waiting. */
   waitsFor: string | undefined;
-  /** The switch by an operator; undefined means that its flow file applies. */
+  /** The switch by an operator; undefined means that the flow file applies. */
   switched: ManualSwitch | undefined;
 }
 
 /** A rule after a change. */
 interface ComingRule extends Readonly<Pick<RunningRule, 'plan' | 'switched'>> {
-  /** The rule that it continues. */
+  /** The rule that this rule continues. */
   readonly before: RunningRule | undefined;
 }
 
 /** The effect of a plan, computed before anything stops. */
 export interface RuleChange {
-  /** Top to bottom. */
+  /** The rules after the change, from top to bottom. */
   readonly coming: readonly ComingRule[];
-  /** Running rules that do not continue. */
+  /** Running rules that are not continued. */
   readonly leaving: readonly RunningRule[];
   readonly switches: KeptSwitches;
   readonly placeOf: Plan['placeOf'];
 }
 
-/** The switched rules that are not continued by a rule of the plan, such as one moved to another file. */
+/** The switched rules that no rule in the plan continues, such as a rule that was moved to another file. */
 interface KeptSwitches {
-  /** Switches of rules in the plan with the same text. */
+  /** Switches for rules in the plan with the same text. */
   readonly switched: ReadonlyMap<RulePlan, ManualSwitch>;
-  /** Rules whose text has changed, with the rule that has their name. */
+  /** Rules whose text has changed, each with the new rule of the same name. */
   readonly released: readonly (readonly [before: SwitchedRule, after: RulePlan])[];
   /** Rules that are missing from the plan. */
   readonly absent: readonly SwitchedRule[];
-  /** All rules that were searched for. */
+  /** All switched rules for which a successor in the plan was searched. */
   readonly others: readonly SwitchedRule[];
 }
 
 type SwitchedRule = Readonly<Pick<RunningRule, 'plan' | 'switched'>>;
 
-/** The maximum number of remembered switched rules without a flow file, such as one being moved from file to file. */
+/** The maximum number of remembered switched rules without a flow file, such as a rule that is being moved from one file to another. */
 const maxAbsent = 1000;
 
 export class RunningRules {
   readonly #runtime: RuleRuntime;
   readonly #switches: ManualSwitches;
-  /** Top to bottom. */
+  /** The rules from top to bottom. */
   #rules: readonly RunningRule[] = [];
   #placeOf: Plan['placeOf'];
-  /** The reason why no rule runs; undefined if they run. */
+  /** The reason why no rule is running; undefined if the rules are running. */
   #held: string | undefined = undefined;
   /** Parameters that other hubs have withdrawn since the last comparison with the graph. */
   readonly #withdrawn = new Set<string>();
-  /** The missing address of each list shared by many rules, determined once each time rules start. */
+  /** The missing address in each list that many rules share, determined once each time rules start. */
   readonly #missingOfShared = new Map<readonly string[], string | undefined>();
   /** Switched rules that are currently not in a flow file. */
   #absent: readonly SwitchedRule[] = [];
@@ -89,22 +89,22 @@ export class RunningRules {
     this.#following.add(mirrored$.subscribe({ next: () => this.#waitOrStart(), error: () => {} }));
   }
 
-  /** The number of rules that run, or will run once the parameters that they wait for exist. */
+  /** The number of rules that are running, or will run as soon as the parameters for which they are waiting exist. */
   get enabledCount(): number {
     return this.#rules.reduce((count, rule) => (isEnabled(rule) ? count + 1 : count), 0);
   }
 
-  /** The status of each rule, top to bottom. */
+  /** Returns the status of each rule, from top to bottom. */
   statuses(): RuleStatus[] {
     return [...this.eachStatus()];
   }
 
-  /** The same, one at a time on demand. */
+  /** Yields the same statuses one at a time, on demand. */
   *eachStatus(): Generator<RuleStatus, void, void> {
     for (const rule of this.#rules) yield this.#statusOf(rule);
   }
 
-  /** The last runs of the rules with a name. Errors: `not-found`, with the nearest name. */
+  /** Returns the last runs of the rules with a name. Errors: `not-found`, with the nearest name. */
   runsOf(name: string): RuleRuns[] {
     const stopped = this.#named(name).filter(({ started }) => started === undefined);
     const running = stopped.length < this.#named(name).length ? this.#runtime.traces.runsOf(name) : [];
@@ -114,7 +114,7 @@ export class RunningRules {
     ];
   }
 
-  /** Compares a plan with the rules. `gone` contains the addresses of parameters that it replaces or removes. */
+  /** Compares a plan with the rules. `gone` contains the addresses of parameters that the plan replaces or removes. */
   diff({ rules, placeOf }: Pick<Plan, 'rules' | 'placeOf'>, gone: ReadonlySet<string>): RuleChange {
     const followed = followRules(this.#rules, rules, new Set([...gone, ...this.#withdrawn]));
     const switches = this.#keepSwitched(rules, followed);
@@ -138,7 +138,7 @@ export class RunningRules {
     for (const rule of leaving) stopRule(rule);
   }
 
-  /** Starts the rules of a change. Call it after `stopLeaving`. */
+  /** Starts the rules in a change. Call this after `stopLeaving`. */
   start({ coming, leaving, switches, placeOf }: RuleChange): Difference {
     const { switched, released, absent, others } = switches;
     for (const { plan: rule } of others) this.#switches.note(switchableOf(rule), undefined);
@@ -150,7 +150,7 @@ export class RunningRules {
     return this.#start(coming, leaving, true);
   }
 
-  /** Returns rules of a plan as they would be after a reload, with `isEnabled` as operators have switched it. */
+  /** Returns the rules in a plan as they would be after a reload, with `isEnabled` as switched by operators. */
   asSwitched(rules: readonly RulePlan[]): readonly RulePlan[] {
     const isUnchanged = this.#rules.every(({ switched }) => switched === undefined);
     if (this.#absent.length === 0 && isUnchanged && !rules.some((rule) => this.#lasting(rule))) return rules;
@@ -164,18 +164,18 @@ export class RunningRules {
     return rules.map((rule) => ({ ...rule, isEnabled: switched.get(rule)?.isOn ?? rule.isEnabled }));
   }
 
-  /** The switch with a term of a rule. */
+  /** Returns a rule's switch with a term, if any. */
   #lasting(plan: RulePlan): ManualSwitch | undefined {
     return this.#switches.lasting(switchableOf(plan));
   }
 
-  /** Makes a rule follow its flow file, after the term of a switch; nothing if there is no such rule. */
+  /** Makes a rule follow its flow file again after the term of a switch has ended. Does nothing if there is no such rule. */
   release({ name, file }: Switchable): void {
     const found = this.#rules.find(({ plan }) => plan.name === name && plan.file === file);
     if (found !== undefined) this.#switchTo(found, undefined);
   }
 
-  /** Applies switches with a term that arrive late, from a store of an earlier run. */
+  /** Applies switches with a term that arrive late from a store that an earlier run wrote. */
   followTerms(): void {
     for (const rule of this.#rules) {
       const lasting = this.#lasting(rule.plan);
@@ -223,8 +223,8 @@ export class RunningRules {
   }
 
   /**
-   * Switches a rule on or off, until it is switched again or its text changes. Errors: `not-found` with the nearest name, `conflict`
-   * when several rules have the name.
+   * Switches a rule on or off until it is switched again or its text changes. Errors: `not-found` with the nearest name, `conflict` if
+   * several rules have the name.
    */
   switch(name: string, file: string | undefined, isEnabled: boolean, by: Origin, term?: SwitchTerm): RuleStatus {
     const found = this.#find(name, file);
@@ -235,14 +235,17 @@ export class RunningRules {
     return this.#statusOf(found);
   }
 
-  /** Whether a rule should run; undefined if there is none with this name. A rule of the file is preferred to one of another. */
+  /**
+   * Returns whether a rule should run, or undefined if there is no rule with this name. A rule in the file is preferred to a rule in
+   * another file.
+   */
   isOn({ name, file }: Pick<Switchable, 'name' | 'file'>): boolean | undefined {
     const named = this.#rules.filter(({ plan }) => plan.name === name);
     const found = named.find(({ plan }) => plan.file === file) ?? named[0];
     return found && isWanted(found);
   }
 
-  /** Holds all rules for a reason, or releases them; `begins`: rules that run at the start do so now. */
+  /** Holds all rules for a reason, or releases them. `begins`: rules that run at the start now do so. */
   hold(reason: string | undefined, begins: boolean): void {
     this.#held = reason;
     this.#swap(
@@ -268,7 +271,7 @@ export class RunningRules {
     this.#swap(coming);
   }
 
-  /** A missing address of the rule; undefined if there is none. */
+  /** Returns an address of the rule that is missing, or undefined if no address is missing. */
   #missing({ addresses, sharedAddresses }: RulePlan): string | undefined {
     const isMissing = (address: string) => this.#runtime.graph.find(address) === undefined;
     if (!this.#missingOfShared.has(sharedAddresses))
@@ -305,7 +308,7 @@ export class RunningRules {
     };
   }
 
-  /** The only rule with a name, in a file if one is given. */
+  /** Returns the only rule with a name, within a file if one is given. */
   #find(name: string, file: string | undefined): RunningRule {
     const named = this.#named(name);
     const found = file === undefined ? named : named.filter(({ plan }) => plan.file === file);
@@ -321,14 +324,14 @@ export class RunningRules {
     return rule;
   }
 
-  /** The rules with a name. Errors: `not-found`, with the nearest name. */
+  /** Returns the rules with a name. Errors: `not-found`, with the nearest name. */
   #named(name: string): RunningRule[] {
     const found = this.#rules.filter(({ plan }) => plan.name === name);
     if (found.length > 0) return found;
     throw new HubError('not-found', unknownName('rule', name, [...new Set(this.#rules.map(({ plan }) => plan.name))]));
   }
 
-  /** Stops the rules that do not continue, and starts the others. */
+  /** Stops the rules that are not continued, and starts the other rules. */
   #swap(coming: readonly ComingRule[], begins = true): void {
     const leaving = this.#leaving(coming);
     for (const rule of leaving) stopRule(rule);
@@ -360,8 +363,8 @@ export class RunningRules {
   }
 
   /**
-   * Starts rules in one turn: all of them listen before the first write is delivered. Then those with `atStart` run, in several turns
-   * if one turn cannot hold them all.
+   * Starts rules in one turn: all rules are listening before the first write is delivered. Then the rules with `atStart` run, in several
+   * turns if they do not fit into one turn.
    */
   #startInTurns(start: () => readonly RunningRule[]): void {
     const { graph } = this.#runtime;
@@ -386,7 +389,7 @@ export class RunningRules {
     return this.#held === undefined && isWanted(rule);
   }
 
-  /** Returns the same rule if it continues, otherwise one that is started, waiting or disabled. */
+  /** Returns the same rule if it continues. Otherwise, returns a rule that is started, waiting or disabled. */
   #run(coming: ComingRule): RunningRule {
     const { plan, switched, before } = coming;
     const rule = before ?? { plan, switched, started: undefined, waitsFor: undefined };
@@ -411,7 +414,7 @@ function isEnabled({ started, waitsFor }: Pick<RunningRule, 'started' | 'waitsFo
   return started !== undefined || waitsFor !== undefined;
 }
 
-/** Whether a rule should run: as switched by an operator, otherwise as stated in its flow file. */
+/** Returns whether a rule should run: as switched by an operator, or otherwise as specified in its flow file. */
 function isWanted({ plan, switched }: Pick<RunningRule, 'plan' | 'switched'>): boolean {
   return switched?.isOn ?? plan.isEnabled;
 }
@@ -428,8 +431,8 @@ interface Followed {
 }
 
 /**
- * Finds the rule that each plan continues: one with the same text that has lost none of its parameters. Plans that are the same at the
- * start and at the end are not compared with others.
+ * Finds the rule that each plan continues: a rule with the same text that has lost none of its parameters. Identical plans at the beginning
+ * and at the end are not compared with other plans.
  */
 function followRules<Rule extends Followed>(
   rules: readonly Rule[],

@@ -1,6 +1,6 @@
-// The last runs of rules: a ring of runs per rule. For a rule that only copies, even the few stores of a run are too expensive, and for any
-// rule, reading the clock is. So the runs of such rules, and all durations, are recorded only after they were requested. The last run of a
-// rule that only copies is known anyway, from the last change of its source.
+// The last runs of rules, in one ring per rule. For a rule that only copies, even the few stores for a run are too expensive, and for any
+// rule, reading the clock is too expensive. Therefore, the runs of rules that only copy, and all durations, are recorded only after they
+// were requested. The last run of a rule that only copies is known anyway, from the last change of its source.
 
 import type { Unsubscribable } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
@@ -11,10 +11,10 @@ import type { RuleRuns } from '../../../model/reports/rule-status.ts';
 import type { Value } from '../../../model/value.ts';
 import { KeptRuns } from './kept-runs.ts';
 
-/** The time for which a rule is recorded closely after its trace was read. */
+/** How long a rule is recorded in detail after its trace was read, in milliseconds. */
 const watchedMs = 300_000;
 
-/** The rule of a trace. */
+/** The rule to which a trace belongs. */
 export interface TracedRule {
   readonly name: string;
   readonly file: string;
@@ -24,11 +24,11 @@ export interface TracedRule {
 /** The traces of all running rules. */
 export interface Traces {
   /**
-   * Opens the trace of a rule; unsubscribe from it when the rule ends. `copies` is the source of a rule that only copies its changes;
+   * Opens the trace of a rule. Unsubscribe from the trace when the rule ends. `copies` is the source of a rule that only copies, and
    * undefined for any other rule.
    */
   open(rule: TracedRule, copies: Parameter | undefined): RuleTrace;
-  /** The last runs of the rules with this name. Errors: `not-found`, with the nearest name. */
+  /** Returns the last runs of the rules with this name. Errors: `not-found`, with the nearest name. */
   runsOf(name: string): RuleRuns[];
 }
 
@@ -60,13 +60,16 @@ interface TraceParts {
 }
 
 /**
- * The last runs of one rule, which it stores itself, because another object would be one more cache miss. A run: `begin`, then at most
- * one of `stop` and `result`, `fail` if it fails, `end`.
+ * The last runs of one rule. The trace itself stores the runs, because another object would be one more cache miss. A run consists of
+ * `begin`, at most one of `stop` and `result`, `fail` if the run fails, and `end`.
  */
 export class RuleTrace extends KeptRuns implements Unsubscribable {
   readonly rule: TracedRule;
   readonly copies: Parameter | undefined;
-  /** Check this before `begin`, `result` and `end`, because even a call without effect costs too much in a rule that only copies. */
+  /**
+   * Whether runs are recorded. Check this before calling `begin`, `result` or `end`, because even a call without effect costs too much in a
+   * rule that only copies.
+   */
   isRecorded: boolean;
   readonly #graph: Graph;
   readonly #traces: Set<RuleTrace>;
@@ -91,7 +94,7 @@ export class RuleTrace extends KeptRuns implements Unsubscribable {
     this.giveBack();
   }
 
-  /** Begins a run, started by the change that is being delivered. */
+  /** Begins a run that was started by the change that is being delivered. */
   begin(): void {
     this.#isOpen = true;
     this.add(this.#graph.cause, this.#graph.now);
@@ -103,19 +106,19 @@ export class RuleTrace extends KeptRuns implements Unsubscribable {
     if (this.isRecorded) this.addStop();
   }
 
-  /** Records a value for the destinations. Outside a run, as after a `delay`, it counts as a separate run. */
+  /** Records a value for the destinations. Outside a run, for example after a `delay`, the value counts as a separate run. */
   result(value: unknown): void {
     if (!this.#isOpen) this.add(this.#graph.cause, this.#graph.now);
     this.addResult(isValue(value) ? value : describe(value));
   }
 
-  /** Like `result`, with a value for each destination; undefined for one that gets no value. */
+  /** Like `result`, with a separate value for each destination; undefined for a destination that receives no value. */
   results(values: readonly (Value | undefined)[]): void {
     if (!this.#isOpen) this.add(this.#graph.cause, this.#graph.now);
     this.addResults(values);
   }
 
-  /** Records that the run failed, or that one destination refused the value. */
+  /** Records that the run failed, or that a destination refused the value. */
   fail(message: string, destination?: string): void {
     if (!this.isRecorded) this.#addCopied();
     this.addFailure(message, destination);
@@ -131,7 +134,7 @@ export class RuleTrace extends KeptRuns implements Unsubscribable {
     this.isRecorded = this.copies === undefined;
   }
 
-  /** Copies the runs, latest first, and records the next ones closely. */
+  /** Copies the runs, latest first. From then on, runs are recorded in detail. */
   read(): RuleRuns {
     if (!this.isRecorded) this.#addCopied();
     this.isRecorded = true;
@@ -141,7 +144,7 @@ export class RuleTrace extends KeptRuns implements Unsubscribable {
     return { rule: name, file, isAlwaysRecorded: this.copies === undefined, runs: this.describe(to) };
   }
 
-  /** Adds the last run of a rule that only copies, unless it was added already or is older than the rule. */
+  /** Adds the last run of a rule that only copies, unless the run was already added or is older than the rule. */
   #addCopied(): void {
     const change = this.copies?.lastChange;
     if (change === undefined || change.revision <= this.#openedAt || change.revision === this.revision) return;

@@ -1,4 +1,4 @@
-// Runs a rule in JSON5. A run needs only a few objects, because with thousands of rules, each further object is one more cache miss.
+// Runs a rule in JSON5. A run uses only a few objects, because with thousands of rules, each additional object is one more cache miss.
 import { Observable, Subscriber, type Subscription } from 'rxjs';
 import { createCausalScheduler } from '../../../../graph/causal-scheduler.ts';
 import type { Graph } from '../../../../graph/graph.ts';
@@ -24,7 +24,10 @@ export class RuleRunner {
   readonly #map: BoundExpression | undefined;
   /** Receives the result of `map`. */
   readonly #next: ValueWriter;
-  /** Set if there are no steps between the sources and the expressions of the destinations, which then read the names of the sources. */
+  /**
+   * Set if there are no steps between the sources and the expressions for the destinations. These expressions then read the names of the
+   * sources.
+   */
   readonly #splitAtOnce: ((scope: Record<string, Value | undefined>) => void) | undefined;
 
   constructor({ body, context, lookup, subscription }: RunnerParts) {
@@ -39,7 +42,7 @@ export class RuleRunner {
     this.#next = hasSteps ? new Pipe(body.pipe, last, context, lookup, subscription) : last;
   }
 
-  /** Runs the rule. `scope` contains the names of its expressions; `value` is the value that a rule without `map` writes. */
+  /** Runs the rule. `scope` contains the names for the rule's expressions; `value` is the value that a rule without `map` writes. */
   run(scope: Record<string, Value | undefined>, value: Value | undefined): void {
     this.#trace.begin();
     this.#compute(scope, value);
@@ -75,14 +78,14 @@ export class ExpressionLookup implements ExpressionRuntime {
   readonly #context: RuleContext;
   /** The addresses already reported as unknown. */
   #reported: Set<string> | undefined;
-  /** The addresses by name, while not all of them have values. */
+  /** The addresses by name, set during a run in which some addresses have no value. */
   #incomplete: Readonly<Record<string, string>> | undefined;
 
   constructor(context: RuleContext) {
     this.#context = context;
   }
 
-  /** Runs while some names have no value. An expression that needs them has no result, which is not a fault. */
+  /** Runs the rule while some names have no value. An expression that needs one of these names has no result, which is not a fault. */
   whileIncomplete(named: Readonly<Record<string, string>>, run: () => void): void {
     this.#incomplete = named;
     run();
@@ -117,7 +120,7 @@ export class ExpressionLookup implements ExpressionRuntime {
 
 // Binds the expressions of a rule to the parameters that they look up at run time.
 
-/** The parameters that expressions look up, and the receiver of reasons why they have no result. */
+/** The parameters that expressions look up, and the receiver of the reasons why expressions have no result. */
 interface ExpressionRuntime {
   now(): number;
   parameterOf(address: string): Parameter;
@@ -128,14 +131,14 @@ interface ExpressionRuntime {
 
 const none: readonly Parameter[] = [];
 
-/** Binds an expression, which writes the values that it looks up into its scope. */
+/** Binds an expression, which then writes the values that it looks up into its scope. */
 function bindExpression(expression: RuleExpression, runtime: ExpressionRuntime): BoundExpression {
   const { lookedUp } = expression;
   const parameters = lookedUp.length === 0 ? none : lookedUp.map(({ address }) => runtime.parameterOf(address));
   return new Bound(expression, parameters, runtime);
 }
 
-/** Returns a property of a parameter other than its value, for an expression. */
+/** Returns a property of a parameter other than its value, for use in an expression. */
 function answerOf(
   asks: Exclude<RuleExpression['lookedUp'][number]['asks'], 'value'>,
   parameter: Parameter,
@@ -244,7 +247,7 @@ class Pipe extends Subscriber<Value> implements ValueWriter {
   }
 }
 
-/** The size of the texts of a change and of its causes. */
+/** Returns the size of the strings in a change and its causes, in bytes. */
 function textBytesOf(change: Change | undefined): number {
   let bytes = 0;
   for (let link = change; link !== undefined; link = link.cause)

@@ -1,4 +1,4 @@
-// The body of a rule in JSON5: values of its source pass through `when`, `map`, the steps of `pipe`, and the expressions of its
+// The body of a rule in JSON5: the values of its source pass through `when`, `map`, the steps in `pipe`, and the expressions for the
 // destinations, if there are any.
 import { Subscription } from 'rxjs';
 import type { Graph } from '../../../../graph/graph.ts';
@@ -15,7 +15,7 @@ import { ExpressionLookup, RuleRunner, type RunnerParts } from './rule-runner.ts
 /** The body of a running rule. */
 export interface RunningBody {
   readonly subscription: Subscription;
-  /** Runs the rule with the known values, at its position in this turn; undefined if it does not run when it starts. */
+  /** Runs the rule with the known values, at its position in this turn. Undefined if the rule does not run when it starts. */
   readonly begin?: (() => void) | undefined;
 }
 
@@ -32,7 +32,7 @@ export function runExpressions(body: ExpressionBody, context: RuleContext): Runn
   return { subscription, begin: runsAtStart ? begin : undefined };
 }
 
-/** A rule that only copies. It is traced only after its trace was requested. */
+/** A rule that only copies. Its runs are traced only after the trace was requested. */
 class Copier implements RuleListener {
   readonly #trace: RuleContext['trace'];
   readonly #output: RuleOutput;
@@ -67,12 +67,12 @@ function listenToAny({ any }: Extract<Source, { any: unknown }>, parts: RunnerPa
 }
 
 /**
- * The names `value` and `previous`, and the values that expressions look up: one scope for all rules, because none needs it after its run,
- * and a shared one stays in the CPU caches.
+ * The names `value` and `previous`, and the values that expressions look up. All rules share one scope, because no rule needs the scope
+ * after its run, and a shared scope stays in the CPU caches.
  */
 const scope: Scope = { value: undefined, previous: undefined, now: undefined };
 
-/** Runs a rule with each value. `previous` is known from the start if a single source has a value then. */
+/** Runs a rule with each value. `previous` is known from the start if a single source has a value at that time. */
 class AnyListener extends RuleRunner implements RuleListener {
   readonly #nodes: readonly ParameterNode[];
   readonly #parts: RunnerParts;
@@ -116,7 +116,10 @@ function listenToNamed(from: Extract<Source, { named: unknown }>, parts: RunnerP
   return () => listener.begin();
 }
 
-/** Runs a rule once per turn, when all names are known, or as many as its expressions need. It is itself the task in the settle queue. */
+/**
+ * Runs a rule once per turn, as soon as all names are known, or as many names as its expressions need. The listener itself is the task in
+ * the settle queue.
+ */
 class NamedListener extends RuleRunner implements RuleListener, SettleTask {
   order = 0;
   isWaiting = false;
@@ -173,7 +176,7 @@ class NamedListener extends RuleRunner implements RuleListener, SettleTask {
   }
 }
 
-/** Shared by rules with the same names: the names in order, and a scope of them, like that of `value`. */
+/** The names in order, and a scope for them, which rules with the same names share, like the scope for `value`. */
 interface Names {
   readonly names: readonly string[];
   readonly scope: Scope;
@@ -187,14 +190,14 @@ function namesOf(names: readonly string[]): Names {
   return allNames.get(key) ?? allNames.keep(key, { names, scope: Object.setPrototypeOf(scope, null) }); // so that no name is that of a method
 }
 
-/** Traces that the rule waits for an unknown source. */
+/** Records in the trace that the rule is waiting for an unknown source. */
 function waitFor(address: string, { context: { trace }, lookup }: RunnerParts): void {
   trace.begin();
   lookup.reportUnknown(address);
   trace.end();
 }
 
-/** The latest value; 1 if all nodes are triggers, as if one had fired; undefined if all are unknown. */
+/** Returns the latest value, 1 if all nodes are triggers (as if a trigger had fired), or undefined if all values are unknown. */
 function newestOf(nodes: readonly ParameterNode[]): Value | undefined {
   const states = nodes.filter(({ type }) => type !== 'T');
   if (states.length === 0) return 1;

@@ -1,4 +1,4 @@
-// The body of a rule in TypeScript: a stream. When it fails, the hub subscribes to it again, with backoff.
+// The body of a rule in TypeScript: a stream. If the stream fails, the hub subscribes to it again, with backoff.
 
 import { resolve } from 'node:path';
 import { defer, retry, Subscription, timer } from 'rxjs';
@@ -40,11 +40,11 @@ export function runStream(body: StreamBody, context: RuleContext): Subscription 
 // The sources of the stream of a rule in TypeScript. All subscriptions end with the rule, including those that the stream made later and
 // never ended. Their number is limited.
 
-/** The maximum number of simultaneous subscriptions in the streams of a rule. */
+/** The maximum number of simultaneous subscriptions in a rule's streams. */
 export const maxSubscriptions = 1000;
 const tooMany = `its streams may have ${groupDigits(maxSubscriptions)} subscriptions at most; the next one was refused`;
 
-/** The sources of a rule for its stream. All their subscriptions end with `subscription`. */
+/** Returns the sources that a rule's stream uses. All subscriptions to them end with `subscription`. */
 function streamSources(
   body: StreamBody,
   { plan, runtime, sources, trace }: RuleContext,
@@ -81,7 +81,7 @@ function streamSources(
     },
     peek: (address) => sources.peek(address),
   };
-  /** Later subscriptions of the stream count for this rule, not for another rule in the file. */
+  /** Later subscriptions in the stream are counted for this rule, and not for another rule in the file. */
   const runInside = (work: () => void) =>
     causes.runInside(() => {
       body.connect(own);
@@ -90,7 +90,7 @@ function streamSources(
   return own;
 }
 
-/** Where in the author's files the current call was made. */
+/** Returns the location in the author's files at which the current call was made. */
 function placeOfCaller(file: string): string | undefined {
   const flow = { path: resolve(file), name: file };
   const place = placeIn(new Error('asked').stack ?? '', (path) => ownName(path, flow));

@@ -1,6 +1,6 @@
-// The causes of values that a stream in TypeScript emits later. Operators of RxJS that take time schedule their work while a change is
-// delivered; the work then runs on behalf of that change. The cause of values that arrive later in another way, such as from a promise, is
-// the last change that entered the stream.
+// The causes of values that a TypeScript stream emits later. RxJS operators that take time schedule their work while a change is being
+// delivered; the work then runs on behalf of that change. The cause of a value that arrives later in another way, such as from a promise,
+// is the last change that entered the stream.
 
 import {
   asyncScheduler,
@@ -17,11 +17,11 @@ interface Held {
   cause: Change | undefined;
 }
 
-/** The change delivered at some moment, for later work on its behalf. */
+/** The change that was being delivered at some moment, for later work on behalf of that change. */
 export interface KeptCause {
-  /** Runs work on its behalf. */
+  /** Runs work on behalf of the change. */
   run(work: () => void): void;
-  /** The same, unless the work already has a cause. */
+  /** Like `run`, unless the work already has a cause. */
   runUnlessKnown(work: () => void): void;
 }
 
@@ -44,13 +44,13 @@ export class StreamCauses {
     return this.#graph.now();
   }
 
-  /** Runs work of the stream, started by a change or by the start of the rule. */
+  /** Runs work in the stream that was started by a change or by the start of the rule. */
   runInside(work: () => void): void {
     this.#lastIn = this.#graph.cause;
     as(this, work);
   }
 
-  /** Runs the effect of the stream on others. Work without a cause gets the last change that entered the stream. */
+  /** Runs the stream's effects on other parts of the hub. Work without a cause gets the last change that entered the stream. */
   runOutside(work: () => void): void {
     as(undefined, () => {
       if (this.#graph.cause === undefined) this.#graph.onBehalfOf(this.#lastIn, work);
@@ -58,7 +58,7 @@ export class StreamCauses {
     });
   }
 
-  /** Runs work later, on behalf of the currently delivered change. */
+  /** Runs work later, on behalf of the change that is currently being delivered. */
   schedule<State>(
     work: (this: SchedulerAction<State>, state?: State) => void,
     delayMs?: number,
@@ -93,7 +93,7 @@ export class StreamCauses {
   }
 }
 
-/** Keeps the current cause; outside the streams of rules there is none. */
+/** Captures the current cause. Outside the streams of rules, there is no cause. */
 export function keepCause(): KeptCause {
   return present?.keep() ?? withoutCause;
 }
@@ -110,15 +110,17 @@ function as(causes: StreamCauses | undefined, work: () => void): void {
   }
 }
 
-/** The scheduler while no rule runs: before, or in work that returns to a flow later, such as a promise. */
+/**
+ * The scheduler that applies while no rule is running: before any rule runs, or in work that returns to a flow later, such as a promise.
+ */
 const outside: SchedulerLike = {
   now: () => performance.now(),
   schedule: asyncScheduler.schedule.bind(asyncScheduler) as typeof asyncScheduler.schedule,
 };
 
 /**
- * The default scheduler of operators in the streams of rules. It tracks causes and uses the hub's time, which is independent of the system
- * clock.
+ * The default scheduler for operators in the streams of rules. The scheduler tracks causes and uses the hub's time, which is independent of
+ * the system clock.
  */
 export const streamScheduler: SchedulerLike = {
   now() {
@@ -135,7 +137,7 @@ export const steadyTime: TimestampProvider = {
   now: () => (present?.scheduler ?? outside).now(),
 };
 
-/** The time of day, as in changes. It jumps when the machine's clock is set. */
+/** The time of day, as in changes. The time of day jumps when the machine's clock is set. */
 export const timeOfDay: TimestampProvider = {
   now: () => present?.timeOfDay() ?? Date.now(),
 };
