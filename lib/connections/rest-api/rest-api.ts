@@ -33,7 +33,7 @@ import { Devices, noteMs } from './users/devices.ts';
 import { type Departure, Directory } from './users/directory.ts';
 import type { Principal } from './users/principal.ts';
 
-/** The settings of users and their rights. */
+/** The settings that define users and their rights. */
 const accountSettings = new Set<string>([
   'username',
   'password',
@@ -42,10 +42,10 @@ const accountSettings = new Set<string>([
   'anonymous',
 ] satisfies (keyof Settings)[]);
 
-/** Checks edited dashboards. Its thread ends when nobody edits. */
+/** Checks edited dashboards. The thread of the checker ends when nobody is editing. */
 const checker = new DashboardChecker();
 
-/** Creates the connection type, with the folder of the built console. */
+/** Creates the connection type, with the folder that contains the built console. */
 export function createRestApi(consoleFolder: string) {
   return defineGatewayType({
     type: 'rest-api',
@@ -91,7 +91,7 @@ export function createRestApi(consoleFolder: string) {
           follow(context.settings$, adopt),
           follow(state$, (event) => subscriber.next(event)),
         ];
-        sockets.reportStale(hub.parameters()); // parameters that were stale before the start
+        sockets.reportStale(hub.parameters()); // reports parameters that were stale before the start
         return () => {
           for (const one of following) one.unsubscribe();
           context.finish(stop());
@@ -100,7 +100,10 @@ export function createRestApi(consoleFolder: string) {
   });
 }
 
-/** Returns the settings that apply immediately: users and their rights. Clients with unchanged rights and credentials stay connected. */
+/**
+ * Returns the settings with all changes that take effect immediately: users and their rights; undefined if the hub was or becomes open.
+ * Clients with unchanged rights and credentials stay connected.
+ */
 function takesOver(before: Settings, after: Settings): Settings | undefined {
   if (isOpen(before) || isOpen(after)) return undefined;
   const kept = Object.entries(before).filter(([name]) => !accountSettings.has(name));
@@ -215,7 +218,7 @@ function createReception(
 
 /** Creates a function that names a principal and its address as the origin of changes. */
 function createOrigins(id: string): (principal: Principal, address: string) => Origin {
-  const prefix = `${id} `; // one for all clients
+  const prefix = `${id} `; // one object for all clients
   return ({ name }, address) => {
     const shown = shownAddress(address);
     return { kind: 'client', name: prefix + (name === '' ? shown : `${name} ${shown}`) };

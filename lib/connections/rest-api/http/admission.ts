@@ -1,4 +1,5 @@
-// The steps before each handler: the framing must be unambiguous, and the guard must admit the request. Answers all errors.
+// The steps before each handler: the framing must be unambiguous, and the guard must admit the request. Answers with an error if either
+// fails.
 
 import { HubError } from '../../../model/error.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
@@ -18,7 +19,7 @@ import type { Guard } from './guard/guard.ts';
 import type { Act, Purpose } from './guard/site-check.ts';
 import { keepBody, keepRequest } from './postponed-requests.ts';
 
-/** Answers the request of a principal, or keeps the response for later. It may throw a `HubError` before it returns. */
+/** Answers the request of a principal, or keeps the response for later. A handler may throw a `HubError` before returning. */
 export type Handler = (response: HttpResponse, request: HttpRequest, principal: Principal) => void;
 
 export interface AdmissionContext {
@@ -37,8 +38,8 @@ export class Admission {
   }
 
   /**
-   * Refuses a request that could be interpreted as two. It runs before a request is postponed, because a postponed request keeps each
-   * header only once.
+   * Refuses a request that could be interpreted as two requests; returns whether the request was refused. To be called before a request is
+   * postponed, because a postponed request keeps each header only once.
    */
   isRefused(response: HttpResponse, request: HttpRequest, act: Act): boolean {
     const ambiguity = ambiguityOf(request, act);
@@ -49,8 +50,8 @@ export class Admission {
   }
 
   /**
-   * Runs a handler if the guard admits the request, and answers the errors of both. A handshake beyond a limit also closes the connection;
-   * otherwise thousands of useless connections would remain open until they all time out together.
+   * Runs a handler if the guard admits the request, and answers any error from either. If a handshake exceeds a limit, the connection is
+   * also closed; otherwise thousands of useless connections would remain open until they all time out together.
    */
   answer(response: HttpResponse, request: HttpRequest, purpose: Purpose, handler: Handler, isHandshake = false): void {
     const { guard, openAnswer, hits } = this.#context;
@@ -74,7 +75,7 @@ export class Admission {
     this.#refuse(response, request, noRoomForBody(), false);
   }
 
-  /** Counts a request that the guard refuses for its address; returns the error to answer. */
+  /** Counts a request refused by the guard towards the client's network; returns the error to answer with. */
   #counted(error: unknown, purpose: Purpose, response: HttpResponse): unknown {
     if (purpose.isUnmetered) return error;
     try {
@@ -85,13 +86,13 @@ export class Admission {
     }
   }
 
-  /** Runs the handler. Errors: `too-many-requests`; those of the handler. */
+  /** Runs the handler. Errors: `too-many-requests`; any error from the handler. */
   #serve(response: HttpResponse, request: HttpRequest, principal: Principal, purpose: Purpose, handler: Handler): void {
     if (!purpose.isUnmetered) this.#context.rates.request?.(shareOf(principal, remoteAddressOf(response)));
     handler(response, request, principal);
   }
 
-  /** Answers after a password was compared. The body that arrives in the meantime is kept. */
+  /** Answers after a password comparison. The parts of the body that arrive in the meantime are kept. */
   #answerLater(
     response: HttpResponse,
     request: HttpRequest,
@@ -141,13 +142,13 @@ export class Admission {
   }
 }
 
-/** Whether a path is opened by people, whom the hub redirects to the sign-in page. */
+/** Returns whether a path is a page that people open; the hub redirects them to the sign-in page. */
 function isPage(path: string): boolean {
   return path === '/' || path === '/hub' || path === '/hub/';
 }
 
 // Two parsers may disagree about where an ambiguous request ends. A proxy and the hub behind it would then disagree on where the next
-// request begins and who sent it (RFC 9112 sections 6.3 and 11.2). So the hub refuses such requests.
+// request begins and who sent it (RFC 9112 sections 6.3 and 11.2). So the hub refuses ambiguous requests.
 
 const lengthHeader = encodeText('content-length');
 const codingHeader = encodeText('transfer-encoding');
@@ -159,7 +160,7 @@ let hosts = 0;
 let trailers = 0;
 let last = '';
 
-/** Counts the relevant headers. It runs for every header, so it compares lengths first. */
+/** Counts the relevant headers. Lengths are compared first, because this function runs for every header. */
 function count(name: string, value: string): void {
   if (name.length === 4) {
     if (name === 'host') hosts++;
@@ -176,8 +177,9 @@ function count(name: string, value: string): void {
 }
 
 /**
- * Describes the ambiguity in the length or host of a request, or after a body that is never read; undefined if there is none. Visiting all
- * headers takes a tenth of the time of an answer. So a request that only reads, and has no length, is not searched for a second length.
+ * Describes an ambiguity in the length or host of a request, or after a body that is never read; undefined if the request is unambiguous.
+ * Visiting all headers takes a tenth of the time that an answer takes, so a request that only reads and has no length is not searched for a
+ * second length.
  */
 function ambiguityOf(request: HttpRequest, act: Act): string | undefined {
   if (act === 'read' && request.getHeader(lengthHeader) === '' && request.getHeader(codingHeader) === '')
@@ -198,7 +200,7 @@ function ambiguityOf(request: HttpRequest, act: Act): string | undefined {
 
 /**
  * Answers 400 and closes the connection, in the next round of the event loop. While an answer is due, the library reads nothing more from
- * the connection, so it ignores the bytes after the request.
+ * the connection, so the bytes after the request are ignored.
  */
 function refuseAndClose(response: HttpResponse, request: HttpRequest, message: string): void {
   const asJson = wantsJsonErrors(request.getUrl(), acceptOf(request));

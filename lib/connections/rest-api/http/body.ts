@@ -13,7 +13,7 @@ import { hasRoomForBody, holdFor, noRoomForBody, noRoomMs, servedHits, serveFor 
 import type { Exchange } from './exchange.ts';
 import { copyOf } from './postponed-requests.ts';
 
-/** Returns the media type of a body in lower case; empty if its charset is not UTF-8. */
+/** Returns the media type of a body in lower case, or an empty string if the charset is not UTF-8. */
 export function bodyTypeOf(request: HttpRequest): string {
   const [type = '', ...parameters] = request
     .getHeader('content-type')
@@ -30,7 +30,7 @@ export function wrongBodyType(request: HttpRequest, expected: string): HubError 
   return new HubError('body-type', `Content-Type: expected ${expected} in UTF-8, got "${actual}"`);
 }
 
-/** The share to which reading a body is charged, and the queue of slices. */
+/** The share to which reading a body is charged, and the queue that assigns slices. */
 export interface Paced {
   readonly share: string;
   readonly queue: Pick<FairQueue, 'do' | 'add'>;
@@ -38,7 +38,7 @@ export interface Paced {
 
 /**
  * Reads a whole body and calls `done` once, unless the client has disconnected, with the text or an error: `body-too-large`, or
- * `bad-request` for invalid UTF-8. The work of `done` on a complete body takes a slice.
+ * `bad-request` for invalid UTF-8. For a complete body, `done` runs in a slice.
  */
 export function readBody(
   exchange: Exchange,
@@ -71,7 +71,7 @@ export function readBytes(
   let isWhole = false;
   let isWatched = false;
   let isRefused = false;
-  /** The bytes of a body that did not arrive in one piece. */
+  /** The account for the bytes of a body that does not arrive in one piece. */
   let account: Account | undefined;
   const watch = () => {
     isWatched = true;
@@ -113,7 +113,7 @@ export function readBytes(
     refuse();
     return;
   }
-  if (length === '') watch(); // after the headers of a chunked body, nothing may follow; otherwise a piece follows, possibly empty
+  if (length === '') watch(); // with a chunked body, nothing may follow the headers; otherwise a piece follows, possibly empty
   response.onData((chunk, isLast) => {
     if (isRefused) return;
     bodyBytes += chunk.byteLength;
@@ -129,7 +129,7 @@ export function readBytes(
     chunks.push(Buffer.from(copyOf(chunk)));
     isWhole = isLast;
     account?.add(chunk.byteLength);
-    // The library mistakes a trailer for a malformed request and ends the connection. Nothing may have been executed by then.
+    // The library mistakes a trailer for a malformed request and ends the connection. By then, nothing must have been executed.
     if (isLast && isChunked) setImmediate(finish);
     else if (isLast) finish();
     else if (!isWatched) {
@@ -152,14 +152,15 @@ function decodeText(body: Buffer): string | HubError {
   }
 }
 
-// Counts bodies that are not complete in time. uWebSockets.js cuts the connection without giving a reason, so the hub infers it from the
-// time.
+// Counts bodies that are not complete in time. uWebSockets.js cuts the connection without giving a reason, so the hub infers the reason
+// from the time.
 
-/** The library cuts connections after 8 to 12 s. A client that disconnects after this time was late, too. */
+/** The time after which a client that disconnects counts as late. The library cuts connections after 8 to 12 s. */
 const lateMs = limits.bodyMs.default - 3000;
 
 /**
- * Counts a client whose connection ends late while the hub waits for more of its body. To be called as soon as the headers have arrived.
+ * Counts a client whose connection ends late while the hub is waiting for the rest of the body. To be called as soon as the headers have
+ * arrived.
  */
 function countLateBody(exchange: Exchange, hits: LimitHits | undefined, isAwaited: () => boolean): void {
   const sinceMs = performance.now();

@@ -1,9 +1,9 @@
-// The name of a browser as people know it, from the text that browsers send about themselves.
+// The name of a browser as people know it, from the `User-Agent` header.
 
-/** The names are few, so all clients of a browser share one text. */
+/** The known names. There are few different names, so all clients with the same browser share one string. */
 const names = new Map<string, string>();
 
-/** Returns `Firefox on Linux`; empty for a program that is no browser. */
+/** Returns `Firefox on Linux`; returns an empty string for a program that is not a browser. */
 export function browserName(userAgent: string): string {
   const browser = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(userAgent)?.[1];
   if (browser === undefined) return '';

@@ -1,5 +1,5 @@
 // An exchange is an HTTP request that is answered later. In uWebSockets.js, a request is only valid during the call of its handler, so the
-// handler first reads all that it needs. Nothing is sent after the client has disconnected.
+// handler first reads everything needed later. Nothing is sent after the client has disconnected.
 
 import type { HubError } from '../../../model/error.ts';
 import { corkUpgrade } from '../../../net/late-upgrade.ts';
@@ -16,15 +16,18 @@ export interface Exchange {
   reply(send: (response: HttpResponse) => void): void;
   /** Answers a handshake, unless the client has disconnected. */
   upgrade(send: () => void): void;
-  /** Answers with an error. If an answer has begun, cuts the connection, so the client does not mistake a part for the whole. */
+  /**
+   * Answers with an error. If an answer has already begun, cuts the connection, so that the client does not mistake a partial answer for a
+   * complete one.
+   */
   fail(error: HubError, asJson: boolean): void;
   /** Sets the single function that runs when the client disconnects. */
   whenAborted(act: () => void): void;
-  /** Resolves when the client can take more or has disconnected. */
+  /** Resolves when the client can receive more data or has disconnected. */
   writable(): Promise<void>;
 }
 
-/** Cuts off an answer when its principal loses access; returns a function that stops this, for when the answer is complete. */
+/** Cuts off an answer if the principal loses access; returns a function that ends this once the answer is complete. */
 export function cutWith(principal: Principal, response: HttpResponse): () => void {
   return principal.onLeave(() => cut(response));
 }
@@ -48,7 +51,7 @@ export function keepResponse(response: HttpResponse): Exchange {
     serveFor(hits);
     return true;
   };
-  // Set only once, because the library would restore this handler in place of one that is set while it runs.
+  // Set only once: if another handler were set while this one is running, the library would restore this one afterwards.
   const listen = () =>
     response.onWritable(() => {
       wake?.();

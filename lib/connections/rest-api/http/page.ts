@@ -1,5 +1,6 @@
-// A page is a JSON answer. It is produced in slices that alternate with those of other clients, and sent with an ETag, or as fast as its
-// client reads if it is long. Only some pages that take several slices are in progress simultaneously, because their text waits in memory.
+// A page is a JSON answer. A page is produced in slices that alternate with the slices of other clients. It is sent with an ETag or, if it
+// is long, as fast as the client can read. Only a few pages that take several slices are in progress at the same time, because unsent JSON
+// is held in memory.
 
 import type { Account } from '../../../model/held-bytes.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
@@ -29,7 +30,7 @@ export class PlainText {
   }
 }
 
-/** A page that is a list with one item per line. An undefined item means that finding the next one takes a while. */
+/** A page that is a list with one item per line. An undefined item means that finding the next item takes a while. */
 export class Lines<Item> {
   readonly items: Iterable<Item | undefined>;
 
@@ -38,7 +39,7 @@ export class Lines<Item> {
   }
 }
 
-/** The content of a page: data, of which a list may be produced item by item, or its text. */
+/** The content of a page: data, in which a list may be produced item by item, or its finished text. */
 export type Page = object | JsonText | PlainText | Lines<unknown>;
 
 /** The request for a page. */
@@ -52,15 +53,18 @@ export interface PageRequest {
 /** Reads a page; returns a promise if the data arrives later. */
 export type ReadPage = (request: PageRequest) => Page | Promise<Page>;
 
-/** The number of characters that are produced before any of the page is sent. A longer page has no ETag. */
+/** The number of characters that are produced before any part of the page is sent. A longer page has no ETag. */
 const mostWithTag = 1024 * 1024;
 const chunkLength = 16 * 1024;
-/** Maximum number of pages with several slices in progress. One user or network may use at most half of the free ones. */
+/** The maximum number of pages in progress that take several slices. One user or network may use at most half of the free slots. */
 const mostInProgress = 16;
 /** The number of characters after which the clock is checked. */
 const lookEvery = 4096;
 
-/** Answers with JSON, or 304; immediately if the page is short, unless others have used up the time in this round. */
+/**
+ * Creates a handler that answers with JSON, or with 304. A short page is answered immediately, unless other clients have used up the time
+ * in this round.
+ */
 export function servePage(read: ReadPage, queue: FairQueue, log: Log): Handler {
   return (response, request, principal) => queue.do(new PageAnswer(read, queue, log, response, request, principal));
 }
@@ -77,12 +81,12 @@ class PageAnswer implements Task {
   readonly #exchange: Exchange;
   #page: Page | undefined = undefined;
   #pieces: Iterator<string> | undefined = undefined;
-  /** The text that was produced but not sent yet. */
+  /** The characters that have been produced but not sent yet. */
   #text = '';
   #hasBegun = false;
   #isWaiting = false;
   #isInProgress = false;
-  /** The length of text that was produced but not read. */
+  /** The account for the characters that have been produced but not read yet. */
   #account: Account | undefined = undefined;
 
   constructor(
@@ -173,7 +177,7 @@ class PageAnswer implements Task {
     }
   }
 
-  /** Releases the memory and the slot of the page. */
+  /** Releases the page's memory and slot. */
   #release(): void {
     this.#account?.set(0);
     if (!this.#isInProgress) return;
@@ -195,14 +199,14 @@ class PageAnswer implements Task {
     return false;
   }
 
-  /** Sends a complete page. Errors: `precondition-failed`. */
+  /** Answers with a complete page. Errors: `precondition-failed`. */
   #reply(text: JsonText): false {
     const made = jsonAnswerOf(text, this.#preconditions);
     this.#exchange.reply((response) => replyJson(response, made));
     return false;
   }
 
-  /** Sends the text produced so far; returns whether the client can take more immediately. */
+  /** Sends everything produced so far; returns whether the client can immediately receive more. */
   #write(): boolean {
     let isTaken = true;
     if (!this.#hasBegun) this.#release();
@@ -219,7 +223,7 @@ class PageAnswer implements Task {
   }
 }
 
-/** The pages in progress, and those that wait until there are fewer. */
+/** The pages in progress, and the pages that wait for a free slot. */
 class PagesInProgress {
   readonly #counts = new Map<string, number>();
   readonly #waiting = new Map<string, (() => void)[]>();
@@ -242,19 +246,19 @@ class PagesInProgress {
     this.goOn();
   }
 
-  /** Lets a waiting page continue, if permitted. That page calls this again when it is complete or has begun. */
+  /** Lets a waiting page continue, if permitted. The page calls this method again when it is complete or has begun. */
   goOn(): void {
     for (const [share, all] of this.#waiting) {
       if (!this.mayBegin(share)) continue;
       this.#waiting.delete(share);
       const next = all.shift()!;
-      if (all.length > 0) this.#waiting.set(share, all); // behind the others
+      if (all.length > 0) this.#waiting.set(share, all); // to the end of the queue
       next();
       return;
     }
   }
 
-  /** Calls back when a page of the share may begin. */
+  /** Calls `goOn` when a page of the share may begin. */
   wait(share: string, goOn: () => void): void {
     const all = this.#waiting.get(share);
     if (all === undefined) this.#waiting.set(share, [goOn]);
@@ -269,9 +273,10 @@ function replyText(response: HttpResponse, { type, text }: PlainText): void {
   send(response, text);
 }
 
-// For a hundred thousand items, JSON.stringify takes longer than others may have to wait. So each item of a list is encoded separately.
+// For a hundred thousand items, JSON.stringify takes longer than other clients may have to wait, so each item in a list is encoded
+// separately.
 
-/** Yields the JSON of plain data. An iterable is a list, whose items are read as needed. */
+/** Yields the JSON of plain data. An iterable is encoded as a list, whose items are read as needed. */
 export function* jsonPieces(data: unknown): Generator<string, void, void> {
   if (isList(data)) {
     let separator = '[';

@@ -1,6 +1,6 @@
-// Postpones requests that arrive late in a long round of the event loop: they are answered when it is their network's turn. The server cuts
-// a connection that sends another request in the meantime, so a client that pipelines endlessly loses its connection. Some requests extend
-// the round, so a client that waits for answers does not lose its connection.
+// Postpones requests that arrive late in a long round of the event loop: they are answered when it is their network's turn. If another
+// request arrives on a connection in the meantime, the server cuts the connection, so a client that pipelines endlessly loses its
+// connection. A client that waits for answers does not lose its connection, because some requests extend the round.
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
 import { limits } from '../limits/client-limits.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
@@ -12,17 +12,23 @@ import { remoteAddressOf } from '../proxies/trusted-proxies.ts';
 import { hasRoomForBody, holdFor, noRoomMs } from './answer/send.ts';
 
 /**
- * The time that the hub spends on immediate answers after a round has become long, so that a client that pipelines few requests is not
- * cut off. Spent time is restored slowly. Otherwise a client that pipelines endlessly, and reconnects after it was cut off, would prolong
- * every round by this time.
+ * The additional time for immediate answers after a round has become long, so that a client that pipelines only a few requests is not cut
+ * off. Spent time is restored slowly; otherwise a client that pipelines endlessly, and reconnects after being cut off, would prolong every
+ * round by this time.
  */
 const longerMs = 75;
 const regainedMsPerSecond = 8;
-/** The part of this time for one round: otherwise clients that start to pipeline at the same time would use all of it in a single round. */
+/**
+ * The maximum additional time in one round, because clients that start to pipeline at the same time would otherwise use all of the time in
+ * a single round.
+ */
 const longerMsOfRound = 25;
 /** The key of the only bucket. */
 const everybody = '';
-/** In a longer round, many answers probably go to the same connection, rather than one to each of many. */
+/**
+ * The duration above which a round is long. In a longer round, many answers probably go to the same connection, rather than one answer to
+ * each of many connections.
+ */
 const longMs = 2;
 /** The cost of a request, in bytes of messages. */
 const requestWork = 1024;
@@ -33,7 +39,9 @@ export class PostponedRequests {
   readonly #queue: FairQueue;
   readonly #hits: LimitHits;
   readonly #longer = new TokenBuckets(longerMs, regainedMsPerSecond);
-  /** The time for which the round with the number `#allowedRound` may last, without the extra time that has not been used yet. */
+  /**
+   * The time for which the round with the number `#allowedRound` may last, including only the additional time that has already been used.
+   */
   #allowedMs = atOnceMs;
   #allowedRound = 0;
 
@@ -43,7 +51,7 @@ export class PostponedRequests {
     this.#hits = hits;
   }
 
-  /** Whether a request may be answered immediately. */
+  /** Returns whether a request may be answered immediately. */
   hasTime(): boolean {
     if (this.#round.hasTime(requestWork, atOnceMs)) return true;
     const { number, workedMs, publishingMs } = this.#round;
@@ -57,12 +65,12 @@ export class PostponedRequests {
     return this.#allowedMs < atOnceMs + longerMsOfRound && this.#longer.left(everybody) > 0;
   }
 
-  /** Whether requests of this round are probably pipelined. */
+  /** Whether requests in this round are probably pipelined. */
   get isRoundLong(): boolean {
     return this.#round.spentMs > longMs;
   }
 
-  /** Keeps a request and answers it later, or calls `refuse` if there is no space for its body. */
+  /** Keeps a request and answers it later; calls `refuse` if there is no space for the body. */
   put(
     response: HttpResponse,
     request: HttpRequest,
@@ -98,16 +106,16 @@ export class PostponedRequests {
 
 // Keeps a request that is answered later: its headers, and the parts of its body that arrive in the meantime.
 
-/** Maximum number of bytes of a body that are kept: more than any request may have. */
+/** The maximum number of bytes kept of one body, which is more than any request may have. */
 const maxKeptBytes = 2 * limits.bodyBytes.default;
 
 /** Copies the data that is valid only during the call of a handler. */
 export function keepRequest(request: HttpRequest): HttpRequest {
   const all: [name: string, value: string][] = [];
   request.forEach((name, value) => void all.push([name, value]));
-  const headers = new Map(all.toReversed()); // of several headers with the same name, the server also returns the first one
+  const headers = new Map(all.toReversed()); // of several headers with the same name, the server also returns the first
   const caseSensitiveMethod = request.getCaseSensitiveMethod();
-  const method = request.getMethod(); // the server converts it to lower case in place
+  const method = request.getMethod(); // the server converts the method to lower case in place
   const url = request.getUrl();
   const query = request.getQuery();
   return {
@@ -126,12 +134,12 @@ function textOf(name: ArrayBuffer): string {
   return Buffer.from(name).toString('latin1');
 }
 
-/** The chunks that remain valid, because they are copies. */
+/** The chunks that remain valid because they are copies. */
 const copies = new WeakSet<ArrayBuffer>();
 
 /**
- * Copies a chunk that is valid only during the call; a chunk that already is a copy is returned unchanged. Filling it with zeros first
- * would take as long as copying.
+ * Copies a chunk that is valid only during the call; a chunk that is already a copy is returned unchanged. The new buffer is not zeroed
+ * first, because that would take as long as copying.
  */
 export function copyOf(chunk: ArrayBuffer): ArrayBuffer {
   if (copies.has(chunk)) return chunk;
@@ -143,8 +151,8 @@ export function copyOf(chunk: ArrayBuffer): ArrayBuffer {
 type Reader = Parameters<HttpResponse['onData']>[0];
 
 /**
- * Keeps the parts of a body for a reader that registers later; returns a function that stops this, also to be called when the client has
- * disconnected.
+ * Keeps the parts of a body for a reader that registers later. Returns a function that ends this, which must also be called when the client
+ * has disconnected.
  */
 export function keepBody(response: HttpResponse): () => void {
   const kept: ArrayBuffer[] = [];

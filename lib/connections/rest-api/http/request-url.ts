@@ -15,24 +15,26 @@ export function decodePath(path: string): string {
   }
 }
 
-/** Where the name of a flow file follows. */
+/** The prefix of a path that ends with the name of a flow file. */
 const source = '/hub/source/';
 
-/** Returns a path as people read it in a message: decoded if possible, and of the text of a flow file its name alone. */
+/**
+ * Returns a path in the form shown to people in messages: decoded if possible; for the source of a flow file, only the name of the file.
+ */
 export function shownPath(url: string): string {
   let path = url;
   try {
     path = decodePath(url);
-  } catch {} // shown as it came
+  } catch {} // shown as received
   path = printable(path);
   return path.startsWith(source) ? path.slice(source.length) : path;
 }
 
-// Query parameters that are times or counts.
+// Parses query parameters that are times or counts.
 
 /**
- * Parses the parameter `name` of a query as milliseconds since 1970: `2026-11-22T03:00Z`, `1795316400000`, or before now, `-1h`, `-1y`.
- * Without a zone, the time is local to the hub. Errors: `bad-request`.
+ * Parses the parameter `name` of a query as milliseconds since 1970: `2026-11-22T03:00Z`, `1795316400000`, or relative to now, `-1h`,
+ * `-1y`. Without a zone, the time is in the hub's time zone. Errors: `bad-request`.
  */
 export function readMoment(name: string, text: string, now: number): number {
   const timeMs = readText(text, now);

@@ -1,4 +1,4 @@
-// Routes, and the rules for all of them: HEAD gets no body, other methods get 405, and requests wait while the hub is busy.
+// Routes, and the rules for all of them: HEAD gets no body, other methods are answered with 405, and requests wait while the hub is busy.
 import { METHODS } from 'node:http';
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../../../net/uws.ts';
@@ -13,7 +13,7 @@ import { endWithLength, replyError } from './answer/reply.ts';
 import type { Act, Purpose } from './guard/site-check.ts';
 import type { PostponedRequests } from './postponed-requests.ts';
 
-/** The handlers of a path and, if it ends with `/*`, of all paths below it. Where GET only reads, HEAD is answered as well. */
+/** The handlers for a path and, if the path ends with `/*`, for all paths below it. Where GET only reads, HEAD is supported as well. */
 export interface Route {
   readonly path: string;
   readonly get?: Served;
@@ -23,17 +23,17 @@ export interface Route {
 /** The handler of a method. */
 interface Served {
   readonly handler: Handler;
-  /** The right that a client needs. `entry`: the answer contains only what the principal may see. */
+  /** The right that a client needs. `entry` means that the answer contains only what the principal may see. */
   readonly need: Need;
-  /** true: GET has an effect, so pages of other sites are refused. */
+  /** If true, GET has an effect, so requests from pages of other sites are refused. */
   readonly writes?: boolean | undefined;
-  /** true: the request does not count towards `requestsPerUser`. */
+  /** If true, the request does not count towards `requestsPerUser`. */
   readonly isUnmetered?: boolean | undefined;
 }
 
 export interface Router {
   add(route: Route): void;
-  /** Runs the handler of a handshake if the guard admits the request, and answers the errors of both. */
+  /** Runs the handler of a handshake if the guard admits the request, and answers any error from either. */
   admit(response: HttpResponse, request: HttpRequest, purpose: Purpose, handler: Handler): void;
 }
 
@@ -42,7 +42,7 @@ export function methodsOf({ get, post }: Pick<Route, 'get' | 'post'>): string[] 
   return [...(get ? ['GET'] : []), ...(get && !get.writes ? ['HEAD'] : []), ...(post ? ['POST'] : [])];
 }
 
-/** A handler in the form called by the library. */
+/** A handler in the form that the library calls. */
 type PlainHandler = (response: HttpResponse, request: HttpRequest) => void;
 
 interface RouterContext extends AdmissionContext {
@@ -63,7 +63,8 @@ export function createRouter({ app, postponed, proxies, ...context }: RouterCont
       if (wantsClose(request)) response.closes = true;
       if (admission.isRefused(response, request, purpose.act)) return;
       if (postponed.hasTime()) {
-        // For each read, the library gathers 16 KB of answers. After that it sends every piece to the system separately.
+        // For each read from a socket, the library gathers 16 KB of answers; beyond that, every piece is passed to the operating system
+        // separately.
         if (postponed.isRoundLong) response.cork(() => admission.answer(response, request, purpose, handler));
         else admission.answer(response, request, purpose, handler);
       } else {
@@ -103,15 +104,15 @@ export function createRouter({ app, postponed, proxies, ...context }: RouterCont
 const nothing = () => {};
 
 /**
- * Keeps the process alive when the library drops a body, as `end` does within a cork if the connection currently accepts no data. When the
- * handler returns, the library would find an unanswered request and end the process. With this listener, it cuts the connection after 10 s
- * or with the next request.
+ * Keeps the process alive when the library drops a body, which happens when `end` is called within a cork while the connection accepts no
+ * data. Without a listener, the library would find an unanswered request when the handler returns, and end the process. With this listener,
+ * the library cuts the connection after 10 s or with the next request.
  */
 function outliveDroppedBody(response: HttpResponse): void {
   response.onAborted(nothing);
 }
 
-/** Sends no body, but its length if it is complete (RFC 9110 section 9.3.2). */
+/** Wraps a handler so that no body is sent, but the length of the body if it is complete (RFC 9110 section 9.3.2). */
 function withoutBody(handler: PlainHandler): PlainHandler {
   return (response, request) => {
     let isStreamed = false;
@@ -136,14 +137,16 @@ function withBody(handler: PlainHandler): PlainHandler {
   };
 }
 
-/** Whether the connection ends with the answer. The library itself recognizes `Connection: close`, but not as one of several values. */
+/**
+ * Returns whether the connection ends after the answer. The library itself recognizes `Connection: close`, but not among several values.
+ */
 function wantsClose(request: HttpRequest): boolean {
   const first = request.getHeader('connection');
   if (first === '' || first === 'keep-alive' || first === 'close') return false;
   return lists(joinedHeaders(request, 'connection')[0]!, 'close');
 }
 
-/** The methods of RFC 9110 and other registered ones. */
+/** The methods in RFC 9110 and other registered methods. */
 const knownMethods = new Set(METHODS);
 
 function refuseMethod(allowed: string): Handler {
@@ -157,8 +160,8 @@ function refuseMethod(allowed: string): Handler {
   };
 }
 
-// The answer to a preflight: browsers ask before a page of allowedOrigins may send requests that forms cannot (Fetch, "CORS-preflight
-// request").
+// The answer to a preflight: browsers ask before a page from allowedOrigins may send requests that forms cannot send (Fetch,
+// "CORS-preflight request").
 
 const maxAgeSeconds = 600;
 const requestHeaders = 'Authorization, Content-Type, If-Modified-Since, If-None-Match, If-Range, Range, traceparent';

@@ -1,4 +1,4 @@
-// Sends a long body part by part, as fast as the client reads, in slices. No part is copied into the server.
+// Sends a long body in parts, as fast as the client can read, in slices. No part is copied into the server.
 
 import type { Account } from '../../../model/held-bytes.ts';
 import type { Task } from '../pacing/fair-queue.ts';
@@ -7,13 +7,14 @@ import type { Paced } from './body.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
- * Returns the part of a body that begins after `sentBytes`, which must not be empty; undefined if it is missing, and the connection is cut.
+ * Returns the part of a body that begins after `sentBytes`, which must not be empty; undefined if the part is missing, in which case the
+ * connection is cut.
  */
 export type NextPart = (sentBytes: number) => Uint8Array | undefined | Promise<Uint8Array | undefined>;
 
 export interface LongBody {
   readonly totalBytes: number;
-  /** The length of the body that is held for this client until it is sent. */
+  /** The number of bytes that the hub holds for this client until the body is sent. */
   readonly heldBytes: number;
   readonly next: NextPart;
 }
@@ -24,7 +25,7 @@ export interface LongBody {
 export function sendParts(exchange: Exchange, { queue, share }: Paced, body: LongBody): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const parts = new Parts(exchange, { queue, share }, body, { resolve, reject });
-  queue.add(parts); // not immediately: the order of answers must not depend on how fast the client reads
+  queue.add(parts); // not done immediately, because the order of answers must not depend on how fast the client reads
   return promise;
 }
 
@@ -76,7 +77,7 @@ class Parts implements Task {
     }
   }
 
-  /** Sends as much of a part as the client takes; returns whether there is more to do immediately. */
+  /** Sends as much of a part as the client accepts; returns whether more can be done immediately. */
   #step(): boolean {
     if (this.#exchange.isAborted || this.#sent >= this.#body.totalBytes) {
       this.#settle.resolve();

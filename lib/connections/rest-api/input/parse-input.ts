@@ -1,10 +1,10 @@
-// Checks input of clients against a schema.
+// Checks clients' input against a schema.
 import { z } from 'zod';
 import { describe, HubError, messageOf } from '../../../model/error.ts';
 import type { HttpRequest } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
 
-/** Parses the message of a client by its schema. Errors: `bad-request` with the first error. */
+/** Parses a client's message according to a schema. Errors: `bad-request` with the first error. */
 export function parse<Schema extends z.ZodType>(shape: Schema, message: unknown): z.output<Schema> {
   const result = shape.safeParse(message, { reportInput: true });
   if (result.success) return result.data;
@@ -20,7 +20,10 @@ export function parse<Schema extends z.ZodType>(shape: Schema, message: unknown)
   throw new HubError('bad-request', path === '' ? expected : `${path}: ${expected}`);
 }
 
-/** Parses a query: the first text of a name, or all texts of a list. Ignores names that are not in the shape. Errors: `bad-request`. */
+/**
+ * Parses a query. A repeated name yields the first value or, if the shape expects a list, all values. Names that are not in the shape are
+ * ignored. Errors: `bad-request`.
+ */
 export function readQuery<Query extends z.ZodObject>(shape: Query, query: URLSearchParams): z.output<Query> {
   const given = Object.entries(shape.shape)
     .filter(([name]) => query.has(name))
@@ -43,11 +46,11 @@ function inputOf(shape: z.core.$ZodType, texts: readonly string[]): unknown {
 /** The error of a write that may or may not have taken effect, because another hub may have taken over in the meantime. */
 export const unconfirmed = 'not confirmed, another hub may run the connection by now; the write may have taken effect';
 
-// Every error passes through here before it is sent to a client. Clients see their own errors; of faults in the hub, they only see that
-// there was one.
+// Every error passes through here before it is sent to a client. Clients see errors that they caused; of a fault in the hub, they only
+// learn that it occurred.
 
 /**
- * Returns an error of the catalogue. Any other error is a fault of the hub: its reason is logged, and the client is referred to the log.
+ * Returns an error from the catalogue. Any other error is a fault of the hub: its reason is logged, and the client is referred to the log.
  */
 export function asHubError(error: unknown, log: Log): HubError {
   if (error instanceof HubError) return error;
@@ -55,14 +58,14 @@ export function asHubError(error: unknown, log: Log): HubError {
   return new HubError('internal', 'the request failed; see the log of the hub for the reason', { cause: error });
 }
 
-// A list header may span several lines (RFC 9110 section 5.3). The library returns only the first.
+// A list header may span several lines (RFC 9110 section 5.3). The library returns only the first line.
 
-/** Whether a list of words, such as `keep-alive, Upgrade`, contains a word, ignoring case. `word` is in lower case. */
+/** Returns whether a list of words, such as `keep-alive, Upgrade`, contains a word, ignoring case. `word` must be in lower case. */
 export function lists(list: string, word: string): boolean {
   return list.split(',').some((item) => item.trim().toLowerCase() === word);
 }
 
-/** Returns all lines of each header, joined by commas; empty if there are none. Visits every header of the request. */
+/** Returns all lines of each header, joined by commas; the string is empty if the header is missing. Visits every header of the request. */
 export function joinedHeaders(request: HttpRequest, ...names: readonly string[]): string[] {
   const joined = names.map(() => '');
   request.forEach((name, value) => {

@@ -16,15 +16,15 @@ import { closeCodes } from '../../../wire/protocol.ts';
 export interface Limit {
   readonly default: number;
   readonly unit: string;
-  /** The range of its setting in `limits`; a name: a setting of the connection; fixed: there is no setting. */
+  /** The range of the setting in `limits`, or the name of a setting of the connection; `fixed` means that there is no setting. */
   readonly setting: 'fixed' | 'maxClients' | 'stallTimeout' | readonly [least: number, most: number];
   /** The bounded quantity. */
   readonly about: string;
   /** The consequence for a client beyond the limit. */
   readonly answer: string;
-  /** true: the client is disconnected or not admitted; false if it gets an answer and stays connected. */
+  /** True if the client is disconnected or not admitted, false if the client gets an answer and stays connected. */
   readonly isFatal: boolean;
-  /** false: the hub cannot see such clients, so it counts none. */
+  /** False if the hub cannot see clients that exceed the limit, and therefore counts no hits. */
   readonly isSeen?: false;
 }
 
@@ -32,12 +32,13 @@ export interface Limit {
 export const wrongInARow = 20;
 
 /**
- * The bounds of `backlogBytes` while a round of the event loop has lasted for `lateMs`: the maximum number of messages of a client that
- * wait, and their size, because storing both costs time. All clients together may exceed this by `graceMessages`, some of which are
- * restored each second. After the machine was suspended, everything that clients sent in the meantime arrives together, so `stillMessages`
- * may wait, as many as a fast client sends in a second. A long message counts once per KiB. If more than `floods` clients of a user or
- * network were closed recently, or at least one while more than `floodsOfAll` were closed in total, the hub closes further clients that are
- * more than `floodBytes` ahead once the round has lasted for `floodLateMs`: with so many floods, 64 KiB of each would take long.
+ * The bounds of `backlogBytes` while a round of the event loop has lasted for `lateMs`: the maximum number of waiting messages from one
+ * client, and their total size, because storing messages costs time per message and per byte. All clients together may exceed this by
+ * `graceMessages`, some of which are restored each second. After the machine was suspended, everything that clients sent in the meantime
+ * arrives together, so `stillMessages` may wait, as many as a fast client sends in a second. A long message counts once per KiB. If more
+ * than `floods` clients of a user or network were closed recently, or at least one while more than `floodsOfAll` were closed in total, the
+ * hub closes further clients that are more than `floodBytes` ahead once the round has lasted for `floodLateMs`: with so many floods, 64 KiB
+ * of each would take long.
  */
 export const lateBacklog = {
   lateMs: 10,
@@ -53,10 +54,10 @@ export const lateBacklog = {
   floodsOfAll: 32,
   floodsOfAllPerSecond: 8,
 };
-/** Beyond this total of all backlogs, the hub closes any client with more than the least backlog. */
+/** The maximum size of all backlogs together. Beyond this size, the hub closes any client with more than the smallest backlog. */
 export const backlogBytesOfAll = 64 * 1024 * 1024;
 
-/** The owner of a share without a user. */
+/** The suffix of descriptions of limits per user, for clients without a user. */
 const orAddress = ', or of one address without a user';
 
 /** All limits by name. */
@@ -445,7 +446,7 @@ export type LimitName = keyof typeof limits;
 /** All limits by name, in the order of the table. */
 export const limitTable = Object.entries(limits) as readonly (readonly [LimitName, Limit])[];
 
-/** Returns the metric that counts the hits of a limit: `patchbay_limit_hits_total{limit="bodyBytes"}`. */
+/** Returns the metric that counts the hits for a limit: `patchbay_limit_hits_total{limit="bodyBytes"}`. */
 export function metricOf(limit: LimitName): string {
   return `patchbay_limit_hits_total{limit="${limit}"}`;
 }

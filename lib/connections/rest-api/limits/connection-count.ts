@@ -1,5 +1,5 @@
-// Counts the connections of clients, HTTP and WebSocket. Beyond the limit, a new one is closed immediately. Each REST API has its own
-// limit; all those of the process together are limited by the number of descriptors.
+// Counts the connections of clients, HTTP and WebSocket. Beyond the limit, a new connection is closed immediately. Each REST API has its
+// own limit; all REST APIs in the process together are limited by the number of descriptors.
 import { descriptorLimit, openDescriptors, peersOf } from '../../../net/linux-sockets.ts';
 import type { TemplatedApp } from '../../../net/uws.ts';
 import { peerOf, type TrustedProxies } from '../proxies/trusted-proxies.ts';
@@ -9,13 +9,13 @@ import { NetworkCounts } from './network.ts';
 let openOfAll = 0;
 
 interface ConnectionCount {
-  /** Called by an app when a connection has opened (1) or closed (-1), but not for the end of a WebSocket. */
+  /** Called by an app when a connection has opened (1) or closed (-1), but not when a WebSocket has closed. */
   readonly filter: Parameters<TemplatedApp['filter']>[0];
   /** Counts a connection that has become a WebSocket (1), or a WebSocket that has closed (-1). */
   readonly countSocket: (step: 1 | -1) => void;
 }
 
-/** Creates the count of a REST API. */
+/** Creates the connection count for a REST API. */
 export function createConnectionCount(
   { connections, connectionsPerAddress }: { readonly connections: number; readonly connectionsPerAddress: number },
   hits: LimitHits,
@@ -35,13 +35,13 @@ export function createConnectionCount(
     filter(response, step) {
       count(Number(step));
       if (Number(step) < 0) return;
-      const client = peerOf(response); // no request has arrived yet that shows more
+      const client = peerOf(response); // no request that reveals more has arrived yet
       const isTooMany = open > most || openOfAll > mostOfAll;
       const mayConnect = () => proxies.has(client) || census.mayConnect(client, open);
       const exceeded = isTooMany ? 'connections' : mayConnect() ? undefined : 'connectionsPerAddress';
       if (exceeded === undefined) return;
       hits.add(exceeded, client);
-      response.close(); // the app then reports that it has closed
+      response.close(); // the app then reports that the connection has closed
     },
     countSocket(step) {
       if (step < 0) count(-1);
@@ -49,23 +49,24 @@ export function createConnectionCount(
   };
 }
 
-// Whether an address has too many connections. uWebSockets.js does not report the address of a closed connection, so all opened connections
-// count until the system lists the open ones. This takes about 30 ms, so the hub does it only when it matters, at most once per second.
+// Decides whether an address has too many connections. uWebSockets.js does not report the address of a closed connection, so all opened
+// connections count until the operating system lists the connections that are still open. Listing takes about 30 ms, so the hub requests a
+// list only when it matters, at most once per second.
 
 const everyMs = 1000;
-/** After this many connections, the hub requests the list in any case, to forget closed ones. */
+/** The number of new connections after which the hub requests the list in any case, to forget closed connections. */
 const manyConnected = 1000;
 
 class AddressCensus {
   readonly #most: number;
   readonly #portOf: () => number;
-  /** An upper bound for each address. */
+  /** An upper bound on the number of connections of each address. */
   #atMost = new NetworkCounts();
-  /** The connections opened since the last list was requested. */
+  /** The connections opened since the list was last requested. */
   #since = new NetworkCounts();
   #connected = 0;
   #askedAtMs = Number.NEGATIVE_INFINITY;
-  /** true: the system cannot list connections, so no client is refused. */
+  /** If true, the operating system cannot list connections, so no client is refused. */
   #isBlind = false;
 
   constructor(most: number, portOf: () => number) {
@@ -73,7 +74,10 @@ class AddressCensus {
     this.#portOf = portOf;
   }
 
-  /** Counts a new connection, one of `open`, unless its address may not have another one; returns whether it may. */
+  /**
+   * Counts a new connection, unless its address has too many connections; returns whether the connection may stay. `open` is the number of
+   * open connections, including the new one.
+   */
   mayConnect(address: string, open: number): boolean {
     if (this.#isBlind) return true;
     const isFull = open > this.#most;
@@ -100,7 +104,9 @@ class AddressCensus {
     );
   }
 
-  /** The list may or may not contain connections opened in the meantime, so both bounds apply. */
+  /**
+   * Handles a list of open connections. The list may or may not contain connections opened since it was requested, so both bounds apply.
+   */
   #listen(peers: ReadonlyMap<string, number>): void {
     const answer = new NetworkCounts();
     for (const [address, count] of peers) answer.add(address, count);
@@ -109,17 +115,17 @@ class AddressCensus {
 }
 
 // Each connection costs a descriptor, and so does each long file that is being sent. Three quarters of the descriptors that are free at the
-// start are for connections and an eighth is for files; the rest stays free for everything else.
+// start are for connections and an eighth is for files; the other descriptors stay free for everything else.
 
-/** The share of free descriptors for connections. */
+/** The share of the free descriptors that connections may use. */
 const share = 0.75;
-/** The share of the rest for files being sent. */
+/** The share of the remaining descriptors that files being sent may use. */
 const fileShare = 0.5;
 
 let free: number | undefined;
 let openFiles = 0;
 
-/** Returns how many descriptors were free when the first REST API started; infinite if the system does not limit them. */
+/** Returns how many descriptors were free when the first REST API started; infinite if the operating system does not limit them. */
 function freeDescriptors(): number {
   free ??= Math.max(8, descriptorLimit() - openDescriptors());
   return free;
@@ -130,7 +136,10 @@ function maxConnections(): number {
   return Math.floor(freeDescriptors() * share);
 }
 
-/** Reserves a descriptor for a file that is sent as slowly as its client reads; false if too many are reserved. */
+/**
+ * Reserves a descriptor for a file that may be sent slowly, because its client may read slowly; returns false if too many descriptors are
+ * reserved.
+ */
 export function takeFile(): boolean {
   if (openFiles >= freeDescriptors() * (1 - share) * fileShare) return false;
   openFiles++;

@@ -1,5 +1,5 @@
-// A hit is one event in which a client exceeds a limit. Each hit is counted and logged. The log gate admits each client and limit once per
-// second, and at most a hundred of them in total.
+// A hit is one event in which a client exceeds a limit. Each hit is counted and logged. The log gate admits one entry per second for each
+// client and limit, and at most a hundred entries per second in total.
 
 import { type ErrorCode, HubError } from '../../../model/error.ts';
 import type { Log } from '../../connection.ts';
@@ -7,15 +7,15 @@ import { shownAddress } from '../proxies/ip-address.ts';
 import { type Limit, type LimitName, limits, limitTable } from './client-limits.ts';
 
 export interface LimitHits {
-  /** The hits per limit, for limits whose hits the hub can see. */
+  /** The number of hits per limit, for limits whose hits the hub can see. */
   readonly counts: Readonly<Partial<Record<LimitName, number>>>;
   /** Counts a hit of a client, identified by its address. */
   add(limit: LimitName, address: string): void;
-  /** Counts a hit if an error comes from a limit. */
+  /** Counts a hit if an error was caused by a limit. */
   addError(error: unknown, client: string): void;
 }
 
-/** Creates the counts of a connection. */
+/** Creates the hit counts for a connection. */
 export function createLimitHits(log: Log): LimitHits {
   const seen = limitTable.filter(([, { isSeen }]) => isSeen !== false);
   const counts = Object.fromEntries(seen.map(([name]) => [name, 0])) as Record<LimitName, number>;
@@ -40,7 +40,7 @@ export function createLimitHits(log: Log): LimitHits {
 /** Reports to a client that it has exceeded a limit. */
 export class LimitError extends HubError {
   readonly limit: LimitName;
-  /** The time for which the client has to wait, in seconds; undefined means the default of the error code. */
+  /** The time for which the client has to wait, in seconds; undefined means the default for the error code. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(limit: LimitName, code: ErrorCode, message: string, retryAfterSeconds?: number) {

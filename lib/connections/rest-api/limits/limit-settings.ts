@@ -1,4 +1,4 @@
-// The setting `limits` of a REST API connection: one number for each limit with a setting.
+// The setting `limits` of a REST API connection: one number for each configurable limit.
 
 import { z } from 'zod';
 import { integerSetting } from '../../setting.ts';
@@ -9,7 +9,7 @@ type SettableLimit = {
   [Name in LimitName]: (typeof limits)[Name]['setting'] extends string ? never : Name;
 }[LimitName];
 
-/** The values of the setting, limit by limit. */
+/** The values of the setting, by limit. */
 export type Limits = z.output<typeof limitSettings>;
 
 /** The schema of the setting. */

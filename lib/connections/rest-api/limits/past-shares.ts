@@ -1,9 +1,10 @@
-// The cost of queries about the past while they wait and while their answers are read, per user, or per address without a user.
+// The cost of queries about the past while they are waiting and while their answers are being read, per user, or per address without a
+// user.
 
 import { limits } from './client-limits.ts';
 import { LimitError } from './limit-hits.ts';
 
-/** The bound for all together, as a multiple of the bound for one. */
+/** The bound for all owners together, as a multiple of the bound for one owner. */
 const together = 4;
 
 interface Share {
@@ -12,11 +13,11 @@ interface Share {
 }
 
 export class PastShares {
-  /** At most as many as there are connections. */
+  /** The shares by owner; at most as many as there are connections. */
   readonly #shares = new Map<string, Share>();
   #bytes = 0;
 
-  /** Admits a query; returns a function that ends it. Errors: `unavailable`. */
+  /** Admits a query; returns a function that ends the query. Errors: `unavailable`. */
   enter(owner: string): () => void {
     const share = this.#shares.get(owner) ?? { questions: 0, bytes: 0 };
     if (share.questions >= limits.pastQuestions.default)
@@ -36,7 +37,7 @@ export class PastShares {
     };
   }
 
-  /** Counts an answer to an admitted query; returns a function that stops this. */
+  /** Counts an answer to an admitted query; returns a function that stops counting the answer. */
   hold(owner: string, bytes: number): () => void {
     const share = this.#shares.get(owner)!;
     share.bytes += bytes;

@@ -11,7 +11,7 @@ interface RateSettings {
   readonly writesPerClient: number;
 }
 
-/** The client that writes: `id` distinguishes WebSocket clients; undefined if it writes over HTTP. */
+/** The client that writes. `id` distinguishes WebSocket clients; undefined if the client writes over HTTP. */
 interface Writer {
   readonly share: string;
   readonly id: number | undefined;
@@ -27,11 +27,11 @@ export function newWriterId(): number {
 export interface Rates {
   /** Counts a request. Errors: `too-many-requests`. */
   readonly request: ((share: string) => void) | undefined;
-  /** Counts some writes; returns the error if they exceed a limit. */
+  /** Counts writes; returns the error if they exceed a limit. */
   readonly writes: ((writer: Writer, count: number) => LimitError | undefined) | undefined;
 }
 
-/** Creates the counts. An undefined function means no limit. */
+/** Creates the rate limits. An undefined function means that there is no limit. */
 export function createRates(settings: RateSettings, now?: () => number): Rates {
   const bucketsOf = (perSecond: number) => (perSecond === 0 ? undefined : new TokenBuckets(perSecond, perSecond, now));
   const requests = bucketsOf(settings.requestsPerUser);
@@ -63,9 +63,11 @@ export function createRates(settings: RateSettings, now?: () => number): Rates {
   }
 }
 
-// Token buckets: each key has a number of tokens, some of which are restored each second.
+// Token buckets: each key has tokens, some of which are restored each second.
 
-/** Maximum number of keys. The key that took a token longest ago is forgotten first, which restores all of its tokens. */
+/**
+ * The maximum number of keys. The key that has not taken a token for the longest time is forgotten first, which restores all of its tokens.
+ */
 const maxRemembered = 10_000;
 
 interface Bucket {
@@ -81,7 +83,7 @@ export class TokenBuckets {
   /** The time at which all buckets are full again if no more tokens are taken. */
   #fullAtMs = Number.NEGATIVE_INFINITY;
 
-  /** `now` is in milliseconds of a monotonic clock. */
+  /** `now` returns the time on a monotonic clock, in milliseconds. */
   constructor(size: number, perSecond: number, now: () => number = () => performance.now()) {
     this.#size = size;
     this.#perSecond = perSecond;
@@ -94,7 +96,7 @@ export class TokenBuckets {
     return this.#buckets.size === 0;
   }
 
-  /** Whether a bucket has this many tokens. If it cannot hold as many, it has to be full. */
+  /** Returns whether a bucket has this many tokens. A bucket that cannot hold as many tokens has to be full. */
   has(key: string | number, count = 1): boolean {
     const bucket = this.#buckets.get(key);
     if (bucket === undefined) return true;
@@ -103,24 +105,24 @@ export class TokenBuckets {
     return tokens >= Math.min(count, this.#size);
   }
 
-  /** Takes tokens, if necessary future ones. */
+  /** Takes tokens, including future tokens if necessary. */
   take(key: string | number, count = 1): void {
     const bucket = this.#buckets.get(key);
     this.#buckets.delete(key);
     if (this.#buckets.size >= maxRemembered) this.#buckets.delete(this.#buckets.keys().next().value!);
     const tokens = (bucket === undefined ? this.#size : this.#tokensOf(bucket)) - count;
     const atMs = this.#now();
-    this.#buckets.set(key, { tokens, atMs }); // the key that took tokens last is the last one
+    this.#buckets.set(key, { tokens, atMs }); // the key that took tokens most recently comes last
     this.#fullAtMs = Math.max(this.#fullAtMs, atMs + this.#msUntil(this.#size - tokens));
   }
 
-  /** Returns the number of tokens; negative if future ones have been taken. */
+  /** Returns the number of tokens; negative if future tokens have been taken. */
   left(key: string | number): number {
     const bucket = this.#buckets.get(key);
     return bucket === undefined ? this.#size : this.#tokensOf(bucket);
   }
 
-  /** Returns the milliseconds until `has` returns true; 0 if it does so now. */
+  /** Returns the number of milliseconds until `has` returns true; 0 if `has` returns true now. */
   waitMs(key: string | number, count = 1): number {
     return this.#msUntil(Math.max(0, Math.min(count, this.#size) - this.left(key)));
   }
@@ -134,14 +136,14 @@ export class TokenBuckets {
   }
 }
 
-// A client's share of the hub's work: the share of its user, from any address, or of its network without a user.
+// A client's share of the hub's work: the share of its user, from any address, or, without a user, the share of its network.
 
-/** Returns the name of a share: `user desk2`, `10.0.0.3`. */
+/** Returns the name of a client's share: `user desk2`, `10.0.0.3`. */
 export function shareOf({ name }: { readonly name: string }, address: string): string {
   return name === '' ? networkOf(address) : `user ${name}`;
 }
 
-// The client writes that a connection has accepted and refused.
+// The number of clients' writes that a connection has accepted and refused.
 
 export class WriteCounts {
   taken = 0;

@@ -1,5 +1,5 @@
-// The metrics of a hub, under Prometheus names. No label names a parameter, rule or client, so there are as many series with 100,000
-// parameters as with ten. Values are read at each scrape.
+// The metrics of a hub, under Prometheus names. No label names a parameter, a rule or a client, so the number of series does not depend on
+// the number of parameters. Values are read at each scrape.
 import { statSync } from 'node:fs';
 import { cpuUsage, memoryUsage, uptime, versions } from 'node:process';
 import { Counter, Gauge, type Metric, Registry } from 'prom-client';
@@ -277,19 +277,19 @@ export function addProgram(families: Families): void {
   );
 }
 
-/** Returns the number of open files; 0 if unknown on this system (Linux before 6.2, others). */
+/** Returns the number of open files; 0 if unknown (on Linux before 6.2, and on other systems). */
 function openFiles(): number {
   return statSync('/proc/self/fd', { throwIfNoEntry: false })?.size ?? 0;
 }
 
-// The delay of the event loop, which is the minimum wait of a client.
+// The delay of the event loop, which is the minimum time that a client waits.
 
-/** Each check wakes an idle hub. */
+/** The interval of the checks. Each check wakes an idle hub. */
 const everyMs = 100;
 
 let delays: Durations | undefined;
 
-/** Watches the event loop of this process from the first call on. */
+/** Returns the event loop delays of this process, which are measured from the first call on. */
 export function loopDelays(): Durations {
   delays ??= watch();
   return delays;
@@ -307,7 +307,7 @@ function watch(): Durations {
   return found;
 }
 
-// Families of metrics whose values are read at each scrape.
+// Metric families whose values are read at each scrape.
 
 /** One value for each label: `[['ok', 5], ['read-only', 1]]`. */
 export type Labelled = Iterable<readonly [label: string, value: number]>;
@@ -364,7 +364,7 @@ export class Families {
     });
   }
 
-  /** Returns families with a value for each of several items, such as hubs, by label. */
+  /** Returns metric families with one value for each of several items, such as hubs, distinguished by a label. */
   by<One>(label: string, all: () => Iterable<readonly [label: string, one: One]>): FamiliesByLabel<One> {
     const ofEach = (read: (one: One) => number) =>
       function* (): Generator<readonly [string, number]> {
@@ -377,8 +377,8 @@ export class Families {
   }
 
   /**
-   * Adds a histogram and feeds the counts of the hub into it, because the library's histograms do their own counting; undefined if there
-   * are currently none.
+   * Adds a histogram and fills it with the hub's counts, because the library's histograms do their own counting. `read` returns undefined
+   * if there are currently no counts.
    */
   histogram(name: string, help: string, read: () => Durations | undefined): void {
     const metric = { name, get: async () => ({ name, help, type: 'histogram', values: valuesOf(name, read()) }) };

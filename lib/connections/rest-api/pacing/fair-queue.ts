@@ -1,42 +1,45 @@
 // Clients can request a lot of work: lists of all parameters, subscriptions, messages faster than the hub processes them. Work that is not
-// done immediately waits here, and is done between rounds of the event loop, for some milliseconds each time. Users, and networks of
-// clients without a user, take turns: the one that has used the least time is next. Within each of them, its lines, such as its sockets,
-// take turns in the same way.
+// done immediately waits here, and is done between rounds of the event loop, for a few milliseconds each time. Users, and networks of
+// clients without a user, take turns: the user or network that has used the least time is next. Within each user or network, lines such as
+// sockets take turns in the same way.
 
 import { Heap } from '../../../model/heap.ts';
 import { processorMs, type Round } from './round.ts';
 
-/** Maximum length of a slice, if the work can be divided. */
+/** The maximum duration of a slice, if the work can be divided. */
 const sliceMs = 0.5;
 /** The time for which work is done on arrival within one round. */
 export const atOnceMs = 5;
 /** The time for which the hub works on waiting tasks between two rounds. */
 export const betweenMs = 5;
-/** A sender whose changes take longer than `longMs` to publish may do nothing immediately for `waitsMs`, because others have precedence. */
+/**
+ * A sender whose changes take longer than `longMs` to publish may do nothing immediately for `waitsMs`, because other senders have
+ * precedence.
+ */
 const longMs = 5;
 const waitsMs = 1000;
 
 /** Work that a client has requested. */
 export interface Task {
-  /** The share to which it is charged: a user or a network. */
+  /** The share to which the task is charged: a user or a network. */
   readonly share: string;
-  /** The part of the share with separate slices, such as a socket; undefined means that all such tasks of the share form one line. */
+  /** The part of the share with separate slices, such as a socket; all tasks of the share with an undefined line form one line. */
   readonly line: object | undefined;
-  /** Works until `endMs`; returns whether there is more to do immediately. It must not throw. */
+  /** Works until `endMs`; returns whether more can be done immediately. Must not throw. */
   advance(endMs: number): boolean;
 }
 
 /** A waiting share, or a waiting line of a share. */
 interface Waiting {
-  /** The total length of its slices. A newcomer begins with the least total among those that wait. */
+  /** The total duration of all slices so far. A newcomer begins with the lowest total among the waiting shares or lines. */
   usedMs: number;
-  /** The order of arrival: among equal ones, the first is next. */
+  /** The position in the order of arrival: among equal totals, the earliest arrival is next. */
   number: number;
 }
 
 interface Line extends Waiting {
   readonly key: object | undefined;
-  /** The task with the next slice is the first. */
+  /** The tasks in order; the first task gets the next slice. */
   readonly tasks: Set<Task>;
 }
 
@@ -45,16 +48,16 @@ interface Share extends Waiting {
   readonly lines: Queue<object | undefined, Line>;
 }
 
-/** The number of departed ones at which the queue forgets those whose total does not exceed that of a newcomer. */
+/** The number of remembered shares or lines at which the queue forgets those whose total does not exceed that of a newcomer. */
 const mostRemembered = 1024;
 
-/** The waiting shares or lines, the one with the least time first. */
+/** The waiting shares or lines, the one that has used the least time first. */
 class Queue<Key, One extends Waiting> {
   readonly #byKey = new Map<Key, One>();
   readonly #order = new Heap<One>(isBefore);
-  /** The total of the one whose slice was last. */
+  /** The total of the share or line that had the last slice. */
   #usedMs = 0;
-  /** The totals of those that left while others waited, so that none becomes a newcomer by leaving after each slice. */
+  /** The totals of shares or lines that left while others were waiting, so that leaving after each slice does not make them newcomers. */
   readonly #left = new Map<Key, number>();
   #sweepAt = mostRemembered;
   #arrivals = 0;
@@ -80,21 +83,21 @@ class Queue<Key, One extends Waiting> {
     return this.#order.first;
   }
 
-  /** Takes out the first one; its key remains until `leave`. */
+  /** Takes out the first share or line; its key remains until `leave` is called. */
   take(): One {
     const first = this.#order.take()!;
     this.#usedMs = first.usedMs;
     return first;
   }
 
-  /** Puts the one taken out back to wait for its next slice. */
+  /** Puts back a share or line that was taken out, to wait for its next slice. */
   putBack(one: One, usedMs: number): void {
     one.usedMs += usedMs;
     one.number = this.#arrivals++;
     this.#order.add(one);
   }
 
-  /** Removes the one taken out. Its total is remembered as long as it exceeds that of a newcomer. */
+  /** Removes a share or line that was taken out. Its total is remembered as long as it exceeds that of a newcomer. */
   leave(key: Key, one: One, usedMs: number): void {
     this.#byKey.delete(key);
     if (this.#byKey.size === 0) {
@@ -115,7 +118,7 @@ function isBefore(one: Waiting, other: Waiting): boolean {
 
 export class FairQueue {
   readonly #round: Round;
-  /** There are at most as many lines as connections. Lines without tasks remain until their slice. */
+  /** The waiting shares. There are at most as many lines as connections. Lines without tasks remain until their slice. */
   readonly #shares = new Queue<string, Share>();
   /** The number of the last round in which work was done immediately. */
   #lastRound = 0;
@@ -126,7 +129,9 @@ export class FairQueue {
   #processorMs = 0;
   /** Work that is postponed until the slices between two rounds are over. */
   #atEnd: (() => void)[] = [];
-  /** The time until which a line, or the requests of a share, may do nothing immediately, because their changes take long to publish. */
+  /**
+   * The time until which a line, or the requests of a share, may do nothing immediately, because their changes take a long time to publish.
+   */
   readonly #publishers = new Map<object | string, number>();
   #sweepAt = mostRemembered;
 
@@ -135,8 +140,8 @@ export class FairQueue {
   }
 
   /**
-   * Works immediately if nothing of the share is waiting, and this round has time left or has done nothing so far. The rest waits for its
-   * slice. `keep` runs if all of the work is done later, to copy data that is valid only during this call.
+   * Works immediately if the share has nothing waiting, and this round has time left or has done nothing so far. The rest of the work waits
+   * for a slice. If all of the work is done later, `keep` is called to copy data that is valid only during this call.
    */
   do(task: Task, keep?: () => void): void {
     const { share, line } = task;
@@ -152,7 +157,7 @@ export class FairQueue {
     if (hasMore) this.add(task);
   }
 
-  /** Does work for a share step by step; resolves to its result. Rejects with the error of the work. */
+  /** Does work for a share step by step; resolves to its result. Errors: any error from the work. */
   run<Result>(share: string, work: Iterator<unknown, Result>): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const advance = (endMs: number) => {
@@ -174,8 +179,8 @@ export class FairQueue {
   }
 
   /**
-   * Whether the changes of a line, or of the requests of a share, recently took long to publish, in which case its tasks wait for their
-   * slice.
+   * Returns whether the changes of a line, or of the requests of a share, recently took a long time to publish, in which case the sender's
+   * tasks wait for their slices.
    */
   mustWait(sender: object | string): boolean {
     if (this.#publishers.size === 0) return false;
@@ -186,7 +191,9 @@ export class FairQueue {
     return false;
   }
 
-  /** Notes a sender that has worked immediately. Before that, publishing took `beforeMs`; returns how much longer it takes now. */
+  /**
+   * Notes a sender that has worked immediately. Before that work, publishing took `beforeMs`; returns how much longer publishing takes now.
+   */
   notePublishing(sender: object | string, beforeMs: number): number {
     const ms = this.#round.publishingMs - beforeMs;
     if (ms <= longMs) return Math.max(0, ms);
@@ -221,7 +228,7 @@ export class FairQueue {
     this.#shares.find(task.share)?.lines.find(task.line)?.tasks.delete(task);
   }
 
-  /** Whether there is time until `endMs`, including the time to publish the result. */
+  /** Returns whether there is time until `endMs`, including the time to publish the result. */
   hasTime(endMs: number): boolean {
     return performance.now() < endMs && this.#round.mayPublish;
   }
@@ -241,8 +248,8 @@ export class FairQueue {
   #work(): void {
     this.#isRequested = false;
     this.#isWorking = true;
-    // Changes that take long to publish are published first, and then only lines without such changes get slices: others would double the
-    // time of this round.
+    // Changes that take a long time to publish are published first, and then only lines without such changes get slices: other lines would
+    // double the duration of this round.
     const isLate = !this.#round.mayPublish;
     if (isLate) this.#publish();
     if (this.#shares.size > 0) this.#giveSlices(isLate);
@@ -251,7 +258,10 @@ export class FairQueue {
     if (this.#shares.size > 0) this.#request();
   }
 
-  /** Assigns slices, at least one. When the round is late, a line whose changes take long to publish gets one only every other time. */
+  /**
+   * Assigns at least one slice. When the round is late, a line whose changes take a long time to publish gets a slice only every other
+   * time.
+   */
   #giveSlices(isLate: boolean): void {
     const endMs = performance.now() + betweenMs;
     this.#processorMs = processorMs();
@@ -264,7 +274,7 @@ export class FairQueue {
     }
   }
 
-  /** Whether the changes of the next line of a share take long to publish. */
+  /** Returns whether the changes of a share's next line take a long time to publish. */
   #isLong({ name, lines }: Share): boolean {
     return this.mustWait(lines.first!.key ?? name);
   }
@@ -275,7 +285,7 @@ export class FairQueue {
     for (const end of ends) end();
   }
 
-  /** Returns how long a slice has lasted. For a long one, the time that the machine spent on other programs does not count. */
+  /** Returns how long a slice has lasted. For a long slice, the time that the machine spent on other programs does not count. */
   #usedSince(startMs: number): number {
     const passedMs = performance.now() - startMs;
     if (passedMs < sliceMs) return passedMs;

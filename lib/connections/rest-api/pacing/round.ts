@@ -1,21 +1,24 @@
-// Measures the work for clients in this round of the event loop. uWebSockets.js continues to read a socket as long as each read
-// fills its buffer of 512 KB. So one client could extend a round forever, and no other client, timer or signal would be served.
-// Messages that arrive after the time of a round is up wait in the fair queue.
+// Measures the work for clients in this round of the event loop. uWebSockets.js continues to read from a socket as long as each read fills
+// its 512 KB buffer. So one client could extend a round forever, and no other client, timer or signal would be served. Messages that arrive
+// after the time limit of a round wait in the fair queue.
 import { cpuUsage } from 'node:process';
 
 /** The amount of work, in message bytes, after which the round checks the clock again. */
 const lookEvery = 4096;
 /** The cost of a message in addition to its length, in bytes. */
 const messageWork = 128;
-/** After this time, the round counts CPU time, because clients are not responsible for other programs on the machine. */
+/** The time after which a round counts CPU time, because clients are not responsible for other programs on the machine. */
 const wallMs = 2;
-/** Reading the CPU time takes some microseconds, so this is the shortest interval. */
+/** The minimum interval between readings of the CPU time, because a reading takes some microseconds. */
 const askEveryMs = 1;
-/** At least this share of the elapsed time counts, because other clients are waiting. */
+/** The minimum share of the elapsed time that counts, because other clients are waiting. */
 const leastShare = 1 / 3;
-/** The time that publishing at the end of the round may take. Beyond that, the round accepts no more messages. */
+/** The maximum time for publishing at the end of the round. Beyond this time, the round accepts no more messages. */
 const longestPublishingMs = 8;
-/** uWebSockets.js sends 32 frames together: a run of 32 is completed if it takes no longer than this in total. */
+/**
+ * uWebSockets.js sends 32 frames together, so a run of 32 frames is completed if its publishing takes no longer than `longestRunsMs` in
+ * total.
+ */
 const runFrames = 32;
 const longestRunsMs = 13;
 /** The approximate time to publish a frame to one socket, and the time per character. */
@@ -29,11 +32,14 @@ export function publishingMsOf(sockets: number, characters: number): number {
 
 export class Round {
   #work = lookEvery;
-  /** When the round began, in milliseconds of a monotonic clock (0: it has not begun), and how long it had lasted at the last check. */
+  /**
+   * When the round began, in milliseconds on a monotonic clock (0 if it has not begun), and how long the round had lasted at the last
+   * check.
+   */
   #beganMs = 0;
   #spentMs = 0;
   #workedMs = 0;
-  /** The CPU time at the first check in this round; undefined if there was none. */
+  /** The CPU time at the first check in this round; undefined if there has been no check. */
   #usedMs: number | undefined = undefined;
   #askedMs = 0;
   #publishingMs = 0;
@@ -50,12 +56,12 @@ export class Round {
     return this.#spentMs < limitMs && this.mayPublish;
   }
 
-  /** The time for which this round had lasted at the last check. */
+  /** The duration of this round at the last check. */
   get spentMs(): number {
     return this.#spentMs;
   }
 
-  /** The time for which the hub had worked in this round at the last check, without the time that the machine spent on other programs. */
+  /** The time for which the hub had worked in this round at the last check, excluding the time that the machine spent on other programs. */
   get workedMs(): number {
     return this.#workedMs;
   }
@@ -139,9 +145,9 @@ export class Round {
 // which is not their fault. Time in which the process worked does not count, because a flood may have caused it.
 
 const lookEveryMs = 100;
-/** A shorter pause is normal on a machine with other work. */
+/** The minimum duration of a suspension. A shorter pause is normal on a busy machine. */
 const stillMs = 250;
-/** How long afterwards it counts as recent, because reading everything takes a while. */
+/** The time for which a suspension counts as recent, because reading everything takes a while. */
 const latelyMs = 1000;
 
 export class StandStill {

@@ -1,9 +1,11 @@
 // Parses IP addresses from proxies and settings, and checks whether networks contain them. Each address has one form, regardless of its
-// source: `192.168.0.7`, even if mapped to IPv6; IPv6 in full, with eight groups of four digits (RFC 4291 sections 2.2 and 2.5.5.2).
+// source: an IPv4 address, even if mapped to IPv6, has the form `192.168.0.7`; an IPv6 address is written in full, with eight groups of
+// four digits (RFC 4291 sections 2.2 and 2.5.5.2).
 import { BlockList, isIP, SocketAddress } from 'node:net';
 
 /**
- * Normalizes an address: `::ffff:192.168.0.7` → `192.168.0.7`; `2001:db8::1` → `2001:0db8:0000:…:0001`; undefined if it is not an address.
+ * Normalizes an address: `::ffff:192.168.0.7` → `192.168.0.7`; `2001:db8::1` → `2001:0db8:0000:…:0001`; returns undefined if the text is
+ * not an address.
  */
 export function readAddress(text: string): string | undefined {
   const family = isIP(text);
@@ -19,8 +21,8 @@ let lastAddress = '';
 let lastShown = '';
 
 /**
- * Formats an address, or a network of one, for people: `2001:0db8:0000:…:0001` → `2001:db8::1` (RFC 5952), `2001:0db8:0000:0000::/64` →
- * `2001:db8::/64`. `::1` is `localhost`, because browsers use it for localhost.
+ * Formats an address, or the network of an address, for people: `2001:0db8:0000:…:0001` → `2001:db8::1` (RFC 5952),
+ * `2001:0db8:0000:0000::/64` → `2001:db8::/64`. `::1` is `localhost`, because browsers use it for localhost.
  */
 export function shownAddress(address: string): string {
   if (!address.includes(':')) return address;
@@ -55,8 +57,8 @@ interface Network {
 }
 
 /**
- * Parses `10.0.0.0/8`, `2001:db8::/32`, or one address; undefined if it is not one of these. A network of mapped IPv4 addresses becomes an
- * IPv4 network.
+ * Parses `10.0.0.0/8`, `2001:db8::/32`, or a single address; returns undefined for anything else. A network of mapped IPv4 addresses
+ * becomes an IPv4 network.
  */
 export function readNetwork(text: string): Network | undefined {
   const [, written = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
@@ -73,13 +75,13 @@ export function readNetwork(text: string): Network | undefined {
 export class Networks {
   readonly #list = new BlockList();
 
-  /** Ignores texts that are not networks. */
+  /** Strings that are not networks are ignored. */
   constructor(texts: readonly string[]) {
     for (const network of texts.map(readNetwork))
       if (network !== undefined) this.#list.addSubnet(network.address, network.prefix, familyOf(network.address));
   }
 
-  /** Whether one of the networks contains an address in the form of `readAddress`. */
+  /** Returns whether one of the networks contains an address in the form of `readAddress`. */
   has(address: string): boolean {
     return this.#list.check(address, familyOf(address));
   }

@@ -1,5 +1,5 @@
-// The proxies that the hub trusts: the setting `trustedProxies`. Behind them, the address of a client is the one that they report. It is
-// used for limits, and shown in the log, the audit, the list of clients and the causes of changes.
+// The proxies that the hub trusts: the setting `trustedProxies`. Behind a trusted proxy, the address of a client is the address that the
+// proxy reports. This address is used for limits, and shown in the log, the audit, the list of clients and the causes of changes.
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { SettingHint } from '../../setting.ts';
 import { joinedHeaders } from '../input/parse-input.ts';
@@ -11,18 +11,18 @@ export class TrustedProxies {
   readonly #networks: Networks;
   readonly #hasAny: boolean;
   readonly #ownScheme: Scheme;
-  /** The last peer, and whether it is trusted: it is nearly always the same proxy. */
+  /** The last peer, which is nearly always the same proxy, and whether it is trusted. */
   #lastPeer = '';
   #isLastTrusted = false;
 
-  /** `hasTls`: clients without a proxy connect over HTTPS. */
+  /** `hasTls` means that clients without a proxy connect over HTTPS. */
   constructor(networks: readonly string[], hasTls: boolean) {
     this.#networks = new Networks(networks);
     this.#hasAny = networks.length > 0;
     this.#ownScheme = hasTls ? 'https' : 'http';
   }
 
-  /** Whether an address is that of one of these proxies. */
+  /** Returns whether an address is that of one of these proxies. */
   has(address: string): boolean {
     if (!this.#hasAny) return false;
     if (address !== this.#lastPeer) {
@@ -32,7 +32,7 @@ export class TrustedProxies {
     return this.#isLastTrusted;
   }
 
-  /** Stores the source of its request with a response. To be called as soon as a request has arrived. */
+  /** Stores the source of a request with its response. To be called as soon as a request has arrived. */
   introduce(response: HttpResponse, request: HttpRequest): void {
     if (!this.#hasAny) {
       if (this.#ownScheme === 'https') response.scheme = this.#ownScheme;
@@ -50,7 +50,7 @@ export class TrustedProxies {
 
   /**
    * Returns the client that the proxies name. If the two kinds of headers disagree, a client has sent one of them, and no proxy has
-   * overwritten or removed it. In that case neither counts, and the proxy is the client.
+   * overwritten or removed that header. In that case neither header counts, and the proxy is taken as the client.
    */
   #clientOf(peer: string, request: HttpRequest): Client {
     const [forwarded = '', older = '', proto = ''] = joinedHeaders(request, ...passedOn);
@@ -65,7 +65,7 @@ export class TrustedProxies {
     };
   }
 
-  /** Follows the hops from proxy to proxy as long as they are trusted. If one names no address, the previous one is the client. */
+  /** Follows the hops from proxy to proxy as long as they are trusted. If a hop contains no address, the previous hop is the client. */
   #follow(peer: string, hops: readonly Hop[]): Client {
     let client: Client = { address: peer, scheme: undefined };
     for (const { address, scheme } of hops) {
@@ -77,8 +77,8 @@ export class TrustedProxies {
 }
 
 /**
- * Yields a hint for a network that contains every address. It is valid but probably not intended, because it lets each client choose its
- * address.
+ * Yields a hint for a network that contains every address. Such a network is valid but probably not intended, because it lets each client
+ * choose its own address.
  */
 export function trustHints(networks: readonly string[]): SettingHint[] {
   const message = 'expected the networks of proxies, got one that contains every address';
@@ -89,7 +89,7 @@ export function trustHints(networks: readonly string[]): SettingHint[] {
 
 interface Client {
   readonly address: string;
-  /** The scheme of the client's request; undefined if unknown. */
+  /** The scheme that the client used; undefined if unknown. */
   readonly scheme: Scheme | undefined;
 }
 
@@ -99,12 +99,12 @@ function schemeOfBoth(one: Scheme | undefined, other: Scheme | undefined): Schem
 }
 
 // The headers that proxies add to a request: `Forwarded` (RFC 7239), or `X-Forwarded-For` and `X-Forwarded-Proto`. Each proxy appends its
-// client on the right. Parts further left are only as trustworthy as their writers, so the hub reads from the right, and an unclosed quote
-// cannot hide parts that a proxy appended after it.
+// client on the right. Parts further left are only as trustworthy as the proxies or clients that wrote them, so the hub reads from the
+// right, and an unclosed quote cannot hide parts that a proxy appended after the quote.
 
 export type Scheme = 'http' | 'https';
 
-/** The client of a proxy, and how it connected; undefined if the proxy does not report it. */
+/** The client of a proxy, and how the client connected. A property is undefined if the proxy does not report it. */
 interface Hop {
   readonly address: string | undefined;
   readonly scheme: Scheme | undefined;
@@ -120,7 +120,7 @@ export function hopsOfForwarded(forwarded: string): Hop[] {
   return fromTheRight(forwarded, ',').map(readElement);
 }
 
-/** Parses the hops of `X-Forwarded-For`, and of `X-Forwarded-Proto`, which has one member per hop, or one for all. */
+/** Parses the hops of `X-Forwarded-For`, and of `X-Forwarded-Proto`, which has one member per hop, or one member for all hops. */
 export function hopsOfOlder(xForwardedFor: string, xForwardedProto: string): Hop[] {
   const schemes = fromTheRight(xForwardedProto, ',').map(readScheme);
   const schemeAt = (index: number) => schemes[Math.min(index, schemes.length - 1)];
@@ -140,10 +140,15 @@ function readElement(element: string): Hop {
   return { address: readNode(pairs.get('for') ?? ''), scheme: readScheme(pairs.get('proto') ?? '') };
 }
 
-/** A token, or quoted text. IPv6 addresses without quotes are not tokens, but they are unambiguous. */
+/**
+ * The name of a parameter and its value, which is a token or a quoted string. IPv6 addresses without quotes are not tokens, but they are
+ * unambiguous.
+ */
 const parameter = /^([\w!#$%&'+*.^`|~-]+)=(?:([\w!#$%&'*+.^`|~:[\]-]+)|"((?:[^"\\]|\\.)*)")$/;
 
-/** Returns the address in `192.0.2.43`, `192.0.2.43:4711`, `[2001:db8::1]:4711`; undefined means `unknown`, a name, or nonsense. */
+/**
+ * Returns the address in `192.0.2.43`, `192.0.2.43:4711`, `[2001:db8::1]:4711`; returns undefined for `unknown`, a name, or anything else.
+ */
 function readNode(text: string): string | undefined {
   const bare = /^"(.*)"$/.exec(text)?.[1] ?? text;
   const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/.exec(bare) ?? [];
@@ -156,7 +161,7 @@ function readScheme(text: string): Scheme | undefined {
   return name === 'http' || name === 'ws' ? 'http' : undefined;
 }
 
-/** Returns the members of a list from the right, without empty ones. Separators within quotes do not count. */
+/** Returns the non-empty members of a list, from right to left. Separators within quotes do not count. */
 function fromTheRight(list: string, separator: ',' | ';'): string[] {
   const members: string[] = [];
   let end = list.length;
@@ -172,30 +177,33 @@ function fromTheRight(list: string, separator: ',' | ';'): string[] {
   return members;
 }
 
-/** Whether an odd number of backslashes precedes a character. */
+/** Returns whether an odd number of backslashes precedes a character. */
 function isEscaped(text: string, index: number): boolean {
   let first = index;
   while (text[first - 1] === '\\') first--;
   return (index - first) % 2 === 1;
 }
 
-// The address of a client, whether it uses HTTPS, and whether it has disconnected.
+// The address of a client, whether the client uses HTTPS, and whether it has disconnected.
 
-/** Returns the client's address: `192.168.0.7`, also for an IPv4 client on an IPv6 socket; IPv6 in full, eight groups of four digits. */
+/**
+ * Returns the client's address: `192.168.0.7` for an IPv4 client, even on an IPv6 socket; for an IPv6 client, the full form with eight
+ * groups of four digits.
+ */
 export function remoteAddressOf(response: HttpResponse): string {
-  response.clientAddress ??= peerOf(response); // the library copies it each time
+  response.clientAddress ??= peerOf(response); // the library copies the address each time
   return response.clientAddress as string;
 }
 
 /**
- * Returns the scheme with which the client reaches the hub, or the proxy in front of it; undefined if unknown, because an untrusted proxy
- * may use HTTPS.
+ * Returns the scheme that the client uses to reach the hub or the proxy in front of the hub; undefined if unknown, because an untrusted
+ * proxy may use HTTPS.
  */
 export function schemeOf(response: HttpResponse): Scheme | undefined {
   return response.scheme as Scheme | undefined;
 }
 
-/** Returns the address at the other end of the connection: the client's, or that of a proxy. */
+/** Returns the address at the other end of the connection: the client's address or that of a proxy. */
 export function peerOf(response: HttpResponse): string {
   const text = Buffer.from(response.getRemoteAddressAsText()).toString();
   if (!text.includes(':')) return text;
@@ -208,7 +216,7 @@ export function peerOf(response: HttpResponse): string {
         .join('.');
 }
 
-/** Whether the client is known to have disconnected. */
+/** Returns whether the client is known to have disconnected. */
 export function hasGone(response: HttpResponse): boolean {
   return response.hasGone === true;
 }

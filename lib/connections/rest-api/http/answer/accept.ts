@@ -10,7 +10,7 @@ export function acceptOf(request: HttpRequest): string {
   return first === '' || first === jsonType ? first : joinedHeaders(request, 'accept')[0]!;
 }
 
-/** Like `acceptOf`, but a tenth faster, for requests of values: it ignores lines after one that accepts all types. */
+/** Like `acceptOf`, but a tenth faster, for requests of values: lines after a line that accepts all types are ignored. */
 export function quickAcceptOf(request: HttpRequest): string {
   const first = request.getHeader(acceptHeader);
   return first === '*/*' ? first : acceptOf(request);
@@ -19,7 +19,8 @@ export function quickAcceptOf(request: HttpRequest): string {
 const acceptHeader = encodeText('accept');
 
 /**
- * Whether a client names JSON and gives it at least the same preference as plain text: `application/json;q=0.9, text/plain;q=0.1` → true.
+ * Returns whether a client names JSON and prefers it to plain text or accepts both equally: `application/json;q=0.9, text/plain;q=0.1` →
+ * true.
  */
 export function acceptsJson(accept: string): boolean {
   if (accept === '' || accept === '*/*') return false;
@@ -37,7 +38,10 @@ export function acceptsJson(accept: string): boolean {
 
 const jsonTypes: ReadonlySet<string> = new Set([jsonType, 'application/problem+json', 'application/*']);
 
-/** Whether errors for a path are JSON. Below /hub/ answers are JSON, and so are errors unless the client asks for text. */
+/**
+ * Returns whether errors for a path are JSON. Below `/hub/`, answers are JSON, and errors are also JSON unless the client asks for plain
+ * text.
+ */
 export function wantsJsonErrors(url: string, accept: string): boolean {
   return acceptsJson(accept) || (url.startsWith('/hub/') && !accept.includes('text/'));
 }

@@ -11,7 +11,7 @@ export interface FileState {
   readonly modified: Date;
 }
 
-/** The preconditions of a request; each is empty if the request has none. */
+/** The preconditions of a request; a missing precondition is empty. */
 export interface Preconditions {
   readonly ifMatch: string;
   readonly ifUnmodifiedSince: string;
@@ -39,8 +39,8 @@ export function preconditionsOf(request: HttpRequest): Preconditions {
 }
 
 /**
- * Whether the client of a GET or HEAD already has the current state. In the order of section 13.2.2: headers with times count only if there
- * are none with tags. Errors: `precondition-failed` if the client requires a state other than the current one.
+ * Returns whether the client of a GET or HEAD already has the current state. The order is that of section 13.2.2: headers with times count
+ * only if there are no headers with tags. Errors: `precondition-failed` if the client requires a state other than the current one.
  */
 export function isNotModified(wanted: Preconditions, { etag, modified }: Pick<FileState, 'etag'> & Partial<FileState>) {
   const at = modified && seconds(modified);
@@ -53,7 +53,7 @@ export function isNotModified(wanted: Preconditions, { etag, modified }: Pick<Fi
   return at !== undefined && since !== undefined && at <= since;
 }
 
-/** Checks that a request does not require a tag of an answer without one. Errors: `precondition-failed`. */
+/** For an answer without a tag, checks that the request does not require one. Errors: `precondition-failed`. */
 export function expectNoTag(request: HttpRequest): void {
   if (request.getHeader('if-match') === '') return;
   const [ifMatch = ''] = joinedHeaders(request, 'if-match');
@@ -69,7 +69,7 @@ const longestReported = 200;
 /** A tag, which may contain commas (section 8.8.3), or `*` for any state. */
 const tags = /(W\/)?("[^"]*")|\*/g;
 
-/** Whether a list names a tag; `isWeak`: by weak comparison (section 8.8.3.2). */
+/** Returns whether a list contains a tag. With `isWeak`, tags are compared weakly (section 8.8.3.2). */
 function namesTag(list: string, etag: string | undefined, isWeak = false): boolean {
   for (const [whole, weak, tag] of list.matchAll(tags))
     if (whole === '*' || (tag === etag && (isWeak || weak === undefined))) return true;
@@ -77,7 +77,7 @@ function namesTag(list: string, etag: string | undefined, isWeak = false): boole
 }
 
 /**
- * Returns the requested part; undefined means the whole file, because the client requests no range, several ranges, or a range of another
+ * Returns the requested part; undefined means the whole file, because the client requests no range, several ranges, or a range from another
  * version of the file.
  */
 export function readRange({ range, ifRange }: RangeHeaders, file: FileState): ByteRange | 'unsatisfiable' | undefined {
@@ -95,7 +95,7 @@ export function readRange({ range, ifRange }: RangeHeaders, file: FileState): By
   return start >= file.bytes ? 'unsatisfiable' : { start, length: end - start + 1 };
 }
 
-/** Returns whole seconds, as in HTTP dates. */
+/** Returns the time of a date in whole seconds, as in HTTP dates. */
 function seconds(date: Date): number {
   return Math.floor(date.getTime() / 1000);
 }
@@ -107,14 +107,14 @@ const [date, month, year] = [
   `(?<month>${months.join('|')})`,
   String.raw`(?<year>\d{4})`,
 ];
-/** The current form and the two obsolete ones (RFC 9110 section 5.6.7). */
+/** The current form of HTTP dates and the two obsolete forms (RFC 9110 section 5.6.7). */
 const httpDates = [
   new RegExp(`^[MTWFS][a-z]{2}, ${date} ${month} ${year} ${clock} GMT$`),
   new RegExp(String.raw`^[MTWFS][a-z]{5,8}, ${date}-${month}-(?<year>\d\d) ${clock} GMT$`),
   new RegExp(`^[MTWFS][a-z]{2} ${month} ${date} ${clock} ${year}$`),
 ];
 
-/** Reads a date as seconds since 1970; undefined if it is invalid, and its header is ignored. */
+/** Parses a date, and returns seconds since 1970; undefined if the date is invalid, in which case its header is ignored. */
 function readHttpDate(text: string): number | undefined {
   const groups = httpDates.map((form) => form.exec(text)?.groups).find((found) => found !== undefined);
   if (groups === undefined) return undefined;
@@ -124,7 +124,7 @@ function readHttpDate(text: string): number | undefined {
   return time && time / 1000;
 }
 
-/** Completes a two-digit year, so that it is at most 50 years ahead. */
+/** Returns the full year for a two-digit year, at most 50 years in the future. */
 function wholeYear(year: string): string {
   if (year.length === 4) return year;
   const century = new Date().getUTCFullYear() - (new Date().getUTCFullYear() % 100);

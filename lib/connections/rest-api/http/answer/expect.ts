@@ -1,12 +1,12 @@
-// `Expect: 100-continue`: a client waits for permission to send its body (RFC 9110 section 10.1.1). The library grants it if the value is
-// in lower case. This file handles the cases that the library misses: upper case, several lines, further members.
+// `Expect: 100-continue`: a client waits for permission to send its body (RFC 9110 section 10.1.1). The library grants permission if the
+// value is in lower case. This file handles the cases that the library misses: upper case, several lines, further members.
 
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import { joinedHeaders, lists } from '../../input/parse-input.ts';
 
 /**
- * Marks a response whose client waits for permission to send its body. If the answer is sent before the permission, the connection ends
- * with it.
+ * Marks a response whose client waits for permission to send its body. If the answer is sent before the permission, the connection is
+ * closed after the answer.
  */
 export function noteExpectation(response: HttpResponse, request: HttpRequest): void {
   const expect = request.getHeader('expect');
@@ -14,7 +14,7 @@ export function noteExpectation(response: HttpResponse, request: HttpRequest): v
   response.isAwaited = lists(joinedHeaders(request, 'expect')[0]!, '100-continue');
 }
 
-/** Whether the client still waits for permission to send its body. */
+/** Returns whether the client is still waiting for permission to send its body. */
 export function isAwaited(response: HttpResponse): boolean {
   return response.isAwaited === true;
 }
@@ -26,11 +26,11 @@ export function isAwaited(response: HttpResponse): boolean {
 export function letSend(response: HttpResponse): void {
   if (!isAwaited(response)) return;
   response.isAwaited = false;
-  response.writeStatus('100 Continue\r\n'); // with the empty line that ends it
+  response.writeStatus('100 Continue\r\n'); // includes the empty line that ends the interim response
   response.hasContinued = true;
 }
 
-/** Whether an interim status was sent before the status of the answer. */
+/** Returns whether an interim status was sent before the status of the answer. */
 export function hasContinued(response: HttpResponse): boolean {
   return response.hasContinued === true;
 }

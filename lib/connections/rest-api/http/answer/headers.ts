@@ -1,5 +1,6 @@
-// The headers at the start of every answer. They stop browsers from guessing its type, let only pages of this hub and of allowedOrigins
-// embed or frame it, and let pages of allowedOrigins read it (Fetch, "CORS protocol"; CSP 3, "frame-ancestors").
+// The headers at the start of every answer. The headers stop browsers from guessing the type of the answer, let only pages from this hub
+// and from allowedOrigins embed or frame the answer, and let pages from allowedOrigins read it (Fetch, "CORS protocol"; CSP 3,
+// "frame-ancestors").
 
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
 import type { Settings } from '../../settings.ts';
@@ -11,7 +12,7 @@ export const jsonType = 'application/json';
 
 export type Header = readonly [name: string, value: string];
 
-/** Chooses the headers of the answer to a request. It runs before anything is answered. */
+/** Chooses the headers of the answer to a request. To be called before any part of the answer is sent. */
 export type OpenAnswer = (response: HttpResponse, request: HttpRequest) => void;
 
 export function createOpenAnswer(settings: Settings): OpenAnswer {
@@ -24,7 +25,7 @@ export function createOpenAnswer(settings: Settings): OpenAnswer {
       .map((origin) => [origin, encodeOpening(fixedHeaders(settings, origin))]),
   );
   return (response, request) => {
-    const origin = originOf(request) || refererOriginOf(request); // images and scripts have no Origin
+    const origin = originOf(request) || refererOriginOf(request); // requests for images and scripts have no Origin
     keep(response, foreign.get(origin) ?? foreign.get(serializeOrigin(origin)) ?? own);
   };
 }
@@ -37,7 +38,7 @@ export function begin(response: HttpResponse, status?: string): HttpResponse {
   return response.writeHeader(firstName, openingOf(response).fixed);
 }
 
-/** Begins a 200 answer with JSON or plain text that caches must not store. */
+/** Begins a 200 answer that consists of JSON or plain text and must not be stored by caches. */
 export function beginValue(response: HttpResponse, asJson: boolean): HttpResponse {
   if (hasContinued(response))
     return begin(response)
@@ -47,13 +48,16 @@ export function beginValue(response: HttpResponse, asJson: boolean): HttpRespons
   return response.writeStatus(asJson ? json : text);
 }
 
-/** Confines the page or worker in the answer to files and sockets of this hub. */
+/** Confines the page or worker in the answer to files and sockets from this hub. */
 export function confine(response: HttpResponse): void {
   const opening = openingOf(response);
   keep(response, { ...opening, fixed: opening.confined });
 }
 
-/** The console runs only scripts from its own files and can send data only to the hub (CSP 3). All answers have a second policy. */
+/**
+ * The policy of the console, which runs only scripts from its own files and can send data only to the hub (CSP 3). All answers have a
+ * second policy.
+ */
 const consolePolicy = [
   "default-src 'none'",
   ...['script', 'style', 'img', 'font', 'connect', 'worker'].map((kind) => `${kind}-src 'self'`),
@@ -64,14 +68,14 @@ const consolePolicy = [
 const firstHeader: Header = ['X-Content-Type-Options', 'nosniff'];
 const firstName = encodeText(firstHeader[0]);
 
-/** Returns the headers after the first one; `origin` is that of a page of allowedOrigins. */
+/** Returns the headers after the first one; `origin` is the origin of a page from allowedOrigins. */
 function fixedHeaders({ allowedOrigins, tls }: Pick<Settings, 'allowedOrigins' | 'tls'>, origin?: string): Header[] {
   const framers = ["'self'", ...allowedOrigins].join(' ');
   return [
     ['Content-Security-Policy', `frame-ancestors ${framers}`],
     ['Cross-Origin-Resource-Policy', origin === undefined ? 'same-origin' : 'cross-origin'],
-    ['Referrer-Policy', 'same-origin'], // otherwise a site that our page links to could redirect back in the name of our page
-    allowedOrigins.length === 0 ? ['X-Frame-Options', 'SAMEORIGIN'] : ['Vary', 'Origin'], // the former cannot name origins
+    ['Referrer-Policy', 'same-origin'], // otherwise a site linked from our page could redirect back in the name of our page
+    allowedOrigins.length === 0 ? ['X-Frame-Options', 'SAMEORIGIN'] : ['Vary', 'Origin'], // X-Frame-Options cannot name origins
     ...(origin === undefined ? [] : readableBy(origin)),
     ...(tls === undefined ? [] : [strictTransport(tls.hsts)]),
   ];
@@ -85,12 +89,12 @@ function readableBy(origin: string): Header[] {
   ];
 }
 
-/** The time for which browsers use only HTTPS for every port of this host (RFC 6797); 0 means that they forget it. */
+/** The time for which browsers use only HTTPS for every port of this host (RFC 6797); 0 makes browsers forget this rule. */
 function strictTransport(seconds: number): Header {
   return ['Strict-Transport-Security', `max-age=${seconds}`];
 }
 
-/** The beginnings of answers, each as one text, which the library writes in one call as if it were a single status or header. */
+/** The beginnings of answers, each encoded as one value that the library writes in one call, as if it were a single status or header. */
 interface Opening {
   /** The value of the first header, followed by all other headers. */
   readonly fixed: ArrayBuffer;
@@ -113,10 +117,10 @@ function encodeOpening(fixed: readonly Header[]): Opening {
   };
 }
 
-/** The opening of a hub without TLS and allowedOrigins. For speed, it is not stored with each response. */
+/** The opening of a hub without TLS and allowedOrigins. For speed, this opening is not stored with each response. */
 const usual = encodeOpening(fixedHeaders({ allowedOrigins: [], tls: undefined }));
 
-/** Stores an opening with a response, because the library permits additional properties. */
+/** Stores an opening with a response, which is possible because the library permits additional properties. */
 function keep(response: HttpResponse, opening: Opening): void {
   response.opening = opening;
 }

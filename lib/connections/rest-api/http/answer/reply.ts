@@ -31,7 +31,7 @@ export function taggedText(text: string): JsonText {
   return new JsonText(text, `"${createHash('sha1').update(text).digest('base64url')}"`);
 }
 
-/** JSON that the client may cache. */
+/** An answer with JSON that the client may cache. */
 interface JsonAnswer {
   readonly body: string;
   readonly etag: string;
@@ -43,7 +43,7 @@ export function jsonAnswerOf({ text: body, etag }: JsonText, preconditions: Prec
   return { body, etag, isKnown: isNotModified(preconditions, { etag }) };
 }
 
-/** Answers with JSON that the client may cache: 304 if it already has the JSON with this ETag (RFC 9110 section 13.1.2). */
+/** Answers with JSON that the client may cache: 304 if the client already has the JSON with this ETag (RFC 9110 section 13.1.2). */
 export function replyJson(response: HttpResponse, { body, etag, isKnown }: JsonAnswer): void {
   begin(response, isKnown ? '304 Not Modified' : undefined);
   response.writeHeader('ETag', etag).writeHeader('Cache-Control', 'no-cache');
@@ -51,12 +51,12 @@ export function replyJson(response: HttpResponse, { body, etag, isKnown }: JsonA
   else send(response.writeHeader('Content-Type', jsonType), body);
 }
 
-/** Ends the answer to a HEAD request. With a length, the library would wait for that many bytes. */
+/** Ends the answer to a HEAD request. If given a length, the library would wait for that many bytes. */
 export function endWithLength(response: HttpResponse, bodyBytes: number): HttpResponse {
   return response.writeHeader('Content-Length', String(bodyBytes)).endWithoutBody();
 }
 
-/** Answers with one sentence, or with a problem object; with `closes`, also closes the connection. */
+/** Answers with one sentence, or with a problem object; if `closes` is true, also closes the connection. */
 export function replyError(
   response: HttpResponse,
   error: HubError,
@@ -88,7 +88,7 @@ function problemOf(error: HubError, status: string): Problem {
   };
 }
 
-// The HTTP status of each error. The type has all codes as keys: a new code does not compile until it has a status.
+// The HTTP status of each error. The type requires all codes as keys, so a new code does not compile until it has a status.
 
 const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'bad-address': '400 Bad Request',
@@ -125,7 +125,7 @@ const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'upgrade-required': '426 Upgrade Required',
 };
 
-/** Returns helpful headers: when to retry, or which protocol to use (RFC 9110 section 15.5.22, RFC 6455 section 4.4). */
+/** Returns headers that tell the client when to retry, or which protocol to use (RFC 9110 section 15.5.22, RFC 6455 section 4.4). */
 function helpingHeaders(error: HubError): readonly Header[] {
   const waitSeconds = error instanceof LimitError ? error.retryAfterSeconds : undefined;
   return waitSeconds === undefined ? (headersOfCodes[error.code] ?? []) : [['Retry-After', String(waitSeconds)]];

@@ -1,5 +1,6 @@
 // Sends an answer whose body is complete. The server would hold any number of unread answers, so `send` checks at random times whether a
-// connection accepts its answer. The rest waits here, and the connection gets no further answer until it has read.
+// connection accepts its answer. If not, the rest of the answer waits here, and the connection gets no further answer until the client has
+// read this one.
 
 import { type Account, type HeldKind, held } from '../../../../model/held-bytes.ts';
 import type { HttpResponse } from '../../../../net/uws.ts';
@@ -11,13 +12,14 @@ import { peerOf, remoteAddressOf } from '../../proxies/trusted-proxies.ts';
 import { isAwaited } from './expect.ts';
 
 /**
- * The average number of bytes between two checks: a check costs as much as a short answer. An answer counts with its body and its headers.
+ * The average number of bytes between two checks: a check costs as much as a short answer. Both the body and the headers of an answer
+ * count.
  */
 const lookEvery = 64 * 1024;
 const headBytes = 256;
 /**
- * Some of the longer answers are left to the server, so that other requests can be pipelined after them: up to this many bytes, some of
- * which are restored each second. The server cuts off a client that reads nothing for 10 s.
+ * The length above which an answer counts as long. Some long answers are left to the server, so that other requests can be pipelined after
+ * them: up to a number of bytes, some of which are restored each second. The server cuts off a client that reads nothing for 10 s.
  */
 const longBytes = 128 * 1024;
 const leftToServer = 0.75;
@@ -45,7 +47,7 @@ export function send(response: HttpResponse, body: string | ArrayBuffer | Uint8A
   if (!isDone) sendRest(response, body, total);
 }
 
-/** Whether a long answer is left to the server. */
+/** Returns whether a long answer is left to the server. */
 function isLeft(bytes: number): boolean {
   if (Math.random() >= leftToServer || left.left(everybody) < bytes) return false;
   left.take(everybody, bytes);
@@ -55,7 +57,7 @@ function isLeft(bytes: number): boolean {
 function sendRest(response: HttpResponse, body: string | ArrayBuffer | Uint8Array, total: number): void {
   const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(body); // a copy, because the caller may reuse the body
   const client = remoteAddressOf(response);
-  const mayWellLeave = peerOf(response) === '' || total > longBytes; // empty: it has already been sent
+  const mayWellLeave = peerOf(response) === '' || total > longBytes; // an empty address means that the answer has already been sent
   const hits = mayWellLeave ? undefined : servedHits();
   const account = holdFor(response, 'answers');
   account.set(total);
@@ -70,8 +72,8 @@ function sendRest(response: HttpResponse, body: string | ArrayBuffer | Uint8Arra
   });
 }
 
-// The data that the hub buffers for HTTP clients: incomplete bodies, unread answers, pages in progress. When the hub
-// holds too much in total, the user or network with the most data loses its connections.
+// The data that the hub buffers for HTTP clients: incomplete bodies, unread answers, pages in progress. When the hub holds too much in
+// total, the connections of the user or network with the most data are cut.
 
 /** Cuts the connection of a response unless the answer is complete. */
 export function cut(response: HttpResponse): void {
@@ -81,8 +83,8 @@ export function cut(response: HttpResponse): void {
 }
 
 /**
- * Opens an account for the bytes held for the connected client of a response. The caller sets it to 0 when no bytes are held any more, or
- * when the client has disconnected. `share` is the owner of the bytes; default: the network of the client.
+ * Opens an account for the bytes held for the connected client of a response. The caller sets the account to 0 when no bytes are held any
+ * more, or when the client has disconnected. `share` is the owner of the bytes, by default the client's network.
  */
 export function holdFor(
   response: HttpResponse,
@@ -94,22 +96,22 @@ export function holdFor(
   const letGo = () => {
     account.set(0);
     hits?.add('heldBytes', client);
-    setImmediate(cut, response); // the library may be in the middle of a call for it
+    setImmediate(cut, response); // the library may be in the middle of a call for this response
   };
   const account: Account = held.open({ kind, owner: share, letGo });
   return account;
 }
 
 /**
- * The delay of a refusal due to lack of space, so that a client that immediately sends the next request costs the hub no more than one that
- * waits.
+ * The delay of a refusal due to lack of space, so that a client that immediately sends the next request costs the hub no more than a client
+ * that waits.
  */
 export const noRoomMs = 1000;
 
 /**
- * Whether the hub may hold this many more bytes of bodies for a user or network: at least as many bytes as it then holds must remain free
- * for others. Copying a body takes several times as long as reading it, and thousands may arrive in one round of the loop, so most of them
- * are not kept.
+ * Returns whether the hub may hold this many more bytes of bodies for a user or network: at least as many bytes as the hub then holds for
+ * this owner must remain free for other owners. Copying a body takes several times as long as reading it, and thousands of bodies may
+ * arrive in one round of the event loop, so most of them are not kept.
  */
 export function hasRoomForBody(share: string, bytes: number): boolean {
   return bytes === 0 || held.bytesOf(share, 'requests') + bytes <= limits.heldBodies.default - held.bytes.requests;
@@ -122,16 +124,16 @@ export function noRoomForBody(): LimitError {
 }
 
 // Tracks the REST API whose client is being answered. A request is handled synchronously, so callers do not have to pass the counts of
-// hits.
+// limit hits.
 
 let served: LimitHits | undefined;
 
-/** Sets the counts of hits for the client that is being answered. */
+/** Sets the counts of limit hits for the client that is being answered. */
 export function serveFor(hits: LimitHits | undefined): void {
   served = hits;
 }
 
-/** Returns the counts of hits for the client that is being answered. */
+/** Returns the counts of limit hits for the client that is being answered. */
 export function servedHits(): LimitHits | undefined {
   return served;
 }

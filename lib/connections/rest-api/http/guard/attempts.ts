@@ -1,6 +1,6 @@
-// Counts wrong credentials by network and by user. Right ones are admitted regardless of other clients. A client that was wrong too often
-// gets a different error, and waits longer if comparing takes time. Credentials that were right before are remembered and not compared
-// again.
+// Counts wrong credentials by network and by user. Right credentials are admitted regardless of other clients. A client that was wrong too
+// often gets a different error, and waits longer if comparing takes time. Credentials that were right before are remembered and not
+// compared again.
 
 import { wrongInARow } from '../../limits/client-limits.ts';
 import { LimitError } from '../../limits/limit-hits.ts';
@@ -9,21 +9,21 @@ import { TokenBuckets } from '../../limits/rates.ts';
 import { shownAddress } from '../../proxies/ip-address.ts';
 import type { Asker } from '../../users/passwords.ts';
 
-/** Maximum number of users whose origins are remembered. */
+/** The maximum number of users whose networks are remembered. */
 const maxRemembered = 10_000;
 
-/** How many characters of a name count, because a client that guesses also sends names that do not exist. */
+/** The number of significant characters in a name, which is limited because a client that guesses also sends names that do not exist. */
 const longestName = 64;
 
 export class Attempts {
   readonly #perSecond: number;
-  /** By network, or by `/` and the name of a user. No network begins with a slash. */
+  /** The token buckets, by network, or by `/` and the name of a user. No network begins with a slash. */
   readonly #buckets: TokenBuckets;
   readonly #lately: WrongLately;
-  /** The networks from which users have signed in: `10.0.0.3/ann`. */
+  /** The networks from which users have signed in, with the name of the user: `10.0.0.3/ann`. */
   readonly #trusted = new Set<string>();
 
-  /** `now` is in milliseconds of a monotonic clock. */
+  /** `now` returns the time on a monotonic clock, in milliseconds. */
   constructor(perSecond: number, now: () => number = () => performance.now()) {
     this.#perSecond = perSecond;
     this.#buckets = new TokenBuckets(wrongInARow, perSecond, now);
@@ -31,8 +31,8 @@ export class Attempts {
   }
 
   /**
-   * Returns the asker of a password comparison; `user` is the claimed user, `isGone` returns whether the client no longer waits for the
-   * answer.
+   * Returns the asker of a password comparison. `user` is the claimed user; `isGone` returns whether the client is no longer waiting for
+   * the answer.
    */
   asker(address: string, user: string, isGone: () => boolean): Asker {
     const network = networkOf(address);
@@ -43,14 +43,14 @@ export class Attempts {
     };
   }
 
-  /** Notes right credentials; `user` is the user whom they name, if any. */
+  /** Notes right credentials; `user` is the user named in them, if any. */
   right(address: string, user: string): void {
     if (user === '') return;
     if (this.#trusted.size >= maxRemembered) this.#trusted.delete(this.#trusted.values().next().value!);
     this.#trusted.add(originOf(networkOf(address), user));
   }
 
-  /** Counts wrong credentials; returns the error if there were too many, otherwise undefined. */
+  /** Counts wrong credentials; returns the error if there were too many attempts, otherwise undefined. */
   wrong(address: string, user: string): LimitError | undefined {
     const network = networkOf(address);
     const keys = keysOf(network, user);
@@ -63,8 +63,9 @@ export class Attempts {
   }
 
   /**
-   * Returns how suspicious a request is; less suspicious ones are compared first. 0: a network from which the user has signed in before; 1:
-   * no recent wrong credentials from the network or for this user; higher: more of them.
+   * Returns how suspicious a request is; less suspicious requests are compared first. The result is 0 for a network from which the user has
+   * signed in before, 1 if there were no recent wrong credentials from the network or for this user, and higher with more wrong
+   * credentials.
    */
   #suspicionOf(network: string, user: string): number {
     const [ofNetwork, ofUser = 0] = keysOf(network, user).map((key) => this.#lately.levelOf(key)) as [number, number?];
@@ -86,21 +87,21 @@ function originOf(network: string, user: string): string {
   return `${network}/${user}`;
 }
 
-// The networks and usernames with wrong credentials within the last minutes.
+// The networks and usernames with wrong credentials during the last few minutes.
 
-/** The time for which a wrong attempt is remembered: longer than a queue of passwords takes, even with slow guesses. */
+/** The time for which a wrong attempt is remembered: longer than a full queue of passwords takes, even if the guesses arrive slowly. */
 const latelyMs = 600_000;
-/** Maximum number of keys. The key that was wrong longest ago is forgotten first. */
+/** The maximum number of keys. The key with the oldest wrong attempt is forgotten first. */
 const maxRememberedWrong = 10_000;
-/** Up to this many wrong attempts may be typing errors. */
+/** The number of wrong attempts up to which they may be typing errors. */
 const often = 5;
 
 class WrongLately {
   readonly #now: () => number;
-  /** The numbers of wrong attempts, in the order of the last one. */
+  /** The numbers of wrong attempts, ordered by the time of the last attempt. */
   readonly #counts = new Map<string, { count: number; atMs: number }>();
 
-  /** `now` is in milliseconds of a monotonic clock. */
+  /** `now` returns the time on a monotonic clock, in milliseconds. */
   constructor(now: () => number) {
     this.#now = now;
   }

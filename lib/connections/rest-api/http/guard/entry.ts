@@ -1,4 +1,5 @@
-// Signs users in and out through the sign-in page: exchanges passwords and codes for cookies. All of these events are audited.
+// Signs users in and out through the sign-in page: exchanges passwords and codes for cookies. All sign-ins, refusals and sign-outs are
+// audited.
 
 import { HubError } from '../../../../model/error.ts';
 import { createLogGate, type LogGate } from '../../../../model/log-gate.ts';
@@ -23,20 +24,20 @@ interface EntryOptions {
   readonly attempts: Attempts;
   readonly auditSink: AuditSink;
   readonly hits: LimitHits;
-  /** The name of the cookie without its prefix: browsers send cookies of a host to all of its ports. */
+  /** Returns the name of the cookie without its prefix. Browsers send the cookies of a host to all ports of the host. */
   readonly cookieName: () => string;
   readonly hasTls: boolean;
 }
 
 const cookieSeconds = 400 * 24 * 3600;
-/** With this prefix, a browser accepts a cookie only over HTTPS and from the host itself (RFC 6265bis section 4.1.3.2). */
+/** The prefix with which a browser accepts a cookie only over HTTPS and only from the host itself (RFC 6265bis section 4.1.3.2). */
 const securePrefix = '__Host-';
-/** The form of a token. No other text is looked up. */
+/** The form of a token. Values of any other form are not looked up. */
 const tokenForm = /^[\w-]{43}$/;
 
 export class Entry {
   readonly #options: EntryOptions;
-  /** By the value of the `Cookie` header. */
+  /** The users, by the value of the `Cookie` header. */
   readonly #known = new KnownHeaders();
 
   constructor(options: EntryOptions) {
@@ -55,7 +56,10 @@ export class Entry {
     return this.#options.auditSink;
   }
 
-  /** Notes wrong credentials that are not those of a user, such as the secret of a webhook; returns the error if there were too many. */
+  /**
+   * Notes wrong credentials that do not belong to a user, such as the secret of a webhook; returns the error if there were too many
+   * attempts.
+   */
   refuse(address: string, cause: string): HubError | undefined {
     const { attempts, auditSink } = this.#options;
     auditSink.note('', address, 'refused', cause);
@@ -83,7 +87,10 @@ export class Entry {
     );
   }
 
-  /** Signs a device in; from then on, the first of the cookies identifies it. Errors: `unauthorized` if the user no longer exists. */
+  /**
+   * Signs a device in; from then on, the first of the returned cookies identifies the device. Errors: `unauthorized` if the user no longer
+   * exists.
+   */
   admit(user: string, kind: DeviceKind, name: string, sender: Sender, dashboard?: string): Admitted {
     const { address } = sender;
     const { devices, auditSink, hits } = this.#options;
@@ -93,7 +100,10 @@ export class Entry {
     return { signedIn: devices.find(token)!, cookies: this.#cookies(sender, token) };
   }
 
-  /** Signs the device out, and all others in the cookies of its browser, which would otherwise sign it in again. Returns the cookies to set. */
+  /**
+   * Signs a device out, along with all other devices in the browser's cookies, which would otherwise sign the browser in again. Returns the
+   * cookies to set.
+   */
   signOut(user: string, device: string, sender: Sender): string[] {
     const { auditSink, devices } = this.#options;
     auditSink.note(user, sender.address, 'out', '');
@@ -109,7 +119,7 @@ export class Entry {
     return hasTls ? securePrefix + cookieName() : cookieName();
   }
 
-  /** Finds the user for a `Cookie` header; undefined if there is none. */
+  /** Finds the user for a `Cookie` header; undefined if no user is signed in. */
   find(cookie: string): SignedInUser | undefined {
     const known = this.#known.find(cookie);
     if (known !== undefined) return known;
@@ -118,14 +128,14 @@ export class Entry {
     return signedIn;
   }
 
-  /** Clears the cache of parsed cookies, so that devices are noted again. To be called occasionally. */
+  /** Clears the cache of parsed cookies, so that the visits of devices are recorded again. To be called occasionally. */
   forget(): void {
     this.#known.clear();
   }
 
   /**
-   * Yields all users whose cookies a header contains. Any page of the host, on any port, can set cookies of the same name that come first.
-   * So each is looked up, beginning with those that such a page cannot set over plain HTTP. A header has at most 4 KB.
+   * Yields all users whose cookies a header contains. Any page on the same host, on any port, can set cookies with the same name that come
+   * first. So every cookie is looked up, beginning with cookies that such a page cannot set over plain HTTP. A header has at most 4 KB.
    */
   *#signedInOf(cookie: string): Generator<SignedInUser> {
     const name = this.#options.cookieName();
@@ -139,8 +149,8 @@ export class Entry {
   }
 
   /**
-   * Returns the cookies to set, with the token or, without a token, an empty value. Over HTTPS, it also deletes the cookie from before the
-   * hub used HTTPS.
+   * Returns the cookies to set, with the token or, without a token, an empty value. Over HTTPS, also deletes the cookie that was set before
+   * the hub used HTTPS.
    */
   #cookies({ isSecure, cookie }: Pick<Sender, 'isSecure' | 'cookie'>, token: string | undefined): string[] {
     const name = this.#options.cookieName();
@@ -152,10 +162,10 @@ export class Entry {
   }
 }
 
-/** The source of a request, and its transport. */
+/** The source of a request, and how it was sent. */
 export interface Sender {
   readonly address: string;
-  /** Whether it was sent over HTTPS. */
+  /** Whether the request was sent over HTTPS. */
   readonly isSecure: boolean;
   /** The `Cookie` header. */
   readonly cookie: string;
@@ -167,8 +177,8 @@ export interface Admitted {
   readonly cookies: readonly string[];
 }
 
-// Reports sign-ins, refusals, sign-outs and changed rights to the audit of a store, or to the log without one. Guessing floods neither:
-// after the first attempt, further attempts from a network within a minute share one entry.
+// Reports sign-ins, refusals, sign-outs and changed rights to the audit of a store, or to the log if there is no store. Guessing floods
+// neither of them: after the first attempt, further attempts from a network within a minute share one entry.
 
 type Coming = 'in' | 'refused' | 'out' | 'invited' | 'revoked';
 
@@ -181,7 +191,7 @@ export class AuditSink {
   readonly #hub: Pick<HubPort, 'persistence'>;
   readonly #gate: LogGate;
 
-  /** The context of the REST API connection. */
+  /** `context` is the context of the REST API connection. */
   constructor(context: Context, hub: Pick<HubPort, 'persistence'>, intervalMs = gatedMs) {
     this.#context = context;
     this.#hub = hub;
@@ -191,7 +201,7 @@ export class AuditSink {
     );
   }
 
-  /** Notes an event. `user` may be a claimed name, or even a token entered in place of a name. */
+  /** Notes an event. `user` may be a claimed name, or even a token that was entered instead of a name. */
   note(user: string, address: string, after: Coming, cause: string): void {
     const { id, withoutSecrets } = this.#context;
     const report = (count?: number) => {
@@ -224,13 +234,13 @@ export class AuditSink {
   }
 }
 
-// Owners may read everything, including flow files with their secrets: clients with the credentials of the hub. A hub without
-// credentials accepts only programs on its own machine.
+// Owners are clients with the credentials of the hub. They may read everything, including flow files with their secrets. A hub without
+// credentials accepts only programs on its own machine as owners.
 
-/** The headers that proxies add to requests that they pass on: such requests only seem to come from this machine. */
+/** The headers that proxies add to forwarded requests, which only seem to come from this machine. */
 const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 
-/** Creates the check of a request that the guard has admitted. Errors: `forbidden`. */
+/** Creates the owner check for requests that the guard has admitted. Errors: `forbidden`. */
 export function createOwnerCheck(settings: Settings) {
   const { allowedHosts, trustedProxies } = settings;
   const hasCredentials = !isOpen(settings);

@@ -1,4 +1,4 @@
-// The guard decides which requests are admitted (D-15): the page that sends a request must be a page of the hub, and its credentials must
+// The guard decides which requests are admitted (D-15): the page that sends a request must be a page from the hub, and its credentials must
 // be right.
 
 import { HubError } from '../../../../model/error.ts';
@@ -18,18 +18,18 @@ import { isOfBrowser, SiteCheck } from './site-check.ts';
 
 export interface Guard {
   /**
-   * Returns the principal if it is admitted and has the required right; a promise if this takes a while. Errors: `bad-request`,
-   * `foreign-host`, `foreign-origin`, `unauthorized`, `forbidden`, `too-many-attempts`.
+   * Returns the principal if it is admitted and has the required right; returns a promise if the check takes a while. Errors:
+   * `bad-request`, `foreign-host`, `foreign-origin`, `unauthorized`, `forbidden`, `too-many-attempts`.
    */
   check(request: HttpRequest, purpose: Purpose, response: HttpResponse): Principal | Promise<Principal>;
-  /** Whether the request is a preflight for a page of allowedOrigins. Such a request has no credentials yet. */
+  /** Returns whether the request is a preflight for a page from allowedOrigins. A preflight has no credentials yet. */
   isPreflight(request: HttpRequest): boolean;
   /**
-   * The value of `WWW-Authenticate` for each scheme in which a user has credentials. With Basic, a browser would open a prompt of its own
-   * on top of a page, so a hub with a sign-in page omits it for browsers.
+   * Returns the values of `WWW-Authenticate`, one for each scheme in which a user has credentials. For Basic, a browser would open its own
+   * prompt on top of a page, so a hub with a sign-in page omits Basic for browsers.
    */
   challenges(request: HttpRequest): readonly string[];
-  /** Whether a browser requests a page, and could sign in first. */
+  /** Returns whether a browser requests a page, and could sign in first. */
   signsIn(request: HttpRequest): boolean;
 }
 
@@ -42,7 +42,8 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
   const identification = new Identification(entry, attempts);
 
   /**
-   * Finds the principal of a request with credentials. Programs that poll repeat the same token, so nearly all are recognized immediately.
+   * Finds the principal of a request with credentials. Programs that poll repeat the same token, so nearly all requests are recognized
+   * immediately.
    */
   const withCredentials = (
     request: HttpRequest,
@@ -120,7 +121,10 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
   };
 }
 
-/** Whether a request carries a token. No page of another site can send one: the browser asks the hub first (Fetch, "CORS-preflight request"). */
+/**
+ * Returns whether a request carries a token. No page from another site can send a token, because the browser asks the hub first (Fetch,
+ * "CORS-preflight request").
+ */
 function isOfToken(authorization: string): boolean {
   const credentials = readCredentials(authorization);
   return credentials !== undefined && 'token' in credentials;
@@ -154,7 +158,10 @@ function withRight(principal: SignedInUser, need: Need, request: Pick<HttpReques
 
 const offeredCredentials = new RegExp(`(?:^|[ ,])${credentialsPrefix.replaceAll('.', '\\.')}([\\w-]+)`);
 
-/** Returns the credentials of a request. A page cannot set headers for a WebSocket handshake, so it offers them as a subprotocol. */
+/**
+ * Returns the credentials of a request. A page cannot set headers for a WebSocket handshake, so the page offers the credentials as a
+ * subprotocol.
+ */
 function authorizationOf(request: HttpRequest, act: Act): string {
   const header = request.getHeader(authorizationHeader);
   if (header !== '' || act !== 'write') return header;
@@ -162,7 +169,7 @@ function authorizationOf(request: HttpRequest, act: Act): string {
   return Buffer.from(encoded, 'base64url').toString();
 }
 
-// Finds the principal by credentials or by the cookie of a signed-in user. Equal credentials that arrive at the same time are compared
+// Finds the principal by credentials or by the cookie of a signed-in user. Equal credentials that arrive at the same time are compared only
 // once.
 
 const cookieHeader = encodeText('cookie');
@@ -171,7 +178,7 @@ class Identification {
   readonly #entry: Entry;
   readonly #attempts: Attempts;
   /**
-   * Comparisons in progress by address and credentials, with the requests that wait for them. There are at most as many as there are
+   * Comparisons in progress by address and credentials, with the requests that wait for them. There are at most as many comparisons as
    * connections.
    */
   readonly #comparing = new Map<
@@ -193,7 +200,7 @@ class Identification {
     const address = remoteAddressOf(response);
     const letIn = (signedIn: SignedInUser | undefined) => this.#letIn(signedIn, authorization, address, claimed);
     if (claimed === undefined) return letIn(undefined);
-    const key = `${address} ${authorization}`; // not shared between addresses: a client that guesses waits longer
+    const key = `${address} ${authorization}`; // comparisons are not shared between addresses, because a client that guesses waits longer
     const pending = this.#comparing.get(key);
     if (pending !== undefined) {
       pending.responses.push(response);
@@ -211,7 +218,7 @@ class Identification {
     return found;
   }
 
-  /** Finds the user who has signed in with the browser; undefined if there is none. */
+  /** Finds the user who has signed in with the browser; undefined if no user has signed in. */
   byCookie(request: HttpRequest): SignedInUser | undefined {
     const cookie = request.getHeader(cookieHeader);
     if (cookie === '') return undefined;
@@ -252,7 +259,7 @@ class Identification {
 
 type Credentials = { readonly user: string; readonly password: string } | { readonly user: ''; readonly token: string };
 
-/** Parses the credentials of HTTP Basic and Bearer; undefined if the scheme is unknown, or they are malformed. */
+/** Parses the credentials of HTTP Basic and Bearer; undefined if the scheme is unknown or the credentials are malformed. */
 function readCredentials(authorization: string): Credentials | undefined {
   const [, scheme = '', given = ''] = /^(\S+) +(\S+) *$/.exec(authorization) ?? [];
   if (scheme.toLowerCase() === 'bearer') return { user: '', token: given };

@@ -1,4 +1,4 @@
-// Checks that requests come from pages of this hub: against DNS rebinding (Host), cross-site requests and WebSocket hijacking.
+// Checks that requests come from pages of this hub, to prevent DNS rebinding (Host), cross-site requests and WebSocket hijacking.
 
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
@@ -8,14 +8,14 @@ import type { Scheme } from '../../proxies/trusted-proxies.ts';
 import type { Settings } from '../../settings.ts';
 import type { Need } from '../../users/rights.ts';
 
-/** An upgrade to a WebSocket counts as a write. */
+/** The effect of a request. An upgrade to a WebSocket counts as a write. */
 export type Act = 'read' | 'write' | 'write by GET';
 
-/** The effect of a request, and the right that it needs. */
+/** The effect of a request, and the right that the client needs. */
 export interface Purpose {
   readonly act: Act;
   readonly need: Need;
-  /** true: the request does not count towards `requestsPerUser`. */
+  /** If true, the request does not count towards `requestsPerUser`. */
   readonly isUnmetered?: boolean | undefined;
 }
 
@@ -38,7 +38,9 @@ export class SiteCheck {
     throw new HubError('foreign-host', `Host: expected a name of this hub, got "${host}"; add names with allowedHosts`);
   }
 
-  /** Checks the page that sent a request, if any; `scheme` is the scheme by which the client reaches the hub. Errors: `foreign-origin`. */
+  /**
+   * Checks the page that sent a request, if any. `scheme` is the scheme that the client uses to reach the hub. Errors: `foreign-origin`.
+   */
   checkOrigin(request: HttpRequest, act: Act, host: string, scheme: Scheme | undefined): void {
     const origin = originOf(request);
     if (origin === '') {
@@ -47,13 +49,13 @@ export class SiteCheck {
       throw foreign(`Origin: expected a page of this hub, got "${origin}"; add origins with allowedOrigins`);
   }
 
-  /** Checks that a request with a cookie names its page, which was checked before. Errors: `foreign-origin`. */
+  /** Checks that a request with a cookie names the page that sent it. The page itself was checked before. Errors: `foreign-origin`. */
   checkNamed(request: HttpRequest): void {
     if (['origin', 'sec-fetch-site', 'referer'].some((header) => request.getHeader(header) !== '')) return;
     throw foreign(`Origin: expected a page of this hub with its cookie, got none${instead}`);
   }
 
-  /** Whether a request is a preflight for a page of allowedOrigins (Fetch, "CORS-preflight request"). */
+  /** Returns whether a request is a preflight for a page from allowedOrigins (Fetch, "CORS-preflight request"). */
   isPreflight(request: HttpRequest): boolean {
     const asksFirst =
       request.getCaseSensitiveMethod() === 'OPTIONS' && request.getHeader('access-control-request-method') !== '';
@@ -66,8 +68,8 @@ export class SiteCheck {
 }
 
 /**
- * Refuses requests that a page of another site makes a browser send without Origin: images, scripts, frames, links, redirects. Pages cannot
- * forge the headers that this checks, but they can omit `Referer`.
+ * Refuses requests that a page from another site makes a browser send without `Origin`: images, scripts, frames, links, redirects. Pages
+ * cannot forge the checked headers, but they can omit `Referer`.
  */
 function checkPage(request: HttpRequest, host: string, scheme: Scheme | undefined, act: Act): void {
   const site = request.getHeader('sec-fetch-site');
@@ -86,12 +88,15 @@ function foreign(message: string): HubError {
   return new HubError('foreign-origin', message);
 }
 
-// Checks that the `Host` of a request names this hub. A page of another site can point its name to the hub (DNS rebinding), but the browser
-// sends that name as `Host`.
+// Checks that the `Host` of a request names this hub. Another site can point its own host name to the hub (DNS rebinding), but the browser
+// then sends that name as `Host`.
 
 const maxKnownHosts = 1000;
 
-/** Creates the check of a `Host`: any IP address, `localhost`, the name of this machine, and further names. Errors: `bad-request`. */
+/**
+ * Creates the check of the `Host` header, which accepts any IP address, `localhost`, the name of this machine, and further names. Errors:
+ * `bad-request`.
+ */
 function createHostCheck(furtherNames: readonly string[]): (host: string) => boolean {
   const names = ownNames(furtherNames);
   const knownHosts = new Set<string>();
@@ -120,7 +125,8 @@ function ownNames(allowed: readonly string[]): ReadonlySet<string> {
 }
 
 /**
- * Parses a `Host` (RFC 9110 section 7.2): `Studio.local.:17011` → `studio.local`, 17011; `[::1]:` → `::1`; undefined if it is malformed.
+ * Parses a `Host` (RFC 9110 section 7.2): `Studio.local.:17011` → `studio.local`, 17011; `[::1]:` → `::1`; returns undefined if the `Host`
+ * is malformed.
  */
 function readHost(host: string): { readonly name: string; readonly port: number | undefined } | undefined {
   const [, bracketed, plain, digits = ''] = hostForm.exec(host) ?? [];
@@ -130,7 +136,7 @@ function readHost(host: string): { readonly name: string; readonly port: number 
   return plain === undefined ? undefined : { name: plain.toLowerCase().replace(/(?<=.)\.$/, ''), port };
 }
 
-/** An address in brackets, or a name of permitted characters, and a port, which may be empty (RFC 3986 section 3.2). */
+/** An address in brackets or a name of permitted characters, followed by an optional port, which may be empty (RFC 3986 section 3.2). */
 const hostForm = /^(?:\[([^\]]+)\]|((?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})+))(?::(\d*))?$/i;
 
 /** Returns an IPv6 address as browsers write it: `0:0:0:0:0:0:0:1` → `::1`. */
@@ -144,12 +150,18 @@ function shortOf(address: string): string {
 const originHeader = encodeText('origin');
 const refererHeader = encodeText('referer');
 
-/** Returns the `Origin` header, which browsers send with everything but plain GETs (RFC 6454 section 7); empty if there is none. */
+/**
+ * Returns the `Origin` header, which browsers send with everything but plain GETs (RFC 6454 section 7); returns an empty string if there is
+ * no header.
+ */
 export function originOf(request: HttpRequest): string {
   return request.getHeader(originHeader);
 }
 
-/** Returns the origin in the `Referer` header, `http://hub.lan:17011`; `null`: it has no origin; empty if there is no header. */
+/**
+ * Returns the origin in the `Referer` header, such as `http://hub.lan:17011`; `null` if the header has no origin; an empty string if there
+ * is no header.
+ */
 export function refererOriginOf(request: HttpRequest): string {
   const referer = request.getHeader(refererHeader);
   if (referer === '') return '';
@@ -157,8 +169,8 @@ export function refererOriginOf(request: HttpRequest): string {
 }
 
 /**
- * Whether an origin is that of pages at a host: `http://Hub.lan`, `hub.lan:80` → true (RFC 6454 section 5). `scheme` is the scheme by which
- * the client reaches the hub; undefined if unknown, so pages of both schemes match.
+ * Returns whether an origin is the origin of pages from a host: `http://Hub.lan`, `hub.lan:80` → true (RFC 6454 section 5). `scheme` is the
+ * scheme that the client uses to reach the hub; if it is undefined, because it is unknown, pages of both schemes match.
  */
 function isAtHost(origin: string, host: string, scheme: Scheme | undefined): boolean {
   const [, originScheme, originHost] = originForm.exec(origin) ?? [];
@@ -183,7 +195,7 @@ const originForm = /^(https?):\/\/(.+)$/i;
 const defaultPorts: Readonly<Record<Scheme, number>> = { http: 80, https: 443 };
 
 /**
- * Returns a host with its port, without a default port and without the dot at the end of a fully qualified name; undefined if it is
+ * Returns a host with its port, without a default port and without the dot at the end of a fully qualified name; undefined if the host is
  * invalid.
  */
 function authorityOf(host: string, scheme: Scheme): string | undefined {
@@ -193,9 +205,9 @@ function authorityOf(host: string, scheme: Scheme): string | undefined {
   return port === undefined || port === defaultPorts[scheme] ? shown : `${shown}:${port}`;
 }
 
-// Distinguishes a browser from a program if the browser does not report which page sends the request. Over plain HTTP browsers send
-// Sec-Fetch-Site only to localhost, and a foreign page can make them omit Origin and Referer. It cannot remove the signs that this file
-// checks.
+// Distinguishes a browser from a program if the browser does not report which page sends the request. Over plain HTTP, browsers send
+// Sec-Fetch-Site only to localhost, and a foreign page can make them omit Origin and Referer. A page cannot remove the signs that are
+// checked here.
 
 const signs: readonly (readonly [header: string, isBrowsers: (value: string) => boolean])[] = [
   ['user-agent', (value) => /^(Mozilla|Opera)\/\S+ \(/.test(value) && !programs.test(value)],
@@ -203,10 +215,10 @@ const signs: readonly (readonly [header: string, isBrowsers: (value: string) => 
   ['accept', (value) => /^(text\/html,application\/xhtml\+xml|text\/css,|image\/)/.test(value)],
 ];
 
-/** Some programs call themselves browsers: `Invoke-WebRequest` of PowerShell, and WinHTTP in scripts and macros of Windows. */
+/** Programs that call themselves browsers: `Invoke-WebRequest` in PowerShell, and WinHTTP in Windows scripts and macros. */
 const programs = /PowerShell\/|WinHttp\.WinHttpRequest/;
 
-/** Whether a browser sent a request. Accept-Language and Sec-Fetch-Mode do not count, because Node.js and Qt send them as well. */
+/** Returns whether a browser sent a request. Accept-Language and Sec-Fetch-Mode do not count, because Node.js and Qt send them as well. */
 export function isOfBrowser(request: HttpRequest): boolean {
   return signs.some(([header, isBrowsers]) => isBrowsers(request.getHeader(header)));
 }
