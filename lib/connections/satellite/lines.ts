@@ -72,10 +72,9 @@ export function isTrue(value: string | undefined): boolean {
   return value !== undefined && !['', '0', 'false', 'no'].includes(value.toLowerCase());
 }
 
-/** Returns a line for people: bitmaps are replaced by their size. */
+/** Returns a line for people. */
 export function showLine(line: Uint8Array): string {
   return Buffer.from(line.buffer, line.byteOffset, line.byteLength)
     .toString()
-    .replace(/[\r\n]+$/, '')
-    .replace(/BITMAP="([^"]*)"/, (_, data: string) => `BITMAP=${Math.floor((data.length * 3) / 4)}B`);
+    .replace(/[\r\n]+$/, '');
 }

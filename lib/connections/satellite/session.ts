@@ -20,6 +20,11 @@ const touchedMs = 1000;
 /** How long the hub waits for a sign of life of a surface whose device ID registers a second time, in milliseconds. */
 export const contestMs = 2000;
 const pingMs = 1000;
+/** The bytes of bitmaps that may be on their way to a surface: more would wait in the buffers of the system, before the lamp of a pressed key. */
+export const windowBytes = 131_072;
+/** After so many bytes of bitmaps, a surface is asked to confirm that it has read them. */
+const confirmBytes = 32_768;
+const confirmation = 'drawn';
 
 export interface SessionOptions {
   readonly surfaces: readonly OwnSurface[];
@@ -45,6 +50,10 @@ interface Client {
   heardMs: number;
   pingedMs: number;
   isOpen: boolean;
+  /** The bytes of bitmaps that were sent, that were to be confirmed, and that were confirmed; the last is undefined until the first answer. */
+  drawnBytes: number;
+  askedBytes: number;
+  confirmedBytes: number | undefined;
 }
 
 /** A connected surface. */
@@ -111,17 +120,14 @@ export class SatelliteSession {
     const now = this.#options.scheduler.now();
     const client: Client = {
       ...{ link, lines: new LineReader(maxLineBytes), surfaces: new Map(), isOpen: true },
-      ...{ heardMs: now, pingedMs: now },
+      ...{ heardMs: now, pingedMs: now, drawnBytes: 0, askedBytes: 0, confirmedBytes: undefined },
     };
     this.#clients.add(client);
     this.#watch();
     this.#send(client, 'BEGIN', { CompanionVersion: 'patchbay', ApiVersion: apiVersion });
     return {
       received: (bytes) => this.#received(client, bytes),
-      drained: () => {
-        for (const surface of client.surfaces.values()) this.#queue(surface);
-        this.#draw();
-      },
+      drained: () => this.#resume(client),
       closed: () => this.#leave(client),
     };
   }
@@ -183,8 +189,13 @@ export class SatelliteSession {
       case 'PING':
         client.link.send(`PONG ${body}\n`);
         return undefined;
-      case 'PONG':
+      case 'PONG': {
+        const [, bytes] = /^drawn-(\d{1,16})\s*$/.exec(body) ?? [];
+        if (bytes === undefined || Number(bytes) > client.drawnBytes) return undefined;
+        client.confirmedBytes = Math.max(client.confirmedBytes ?? 0, Number(bytes));
+        this.#resume(client);
         return undefined;
+      }
       case 'QUIT':
         this.#end(client);
         return undefined;
@@ -372,6 +383,12 @@ export class SatelliteSession {
     for (const surface of [...client.surfaces.values()]) this.#remove(surface);
   }
 
+  /** Draws what has waited because the link was full. */
+  #resume(client: Client): void {
+    for (const surface of client.surfaces.values()) this.#queue(surface);
+    this.draw();
+  }
+
   #queue(surface: Surface): void {
     if (surface.urgent.size > 0) this.#urgent.add(surface);
     else if (surface.dirty.size > 0) this.#waiting.add(surface);
@@ -384,7 +401,7 @@ export class SatelliteSession {
       const surfaces = this.#urgent.size > 0 ? this.#urgent : this.#waiting;
       const surface: Surface = surfaces.values().next().value!;
       surfaces.delete(surface);
-      if (surface.client.link.unsentBytes > maxQueuedBytes) continue; // `drained` queues it again
+      if (isFull(surface.client)) continue; // `#resume` queues it again
       const keys = surface.urgent.size > 0 ? surface.urgent : surface.dirty;
       const key: OwnKey | undefined = keys.values().next().value;
       if (key === undefined) continue;
@@ -407,17 +424,18 @@ export class SatelliteSession {
       picture: typeof image === 'string' && image !== '' ? pictureOf(image) : undefined,
     };
     const colorOf = (color: string) => (format.colors === 'rgb' ? `rgb(${rgbOf(color).join(',')})` : color);
-    this.#send(client, 'KEY-STATE', {
+    const args = {
       DEVICEID: deviceId,
       KEY: numbers.get(key)!,
       TYPE: 'BUTTON',
-      BITMAP: format.bitmap > 0 ? drawKey(face, format.bitmap).toString('base64') : undefined,
       COLOR: format.colors && colorOf(face.color),
       TEXTCOLOR: format.colors && colorOf(face.textColor),
       TEXT: format.text ? Buffer.from(face.text).toString('base64') : undefined,
       FONT_SIZE: format.textStyle ? fontSizeOf(face.text) : undefined,
       PRESSED: held.has(key),
-    });
+    };
+    if (format.bitmap === 0) this.#send(client, 'KEY-STATE', args);
+    else this.#sendBitmap(client, args, drawKey(face, format.bitmap));
   }
 
   #sendBrightness({ client, deviceId, format }: Surface, value: number): void {
@@ -427,10 +445,27 @@ export class SatelliteSession {
   #send({ link }: Client, command: string, args: Arguments): void {
     const line = writeLine(command, args);
     link.send(line);
-    const { BITMAP: bitmap } = args;
-    if (typeof bitmap !== 'string') this.#events.wire('out', Buffer.from(line));
-    else this.#events.wire('out', Buffer.from(line.replace(bitmap, '…')));
+    this.#events.wire('out', Buffer.from(line));
   }
+
+  /** Sends the state of a key. Nothing reads the characters of its bitmap again, as these are most of all that is sent. */
+  #sendBitmap(client: Client, args: Arguments, bitmap: Buffer): void {
+    const { link } = client;
+    const line = writeLine('KEY-STATE', args).trimEnd();
+    link.send(`${line} BITMAP="${bitmap.toString('base64')}"\n`, !/[^\0-\x7f]/.test(line));
+    this.#events.wire('out', Buffer.from(`${line} BITMAP=${bitmap.length}B`));
+    client.drawnBytes += (bitmap.length * 4) / 3;
+    if (client.drawnBytes - client.askedBytes < confirmBytes) return;
+    client.askedBytes = Math.round(client.drawnBytes);
+    client.drawnBytes = client.askedBytes;
+    link.send(`PING ${confirmation}-${client.askedBytes}\n`);
+  }
+}
+
+/** Whether a surface has to read more before another bitmap is sent. One that has never confirmed any is only bounded by what waits here. */
+function isFull({ link, drawnBytes, confirmedBytes }: Client): boolean {
+  if (link.unsentBytes > maxQueuedBytes) return true;
+  return confirmedBytes !== undefined && drawnBytes - confirmedBytes > windowBytes;
 }
 
 /** Returns the size of text on a key of 72 pixels, for surfaces that draw it themselves. */

@@ -22,8 +22,8 @@ export interface SurfaceOptions {
   readonly args?: string;
   /** Whether it answers the pings of the server and sends its own, as the protocol asks for. */
   readonly isSilent?: boolean;
-  /** What it does with each KEY-STATE; without it, it keeps them. */
-  onKey?(key: number, line: string): void;
+  /** What it does with the beginning and the length of each KEY-STATE; without it, it keeps them. */
+  onKey?(key: number, head: string, length: number): void;
 }
 
 export class SurfaceClient {
@@ -36,7 +36,7 @@ export class SurfaceClient {
   readonly options: SurfaceOptions;
   #write: (text: string) => void = () => {};
   #destroy: () => void = () => {};
-  #rest = '';
+  #rest = Buffer.alloc(0);
   #pinging: NodeJS.Timeout | undefined;
   readonly #waiting = new Set<() => void>();
 
@@ -56,8 +56,7 @@ export class SurfaceClient {
       const socket: Socket = connect({ host, port, noDelay: true });
       this.#write = (text) => void socket.write(text);
       this.#destroy = () => socket.destroy();
-      socket.setEncoding('utf8');
-      socket.on('data', (text) => this.#received(String(text)));
+      socket.on('data', (bytes) => this.#received(bytes as Buffer));
       socket.on('error', () => {});
       socket.on('close', () => this.#closed());
       await once(socket, 'connect');
@@ -65,7 +64,7 @@ export class SurfaceClient {
       const socket = new WebSocket(`ws://${host}:${port}`);
       this.#write = (text) => socket.send(text);
       this.#destroy = () => socket.terminate();
-      socket.on('message', (data) => this.#received(String(data)));
+      socket.on('message', (data) => this.#received(data as Buffer));
       socket.on('error', () => {});
       socket.on('close', () => this.#closed());
       await once(socket, 'open');
@@ -134,18 +133,25 @@ export class SurfaceClient {
     for (const look of [...this.#waiting]) look();
   }
 
-  #received(text: string): void {
-    this.#rest += text;
+  #received(bytes: Buffer): void {
+    const all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
     let from = 0;
-    for (let end = this.#rest.indexOf('\n'); end >= 0; end = this.#rest.indexOf('\n', from)) {
-      this.#line(this.#rest.slice(from, end).replace(/\r$/, ''));
+    for (let end = all.indexOf(10); end >= 0; end = all.indexOf(10, from)) {
+      this.#line(all.subarray(from, end));
       from = end + 1;
     }
-    this.#rest = this.#rest.slice(from);
+    this.#rest = Buffer.from(all.subarray(from));
     for (const look of [...this.#waiting]) look();
   }
 
-  #line(line: string): void {
+  #line(bytes: Buffer): void {
+    const { onKey } = this.options;
+    if (onKey !== undefined && bytes.length > 1000) {
+      const head = bytes.toString('latin1', 0, 400); // the bitmap is last
+      onKey(Number(argumentOf(head, 'KEY')), head, bytes.length);
+      return;
+    }
+    const line = bytes.toString().replace(/\r$/, '');
     const [command = ''] = line.split(' ', 1);
     if (command === 'BEGIN') this.begin = line;
     else if (command === 'PING') {
@@ -156,7 +162,7 @@ export class SurfaceClient {
     } else if (command === 'BRIGHTNESS') this.brightness = Number(argumentOf(line, 'VALUE'));
     else if (command === 'KEY-STATE') {
       const key = Number(argumentOf(line, 'KEY'));
-      if (this.options.onKey !== undefined) this.options.onKey(key, line);
+      if (onKey !== undefined) onKey(key, line, bytes.length);
       else this.keys.set(key, shownBy(line));
     } else if (command !== 'PONG') this.lines.push(line);
   }

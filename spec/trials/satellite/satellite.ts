@@ -27,7 +27,7 @@ export const trial = defineTrial({
   options: {
     surfaces: ['how many surfaces', 50, 6],
     keys: ['keys of a surface', 32, 8],
-    rate: ['images a second of each key', 10, 2],
+    rate: ['images a second of each surface', 10, 4],
     pixels: ['width of an image', 72],
     seconds: ['how long', 20, 3],
     share: ['the share of the images that has to arrive, in percent', 95, 50],
@@ -95,7 +95,7 @@ async function run(folder: string, { surfaces, keys, rate, pixels, seconds, shar
     const killed = await begin(surfaces, doomed);
     const stopped = await begin(surfaces + doomed, doomed);
     for (const one of [watched, killed, stopped]) send(one, 'go');
-    const changes = changeTexts(hub, all, keys, rate);
+    const changes = changeTexts(hub, all, keys, rate / keys);
     setTimeout(() => killed.process.kill('SIGKILL'), seconds * 300);
     setTimeout(() => stopped.process.kill('SIGSTOP'), seconds * 500);
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));

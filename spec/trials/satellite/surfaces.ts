@@ -38,10 +38,10 @@ await runTask(async ({ port, surfaces, keys, pixels, pressEveryMs, firstDevice, 
         port,
         deviceId: `deck:${firstDevice + index}`,
         args: `KEYS_TOTAL=${keys} KEYS_PER_ROW=8 BITMAPS=${pixels} COLORS=hex`,
-        onKey: (key, line) => {
+        onKey: (key, head, length) => {
           images++;
-          if (line.length < bitmapLength || line.length > bitmapLength + 200) wrong++;
-          if (key === pressedKey) lamps.get(index)?.(argumentOf(line, 'COLOR') ?? '');
+          if (length < bitmapLength || length > bitmapLength + 300) wrong++;
+          if (key === pressedKey) lamps.get(index)?.(argumentOf(head, 'COLOR') ?? '');
         },
       }),
   );
