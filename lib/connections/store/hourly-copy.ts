@@ -6,7 +6,7 @@ import { startThread } from './store-thread.ts';
 import type { DatabaseFiles } from './thread/database/files.ts';
 import type { Copied } from './thread/values/values-messages.ts';
 
-/** The interval between copies. The first copy is made sooner, and so is the next attempt after a failure. */
+/** The interval between copies. The first copy, and the next attempt after a failure, are made sooner. */
 export const copyEveryMs = 3_600_000;
 const firstMs = 60_000;
 const againMs = 300_000;
@@ -21,12 +21,12 @@ export class HourlyCopy {
     this.#files = files;
   }
 
-  /** Schedules the next copy according to the age of the existing one; undefined if there is none. */
+  /** Schedules the next copy according to the age of the existing copy; `ageMs` is undefined if there is no copy. */
   plan(now: number, ageMs: number | undefined): void {
     this.#dueAt = now + (ageMs === undefined ? firstMs : Math.max(0, copyEveryMs - ageMs));
   }
 
-  /** The reason why there is no copy of the last hour; undefined if there is one, or none is due yet. */
+  /** The reason why the last hourly copy failed; undefined if it succeeded or no copy is due yet. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
@@ -35,7 +35,7 @@ export class HourlyCopy {
     return now >= this.#dueAt && this.#worker === undefined;
   }
 
-  /** Makes a copy immediately; `now` returns the time at which it is done. Never rejects. */
+  /** Makes a copy immediately; `now` returns the time at which the copy is finished. Never rejects. */
   async make(now: () => number): Promise<Copied> {
     const copied = await this.#copy();
     this.#worker = undefined;
@@ -53,7 +53,7 @@ export class HourlyCopy {
       worker.once('message', resolve).once('error', fail);
       worker.once('exit', () => fail('its thread was terminated'));
     } catch (error) {
-      fail(error); // too many threads, or no memory for one
+      fail(error); // too many threads, or not enough memory for another one
     }
     return promise;
   }

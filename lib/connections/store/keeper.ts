@@ -1,5 +1,5 @@
-// A keeper writes the data of one part of the store in a separate thread. It opens a database, writes one batch after the other, reports
-// faults, and writes the rest at the end. Values, history and audit each define their database and their batches.
+// A keeper writes the data for one part of the store in a separate thread. The keeper opens a database, writes one batch after another,
+// reports faults, and finally writes the remaining data. The values, the history and the audit each define their own database and batches.
 import { merge, Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
 import { Backoff } from '../../model/time/backoff.ts';
@@ -11,15 +11,16 @@ import type { Archive, WritingStatus } from '../persistence.ts';
 import type { HourlyCopy } from './hourly-copy.ts';
 import type { LeftOut, OpenedStored, Written } from './thread/values/values-messages.ts';
 
-/** The maximum time to wait for changes to be written. */
+/** The maximum time for which `flush` waits for changes to be written. */
 const flushDeadlineMs = 2000;
 /**
- * The time for which a written database stays open for its readers. The last process to close it empties its log, which a reader cannot do.
+ * The maximum time for which a database stays open for its readers at the end. The last process to close a database empties its log, which
+ * a reader cannot do.
  */
 const readersDeadlineMs = 500;
-/** The pauses before the next try after a database could not be opened or written. */
+/** The pauses between attempts to open or write a database after a failure. */
 const againTimes = { firstMs: 500, longestMs: 5000 };
-/** The maximum number of losses shown; the newest ones are kept. */
+/** The maximum number of losses shown; only the newest are kept. */
 const shownLosses = 5;
 
 export interface KeeperOptions {
@@ -27,14 +28,14 @@ export interface KeeperOptions {
   readonly scheduler: SchedulerLike;
   /** The thread that writes. */
   readonly writer: { end(): Promise<void> };
-  /** Makes the hourly copy; undefined if no copy is made. */
+  /** The hourly copy; undefined if no copy is made. */
   readonly copy?: HourlyCopy;
-  /** Resolves when the readers of the database have ended; called at the end. */
+  /** Resolves when the readers of the database have ended. Called at the end. */
   readersEnded?(): Promise<unknown>;
 }
 
 /**
- * Returns the pause between two writes of data that must be safe after half a second. Because each write has a fixed cost, the pause is
+ * Returns the pause between two writes of data that must be on disk within half a second. Because each write has a fixed cost, the pause is
  * twice as long after a write of many rows.
  */
 export function tickAfter(rows: number): number {
@@ -45,7 +46,7 @@ const muchRows = 50;
 const quickTickMs = 100;
 const slowTickMs = 200;
 
-/** The result of a write: more is waiting, everything was written, or there was nothing to write. */
+/** The result of a write: more data is waiting, all data was written, or there was nothing to write. */
 export type Wrote = 'more' | 'all' | 'nothing';
 
 export abstract class Keeper {
@@ -53,11 +54,11 @@ export abstract class Keeper {
   protected readonly rate = new RowRate();
   protected readonly pause: Pause;
   protected readonly disk: SlowDisk;
-  /** The subscriptions to the hub, until the keeper ends. */
+  /** The subscriptions to the hub, which last until the keeper ends. */
   protected readonly listening = new Subscription();
   protected isOpen = false;
   protected isEnding = false;
-  /** The reason why nothing is currently written. */
+  /** The reason why nothing can currently be written. */
   protected trouble: string | undefined;
   /** The time of the oldest row. */
   protected oldest: number | undefined;
@@ -65,14 +66,14 @@ export abstract class Keeper {
   readonly #options: KeeperOptions;
   readonly #state: StateReporter;
   readonly #backoff = new Backoff(againTimes);
-  /** Losses, shown until the connection is restarted. */
+  /** The losses, which are shown until the connection is restarted. */
   #losses: readonly string[] = [];
-  /** Callers that wait until all changes so far are written. */
+  /** The callers that wait until all changes so far have been written. */
   #flushing: (() => void)[] = [];
-  /** When everything was last written, on the clock of the connection. */
+  /** When all data was last written, on the connection's clock. */
   #caughtUpAt: number;
 
-  /** `what` names the rows: `entries`. */
+  /** `what` names the rows in messages, such as `entries`. */
   constructor(what: string, options: KeeperOptions, report: (event: ConnectionEvent) => void) {
     this.#what = what;
     this.#options = options;
@@ -85,13 +86,13 @@ export abstract class Keeper {
 
   /** The interface between the keeper and the rest of the hub. */
   abstract readonly archive: Archive;
-  /** The interval of writes. */
+  /** The interval between writes. */
   protected abstract readonly tickMs: number;
   /** The number of lost rows. */
   protected abstract readonly lost: number;
-  /** Whether data waits to be written. */
+  /** Whether data is waiting to be written. */
   protected abstract readonly isBehind: boolean;
-  /** One sentence per fault other than write faults. */
+  /** One sentence per fault, apart from write faults. */
   protected abstract reasons(): readonly (string | undefined)[];
   /** Opens the database. */
   protected abstract open(): Promise<void>;
@@ -112,7 +113,7 @@ export abstract class Keeper {
     await within(promise, flushDeadlineMs, this.#options.scheduler);
   }
 
-  /** Writes until `end` is called. Rejects when the thread has ended. */
+  /** Writes until `end` is called. Rejects if the thread has ended. */
   async keep(): Promise<void> {
     const { scheduler, copy, hub } = this.#options;
     const happens$ = merge(hub.changes$, hub.persistence.auditEvents$);
@@ -131,7 +132,7 @@ export abstract class Keeper {
     }
   }
 
-  /** Writes all waiting data, and ends the thread. */
+  /** Writes all waiting data and ends the thread. */
   async end(kept: Promise<unknown>): Promise<void> {
     this.listening.unsubscribe();
     this.isEnding = true;
@@ -165,7 +166,7 @@ export abstract class Keeper {
     if (trouble === undefined) this.#backoff.reset();
   }
 
-  /** Waits until a batch is on the disk or has failed. */
+  /** Waits until a batch is on disk or has failed. */
   protected async commit(writing: Promise<Written>): Promise<Written> {
     const written = await this.disk.watch(writing);
     if (written.state === 'written') {
@@ -178,7 +179,7 @@ export abstract class Keeper {
     return written;
   }
 
-  /** Allows the database to be opened again. */
+  /** Causes the database to be reopened. */
   protected openAnew(_isDamaged: boolean): void {
     this.isOpen = false;
   }
@@ -215,8 +216,8 @@ export abstract class Keeper {
 }
 
 /**
- * Runs a keeper until it is unsubscribed. Emits the state whenever it changes. Cold; errors when the thread has ended. `finish` waits for
- * the last write.
+ * Runs a keeper until the subscriber unsubscribes. Emits the state whenever it changes. Cold; errors if the thread has ended. `finish`
+ * waits for the last write.
  */
 export function runKeeper(
   create: (report: (event: ConnectionEvent) => void) => Keeper,
@@ -236,9 +237,9 @@ export function runKeeper(
 
 // Detects a slow disk: the state shows the lag during a slow commit and for a while afterwards.
 
-/** Slower commits are reported: changes may then be unsafe for more than half a second. */
+/** Slower commits are reported, because changes may then take more than half a second to be on disk. */
 const slowMs = 300;
-/** The disk counts as recovered this long after the last slow commit. */
+/** The time after the last slow commit from which the disk counts as recovered. */
 const recoveredMs = 2000;
 const reportEveryMs = 1000;
 
@@ -253,13 +254,13 @@ class SlowDisk {
     this.#report = report;
   }
 
-  /** Describes the lag of the last slow commit; undefined if the disk is not slow. */
+  /** Describes the lag in the last slow commit; undefined if the disk is not slow. */
   describeLag(what: string): string | undefined {
     if (this.#last !== undefined && this.#scheduler.now() - this.#last.at > recoveredMs) this.#last = undefined;
     return this.#last && `${what} are written with a lag of ${this.#last.ms} ms: the disk is slow`;
   }
 
-  /** Waits for a commit and measures its time. Errors: any error from the commit. */
+  /** Waits for a commit and measures its duration. Errors: any error from the commit. */
   async watch<Result>(commit: Promise<Result>): Promise<Result> {
     const startedAt = this.#scheduler.now();
     const note = () => {
@@ -280,7 +281,7 @@ class SlowDisk {
   }
 }
 
-// The state of a part of the store, or of all parts, which is reported when it changes.
+// The state of one part of the store or of all parts, which is reported whenever it changes.
 
 export class StateReporter {
   readonly #report: (event: ConnectionEvent) => void;
@@ -290,7 +291,7 @@ export class StateReporter {
     this.#report = report;
   }
 
-  /** Sets the faults, one sentence each; undefined if this fault does not exist. */
+  /** Sets the faults, one sentence each; undefined stands for a fault that does not exist. */
   set(...reasons: readonly (string | undefined)[]): void {
     const reason = reasons.filter((text) => text !== undefined).join('; ');
     if (reason === this.#reported) return;
@@ -299,14 +300,12 @@ export class StateReporter {
   }
 }
 
-// A store with nothing to write sleeps until something happens, so an idle hub stays idle.
+// A store with nothing to write sleeps until something happens, so that an idle hub remains idle.
 
-/** The maximum sleep, after which it finds changes that arrive without an event. */
+/** The maximum sleep, after which the store finds changes that arrived without an event. */
 const idleMs = 200;
 
-/**
- * For `Pause.until`: resolves `delayMs` after the next event. It waits for a single event, so frequent events cost nothing.
- */
+/** For `Pause.until`: resolves `delayMs` after the next event. Only a single event is awaited, so that frequent events cost nothing. */
 function afterNext(happens$: Observable<unknown>, delayMs: number, scheduler: SchedulerLike) {
   return (resolve: () => void): Subscription => {
     const waiting = new Subscription();
@@ -321,7 +320,7 @@ function afterNext(happens$: Observable<unknown>, delayMs: number, scheduler: Sc
   };
 }
 
-// The rows refused by a database. The message names the first one; the others are counted.
+// The rows that a database refused. The message names the first refused row and states how many others there are.
 
 class LeftOutCount {
   readonly #what: string;
@@ -330,7 +329,7 @@ class LeftOutCount {
   /** The message for operators; undefined if no row was refused. */
   text: string | undefined;
 
-  /** `what` names the rows: `entries`. */
+  /** `what` names the rows in messages, such as `entries`. */
   constructor(what: string) {
     this.#what = what;
   }
@@ -347,7 +346,7 @@ class LeftOutCount {
 const spanSeconds = 10;
 
 class RowRate {
-  /** The counts by second, modulo the span. */
+  /** The counts by second, modulo the length of the period. */
   readonly #rows = new Array<number>(spanSeconds).fill(0);
   #second = 0;
 
@@ -361,7 +360,7 @@ class RowRate {
     return this.#rows.reduce((sum, rows) => sum + rows, 0) / spanSeconds;
   }
 
-  /** Clears the seconds that have passed since the last call, up to the whole span. */
+  /** Clears the counts for the seconds since the last call, up to the whole period. */
   #moveTo(nowMs: number): number {
     const second = Math.floor(nowMs / 1000);
     for (let passed = Math.max(this.#second, second - spanSeconds) + 1; passed <= second; passed++)

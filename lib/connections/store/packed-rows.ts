@@ -1,18 +1,18 @@
-// Packs many rows into one. For another thread: numbers in transferred buffers, and all texts in one string, because copying each row would
-// block the hub's thread for longer. For a database row: JSON, which SQLite can read.
+// Packs many rows into one. Rows for another thread become transferred buffers with all numbers and one string with all texts, because
+// copying each row would block the hub's thread for longer. Rows for the database become JSON, which SQLite can read.
 
 import { giveWay } from './thread/give-way.ts';
 
 export type Cell = string | number | boolean | undefined;
 
-/** Rows of equal length, cell after cell. */
+/** Rows of equal length, stored cell by cell. */
 export interface PackedRows {
   readonly rows: number;
   /** The kind of each cell. */
   readonly kinds: Uint8Array<ArrayBuffer>;
-  /** The value of each number, or the length of each text. */
+  /** The value of each number, or the length of each string. */
   readonly numbers: Float64Array<ArrayBuffer>;
-  /** All texts, without separators. */
+  /** All strings, concatenated without separators. */
   readonly texts: string;
 }
 
@@ -40,12 +40,12 @@ export function packRows(rows: readonly (readonly Cell[])[]): PackedRows {
   return { rows: rows.length, kinds, numbers, texts };
 }
 
-/** Returns the buffers to transfer instead of copying them. */
+/** Returns the buffers, which are transferred instead of being copied. */
 export function buffersOf({ kinds, numbers }: PackedRows): ArrayBuffer[] {
   return [kinds.buffer, numbers.buffer];
 }
 
-/** Unpacks rows in the thread that writes them. */
+/** Unpacks the rows in the thread that writes them. */
 export function unpackRows({ rows, kinds, numbers, texts }: PackedRows): Cell[][] {
   const width = kinds.length / rows;
   const unpacked: Cell[][] = [];
@@ -67,38 +67,38 @@ export function unpackRows({ rows, kinds, numbers, texts }: PackedRows): Cell[][
 }
 
 const code = { '-': 0x2d, '.': 0x2e, '0': 0x30 } as const;
-/** Larger integers are rare. */
+/** The largest integer for which there is a fast path. Larger integers are rare. */
 const mostQuick = 99_999_999;
-/** The maximum number of bytes of a number, and of a character. */
+/** The maximum numbers of bytes that a number and a character take. */
 const numberBytes = 32;
 const characterBytes = 3;
 
-/** Writes JSON as bytes. Building text would take several times as long, and leave garbage. */
+/** Writes JSON as bytes. Building a string would take several times as long and leave garbage. */
 export class JsonBytes {
   #bytes: Buffer<ArrayBuffer>;
   length = 0;
 
-  /** The buffer grows beyond `bytes` if necessary. */
+  /** The initial size of the buffer is `bytes`; the buffer grows if necessary. */
   constructor(bytes: number) {
     this.#bytes = Buffer.allocUnsafeSlow(bytes);
   }
 
-  /** All bytes so far, until the next one is written. */
+  /** The bytes written so far. They remain valid until the next byte is written. */
   get written(): Buffer<ArrayBuffer> {
     return this.#bytes.subarray(0, this.length);
   }
 
-  /** Makes room for some numbers or single bytes. */
+  /** Makes room for the given count of numbers or single bytes. */
   reserve(numbers: number): void {
     if (this.length + numbers * numberBytes > this.#bytes.length) this.#grow(numbers * numberBytes);
   }
 
-  /** Writes a byte; `reserve` has made room. */
+  /** Writes a byte. Call `reserve` first. */
   put(byte: number): void {
     this.#bytes[this.length++] = byte;
   }
 
-  /** Writes an integer; `reserve` has made room. */
+  /** Writes an integer. Call `reserve` first. */
   putInteger(integer: number): void {
     if (integer < 0) this.put(code['-']);
     let rest = Math.abs(integer);
@@ -117,7 +117,7 @@ export class JsonBytes {
     } while (rest > 0);
   }
 
-  /** Writes a finite number, with `isReal` in a form that SQLite reads as a float; `reserve` has made room. */
+  /** Writes a finite number. If `isReal` is set, SQLite reads this number as a float. Call `reserve` first. */
   putNumber(number: number, isReal: boolean): void {
     if (Number.isSafeInteger(number)) {
       this.putInteger(number);
@@ -127,7 +127,7 @@ export class JsonBytes {
     } else this.length += this.#bytes.write(`${number}`, this.length);
   }
 
-  /** Writes text that is already JSON. */
+  /** Writes a string that is already JSON. */
   putText(text: string): void {
     const most = text.length * characterBytes;
     if (this.length + most > this.#bytes.length) this.#grow(most);

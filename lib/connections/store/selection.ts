@@ -7,7 +7,7 @@ export interface Selection {
   readonly exclude: readonly string[];
 }
 
-/** Creates a test for selected addresses. */
+/** Creates a function that returns whether an address is selected. */
 export function createSelection({ include, exclude }: Selection): (address: string) => boolean {
   const [included, excluded] = [include, exclude].map((list) => list.map(globToRegExp)) as [RegExp[], RegExp[]];
   return (address) => included.some((glob) => glob.test(address)) && !excluded.some((glob) => glob.test(address));

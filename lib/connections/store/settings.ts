@@ -30,7 +30,7 @@ const auditSetting = z
 
 const expectedEvery = "'change' or a duration of up to a minute, such as '1s'";
 const expectedDeadband = 'a number, at least 0';
-/** An interval is no longer than a row of `minute`. */
+/** The maximum interval, which is the length of a row of `minute`. */
 const longestEveryMs = 60_000;
 
 const entrySchema = z.strictObject({
@@ -77,7 +77,7 @@ export function rulesOf(entries: z.output<typeof historySetting>): HistoryRule[]
   }));
 }
 
-// The setting of snapshots: selections of parameters, by name.
+// The setting for snapshots: selections of parameters, by name.
 
 const selectionName = z.string().regex(/^[a-z0-9-]{1,64}$/, { error: 'a name of 1 to 64 characters a-z, 0-9 and -' });
 
@@ -128,7 +128,7 @@ function readBytes(text: string): number | undefined {
 
 // Retention times in settings.
 
-/** `'90d'`, `'1y'` → milliseconds; `'forever'` → Infinity; `'0'` → 0, with `mayBeNone`. */
+/** `'90d'`, `'1y'` → milliseconds; `'forever'` → Infinity; with `mayBeNone`, `'0'` → 0. */
 function longDuration(defaultText: string, { mayBeNone = false } = {}) {
   const expected = `a duration such as '90d' or '1y', or 'forever'${mayBeNone ? ", or '0'" : ''}`;
   return readBy(z.string({ error: expected }).default(defaultText), expected, (text) => {
@@ -138,17 +138,17 @@ function longDuration(defaultText: string, { mayBeNone = false } = {}) {
   });
 }
 
-// The shares of the disk space: half for the history, a quarter each for values and the audit.
+// The parts of the available disk space: half for the history, a quarter each for the values and the audit.
 
 interface Room {
-  /** The bound for the database of values. Its copy, a copy in progress and its log may each be as large. */
+  /** The maximum size of the database of values. Its copy, a copy in progress and the log may each be just as large. */
   readonly valuesBytes: number;
   readonly history: HistoryRoom;
-  /** The bound for the audit database. Its copy and a copy in progress may each be as large. */
+  /** The maximum size of the audit database. Its copy and a copy in progress may each be just as large. */
   readonly auditBytes: number;
 }
 
-/** The maximum size of the log of a large database. */
+/** The maximum log size for a large database. */
 const mostLogBytes = 32_000_000;
 /** Space for lock files and for the index that threads use to share a log. */
 const spareBytes = 500_000;

@@ -1,4 +1,4 @@
-// The hub's side of a thread of the store: one request at a time, each with its answer.
+// The hub's side of a store thread, which answers one request at a time.
 
 import { extname } from 'node:path';
 import { type TransferListItem, Worker, type WorkerOptions } from 'node:worker_threads';
@@ -6,20 +6,20 @@ import { messageOf } from '../../model/error.ts';
 import { awaitAnswer } from '../../model/waiting-threads.ts';
 
 const options = {
-  /** Node.js warns that its SQLite module is experimental, which operators do not need to see. */
+  /** Suppresses Node.js's warning that its SQLite module is experimental, which operators do not need to see. */
   execArgv: ['--disable-warning=ExperimentalWarning'],
-  /** V8 then has 2 MiB for new objects. Otherwise, each thread would take up to 32 MiB at any time, even after days. */
+  /** Limits the space for new objects to 2 MiB. Otherwise, each thread would take up to 32 MiB, even after days. */
   resourceLimits: { maxYoungGenerationSizeMb: 3 },
 } satisfies WorkerOptions;
 
 /** The data that a thread receives when it starts. */
 export interface ThreadData<Data = undefined> {
-  /** The thread writes its kernel ID here; -1 if there is none. */
+  /** The memory to which the thread writes its kernel ID, or -1 if it has no kernel ID. */
   readonly number: Int32Array;
   readonly data: Data;
 }
 
-/** Starts `thread/<name>`. Throws if the system cannot create a thread. */
+/** Starts the program `thread/<name>`. Throws if the system cannot create a thread. */
 export function startThread<Data>(name: string, data?: Data, transferList: readonly TransferListItem[] = []): Worker {
   const program = new URL(`./thread/${name}${extname(import.meta.filename)}`, import.meta.url);
   const number = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -36,10 +36,13 @@ export function startThread<Data>(name: string, data?: Data, transferList: reado
   return worker;
 }
 
-/** A process sets the policy of all threads that started within this time, because a process costs as much as a short thread. */
+/**
+ * The time in which newly started threads are collected. A single process then sets the policy of all of them, because a process costs as
+ * much as a short thread.
+ */
 const settleMs = 1000;
 let settling: NodeJS.Timeout | undefined;
-/** The kernel IDs of threads that may still interrupt others when they wake up. */
+/** The kernel IDs of threads that may still interrupt other threads when they wake up. */
 const interrupting = new Set<Int32Array>();
 
 async function neverInterrupt(): Promise<void> {
@@ -48,14 +51,14 @@ async function neverInterrupt(): Promise<void> {
   settling = interrupting.size === 0 ? undefined : setTimeout(neverInterrupt, settleMs).unref();
   const threads = known.map((number) => Atomics.load(number, 0)).filter((number) => number > 0);
   if (threads.length === 0) return;
-  const { spawn } = await import('node:child_process'); // most threads that start others never get here
+  const { spawn } = await import('node:child_process'); // most threads that use this module never get here
   const command = 'for thread; do chrt --batch --pid 0 "$thread"; done'; // Node.js has no call for it; part of util-linux
   const shell = spawn('sh', ['-c', command, 'sh', ...threads.map(String)], { stdio: 'ignore' });
-  shell.on('error', () => {}); // there is no shell, or chrt is not installed
+  shell.on('error', () => {}); // there is no shell or no chrt
   shell.unref();
 }
 
-/** A thread of a store. Requests and answers are data that can be sent between threads. */
+/** A store thread. Requests and answers must be data that can be sent between threads. */
 export class StoreThread<Request, Answer> {
   readonly #program: string;
   readonly #what: string;
@@ -63,15 +66,15 @@ export class StoreThread<Request, Answer> {
   #last: Promise<unknown> = Promise.resolve();
   #isEnded = false;
 
-  /** The first request starts `thread/<program>`; `what` describes it in errors: 'writes values'. */
+  /** The first request starts the program `thread/<program>`; `what` describes the thread in errors, such as `writes values`. */
   constructor(program: string, what: string) {
     this.#program = program;
     this.#what = what;
   }
 
   /**
-   * Starts the thread before its first request, which then takes less time. Until then, the process does not wait for it. If the system
-   * cannot create a thread, the first request tries again and reports it.
+   * Starts the thread ahead of its first request, which then takes less time. An idle thread does not keep the process alive. If the system
+   * cannot create a thread, the first request tries again and reports the error.
    */
   start(): void {
     try {
@@ -79,14 +82,14 @@ export class StoreThread<Request, Answer> {
     } catch {}
   }
 
-  /** Sends a request once all earlier ones are answered. Rejects if the thread has ended, or the system cannot create one. */
+  /** Sends a request once all earlier requests have been answered. Rejects if the thread has ended or the system cannot create a thread. */
   ask(request: Request, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
     const answer = this.#last.then(() => this.#askNow(request, transfer));
     this.#last = answer.catch(() => {});
     return answer;
   }
 
-  /** Ends the thread once all requests, and then the last one, are answered. */
+  /** Ends the thread once all requests have been answered, including the last request. */
   async end(last?: Request): Promise<void> {
     await this.#last;
     if (last !== undefined && this.#worker !== undefined) await this.ask(last).catch(() => {});
@@ -94,7 +97,7 @@ export class StoreThread<Request, Answer> {
     await this.kill();
   }
 
-  /** Ends the thread immediately. Unanswered requests fail. Resolves when it has ended, which may have to wait for the disk. */
+  /** Ends the thread immediately. Unanswered requests fail. Resolves when the thread has ended, which may take until the disk responds. */
   async kill(): Promise<void> {
     this.#isEnded = true;
     await this.#worker?.terminate();

@@ -1,4 +1,5 @@
-// Store: keeps the hub's values, history and audit on disk, and restores values after a restart. It never prevents a hub from starting.
+// Store: keeps the hub's values, history and audit on disk, and restores values after a restart. A store never prevents a hub from
+// starting.
 import { BehaviorSubject, defer, distinctUntilChanged, Observable, of, switchMap } from 'rxjs';
 import { z } from 'zod';
 import { type ConnectionContext, type ConnectionEvent, defineGatewayType } from '../connection.ts';
@@ -21,7 +22,7 @@ import { gather } from './values/gather.ts';
 import { keptOf, type OpenedValues, openValues, prepareValues, valuesOf } from './values/keep-values.ts';
 import { CausesWriter } from './values/kept-causes.ts';
 
-/** The databases that were opened for the start of the hub, before the connection runs. */
+/** The databases that were opened during the start of the hub, before the connection is running. */
 interface Restoring {
   readonly values: OpenedValues;
   readonly audit: OpenedLog;
@@ -58,7 +59,7 @@ export const store = defineGatewayType({
   run: (context, hub) =>
     defer(() => {
       const { settings, scheduler } = context;
-      const restored = (context.left as Restoring[] | undefined)?.pop(); // otherwise the context would keep all values in memory
+      const restored = (context.left as Restoring[] | undefined)?.pop(); // popped, so that the context does not keep all values in memory
       const shelf = new SnapshotShelf(Math.min(maxBytesOfAll, roomOf(settings.maxSize).valuesBytes / 4));
       if (restored?.values.read !== undefined) shelf.adopt(restored.values.read);
       let readersEnded: Promise<unknown> = Promise.resolve();
@@ -99,7 +100,8 @@ export const store = defineGatewayType({
 const rehearsedMs = 10;
 
 /**
- * Does the work of a store per change on the hub's thread, without threads and files, so that V8 compiles the code before there is load.
+ * Does the same work per change on the hub's thread as a store, but without threads and files, so that V8 compiles the code before there is
+ * load.
  */
 export const storeRehearsal = defineGatewayType({
   type: 'store-rehearsal',
@@ -139,7 +141,7 @@ export const storeRehearsal = defineGatewayType({
     }),
 });
 
-/** Returns the file of a database for readers, while a part writes it. */
+/** Returns a part's database file for readers. */
 function readFileOf({ settings, resolvePath }: Context, hub: HubPort, part: 'history' | 'audit'): ReadFile {
   const archive = () => hub.persistence.archive?.[part];
   return {
@@ -149,7 +151,7 @@ function readFileOf({ settings, resolvePath }: Context, hub: HubPort, part: 'his
   };
 }
 
-/** Runs a part while this hub owns the folder: the database of values is open. */
+/** Runs a part only while this hub owns the folder, that is, while the database of values is open. */
 function whileOurs(isOurs$: Observable<boolean>, part: Part): Part {
   return isOurs$.pipe(
     distinctUntilChanged(),

@@ -1,4 +1,4 @@
-// The audit for readers: `audit.db`, opened read-only.
+// The audit database as seen by readers: `audit.db`, opened read-only.
 import type { DatabaseSync } from 'node:sqlite';
 import type { AuditPage } from '../../../wire/http/past-shapes.ts';
 import { toIsoTime } from '../../../wire/time.ts';
@@ -22,7 +22,7 @@ export class AuditFile {
     }
   }
 
-  /** Whether the open file is still the one at the path. */
+  /** Whether the file at the path is still the open file. */
   get isInPlace(): boolean {
     return this.#file.isInPlace;
   }
@@ -42,7 +42,7 @@ export class AuditFile {
   }
 }
 
-// A database that stays open between queries while its file stays in place.
+// A database that stays open between queries as long as its file stays in place.
 
 interface Openable {
   readonly isInPlace: boolean;

@@ -1,4 +1,4 @@
-// The history for readers: `history.db`, opened read-only, with the queries of its tables.
+// The history database as seen by readers: `history.db`, opened read-only, with all queries.
 
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { type Origin, originKinds } from '../../../model/parameter.ts';
@@ -29,7 +29,7 @@ export interface Series {
   readonly type: ValueType;
 }
 
-/** A minute or an hour. Texts and triggers have only the time and the count. `last` is null if the value was unknown at the end. */
+/** A minute or an hour. For texts and triggers, only the time and the count are set. `last` is null if the value was unknown at the end. */
 export type Span = readonly [time: number, min: number, mean: number, max: number, last: number | null, count: number];
 
 export type ChangeRow = readonly [time: number, value: Stored, revision: number];
@@ -51,24 +51,24 @@ export interface Numbers {
 
 export const allNumbers: Numbers = { first: Number.NEGATIVE_INFINITY, last: Number.POSITIVE_INFINITY };
 
-/** Only the newest gaps count. */
+/** The maximum number of gaps that are read, starting from the newest. */
 const maxGaps = 1000;
 
 export class PastDatabase {
   readonly #path: string;
-  /** Undefined if there is no file, because nothing has been recorded. */
+  /** The open file; undefined if there is no file because nothing has been recorded. */
   readonly #file: OpenFile | undefined;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
-  /** The table of changes with a separate row. In an earlier version, these are all changes. */
+  /** The table of changes with their own rows. In a database from an earlier version, this table contains all changes. */
   #rows: string;
-  /** Receives the spans of `emitSpans`. */
+  /** Receives the spans from `emitSpans`. */
   #take: (span: Span) => void = () => {};
 
   /** Errors: any SQLite or file system error, `DamagedError`. After an error nothing stays open. */
   constructor(path: string) {
     this.#path = path;
-    const isThere = exists(path); // checked once: another thread may create it at any moment
+    const isThere = exists(path); // checked only once, because another thread may create the file at any moment
     this.#database = isThere ? readDatabase(path) : emptyDatabase();
     try {
       this.#file = isThere ? new OpenFile(path) : undefined;
@@ -83,16 +83,16 @@ export class PastDatabase {
     }
   }
 
-  /** Whether the open file is still the one at the path. */
+  /** Whether the file at the path is still the open file. */
   get isInPlace(): boolean {
     return this.#file === undefined ? !exists(this.#path) : this.#file.isInPlace;
   }
 
-  /** Runs `work` in a transaction, so all of its reads see the same moment. Errors: any SQLite error, and any error from `work`. */
+  /** Runs `work` in a transaction, so that all reads see the same state. Errors: any SQLite error, and any error from `work`. */
   read<T>(work: () => T): T {
     this.#database.exec('BEGIN');
     try {
-      if (!this.#hasBlocks) this.#rows = this.#rowsTable(); // a writer may have converted the file
+      if (!this.#hasBlocks) this.#rows = this.#rowsTable(); // a writer may have converted the file in the meantime
       return work();
     } finally {
       this.#database.exec('ROLLBACK');
@@ -109,7 +109,7 @@ export class PastDatabase {
     return { seen, minutes, hours };
   }
 
-  /** Returns the series of a parameter; without a type, the one with the newest type. */
+  /** Returns the series for a parameter. Without a type, returns the series with the newest type. */
   find(address: string, type: ValueType | undefined): Series | undefined {
     const rows = this.#all<[number, ValueType]>(
       'SELECT id, type FROM parameter WHERE address = ? ORDER BY id DESC',
@@ -129,13 +129,13 @@ export class PastDatabase {
     const select = 'SELECT start, end, lost, reason, rowid FROM gap ORDER BY rowid DESC LIMIT ?';
     return this.#all<[number, number, number, string, number]>(select, maxGaps)
       .map(([from, to, lost, reason, row]) => ({ from, to, lost, reason, row }))
-      .filter(({ from, to }) => from <= to && isTime(from) && isTime(to)) // an earlier version wrote invalid ones when the clock was set back
+      .filter(({ from, to }) => from <= to && isTime(from) && isTime(to)) // an earlier version wrote invalid gaps
       .reverse();
   }
 
-  /** Returns the newest absences of a connection, oldest first; `to` is 0 for an ongoing one. */
+  /** Returns the newest absences of a connection, oldest first; `to` is 0 for an ongoing absence. */
   absences(connection: string): RecordedAbsence[] {
-    if (!this.#hasTable('absence')) return []; // an earlier version recorded none
+    if (!this.#hasTable('absence')) return []; // an earlier version recorded no absences
     const select =
       'SELECT start, end, reason, sequence FROM absence WHERE connection = ? ORDER BY start DESC, rowid DESC LIMIT ?';
     return this.#all<[number, number, string, number]>(select, connection, maxGaps)
@@ -153,7 +153,7 @@ export class PastDatabase {
       .filter(({ before, after }) => isTime(before) && isTime(after));
   }
 
-  /** Returns the spans that begin in the range, oldest first. */
+  /** Returns the spans that begin within the range, oldest first. */
   spans(table: SpanTable, { id }: Series, from: number, to: number): Span[] {
     if (from >= to) return [];
     const columns = 'time, min, mean, max, last, count';
@@ -161,7 +161,8 @@ export class PastDatabase {
   }
 
   /**
-   * Calls `take` with each span that begins in the range, oldest first: this is a third faster than a list. Errors: also those of `take`.
+   * Calls `take` with each span that begins within the range, oldest first, which is a third faster than returning a list. Errors: any
+   * SQLite error, and any error from `take`.
    */
   emitSpans(table: SpanTable, { id }: Series, from: number, to: number, take: (span: Span) => void): void {
     if (from >= to) return;
@@ -175,13 +176,13 @@ export class PastDatabase {
     }
   }
 
-  /** Returns the first or the last span that begins in the range. */
+  /** Returns the first or the last span that begins within the range. */
   span(table: SpanTable, which: 'first' | 'last', { id }: Series, from: number, to: number): Span | undefined {
     const select = `SELECT time, min, mean, max, last, count FROM ${table} WHERE ${spanIn}`;
     return this.#all<Span>(`${select} ORDER BY time ${orderOf(which)} LIMIT 1`, id, from, to)[0];
   }
 
-  /** Returns the starts of the hours that overlap the range and still have changes: at most `limit`, oldest first. */
+  /** Returns the starts of the hours that overlap the range and still contain changes: at most `limit` hours, oldest first. */
   changedHours({ id }: Series, from: number, to: number, limit = -1): number[] {
     const tables = this.#hasBlocks ? ['change_row', 'change_block'] : ['change'];
     const ofAll = (which: 'min' | 'max', where = '') => {
@@ -196,14 +197,14 @@ export class PastDatabase {
     const last = Math.min(newest, Math.ceil(to / hourMs) - 1);
     if (!(first <= last)) return [];
     const isIn = tables.map((table) => `EXISTS (SELECT 1 FROM ${table} WHERE hour = n AND parameter = ?3)`);
-    // Iterates from hour to hour, because a clock change can leave hours far away from all others.
+    // Iterates only over existing hours, because a clock change can leave an hour far away from all other hours.
     const select = `WITH RECURSIVE hours (n) AS (
       SELECT ${ofAll('min', 'WHERE hour >= ?1')} UNION ALL SELECT ${ofAll('min', 'WHERE hour > n')} FROM hours WHERE n < ?2
     ) SELECT n FROM hours WHERE n <= ?2 AND (${isIn.join(' OR ')}) LIMIT ?4`;
     return this.#all<[number]>(select, first, last, id, limit).map(([hour]) => hour * hourMs);
   }
 
-  /** Returns the first or the last `limit` changes of one hour within the range, oldest first. */
+  /** Returns the first or the last `limit` changes within the range in one hour, oldest first. */
   changes(
     series: Series,
     hour: number,
@@ -228,7 +229,7 @@ export class PastDatabase {
     return which === 'first' ? merge(rows, packed, 1, limit) : merge(rows, packed, -1, limit).reverse();
   }
 
-  /** Returns changes of one hour with their writers and causes: the newest ones since `from` and before a position, newest first. */
+  /** Returns the newest changes in one hour since `from` and before a position, newest first, with their writers and causes. */
   events(
     series: Series,
     hour: number,
@@ -247,7 +248,7 @@ export class PastDatabase {
     return merge(rows, this.#inBlocks(series, hour, from, before, 'last', limit, numbers), -1, limit);
   }
 
-  /** Returns the change with this time (milliseconds since 1970) and revision; undefined if there is none. */
+  /** Returns the change with this time (milliseconds since 1970) and revision; undefined if there is no such change. */
   event(series: Series, time: number, revision: number): EventRow | undefined {
     if (!isTime(time)) return undefined;
     const { id, type } = series;
@@ -273,8 +274,8 @@ export class PastDatabase {
   }
 
   /**
-   * Returns the changes of one hour in blocks, from a time on and before a position: at most `limit`, or one block more, the last ones
-   * newest first.
+   * Returns the changes of one hour in blocks, from a time on and before a position. The number of changes is at most `limit`, or exceeds
+   * it by at most one block; the last changes are returned newest first.
    */
   #inBlocks(
     series: Series,
@@ -303,8 +304,8 @@ export class PastDatabase {
   }
 
   /**
-   * Yields the blocks of a key that may have changes between two times, in the given order. SQLite prepares a statement with a range and an
-   * order again each time, which takes ten times as long as reading a block, so the last blocks are looked up one by one.
+   * Yields the blocks with this key that may contain changes between two times, in the given order. The last blocks are looked up one by
+   * one, because SQLite prepares a statement with a range and an order again each time, which takes ten times as long as reading a block.
    */
   *#blocks(key: readonly [number, number], from: number, to: number, which: 'first' | 'last'): Iterable<StoredBlock> {
     const ofKey = 'FROM change_block WHERE hour = ? AND parameter = ? AND time';
@@ -312,7 +313,7 @@ export class PastDatabase {
       this.#all<[number | null]>(`SELECT max(time) ${ofKey} ${isUpTo} ?`, ...key, time)[0]![0];
     const byPlace = (one: StoredBlock, other: StoredBlock) => one[0] - other[0] || one[1] - other[1];
     if (which === 'first') {
-      const since = newest('<', from) ?? from; // that block may reach into the range
+      const since = newest('<', from) ?? from; // the previous block may reach into the range
       const select = `SELECT ${blockColumns} ${ofKey} >= ? AND time <= ? AND ${areWhole}`;
       yield* this.#all<StoredBlock>(select, ...key, since, to).sort(byPlace);
       return;
@@ -349,7 +350,7 @@ export class PastDatabase {
 
 const spanIn = `parameter = ? AND time >= ? AND time < ? AND ${isWithin('count', 'count')}`;
 
-/** SQL conditions that a stored value has the right type, because a user may have edited it. */
+/** SQL conditions under which a stored value has the right type. A user may have edited the value. */
 const number = (types: string, most: number) =>
   ` AND typeof(value) IN (${types}) AND value BETWEEN ${-most} AND ${most}`;
 const typed: Readonly<Record<ValueType, string>> = {
@@ -360,14 +361,14 @@ const typed: Readonly<Record<ValueType, string>> = {
   T: '',
 };
 
-/** Checks the same conditions for a value that was read. */
+/** Returns whether a value that was read fulfils the same conditions. */
 function isStored(type: ValueType, stored: Stored): boolean {
   if (type === 'S') return typeof stored !== 'number';
   if (type === 'T') return true;
   return type === 'F' ? Number.isFinite(stored) : Number.isSafeInteger(stored);
 }
 
-/** Merges two lists of changes, ascending (1) or descending (-1). A change in both lists appears once. */
+/** Merges two lists of changes, both ascending (1) or descending (-1). A change that is in both lists appears once. */
 function merge<Row extends ChangeRow | EventRow>(
   rows: Row[],
   packed: readonly Row[],
@@ -387,7 +388,7 @@ function emptyDatabase(): DatabaseSync {
   return database;
 }
 
-/** Returns a stored value as a value of the hub. */
+/** Converts a stored value to a value of the hub. */
 export function toValue(type: ValueType, stored: Stored): Value {
   return type === 'B' ? stored === 1 : readStored(stored);
 }

@@ -1,4 +1,4 @@
-// The recorded changes of one parameter, and its value at a given time, from the data that is still kept.
+// The recorded changes of one parameter, and its value at a given time, from the data that is still available.
 import { HubError } from '../../../model/error.ts';
 import { globToRegExp } from '../../../model/glob.ts';
 import type { History } from '../../../wire/http/past-shapes.ts';
@@ -17,11 +17,11 @@ import {
   type Span,
 } from './past-database.ts';
 
-/** The state of the database that all parts of one answer share. */
+/** The state of the database that all parts of an answer share. */
 export interface Moment {
   readonly database: PastDatabase;
   readonly mark: Mark;
-  /** The last recorded value applies up to this time. */
+  /** The time up to which the last recorded value applies. */
   readonly until: number;
   /** The periods between clock jumps. */
   readonly segments: Segments;
@@ -29,7 +29,7 @@ export interface Moment {
   readonly deadline: Deadline;
 }
 
-/** A running store renews the mark at least this often. */
+/** The maximum age of the mark while a store is running. */
 const seenWithinMs = 15_000;
 
 /** Reads the state needed for an answer. */
@@ -45,7 +45,7 @@ export interface Held {
   readonly value: Stored;
 }
 
-/** Returns the first or the last `limit` changes of a range, oldest first. */
+/** Returns the first or the last `limit` changes within a range, oldest first. */
 export function changesIn(
   moment: Moment,
   series: Series,
@@ -66,10 +66,13 @@ export function changesIn(
   return (which === 'last' ? parts.reverse() : parts).flat();
 }
 
-/** The value from a time on; undefined if unknown. */
+/** The value from a time on; undefined if the value is unknown. */
 export type StateRow = readonly [time: number, value: Stored | undefined];
 
-/** Like `changesIn`, but includes the values at clock jumps, where the value is not the one recorded right before that time. */
+/**
+ * Like `changesIn`, but includes the values at clock jumps, because the value after a jump is not the one that was recorded just before
+ * this time.
+ */
 export function statesIn(
   moment: Moment,
   series: Series,
@@ -84,14 +87,14 @@ export function statesIn(
   return which === 'first' ? all.slice(0, limit) : all.slice(-limit);
 }
 
-/** Returns the times within a range to which the clock jumped, with the values then. */
+/** Returns the times within a range to which the clock jumped, with the values at these times. */
 export function startsIn(moment: Moment, series: Series, range: Interval): StateRow[] {
   return piecesOf(moment, range)
     .filter(({ from }) => from > range.from)
     .map(({ from, segment }) => [from, heldIn(moment, series, segment, from)?.value]);
 }
 
-/** Returns the pieces of segments that cover a range. Without clock jumps it is one piece with all revisions. */
+/** Returns the pieces of segments that cover a range. Without clock jumps, there is a single piece with all revisions. */
 function piecesOf({ segments }: Moment, range: Interval): readonly (Piece & { readonly numbers: Numbers })[] {
   if (segments.isOrdered) return [{ ...range, segment: segments.present, numbers: allNumbers }];
   return segments.within(range).map((piece) => ({ ...piece, numbers: piece.segment }));
@@ -118,7 +121,7 @@ function changesOf(
   return (which === 'last' ? parts.reverse() : parts).flat();
 }
 
-/** Returns the value right before a time, and the time from which it applied; undefined if unknown. */
+/** Returns the value just before a time, and the time from which this value applied; undefined if the value is unknown. */
 export function heldBefore(moment: Moment, series: Series, time: number): Held | undefined {
   const { segments } = moment;
   if (segments.isOrdered) return heldIn(moment, series, segments.present, time);
@@ -127,8 +130,8 @@ export function heldBefore(moment: Moment, series: Series, time: number): Held |
 }
 
 /**
- * Returns the value in a segment right before a time. If the segment has no change before that time, this is the value at the end of the
- * previous segment.
+ * Returns the value just before a time within a segment. If the segment has no change before that time, the value at the end of the
+ * previous segment is returned.
  */
 export function heldIn(moment: Moment, series: Series, segment: Segment, time: number): Held | undefined {
   const { segments, gaps, deadline } = moment;
@@ -151,7 +154,10 @@ export function heldIn(moment: Moment, series: Series, segment: Segment, time: n
   return undefined;
 }
 
-/** Minutes and hours of a time that occurred twice mix both runs, so only single changes are used there. */
+/**
+ * Returns the last value in a segment before a time. If a time occurred twice, only individual changes are used, because its minutes and
+ * hours mix both runs.
+ */
 function lastIn(moment: Moment, series: Series, segment: Segment, until: number): Held | undefined {
   const parts = moment.segments.partsOf(segment, { from: Number.NEGATIVE_INFINITY, to: until });
   for (const part of parts.toReversed()) {
@@ -170,14 +176,14 @@ function lastWithin(moment: Moment, series: Series, { from, to }: Interval, numb
   const thisHour = Math.max(from, floorTo(hourMs, to));
   if (span === undefined && from === Number.NEGATIVE_INFINITY && isSpanned(database, series))
     return lastChange(moment, series, { from: thisHour, to }, numbers);
-  // Changes after the last span are not aggregated yet.
+  // Changes after the last span have not been aggregated yet.
   const since = span === undefined ? from : Math.max(span[0], Math.min(mark.hours, thisHour));
   const change = lastChange(moment, series, { from: since, to }, numbers);
   if (change !== undefined || span === undefined) return change;
   return heldAtEnd(moment, series, span, span === hour ? hourMs : minuteMs, numbers);
 }
 
-/** Returns the value at the end of a span: its last change, or `last` once its changes are deleted. */
+/** Returns the value at the end of a span: its last change, or `last` if its changes have been deleted. */
 function heldAtEnd(moment: Moment, series: Series, span: Span, lengthMs: number, numbers: Numbers): Held | undefined {
   const [start, , , , last] = span;
   const change = lastChange(moment, series, { from: start, to: start + lengthMs }, numbers);
@@ -190,7 +196,7 @@ function lastChange(moment: Moment, series: Series, range: Interval, numbers: Nu
   return row && { time: row[0], value: row[1] };
 }
 
-/** Returns whether a parameter has minutes or hours. */
+/** Returns whether there are minutes or hours for a parameter. */
 function isSpanned(database: PastDatabase, series: Series): boolean {
   const always = [0, Number.MAX_SAFE_INTEGER] as const;
   return (
@@ -205,13 +211,13 @@ export interface HistoryRange extends Interval {
   readonly points: number;
 }
 
-/** The points of a history, without its address, range and gaps. */
+/** The points of a history, without the address, the range and the gaps. */
 export type Course = Omit<History, 'address' | 'type' | 'from' | 'to' | 'gaps'>;
 
 /** Returns whether the reader may see a recorded address. */
 export type Sees = (address: string) => boolean;
 
-/** Creates the check of the reader's rights. Without it, the reader may see everything. */
+/** Creates the check of a reader's rights. Without `sight`, the reader may see everything. */
 export function createSight(sight: Sight | undefined): Sees {
   if (sight === undefined) return () => true;
   const [read, deny] = [sight.read, sight.deny].map((globs) => globs.map(globToRegExp)) as [RegExp[], RegExp[]];
@@ -226,7 +232,7 @@ export function createSight(sight: Sight | undefined): Sees {
   };
 }
 
-/** The time limit of a query, because other queries wait for the thread. */
+/** The time limit for a query, because other queries are waiting for the thread. */
 export class Deadline {
   readonly #endMs: number;
 
@@ -242,7 +248,7 @@ export class Deadline {
     return this.#endMs - performance.now();
   }
 
-  /** Checks the time limit of the query. Errors: `unavailable` when it is reached. */
+  /** Checks the time limit. Errors: `unavailable` if it is exceeded. */
   check(): void {
     if (this.isOver)
       throw new HubError('unavailable', 'the query takes too long: request a shorter time range or fewer points');

@@ -1,5 +1,5 @@
-// Runs history and audit queries in a separate thread. The thread receives several queries together, so it never waits for the next one.
-// It starts with the first query and ends after a minute without one.
+// Runs history and audit queries in a separate thread. The thread receives several queries together, so that it never has to wait for the
+// next query. The thread starts with the first query and ends after a minute without queries.
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { HubError, messageOf } from '../../../model/error.ts';
 import { within } from '../../../model/time/deadline.ts';
@@ -11,19 +11,25 @@ import { type PackedQuestion, packList, type ReadAnswer, type ReadRequest } from
 /** The maximum number of waiting queries. */
 export const maxQuestions = 4096;
 /**
- * The thread receives half of the waiting queries together, up to this many: it reads the second half while the answers of the first half
- * are sent. Queries that it does not reach soon are queued again.
+ * The maximum number of queries that the thread receives together. It receives half of the waiting queries, so that it reads the second
+ * half while the answers to the first half are being sent. Queries that the thread does not reach soon are queued again.
  */
 const maxBatch = 64;
-/** A batch ends after this many parameters of list queries, because queries that the thread does not reach are packed and sent again. */
+/**
+ * The number of parameters in list queries after which a batch ends, because queries that the thread does not reach have to be packed and
+ * sent again.
+ */
 const maxBatchParameters = 1000;
-/** The thread ends after this time without a query. */
+/** The time without queries after which the thread ends. */
 const idleMs = 60_000;
-/** A thread without an answer after this time hangs on the disk and is abandoned. The thread itself stops slow queries earlier. */
+/**
+ * The time after which a thread that has not answered is considered blocked by the disk, and is abandoned. The thread itself stops slow
+ * queries earlier.
+ */
 const hungMs = 15_000;
-/** A hanging thread cannot be ended. While this many hang, no other one starts, because it would hang, too. */
+/** The maximum number of blocked threads, which cannot be ended. No further thread is started, because it would be blocked as well. */
 const maxHanging = 2;
-/** Changes are certainly on disk after this time. A query that needs the newest ones waits for at most `flushMs`. */
+/** The time after which changes are certainly on disk. A query that needs the newest changes waits for at most `flushMs`. */
 const writtenWithinMs = 1000;
 const flushMs = 100;
 
@@ -33,10 +39,10 @@ interface PastReaderOptions {
   readonly scheduler: SchedulerLike;
 }
 
-/** A database written by another part of the store. */
+/** A database that another part of the store writes. */
 export interface ReadFile {
   readonly path: string;
-  /** Resolves once all changes so far are written. */
+  /** Resolves once all changes so far have been written. */
   flush(): Promise<void>;
   /** Called when the database is damaged. */
   onDamage(reason: string): void;
@@ -51,8 +57,8 @@ interface Question extends Waiting {
 type Thread = StoreThread<readonly ReadRequest[], readonly ReadAnswer[]>;
 
 /**
- * The reading part of a store. `offer` publishes the reader and returns a function that withdraws it; `finish` awaits its end. Cold; never
- * errors.
+ * The part of a store that reads. `offer` publishes the reader and returns a function that withdraws the reader; `finish` waits until the
+ * reader has ended. Cold; never errors.
  */
 export function readPast(
   options: PastReaderOptions & { offer(past: PastArchive): () => void; finish(work: Promise<unknown>): void },
@@ -72,7 +78,7 @@ export class PastReader implements PastArchive {
   readonly #options: PastReaderOptions;
   readonly #queue = new QuestionQueue<Question>();
   #thread: Thread | undefined;
-  /** The number of abandoned threads that have not ended. */
+  /** The number of abandoned threads that have not ended yet. */
   #hanging = 0;
   #idle: Subscription | undefined;
   #isBusy = false;
@@ -87,7 +93,7 @@ export class PastReader implements PastArchive {
     return this.#queue.size;
   }
 
-  /** Whether the thread runs. */
+  /** Whether the thread is running. */
   get isAwake(): boolean {
     return this.#thread !== undefined;
   }
@@ -103,7 +109,7 @@ export class PastReader implements PastArchive {
     return promise;
   }
 
-  /** Ends the thread and refuses waiting queries. Resolves when the thread has ended. */
+  /** Ends the thread and rejects waiting queries. Resolves when the thread has ended. */
   async end(): Promise<void> {
     this.#isEnded = true;
     for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take())
@@ -150,7 +156,10 @@ export class PastReader implements PastArchive {
     }
   }
 
-  /** When the thread fails, the first query gets the error. The others are sent to the next thread. */
+  /**
+   * Sends queries to the thread and returns the answers to as many queries as the thread has reached. If the thread fails, the first query
+   * gets the error and the other queries are sent to the next thread.
+   */
   async #read(requests: readonly ReadRequest[]): Promise<readonly ReadAnswer[]> {
     if (this.#thread === undefined && this.#hanging >= maxHanging)
       return [{ failure: 'the disk does not answer, and the threads that wait for it are still blocked' }];
@@ -188,7 +197,7 @@ function packQuestion(question: PastQuestion): PackedQuestion {
   return question.ask === 'history' && question.list !== undefined ? packList(question) : question;
 }
 
-/** Returns whether changes of the last second matter for the answer. */
+/** Returns whether changes from the last second matter for the answer. */
 function needsRecent(question: PastQuestion): boolean {
   return question.ask !== 'history' || (question.to - question.from) / question.points < writtenWithinMs;
 }
@@ -197,15 +206,15 @@ function unavailable(message: string): HubError {
   return new HubError('unavailable', message);
 }
 
-// Queries that wait for the reader thread. Askers take turns, so one with many queries does not delay the others.
+// Queries that wait for the reader thread. Askers take turns, so that an asker with many queries does not delay the other askers.
 
 interface Waiting {
   readonly asker: string;
-  /** The cost of sending it to the thread, as a number of parameters. */
+  /** The cost of sending the query to the thread, expressed as a number of parameters. */
   readonly weight: number;
-  /** Whether the asker still waits for the answer. */
+  /** Whether the asker is still waiting for the answer. */
   isWanted(): boolean;
-  /** Called instead of a turn when the answer is no longer wanted. */
+  /** Called instead of sending the query if the answer is no longer wanted. */
   drop(): void;
 }
 
@@ -224,7 +233,7 @@ export class QuestionQueue<Item extends Waiting> {
     this.#size++;
   }
 
-  /** Puts back items of the last batch that were not processed. They are next. */
+  /** Puts back items from the last batch that were not processed. Each asker's items come first in the asker's queue. */
   putBack(items: readonly Item[]): void {
     const later = new Map(this.#byAsker);
     this.#byAsker.clear();
@@ -236,7 +245,7 @@ export class QuestionQueue<Item extends Waiting> {
     this.#size += items.length;
   }
 
-  /** Takes up to `most` items that are still wanted. The last one may exceed `mostWeight`. */
+  /** Takes up to `most` items that are still wanted, until their total weight is at least `mostWeight`. */
   takeSome(most: number, mostWeight = Number.POSITIVE_INFINITY): Item[] {
     const items: Item[] = [];
     for (let weight = 0; items.length < most && weight < mostWeight; ) {

@@ -1,5 +1,5 @@
-// Messages between the hub's thread and the reader thread: a batch of queries, and the answers to as many of them, in order, as are ready
-// soon. A list of 10,000 parameters is sent as one string: copying so many objects would block the hub's thread for 5 ms.
+// Messages between the hub's thread and the reader thread: a batch of queries, and the answers to the first queries, as many as are ready
+// soon. A list of parameters is sent as one string, because copying 10,000 objects would block the hub's thread for 5 ms.
 import type { ErrorCode } from '../../../model/error.ts';
 import type { ValueType } from '../../../model/value.ts';
 import type { AskedParameter, HistoryQuestion, PastQuestion } from '../../persistence.ts';
@@ -33,6 +33,6 @@ export function unpackList({ text, ...question }: PackedList): HistoryQuestion {
 export type ReadAnswer =
   | { readonly body: Uint8Array<ArrayBuffer>; readonly tag: string }
   | { readonly code: ErrorCode; readonly message: string }
-  /** The database is damaged; the hub notifies the part that writes it. */
+  /** The database is damaged. The hub notifies the part that writes the database. */
   | { readonly damage: string }
   | { readonly failure: string };

@@ -1,5 +1,5 @@
-// A second reader thread that takes over pieces of long lists. It starts with the first long list and lives as long as the first thread.
-// The first thread reads all pieces that the second one does not deliver.
+// A second reader thread that takes over pieces of long lists. The second thread starts with the first long list and ends with the first
+// thread. The first thread reads all pieces that the second thread does not deliver.
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads';
 import type { HistoryQuestion } from '../../persistence.ts';
 import { startThread } from '../store-thread.ts';
@@ -8,9 +8,9 @@ import type { Mark } from './past-database.ts';
 import type { Moment } from './past-moment.ts';
 import { type PackedList, packList } from './reader-messages.ts';
 
-/** Lists with fewer parameters are read by the first thread alone. */
+/** The minimum number of parameters in a list that both threads share. The first thread reads shorter lists alone. */
 const longList = 100;
-/** The time for which the first thread waits for a piece: no longer than reading it would take. */
+/** The time for which the first thread waits for a piece: no longer than it would take to read the piece. */
 const patienceMs = 50;
 
 export class SecondReader {
@@ -18,7 +18,7 @@ export class SecondReader {
   #port: MessagePort | undefined;
   #number = 0;
   #delivered = 0;
-  /** The state of the previous query: the second thread gets no other query before it has finished that one. */
+  /** The state of the previous query, because the second thread gets no further query before it has finished the previous one. */
   #shared: SharedState | undefined;
 
   /** The number of pieces that the second thread has delivered. */
@@ -26,7 +26,10 @@ export class SecondReader {
     return this.#delivered;
   }
 
-  /** Reads the pieces of a list, up to an incomplete one; `now` is the current time. Errors: any error from reading a piece. */
+  /**
+   * Reads the pieces of a list, up to and including the first incomplete piece; `now` is the current time. Errors: any error from reading a
+   * piece.
+   */
   read(path: string, now: number, moment: Moment, question: HistoryQuestion): Piece[] {
     const count = piecesOf(question);
     const shared = createSharedState();
@@ -59,7 +62,7 @@ export class SecondReader {
     return pieces as Piece[];
   }
 
-  /** Ends the second thread, if it runs. */
+  /** Ends the second thread if it is running. */
   end(): void {
     void this.#worker?.terminate();
     this.#forget();
@@ -91,13 +94,13 @@ export class SecondReader {
     [this.#worker, this.#port, this.#shared] = [undefined, undefined, undefined];
   }
 
-  /** Takes delivered pieces, and waits for those that the second thread is still reading. */
+  /** Takes the delivered pieces, and waits for pieces that the second thread is still reading. */
   #collect(shared: SharedState, pieces: (Piece | undefined)[]): void {
     for (;;) {
       const [delivered, isOver] = [countDelivered(shared), hasEnded(shared)];
       for (let got = receiveMessageOnPort(this.#port!); got !== undefined; got = receiveMessageOnPort(this.#port!)) {
         const { number, place, text } = got.message as SharedPiece;
-        if (number !== this.#number) continue; // a late piece of an earlier query
+        if (number !== this.#number) continue; // a late piece from an earlier query
         pieces[place] = { text, isCut: false };
         this.#delivered++;
       }
@@ -107,7 +110,8 @@ export class SecondReader {
   }
 }
 
-// Two threads share the pieces of a list: each takes the next free piece, and the second thread delivers those that it has read.
+// Two threads share the pieces of a list. Each thread takes the next free piece, and the second thread delivers the pieces that it has
+// read.
 
 /** The request to the second thread. */
 export interface ShareRequest {
@@ -115,10 +119,10 @@ export interface ShareRequest {
   /** The path of the database. */
   readonly path: string;
   readonly question: PackedList;
-  /** The time of the query. With the mark it defines the moment of the whole answer. */
+  /** The time of the query. Together with the mark, it determines the state that the whole answer shows. */
   readonly now: number;
   readonly mark: Mark;
-  /** The remaining time for the query. */
+  /** The remaining time for the query, in milliseconds. */
   readonly leftMs: number;
   readonly shared: SharedState;
 }
@@ -130,7 +134,7 @@ export interface SharedPiece {
   readonly text: string;
 }
 
-/** The next free piece, the count of delivered pieces and the end flag, in memory that both threads share. */
+/** The next free piece, the number of delivered pieces and the end flag, in memory that both threads share. */
 type SharedState = Int32Array<SharedArrayBuffer>;
 
 const [nextPlace, delivered, ended] = [0, 1, 2];
@@ -144,18 +148,18 @@ export function takePlace(shared: SharedState): number {
   return Atomics.add(shared, nextPlace, 1);
 }
 
-/** Keeps both threads from taking another piece. */
+/** Prevents both threads from taking another piece. */
 function closeSharedState(shared: SharedState, pieces: number): void {
   Atomics.store(shared, nextPlace, pieces);
 }
 
-/** Signals from the second thread that a piece was delivered. */
+/** Called by the second thread to signal that a piece has been delivered. */
 export function notifyDelivered(shared: SharedState): void {
   Atomics.add(shared, delivered, 1);
   Atomics.notify(shared, delivered);
 }
 
-/** Signals from the second thread that no more pieces follow. */
+/** Called by the second thread to signal that no more pieces will follow. */
 export function reportEnded(shared: SharedState): void {
   Atomics.store(shared, ended, 1);
   notifyDelivered(shared);
@@ -169,7 +173,7 @@ function countDelivered(shared: SharedState): number {
   return Atomics.load(shared, delivered);
 }
 
-/** Waits until more than `counted` pieces are delivered. Returns false after `mostMs`. */
+/** Waits until more than `counted` pieces have been delivered. Returns false after `mostMs`. */
 function awaitDelivered(shared: SharedState, counted: number, mostMs: number): boolean {
   return Atomics.wait(shared, delivered, counted, mostMs) !== 'timed-out';
 }

@@ -31,11 +31,11 @@ export interface KeepSnapshotsOptions {
   readonly context: Context;
   readonly hub: HubPort;
   readonly shelf: SnapshotShelf;
-  /** Publishes the snapshots; returns a function that withdraws them. */
+  /** Publishes the snapshots and returns a function that withdraws them. */
   offer(archive: SnapshotArchive): () => void;
 }
 
-/** Serves the parameters of snapshots until it is unsubscribed. Cold; never errors. */
+/** Serves the parameters for snapshots until the subscriber unsubscribes. Cold; never errors. */
 export function keepSnapshots({ selections, context, hub, shelf, offer }: KeepSnapshotsOptions): Part {
   return new Observable((subscriber) => {
     const store: Origin = { kind: 'connection', name: context.id };
@@ -80,12 +80,12 @@ export function keepSnapshots({ selections, context, hub, shelf, offer }: KeepSn
   });
 }
 
-/** A selection with its parameters. */
+/** A selection and its parameters. */
 class ServedSelection {
   readonly selection: LiveSelection;
   readonly #context: Context;
   readonly #settle: () => void;
-  /** The requests of this turn, without duplicates. Their number is bounded by the turn. */
+  /** The requests in this turn, without consecutive duplicates. The turn limits their number. */
   #acts: Act[] = [];
   /** The number of requests so far. */
   #asked = 0;
@@ -127,8 +127,8 @@ class ServedSelection {
   }
 
   /**
-   * Runs once the turn has settled, so all requests of a turn share one pass over the parameters. The last request in the turn counts as
-   * the cause.
+   * Performs a request once the turn has settled, so that all requests in a turn share one pass over the parameters. The last request in
+   * the turn counts as the cause.
    */
   #actSoon(act: Act): void {
     const before = this.#acts.at(-1);
@@ -144,7 +144,7 @@ class ServedSelection {
     settle();
   }
 
-  /** Sets `matches` once the turn has settled, so that a recall changes it in one step. */
+  /** Updates `matches` once the turn has settled, so that a recall changes `matches` only once. */
   notify(): void {
     if (this.selection.matches !== this.#reported) this.#settle();
   }

@@ -45,7 +45,7 @@ export class LiveSelection {
   readonly #options: LiveSelectionOptions;
   readonly #listed: ListedParameters;
   readonly #present: Present;
-  /** The difference from the snapshot that was last saved or recalled; undefined if there is none. */
+  /** The difference from the snapshot that was last saved or recalled; undefined if there is no such snapshot. */
   #difference: Difference | undefined;
 
   constructor(options: LiveSelectionOptions) {
@@ -56,17 +56,17 @@ export class LiveSelection {
     this.#compareWithLast();
   }
 
-  /** Whether recalling the snapshot that was last saved or recalled would write nothing. */
+  /** Whether a recall of the last saved or recalled snapshot would write nothing. */
   get matches(): boolean {
     return this.#difference?.count === 0;
   }
 
-  /** Applies a change. The caller passes every change. */
+  /** Applies a change. The caller must pass every change. */
   take(change: Change): void {
     this.#difference?.take(change);
   }
 
-  /** Notes that a reload has added or removed parameters. The caller calls `renew` soon after. */
+  /** Updates the parameters after a reload has added or removed some. The caller must call `renew` soon afterwards. */
   noteReload(): void {
     this.#listed.renew();
   }
@@ -75,7 +75,7 @@ export class LiveSelection {
     this.#compareWithLast();
   }
 
-  /** Checks the name for a save. Errors: `not-convertible`, `conflict` if there is no space. */
+  /** Checks the name for a save. Errors: `not-convertible`, or `conflict` if there is no space. */
   nameToSave(input: unknown): string {
     this.#expectReady('save');
     const name = readName(this.#where('save'), input);
@@ -97,8 +97,8 @@ export class LiveSelection {
   }
 
   /**
-   * Performs the requests of one turn, in order and within that turn. Of several recalls, only the last one is made. A request that is no
-   * longer possible is logged, such as a save after others in the turn have used up the space.
+   * Performs the requests from one turn, in order and still within this turn. If there are several recalls, only the last one is performed.
+   * A request that is no longer possible is logged, such as a save after earlier saves in the turn have used up the space.
    */
   act(acts: readonly Act[]): void {
     const lastRecall = acts.findLastIndex(({ kind }) => kind === 'recall');
@@ -140,11 +140,11 @@ export class LiveSelection {
     log.info({ snapshot: name }, `${this.#what(name)} saved: ${counted(snapshot.parameters, 'parameter')}`);
   }
 
-  /** Writes the values that differ, in listed order. */
+  /** Writes all values that differ, in the order of the list. */
   #recall(name: string): void {
     const { shelf, hub, store, log } = this.#options;
     const snapshot = shelf.find(this.name, name);
-    if (snapshot === undefined) return; // an earlier request of the turn has forgotten it
+    if (snapshot === undefined) return; // an earlier request in the turn has forgotten the snapshot
     const { expected, leftOut: unknown } = recollect(snapshot, this.#listed.all, hub);
     shelf.setLast(this.name, name);
     this.#difference = new Difference(expected);
@@ -155,7 +155,7 @@ export class LiveSelection {
         try {
           hub.writeTo(parameter, value, store);
         } catch (error) {
-          leftOut.push(messageOf(error)); // for example, there is no space for its text; the others are still recalled
+          leftOut.push(messageOf(error)); // such as too little space for a string; all other values are still recalled
         }
     log.info({ snapshot: name }, `${this.#what(name)} recalled: ${counted(differing, 'parameter')} differed`);
     if (leftOut.length > 0) log.warn({ snapshot: name }, `${this.#what(name)} recalled without ${listOf(leftOut)}`);
@@ -178,7 +178,7 @@ export class LiveSelection {
     return snapshot.bytes <= maxSnapshotBytes && this.#allBytes(snapshot) <= this.#options.shelf.maxBytes;
   }
 
-  /** Checks the number of snapshots. Errors: `conflict`. */
+  /** Checks that there may be another snapshot. Errors: `conflict`. */
   #expectPlace(name: string): void {
     const { shelf } = this.#options;
     const isNew = shelf.find(this.name, name) === undefined;
@@ -186,7 +186,7 @@ export class LiveSelection {
       throw this.#noRoom(`at most ${maxSnapshots} snapshots`, `${maxSnapshots + 1}: forget one`);
   }
 
-  /** Checks the size of the snapshot and of all snapshots. Errors: `conflict`. */
+  /** Checks the size of the snapshot and the total size. Errors: `conflict`. */
   #expectRoom(snapshot: Sized): void {
     if (this.#hasRoom(snapshot)) return;
     const { bytes } = snapshot;
@@ -197,13 +197,13 @@ export class LiveSelection {
     throw this.#noRoom(`at most ${count(maxBytes)} bytes of all snapshots`, `${all}: forget some`);
   }
 
-  /** Returns the size of all snapshots after this one replaces the one with its name. */
+  /** Returns the total size of all snapshots once this snapshot has replaced the one with the same name. */
   #allBytes({ bytes, name }: Sized): number {
     const { shelf } = this.#options;
     return shelf.bytes - (shelf.find(this.name, name)?.bytes ?? 0) + bytes;
   }
 
-  /** Checks that the snapshots are available. Errors: `conflict` until the store has read them from the disk. */
+  /** Checks that the snapshots are available. Errors: `conflict` until the store has read the snapshots from disk. */
   #expectReady(parameterId: string): void {
     if (!this.#options.shelf.isReady)
       throw new HubError('conflict', `${this.#where(parameterId)}: expected a running store; the store is starting`);
@@ -245,8 +245,8 @@ function count(number: number): string {
   return groupDigits(number);
 }
 
-// The parameters of a selection, in the order of the globs and, within a glob, of declaration. A recall writes them in this order, so that
-// a router switches before a fader opens.
+// The parameters of a selection, in the order of the globs and, for each glob, in the order of declaration. A recall writes them in this
+// order, so that a router switches before a fader opens.
 
 class ListedParameters {
   readonly #hub: Parameters;
@@ -254,7 +254,7 @@ class ListedParameters {
   readonly #places: number;
   #known: ReadonlySet<Parameter> | undefined;
 
-  /** `store` is the Connection ID of the store. Its own parameters are never selected. */
+  /** `store` is the Connection ID of the store, whose own parameters are never selected. */
   constructor(hub: Parameters, selection: Selection, store: string) {
     const globs = selection.include.map(globToRegExp);
     const isSelected = createSelection(selection);
@@ -279,7 +279,7 @@ class ListedParameters {
     return this.#known;
   }
 
-  /** Notes that a reload has added or removed parameters. */
+  /** Updates the parameters after a reload has added or removed some. */
   renew(): void {
     this.#known = undefined;
   }
@@ -291,7 +291,7 @@ class ListedParameters {
   }
 }
 
-// The number of parameters that differ from a snapshot. It is counted once; each change then costs one look-up in a map.
+// The number of parameters that differ from a snapshot. They are counted once; afterwards, each change costs only one look-up in a map.
 
 class Difference {
   readonly #expected: ReadonlyMap<Parameter, Value>;
@@ -307,7 +307,7 @@ class Difference {
     return this.#count;
   }
 
-  /** Applies a change. The caller passes every change since the creation. */
+  /** Applies a change. The caller must pass every change since the creation of the difference. */
   take({ parameter, value, previous }: Change): void {
     const expected = this.#expected.get(parameter);
     if (expected === undefined) return;
@@ -316,7 +316,7 @@ class Difference {
   }
 }
 
-// The current values of a selection in the form of a snapshot. All saves between two changes share one pass over the values.
+// The current values of a selection in the form of a snapshot. All saves between two changes share a single pass over the values.
 
 /** The contents of a snapshot. */
 interface Packed {
@@ -342,7 +342,7 @@ class Present {
     this.#listed = listed;
   }
 
-  /** An upper bound of the size of a snapshot, in a tenth of the time of `bytes`. */
+  /** An upper bound for the size of a snapshot, which takes a tenth of the time of `bytes`. */
   get mostBytes(): number {
     this.#look();
     this.#mostBytes ??= mostBytes(this.#parameters!);
@@ -365,7 +365,7 @@ class Present {
     return this.#packed;
   }
 
-  /** Returns the difference from these values. The caller passes every change to it. */
+  /** Returns the difference from the current values. The caller must pass every later change to this difference. */
   difference(): Difference {
     this.#look();
     this.#difference ??= new Difference(knownValues(this.#parameters!));
@@ -390,21 +390,21 @@ class Present {
   }
 }
 
-/** Returns the current values, without unknown ones. */
+/** Returns the current values, omitting unknown values. */
 function knownValues(parameters: Iterable<Parameter>): ReadonlyMap<Parameter, Value> {
   const values = new Map<Parameter, Value>();
   for (const parameter of parameters) if (parameter.value !== undefined) values.set(parameter, parameter.value);
   return values;
 }
 
-// Compares a snapshot with the current parameters: the values that a recall writes, those that it omits, and the differences.
+// Compares a snapshot with the current parameters: the values that a recall writes, the values that it omits, and the differences.
 
 type Find = Parameters;
 
 interface Recollection {
-  /** The value of each parameter after a recall, in listed order. */
+  /** The value of each parameter after a recall, in the order of the list. */
   readonly expected: ReadonlyMap<Parameter, Value>;
-  /** Addresses that a recall does not write, each with the reason. */
+  /** The addresses that a recall does not write, each with the reason. */
   readonly leftOut: readonly string[];
 }
 
@@ -431,7 +431,7 @@ function recollect({ contents, parameters }: Kept, listed: Iterable<Parameter>, 
   return { expected, leftOut };
 }
 
-/** Pairs every saved value with the current one. */
+/** Pairs every saved value with the current value. */
 function compare(snapshot: Kept, listed: Iterable<Parameter>, hub: Find): Snapshot {
   const { selection, name, time, contents } = snapshot;
   const saved = new Map(readContents(contents).map((one) => [one[0], one]));
@@ -446,10 +446,10 @@ function compare(snapshot: Kept, listed: Iterable<Parameter>, hub: Find): Snapsh
   return { selection, name, time, values };
 }
 
-// A snapshot is stored as JSON text and parsed at each recall or comparison.
+// A snapshot is stored as JSON and parsed at each recall or comparison.
 
 /**
- * The maximum number of JSON bytes for a code unit of text or of an address, for a number, and for the punctuation of a value:
+ * The maximum number of JSON bytes for a code unit in a string or an address, for a number, and for the punctuation around a value:
  * `["","S",""],`.
  */
 const escapedBytes = 6;
@@ -467,7 +467,7 @@ function writeContents(parameters: Iterable<Parameter>): { contents: string; par
   return { contents: JSON.stringify(values), parameters: values.length };
 }
 
-/** Returns an upper bound of the bytes of a snapshot, at a tenth of the cost of writing it. */
+/** Returns an upper bound for the size of a snapshot in bytes, at a tenth of the cost of writing the snapshot. */
 function mostBytes(parameters: Iterable<Parameter>): number {
   let bytes = 2;
   for (const { address, value } of parameters)
@@ -478,7 +478,7 @@ function mostBytes(parameters: Iterable<Parameter>): number {
   return bytes;
 }
 
-/** Returns the readable values, because a user may have edited the text. */
+/** Returns the valid values, because a user may have edited the JSON. */
 function readContents(contents: string): SavedValue[] {
   try {
     const values: unknown = JSON.parse(contents);
@@ -494,7 +494,7 @@ function isSaved(saved: unknown): saved is SavedValue {
   return typeof address === 'string' && valueTypes.includes(type) && isValueOf(type, value);
 }
 
-/** Returns the value of a parameter after a write of a saved value. Errors: any error from the write. */
+/** Returns the value that a parameter would have after a saved value is written. Errors: any error from the write. */
 function expectedValue({ type, accept }: Parameter, value: Value): Value {
   return accept === undefined ? convert(type, value) : accept(value);
 }

@@ -1,19 +1,19 @@
-// All snapshots of a store, by selection and name, and those that are not on disk yet.
+// All snapshots of a store, by selection and name, including snapshots that are not on disk yet.
 import type { Opened, SnapshotBatch, SnapshotRow } from '../thread/values/values-messages.ts';
 
-/** A snapshot; `live-selection.ts` reads its contents. */
+/** A snapshot, whose contents `live-selection.ts` can read. */
 export type Kept = SnapshotRow;
 
-/** The approximate size of one transaction, which writes at least one snapshot. */
+/** The approximate maximum size of a transaction. A transaction writes at least one snapshot. */
 const batchBytes = 4 * 1024 * 1024;
 
 export class SnapshotShelf {
-  /** The maximum size of all snapshots together, in bytes. */
+  /** The maximum total size of all snapshots, in bytes. */
   readonly maxBytes: number;
   readonly #selections = new Map<string, Map<string, Kept>>();
-  /** The snapshot that was last saved or recalled, by selection. */
+  /** The name of the snapshot that was last saved or recalled, by selection. */
   readonly #last = new Map<string, string>();
-  /** Differences from the disk: snapshots by `selection/name`, and selections whose last snapshot has changed. */
+  /** Differences from the disk: snapshots, identified by `selection/name`, and selections whose last snapshot has changed. */
   readonly #changed = new Map<string, readonly [selection: string, name: string]>();
   readonly #changedLast = new Set<string>();
   #bytes = 0;
@@ -30,7 +30,7 @@ export class SnapshotShelf {
     return this.#bytes;
   }
 
-  /** Whether the snapshots on disk have been read, or could not be read. */
+  /** Whether reading the snapshots from disk has succeeded or failed. */
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -40,7 +40,7 @@ export class SnapshotShelf {
     this.#onAdopted = call;
   }
 
-  /** Adopts the snapshots on disk once it can be read. Snapshots that changed in the meantime are kept. */
+  /** Adopts the snapshots on disk once the disk can be read. Snapshots that have changed in the meantime are kept. */
   adopt({ held, reason }: Pick<Opened, 'held' | 'reason'>): void {
     this.#isReady = true;
     if (this.#isAdopted || (held === undefined && reason !== undefined)) return;
@@ -56,7 +56,7 @@ export class SnapshotShelf {
     return this.#selections.get(selection)?.get(name);
   }
 
-  /** Returns the snapshots of a selection, in the order in which they were saved. */
+  /** Returns a selection's snapshots in the order in which they were saved. */
   of(selection: string): readonly Kept[] {
     return [...(this.#selections.get(selection)?.values() ?? [])];
   }
@@ -85,12 +85,12 @@ export class SnapshotShelf {
     this.#changedLast.add(selection);
   }
 
-  /** Marks all snapshots for writing, because the contents of the disk are unknown. */
+  /** Marks all snapshots for writing, because it is unknown what the disk contains. */
   renew(): void {
     this.#isAnew ||= this.#isAdopted;
   }
 
-  /** Returns the next batch to write; undefined if there is none. A batch stays pending until `written`. */
+  /** Returns the next batch to write; undefined if all snapshots are on disk. A batch remains pending until `written`. */
   take(): SnapshotBatch | undefined {
     if (this.#isAnew) {
       const saved = [...this.#selections.values()].flatMap((selection) => [...selection.values()]);
@@ -131,16 +131,16 @@ function keyOf(selection: string, name: string): string {
   return `${selection}/${name}`;
 }
 
-// Limits of snapshots.
+// Limits for snapshots.
 
 /** The maximum number of selections per store. */
 export const maxSelections = 64;
 /** The maximum number of snapshots per selection. */
 export const maxSnapshots = 100;
-/** The maximum number of parameters, and of bytes, of a snapshot. */
+/** The maximum numbers of parameters and of bytes in a snapshot. */
 export const maxParameters = 20_000;
 export const maxSnapshotBytes = 4 * 1024 * 1024;
-/** The maximum size of all snapshots in a store combined, in bytes. They also take at most a quarter of the database. */
+/** The maximum total size of all snapshots in a store, in bytes. The snapshots also take at most a quarter of the database. */
 export const maxBytesOfAll = 64 * 1024 * 1024;
-/** The maximum length of a snapshot's name, in characters. */
+/** The maximum length of a snapshot name, in characters. */
 export const maxNameLength = 64;

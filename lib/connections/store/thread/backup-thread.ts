@@ -1,4 +1,4 @@
-// The thread that makes a backup: it copies the files, and then returns them piece by piece.
+// The thread that makes a backup: it first copies the files and then returns them piece by piece.
 
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -43,12 +43,12 @@ function next(): BackupAnswer {
   return { piece: done ? undefined : new Uint8Array(value) };
 }
 
-// Collects the contents of a backup: a copy of each database at one moment, which does not block writers, and copies of the other files, so
-// no file changes before it is sent.
+// Collects the contents of a backup: a consistent copy of each database, made without blocking writers, and copies of all other files, so
+// that no file changes before it is sent.
 
-/** The values come last, so the history contains nothing newer than the values. */
+/** The values come last, so that the history contains nothing newer than the values. */
 const databases = ['audit', 'history', 'values'];
-/** The maximum size of all files besides the databases. */
+/** The maximum total size of all files besides the databases. */
 const maxFileBytes = 256 * 1024 * 1024;
 
 interface StagedBackup {
@@ -57,7 +57,7 @@ interface StagedBackup {
   readonly absolute: readonly string[];
 }
 
-/** Copies everything into the work folder. Errors: one sentence with the file that cannot be copied, and the reason. */
+/** Copies everything into the work folder. Errors: one sentence that names the file that cannot be copied and the reason. */
 function stageBackup(request: BackupRequest): StagedBackup {
   const { work, folder, startedIn, paths, named } = request;
   makeFolder(work);
@@ -90,7 +90,10 @@ function bytesOf(paths: readonly string[]): number {
   return paths.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
-/** Returns the existing files, with those that TypeScript flows import. Throws if there are too many files, or if they are too large. */
+/**
+ * Returns the existing files, including those that TypeScript flows import. Throws if there are too many files or if the files are too
+ * large.
+ */
 function filesOfInstallation(named: readonly NamedFile[]): string[] {
   const found = new Set<string>();
   const waiting = named.flatMap(({ path }) => filesAt(path));
@@ -106,7 +109,7 @@ function filesOfInstallation(named: readonly NamedFile[]): string[] {
   return [...found].sort();
 }
 
-/** Returns a file, or the files directly in a folder. */
+/** Returns a file itself, or all files directly within a folder. */
 function filesAt(path: string): string[] {
   if (isFile(path)) return [path];
   if (!exists(path)) return [];

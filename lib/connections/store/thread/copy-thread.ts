@@ -1,5 +1,5 @@
-// The thread that copies a database while another thread writes it. It reads the state of one moment and does not block the writer. The
-// copy is moved into place once it is complete and checked.
+// The thread that copies a database while another thread is writing to it. The copy shows the state at a single moment, and the writer is
+// not blocked. The copy is moved into place once it is complete and checked.
 
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -17,7 +17,7 @@ parentPort!.postMessage(makeCopy());
 function makeCopy(): Copied {
   try {
     rmSync(part, { force: true });
-    expectRoom(folder, 'history', statSync(path).size); // a copy leaves as much space as the history does
+    expectRoom(folder, 'history', statSync(path).size); // a copy leaves as much free space as the history does
     copyDatabase(path, part);
     checkCopy();
     sync(part);

@@ -1,6 +1,6 @@
-// Threads of the store yield to the hub's thread when both need the same core. Otherwise, on a machine with two cores, a change would wait
-// for up to 5 ms during a write. On Linux a thread sets its priority, and has the hub set its scheduling policy; elsewhere, or without
-// permission, it only rests. They return memory to the system when they have nothing to do.
+// Store threads yield to the hub's thread when both need the same core. Otherwise, on a machine with two cores, a change would be delayed
+// by up to 5 ms during a write. On Linux, a store thread lowers its priority and has the hub set its scheduling policy; elsewhere, or
+// without permission, it only pauses. Idle store threads return memory to the system.
 
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
@@ -9,14 +9,14 @@ import { runInNewContext } from 'node:vm';
 import { workerData } from 'node:worker_threads';
 import type { ThreadData } from '../store-thread.ts';
 
-/** A thread pauses for `restMs` after `workMs` of work. */
+/** A thread pauses for `restMs` after working for `workMs`. */
 const workMs = 0.25;
 const restMs = 0.05;
-/** Reading the clock costs a tenth of writing a row, so only every fourth call reads it. */
+/** The number of calls of which one reads the clock, because reading the clock costs a tenth of writing a row. */
 const lookEvery = 4;
-/** After a pause of this length, the thread was waiting for work and has only just begun. */
+/** The pause between two calls after which a thread counts as having waited for work. */
 const pauseMs = 20;
-/** From -20 (highest priority) to 19 (lowest). */
+/** The nice value of a thread, from -20 (highest priority) to 19 (lowest). */
 const niceness = 10;
 
 const nothing = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -24,8 +24,8 @@ let restedAt = 0;
 let calls = 0;
 
 /**
- * Pauses briefly from time to time. A thread calls it for each row that it writes. The Linux scheduler lets a running thread continue for
- * up to 4 ms, regardless of its priority, before another thread gets the core.
+ * Pauses briefly from time to time. Threads call `giveWay` for each row that they write. The Linux scheduler lets a running thread continue
+ * for up to 4 ms, regardless of its priority, before another thread gets the core.
  */
 export function giveWay(): void {
   if (++calls % lookEvery !== 0) return;
@@ -36,14 +36,17 @@ export function giveWay(): void {
 }
 
 /**
- * Makes the hub keep the calling thread from interrupting others when the thread wakes up (`startThread`). Its share of processor time
- * stays the same, because clients wait for it.
+ * Asks the hub to prevent the calling thread from interrupting other threads when it wakes up (see `startThread`). The thread's share of
+ * processor time remains the same, because clients are waiting for the thread.
  */
 export function neverInterrupt(): void {
   Atomics.store((workerData as ThreadData).number, 0, Number(threadNumber() ?? -1));
 }
 
-/** Keeps the calling thread from interrupting others, and gives it a small share of processor time, because no client waits for it. */
+/**
+ * Prevents the calling thread from interrupting other threads, and reduces its share of processor time, because no client is waiting for
+ * it.
+ */
 export function yieldToHub(): void {
   neverInterrupt();
   const thread = threadNumber();
@@ -53,7 +56,7 @@ export function yieldToHub(): void {
   } catch {} // not permitted
 }
 
-/** Returns the kernel's ID of the calling thread; undefined if there is no /proc. */
+/** Returns the kernel ID of the calling thread; undefined if there is no /proc. */
 function threadNumber(): string | undefined {
   try {
     return readlinkSync('/proc/thread-self').split('/').at(-1);
@@ -62,9 +65,12 @@ function threadNumber(): string | undefined {
   }
 }
 
-/** The time for which a thread must have had no request before it returns memory. */
+/** The time without requests after which a thread returns memory. */
 const idleMs = 5000;
-/** The growth of the heap after which a thread returns memory, at most once in this time: a collection takes about 20 ms. */
+/**
+ * The minimum growth of the heap before a thread returns memory again, and the minimum time in between, because a collection takes about 20
+ * ms.
+ */
 const grownBytes = 2 * 1024 * 1024;
 const returnEveryMs = 10_000;
 
@@ -73,9 +79,9 @@ let returnedAt = Number.NEGATIVE_INFINITY;
 let bytesThen = 0;
 
 /**
- * Returns free memory to the system some time after the last request; call it at each request. V8 does not do this by itself, because an
- * idle thread never allocates enough: data read or written at the start would remain forever, and half of its heap is code of Node.js that
- * ran only then.
+ * Returns free memory to the system some time after the last request; call `returnMemoryWhenIdle` at each request. V8 does not return
+ * memory by itself, because an idle thread never allocates enough memory to trigger a collection. Data read or written at the start would
+ * remain forever, and half of the heap is Node.js code that is needed only at the start.
  */
 export function returnMemoryWhenIdle(): void {
   if (idle === undefined) idle = setTimeout(returnMemory, idleMs).unref();
@@ -87,9 +93,9 @@ function returnMemory(): void {
   if (nowMs - returnedAt < returnEveryMs || getHeapStatistics().used_heap_size < bytesThen + grownBytes) return;
   returnedAt = nowMs;
   setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('globalThis.gc') as NodeJS.GCFunction | undefined; // undefined: another thread is doing the same
+  const collect = runInNewContext('globalThis.gc') as NodeJS.GCFunction | undefined; // undefined if another thread is doing the same
   setFlagsFromString('--no-expose-gc');
-  setFlagsFromString('--bytecode-old-age=1'); // drops code that does not run between two collections; 6 is the default
+  setFlagsFromString('--bytecode-old-age=1'); // drops code that has not run between two collections; the default is 6
   collect?.({ type: 'major' });
   collect?.({ type: 'major', flavor: 'last-resort' });
   setFlagsFromString('--bytecode-old-age=6');

@@ -1,5 +1,5 @@
-// The thread that runs history and audit queries, one after the other, while other threads write. It also encodes the answers, so the hub's
-// thread does not.
+// The thread that runs history and audit queries, one after another, while other threads are writing. The thread also encodes the answers,
+// so that the hub's thread does not have to.
 
 import { hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
@@ -15,9 +15,9 @@ import { SecondReader } from '../reader/second-reader.ts';
 import { troubleOf } from './database/store-database.ts';
 import { yieldToHub } from './give-way.ts';
 
-/** The time limit of one query. */
+/** The time limit for one query. */
 const longestMs = 5000;
-/** The thread sends its answers after this time. The hub sends the remaining queries again. */
+/** The time after which the thread sends the answers so far. The hub then sends the remaining queries again. */
 const turnMs = 20;
 
 const port = parentPort!;

@@ -1,5 +1,5 @@
-// The second reader thread, which helps the first one with long lists. It reports no errors, because the first thread encounters them as
-// well.
+// The second reader thread, which helps the first one with long lists. It reports no errors, because the first thread encounters the same
+// errors.
 
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { Opened } from '../reader/audit-file.ts';

@@ -1,5 +1,6 @@
-// Collects the values that changed since a revision. The hub keeps parameters in the order of their changes, so this needs no listener
-// and no queue. Long values follow short ones, a few at a time, so a writer of many long values does not delay others.
+// Collects the values that have changed since a revision. The hub keeps parameters in the order of their changes, so neither a listener nor
+// a queue is needed. Long values follow the short ones, a few at a time, so that a writer with many long values does not delay other
+// writers.
 
 import type { Parameter } from '../../../model/parameter.ts';
 import { writerOf } from '../../../model/writer.ts';
@@ -7,14 +8,14 @@ import type { Parameters } from '../../hub-port.ts';
 import type { ValueRow } from '../thread/values/values-messages.ts';
 import type { CausesWriter } from './kept-causes.ts';
 
-/** Bounds of one transaction. The next one writes the rest. */
+/** The maximum numbers of values and of characters in one transaction. The next transaction writes the rest. */
 const maxBatchValues = 10_000;
 const maxBatchCharacters = 4 * 1024 * 1024;
-/** Longer texts wait. One transaction writes up to `maxLongCharacters` of them. */
+/** Longer strings have to wait. One transaction writes up to `maxLongCharacters` characters of long strings. */
 const longCharacters = 4096;
 const maxLongCharacters = 512 * 1024;
 
-/** Long values that are not on disk yet. Their writers take turns, so many values of one writer do not delay those of another. */
+/** Long values that are not on disk yet. The writers take turns, so that a writer with many values does not delay other writers. */
 export class LongValues {
   readonly #byWriter = new Map<string, Set<Parameter>>();
   readonly #writers = new Map<Parameter, string>();
@@ -46,7 +47,7 @@ export class LongValues {
     this.#byWriter.clear();
   }
 
-  /** Yields one value per writer, then a second one per writer, and so on. */
+  /** Yields one value per writer, then the next value per writer, and so on. */
   *inTurns(): Iterable<Parameter> {
     let turns = [...this.#byWriter.values()].map((values) => values.keys());
     while (turns.length > 0) {
@@ -59,17 +60,17 @@ export class LongValues {
 
 export interface Gathered {
   readonly values: readonly ValueRow[];
-  /** The parameters of the values. */
+  /** The parameters to which the values belong. */
   readonly parameters: readonly Parameter[];
-  /** All changes up to this revision are in the batch or wait as long values. */
+  /** The revision up to which all changes are in the batch or waiting as long values. */
   readonly revision: number;
   /** Whether more values are waiting. */
   readonly isFull: boolean;
 }
 
 /**
- * Collects the newest value, with its causes, of each parameter that changed after the revision, oldest change first. Long values wait in
- * `long` until they are written; the caller then deletes them.
+ * Collects the newest value, with its causes, for each parameter that has changed since the revision, oldest change first. Long values wait
+ * in `long` until they are written; the caller then deletes them from `long`.
  */
 export function gather(
   hub: Parameters,
@@ -127,18 +128,18 @@ class Batch {
   }
 }
 
-/** Returns the value of a parameter as a row. The parameter must have a value. */
+/** Returns a parameter's value as a row. The parameter must have a value. */
 export function rowOf({ address, type, value, lastChange }: Parameter, writer: CausesWriter): ValueRow {
   return [address, type, value!, Math.trunc(lastChange!.time), writer.write(lastChange!)];
 }
 
-/** Returns whether the value is a default. Defaults are not kept, so an edited default takes effect. */
+/** Returns whether the value is a default. Defaults are not kept, so that an edited default takes effect. */
 export function isDefault({ address, lastChange }: Parameter): boolean {
   const { kind, name, reportedBy } = lastChange!.origin;
   return kind === 'connection' && reportedBy === undefined && address.startsWith(`${name}/`);
 }
 
-/** Writes values as JSON: `[["desk/level","F",2.0,1795966000000,[{"kind":"client",…}]],…]`, `null` instead of unknown causes. */
+/** Writes values as JSON: `[["desk/level","F",2.0,1795966000000,[{"kind":"client",…}]],…]`, with `null` for unknown causes. */
 export function recentRows(rows: readonly ValueRow[]): string {
   let text = '';
   for (const [address, type, value, time, causes] of rows) {

@@ -31,13 +31,13 @@ import { type Gathered, gather, isDefault, LongValues, recentRows, rowOf } from 
 import { CausesWriter, readCauses } from './kept-causes.ts';
 import { ValueShares } from './shares.ts';
 
-/** The number of values that are counted without a pause. */
+/** The number of values that are counted before the count pauses. */
 const countedAtOnce = 1000;
-/** The maximum number of bytes in a batch for values that previously did not fit. */
+/** The maximum size, in bytes, of the values in a batch that previously did not fit. */
 const fittingBytes = 512 * 1024;
 /**
- * Values that change repeatedly share a row, except in every so many writes: the number of values, and the maximum number of characters in
- * their causes.
+ * Bounds for values that share a row because they change repeatedly: the number of values, the maximum number of characters in their
+ * causes, and the number of such writes after which the values get their own rows again.
  */
 const leastRecent = 50;
 const mostRecent = 1000;
@@ -51,7 +51,7 @@ interface ValuesOptions extends KeeperOptions {
   readonly isSelected: (address: string) => boolean;
   readonly request: Omit<ReadRequest, 'ask'>;
   readonly log: Log;
-  /** Called with the contents of the database each time it is opened while the hub is running. */
+  /** Called with the contents of the database whenever the database is opened while the hub is running. */
   giveBack(held: Opened['held']): void;
   /** Called when the database is opened or closed. While it is open, this hub owns the folder. */
   reportOpen(isOpen: boolean): void;
@@ -65,28 +65,31 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   readonly #causes = new CausesWriter();
   readonly #wanted = new WeakMap<Parameter, boolean>();
   #opened: Promise<Opened> | undefined;
-  /** All changes up to this revision have rows on disk or wait as long values; up to `#safe`, they are at least stored as recent values. */
+  /**
+   * The revision up to which all changes have rows on disk or are waiting as long values. Changes up to `#safe` are stored at least as
+   * recent values.
+   */
   #written: number;
   #safe: number;
-  /** The recent values on disk, and how often they have been written since the last rows. */
+  /** The recent values on disk, and how often they have been written since the last write with separate rows. */
   #recent: ReadonlySet<Parameter> = new Set();
   #recentWrites = 0;
-  /** The number of values of the last batch. */
+  /** The number of values in the last batch. */
   #lastRows = 0;
   /** Long values that are not on disk yet. */
   readonly #long = new LongValues();
   /** The shares of the writers; undefined if all values fit. */
   #shares: ValueShares | undefined;
-  /** Values that are no longer kept, but are still on disk. */
+  /** Values that are no longer kept but are still on disk. */
   #forgotten: Parameter[] = [];
   /** Whether values without a parameter were deleted since the last write or removal of a parameter. */
   #hasMadeRoom = false;
   /** The number of refusals before the current shares. */
   #refusals = 0;
-  /** The writers that the log has named. */
+  /** The writers that the log has already named. */
   readonly #reportedRefused = new Set<string>();
 
-  /** `opened` is the first opening, if the hub restored its values from it. */
+  /** `opened` is the result of the first opening if the hub restored its values from the database. */
   constructor(options: ValuesOptions, opened: Promise<Opened> | undefined, report: (event: ConnectionEvent) => void) {
     super('values', options, report);
     this.#options = options;
@@ -132,11 +135,11 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     if (restored === undefined && !this.isEnding) giveBack(opened.held);
     snapshots.adopt(opened);
     this.noteOpened(opened);
-    this.isOpen &&= !this.isEnding; // this hub does not own a folder that another hub has released in the meantime
+    this.isOpen &&= !this.isEnding; // this hub does not own a folder that another hub has meanwhile released
     reportOpen(this.isOpen);
   }
 
-  /** Marks everything for writing, because the contents of the disk are unknown. */
+  /** Marks everything for writing, because it is unknown what the disk contains. */
   #renew(): void {
     this.#written = this.#safe = 0;
     this.#recent = new Set();
@@ -175,7 +178,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     return gathered.isFull ? 'more' : isEmpty ? 'nothing' : 'all';
   }
 
-  /** Returns whether all of these are small values that change continuously. */
+  /** Returns whether all values in the batch are small and change continuously. */
   #areRecent({ values, parameters, isFull }: Gathered): boolean {
     if (isFull || this.#shares !== undefined || this.#long.size + this.#forgotten.length > 0) return false;
     if (values.length < leastRecent || values.length > mostRecent || this.#recentWrites >= mostRecentWrites)
@@ -190,7 +193,10 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     return characters <= mostRecentCharacters && 3 * again >= 2 * values.length;
   }
 
-  /** Adds the recent values that would have no row: those of removed parameters, and those that did not fit into the batch. */
+  /**
+   * Adds the recent values that would otherwise have no row: the values of removed parameters, and the values that did not fit into the
+   * batch.
+   */
   #withRecent({ values, parameters, ...rest }: Gathered): Gathered {
     const gathered = new Set(values.map(([address]) => address));
     const isLeft = (one: Parameter) => !gathered.has(one.address) && one.value !== undefined && !isDefault(one);
@@ -199,7 +205,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     return { ...rest, values: [...values, ...rows], parameters: [...parameters, ...others] };
   }
 
-  /** Returns the rows of a batch that fit, and the values that are no longer kept because their writers exceed their shares. */
+  /** Returns the rows that fit, and the parameters whose values are no longer kept because their writers exceed their shares. */
   #within(gathered: Gathered): { values: readonly ValueRow[]; forgotten: readonly Parameter[] } {
     const { values, parameters } = this.#recent.size === 0 ? gathered : this.#withRecent(gathered);
     const forgotten = new Set(this.#forgotten.splice(0));
@@ -220,7 +226,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     return { values: [...rows.values()], forgotten: [...forgotten] };
   }
 
-  /** Writes a batch; returns whether it is on disk. */
+  /** Writes a batch. Returns whether the batch is on disk. */
   async #isOnDisk(batch: Batch): Promise<boolean> {
     const { scheduler } = this.#options;
     const startedAt = scheduler.now();
@@ -237,7 +243,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     return false;
   }
 
-  /** Frees space by dropping values of the largest writers. Returns whether values were dropped. */
+  /** Frees space by dropping the largest writers' values. Returns whether values were dropped. */
   async #giveWay(): Promise<boolean> {
     if (this.#shares === undefined && (await this.#count())) return true;
     const gone = this.#shares!.shrink();
@@ -247,8 +253,8 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   }
 
   /**
-   * Starts to count the shares of the writers. Values that change during the count are counted when they are written. Returns whether a
-   * writer exceeds its share.
+   * Starts to count the writers' shares. Values that change during the count are counted when they are written. Returns whether a writer
+   * exceeds its share.
    */
   async #count(): Promise<boolean> {
     const { hub, request, scheduler } = this.#options;
@@ -270,7 +276,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     this.#reportedRefused.clear();
   }
 
-  /** Names each writer whose values are not kept in the log and in the audit, once until all values are kept again. */
+  /** Names the writers whose values are not kept in the log and in the audit: each writer once, until all values are kept again. */
   #reportRefused(): void {
     const { log, hub } = this.#options;
     for (const [writer, values] of this.#shares?.refused() ?? []) {
@@ -284,7 +290,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
     }
   }
 
-  /** Writes a batch. If it does not fit, deletes the values of removed parameters and tries again. */
+  /** Writes a batch. If the batch does not fit, deletes the values of removed parameters and tries again. */
   async #attempt(batch: Batch): Promise<Written> {
     const { writer, hub } = this.#options;
     const written = await writer.write(batch);
@@ -304,7 +310,7 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   }
 }
 
-// Memories of connections as JSON, such as running timers. Only those that differ from the disk are written.
+// The connections' memories as JSON, such as running timers. Only memories that differ from the disk are written.
 
 type Rows = Batch['memories'];
 
@@ -317,7 +323,7 @@ class Memories {
     this.#persistence = persistence;
   }
 
-  /** Takes the memories to write. After a failed write, `renew` makes them pending again. */
+  /** Returns the memories to write. After a failed write, `renew` makes all memories pending again. */
   take(): Rows {
     const rows: [connection: string, name: string, memory: string | undefined][] = [];
     for (const { connection, name, memory } of this.#persistence.takeMemories()) {
@@ -333,7 +339,7 @@ class Memories {
       else this.#texts.set(keyOf(connection, name), text);
   }
 
-  /** Forgets the state of the disk, so all memories are written again. */
+  /** Forgets what is on disk, so that all memories are written again. */
   renew(): void {
     this.#texts.clear();
     this.#persistence.renewMemories();
@@ -354,7 +360,7 @@ export class ValuesWriter {
     this.#thread.start();
   }
 
-  /** Reads the database in any condition, and then opens it. Rejects if the thread has ended. */
+  /** Reads the database, even if it is damaged, and then opens it. Rejects if the thread has ended. */
   open(request: Omit<ReadRequest, 'ask'>): { readonly read: Promise<Read>; readonly opened: Promise<Opened> } {
     const read = this.#thread.ask({ ask: 'read', ...request }).then((answer) => (answer as { read: Read }).read);
     const opened = Promise.all([read, this.#thread.ask({ ask: 'open' })]).then(([{ held }, answer]) => {
@@ -363,7 +369,7 @@ export class ValuesWriter {
     return { read, opened };
   }
 
-  /** Writes a batch. Resolves as `written` once it is on disk. Rejects if the thread has ended. */
+  /** Writes a batch. Resolves with `written` once the batch is on disk. Rejects if the thread has ended. */
   async write(batch: Batch): Promise<Written> {
     const values = packRows(batch.values);
     const question: Request = { ask: 'write', batch: { ...batch, values } };
@@ -381,9 +387,9 @@ export class ValuesWriter {
   }
 }
 
-// The values as a part of the store.
+// The part of the store that keeps values.
 
-/** The time for which the hub waits for the disk when it starts. */
+/** The maximum time for which the hub waits for the disk at startup. */
 const restoreDeadlineMs = 30_000;
 
 type Context = Pick<
@@ -392,11 +398,11 @@ type Context = Pick<
 >;
 type OpenContext = Pick<Context, 'settings' | 'resolvePath'>;
 
-/** A database that was opened for the start of the hub, before the connection runs. */
+/** A database that was opened during the start of the hub, before the connection is running. */
 export interface OpenedValues {
   readonly writer: ValuesWriter;
   readonly opened: Promise<Opened>;
-  /** Undefined if the disk did not answer in time. */
+  /** The contents; undefined if the disk did not answer in time. */
   readonly read: Read | undefined;
 }
 
@@ -414,7 +420,7 @@ function takeWriter(): ValuesWriter {
   return writer;
 }
 
-/** Opens the database for a start of the hub, and waits for its contents. */
+/** Opens the database during the start of the hub, and waits for its contents. */
 export async function openValues(context: OpenContext): Promise<OpenedValues> {
   const writer = takeWriter();
   const opening = writer.open(requestOf(context, true));
@@ -423,7 +429,7 @@ export async function openValues(context: OpenContext): Promise<OpenedValues> {
     restoreDeadlineMs,
   );
   const opened = read === undefined ? opening.opened.then(tooLate) : opening.opened;
-  opened.catch(() => {}); // the connection reports it once it runs
+  opened.catch(() => {}); // the connection reports the error as soon as it is running
   return { writer, opened, read };
 }
 
@@ -432,7 +438,7 @@ function tooLate(opened: Opened): Opened {
   return { ...opened, losses: [...opened.losses, loss] };
 }
 
-/** Creates the part that keeps values. It calls `reportOpen` when the database is opened or closed. */
+/** Creates the part that keeps values. The part calls `reportOpen` when the database is opened or closed. */
 export function valuesOf(
   context: Context,
   hub: HubPort,
@@ -473,7 +479,7 @@ function requestOf({ settings, resolvePath }: OpenContext, isRead: boolean) {
   return { folder: resolvePath(settings.folder), maxBytes: roomOf(settings.maxSize).valuesBytes, isRead };
 }
 
-/** Returns the values for the hub to restore. Their causes are parsed only for `explain`. */
+/** Returns the values for the hub to restore. The causes are parsed only when `explain` needs them. */
 export function keptOf(rows: readonly ValueRow[], isSelected: (address: string) => boolean): KeptValue[] {
   return rows
     .filter(([address]) => isSelected(address))
@@ -483,8 +489,8 @@ export function keptOf(rows: readonly ValueRow[], isSelected: (address: string) 
 }
 
 /**
- * Restores the values that the other hub of a pair has kept in the same folder, once this hub owns the folder. Call it with the contents
- * of the database each time it is opened. The hub may wait for the first call.
+ * Returns a function that restores the values that the other hub of a pair has stored in the same folder, once this hub owns the folder.
+ * Call this function with the contents of the database whenever the database is opened. The hub may wait for the first call.
  */
 function createGiveBack(id: string, persistence: PersistencePort, log: Log, isSelected: (address: string) => boolean) {
   let isFirst = true;

@@ -1,5 +1,5 @@
-// The change that set a value and its causes, stored with the value as JSON that people can query. After a restart, `explain` still shows
-// them.
+// The change that set a value, and the causes of this change. Both are stored with the value as JSON that people can query, so that
+// `explain` still shows them after a restart.
 
 import { isJsonObject } from '../../../model/json-object.ts';
 import { type Change, type Origin, originKinds, type Parameter } from '../../../model/parameter.ts';
@@ -7,12 +7,12 @@ import { cutText } from '../../../model/printable.ts';
 import { isTime } from '../../../model/time/iso-time.ts';
 import { type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 
-/** The maximum number of changes kept with a value; the newest ones are kept. */
+/** The maximum number of changes kept with a value; only the newest are kept. */
 export const maxKeptCauses = 16;
-/** Texts in changes are cut at this length. The value itself is stored in full. */
+/** The length to which strings in changes are truncated. The value itself is stored in full. */
 export const maxCauseText = 200;
 
-/** A stored value: the fields that its first link omits. */
+/** A stored value with the fields that its first link omits. */
 export interface KeptLeaf {
   readonly address: string;
   readonly type: ValueType;
@@ -20,22 +20,28 @@ export interface KeptLeaf {
   readonly time: number;
 }
 
-/** The first link has no address, type, value and time: they are those of the value. Only the last link may have `forgotten`. */
+/**
+ * A link in the chain. The first link omits the address, type, value and time, because they are the same as those of the value. Only the
+ * last link may have `forgotten`.
+ */
 interface Link extends Origin, Partial<KeptLeaf> {
   readonly previous?: Value;
-  /** The revision in the hub's run at that time; undefined if an equal value was written again. */
+  /** The revision in the run of the hub at that time; undefined if an equal value was written again. */
   readonly revision?: number;
-  /** The number of earlier causes that are not kept. */
+  /** The number of earlier causes that were not kept. */
   readonly forgotten?: number;
 }
 
-/** Writes changes as text: `[{"kind":"rule","name":"lamp off","file":"demo.json5","revision":7},{"address":"clock/timer/2/trigger",…}]`. */
+/** Writes changes as JSON: `[{"kind":"rule","name":"lamp off","file":"demo.json5","revision":7},{"address":"clock/timer/2/trigger",…}]`. */
 export class CausesWriter {
   readonly #origins = new WeakMap<Origin, string>();
-  /** Consecutive changes often have the same cause. */
+  /** The last cause and its JSON, because consecutive changes often have the same cause. */
   #last: { readonly cause: Change; readonly text: string } | undefined;
 
-  /** Returns the causes as text. For a restored value, these are the causes of the change before the restart; empty if unknown. */
+  /**
+   * Returns a change and its causes as JSON. For a restored value, returns the causes from before the restart, or an empty string if they
+   * are unknown.
+   */
   write(change: Change): string {
     if (change.origin.kind === 'restored') return change.cause === undefined ? '' : this.write(change.cause);
     return `[{${this.#end(change, 1)}${this.#causes(change.cause)}]`;
@@ -58,7 +64,7 @@ export class CausesWriter {
     return text;
   }
 
-  /** Writes the part common to all links; `count` is the number of links up to this one. */
+  /** Writes the fields that all links have in common. `count` is the number of links up to and including this one. */
   #end(link: Change, count: number): string {
     const { origin, previous, revision, cause, depth } = link;
     const before = previous === undefined ? '' : `,"previous":${json(previous)}`;
@@ -79,7 +85,7 @@ export class CausesWriter {
   }
 }
 
-/** Reads the text of a `CausesWriter`; undefined if nothing is known, or the text was edited and is invalid. */
+/** Reads what a `CausesWriter` has written. Returns undefined if nothing is known, or if the JSON was edited and is invalid. */
 export function readCauses(leaf: KeptLeaf, text: string): Change | undefined {
   if (text === '') return undefined;
   const links = readLinks(text);
@@ -95,7 +101,7 @@ function readLinks(text: string): readonly Link[] | undefined {
   }
 }
 
-/** Checked by hand, because a start of the hub reads thousands of them, and a schema takes ten times as long. */
+/** Checked without a schema, because the hub reads thousands of links at startup and a schema would take ten times as long. */
 function isLink(link: unknown, index: number): link is Link {
   if (!isJsonObject(link)) return false;
   const { kind, name, file, hub, reportedBy, traceparent, previous, revision, forgotten } = link;
@@ -132,7 +138,7 @@ function toChange(link: Link & KeptLeaf, cause: Change | undefined): Change {
   return { parameter, value, previous, origin: originOf(link), cause, depth, hop: 0, revision, time };
 }
 
-/** The most recently read origins. There are usually few, and each author is one object. */
+/** The most recently read origins, so that each author is represented by one object. There are usually only a few authors. */
 const origins = new Map<string, Origin>();
 const mostOrigins = 1000;
 

@@ -1,24 +1,27 @@
-// Counts the space for values that each writer takes. The count starts once the space is used up. From then on, the largest writer loses
-// some of its values, and smaller writers lose none.
+// Counts the space that each writer's values take. The count starts once the space is used up. From then on, the largest writer loses some
+// of its values, whereas smaller writers lose no values.
 
 import { groupDigits } from '../../../model/digits.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import { writerOf } from '../../../model/writer.ts';
 import type { ValueRow } from '../thread/values/values-messages.ts';
 
-/** The largest writer loses values until all values take this share of the budget, which leaves space for further ones. */
+/** The share of the budget to which the largest writer's values are reduced, so that there is space for further values. */
 const lessShare = 0.95;
-/** If the database is still full, the budget shrinks, down to this share of the database, because snapshots and memories take the rest. */
+/**
+ * The share of the database down to which the budget shrinks while the database is still full, because snapshots and memories take the
+ * rest.
+ */
 const leastShare = 0.2;
-/** The count ends when values take less than this share of the budget. */
+/** The share of the budget below which the count ends. */
 const plentyShare = 0.8;
 
 /** The maximum number of writers named in the message. */
 const shownWriters = 3;
-/** The maximum number of refused values of a writer that `fitting` examines. */
+/** The maximum number of each writer's refused values that `fitting` examines. */
 const lookedAt = 100;
 
-/** The size of a row without its texts. A row above `longBytes` takes whole pages. */
+/** The size of a row without its strings. A row above `longBytes` takes whole pages. */
 const rowBytes = 48;
 const pageBytes = 4096;
 const longBytes = 1000;
@@ -37,12 +40,12 @@ export class ValueShares {
     this.#budget = maxBytes;
   }
 
-  /** The writers whose values are not kept, with the number of these values. */
+  /** Yields the writers whose values are not kept, with the number of these values. */
   *refused(): Iterable<readonly [writer: string, values: number]> {
     for (const [writer, { values }] of this.#refused.byWriter) yield [writer, values.size];
   }
 
-  /** Whether all values are kept and more fit. */
+  /** Whether all values are kept and there is space for more. */
   get isPlenty(): boolean {
     return this.#refused.bytes === 0 && this.#kept.bytes < this.#budget * plentyShare;
   }
@@ -62,7 +65,7 @@ export class ValueShares {
     return this.#refused.writerOf(parameter) !== undefined;
   }
 
-  /** Removes a parameter, which may free space for others. */
+  /** Removes a parameter, which may free space for other values. */
   forget(parameter: Parameter): void {
     this.#refused.delete(parameter);
     this.#kept.delete(parameter);
@@ -70,7 +73,8 @@ export class ValueShares {
   }
 
   /**
-   * Counts a value before it is written. Returns the parameters whose values are no longer kept: this one, or some of the largest writer.
+   * Counts a value before it is written. Returns the parameters whose values are no longer kept, either this parameter or some of the
+   * largest writer's parameters.
    */
   put(parameter: Parameter, row: ValueRow): readonly Parameter[] {
     const writer = writerOf(parameter.lastChange!);
@@ -88,7 +92,7 @@ export class ValueShares {
     return gone;
   }
 
-  /** Returns refused values that fit again, with at most `maxBytes` in total. */
+  /** Returns the parameters whose refused values fit again, with at most `maxBytes` in total. */
   fitting(maxBytes: number): readonly Parameter[] {
     const fitting: Parameter[] = [];
     let free = Math.min(maxBytes, this.#budget * lessShare - this.#kept.bytes);
@@ -104,7 +108,7 @@ export class ValueShares {
     return fitting;
   }
 
-  /** Reduces the budget after the database was full. Returns the parameters whose values are no longer kept. */
+  /** Reduces the budget because the database was full. Returns the parameters whose values are no longer kept. */
   shrink(): readonly Parameter[] {
     const gone: Parameter[] = [];
     this.#budget = Math.max(Math.min(this.#budget, this.#kept.bytes) * lessShare, this.#maxBytes * leastShare);
@@ -112,7 +116,7 @@ export class ValueShares {
     return gone;
   }
 
-  /** Refuses the largest values of the largest writer until there is some space, or until another writer is larger. */
+  /** Refuses the largest writer's largest values until there is some space or another writer is larger. */
   #takeFromLargest(gone: Parameter[]): void {
     const [writer, holding] = this.#kept.largest();
     let second = 0;
@@ -131,7 +135,7 @@ export class ValueShares {
   }
 }
 
-/** Values by writer, with their sizes. */
+/** The values by writer, with their sizes. */
 class Holdings {
   readonly byWriter = new Map<string, { bytes: number; readonly values: Map<Parameter, number> }>();
   readonly #writers = new Map<Parameter, string>();
@@ -150,7 +154,7 @@ class Holdings {
     this.#writers.set(parameter, writer);
   }
 
-  /** Returns the size of the deleted value; 0 if there was none. */
+  /** Returns the size of the deleted value; 0 if there was no value. */
   delete(parameter: Parameter): number {
     const writer = this.#writers.get(parameter);
     if (writer === undefined) return 0;
@@ -164,7 +168,7 @@ class Holdings {
     return bytes;
   }
 
-  /** Returns the largest writer. There is at least one. */
+  /** Returns the largest writer. There must be at least one writer. */
   largest() {
     let largest = this.byWriter.entries().next().value!;
     for (const one of this.byWriter) if (one[1].bytes > largest[1].bytes) largest = one;

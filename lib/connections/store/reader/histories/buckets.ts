@@ -1,5 +1,5 @@
-// Aggregates the values of a number into buckets of equal length: minimum, maximum, time-weighted mean and number of changes. The input
-// consists of single changes, minutes and hours, in order of time.
+// Aggregates a numeric parameter's values into buckets of equal length: the minimum, the maximum, the time-weighted mean and the number of
+// changes. The input consists of individual changes, minutes and hours, in chronological order.
 import type { HistoryGap } from '../../../../wire/http/past-shapes.ts';
 import { hourMs, minuteMs } from '../../history/history-tables.ts';
 import type { Interval } from '../../history/segments.ts';
@@ -26,12 +26,12 @@ export class Buckets implements Sink {
   readonly #count: Uint32Array;
   /** The current value; undefined if unknown. */
   #value: number | undefined;
-  /** Everything before this time is counted. */
+  /** The time before which everything has been counted. */
   #at: number;
-  /** The index of the first gap that is not over. */
+  /** The index of the first gap that is not over yet. */
   #gap = 0;
 
-  /** `start` is a multiple of the step; `gaps` are those between `start` and `end`; `value` is the value at the start. */
+  /** `start` is a multiple of the step; `gaps` are the gaps between `start` and `end`; `value` is the value at the start. */
   constructor(start: number, end: number, stepMs: number, gaps: readonly HistoryGap[], value: number | undefined) {
     const length = Math.max(0, Math.ceil((end - start) / stepMs));
     this.#start = start;
@@ -121,7 +121,7 @@ export class Buckets implements Sink {
     }
   }
 
-  /** Advances to a time, and returns how much of the elapsed time is outside gaps. */
+  /** Advances to a time, and returns how much of the elapsed time lies outside gaps. */
   #skipTo(time: number): number {
     let knownMs = 0;
     while (this.#at < time) {
@@ -152,12 +152,12 @@ function rounded(mean: number): number {
   return size >= 1 && size < 1e9 ? (Math.sign(mean) * Math.round(size * 1e6)) / 1e6 : mean;
 }
 
-// Buckets are made of stored hours and minutes where these exist, and of changes elsewhere.
+// Buckets consist of stored hours and minutes where available, and otherwise of changes.
 
-/** With more changes than this, an answer uses longer buckets of minutes or hours, if these are kept. */
+/** The number of changes above which an answer uses longer buckets that consist of minutes or hours, if these are available. */
 const maxChanges = 200_000;
 
-/** The tables, by the length of their spans. */
+/** The tables, sorted by the length of their spans. */
 const tables = [
   { name: 'change', unitMs: 1 },
   { name: 'minute', unitMs: minuteMs },
@@ -166,7 +166,7 @@ const tables = [
 
 type TableName = (typeof tables)[number]['name'];
 
-/** Receives changes and spans in order of time. */
+/** Receives changes and spans in chronological order. */
 export interface Sink {
   change(time: number, value: number): void;
   /** Sets the value from a time on, without a change; undefined if unknown. */
@@ -176,7 +176,7 @@ export interface Sink {
   isKnownThrough(from: number, to: number): boolean;
 }
 
-/** Returns the tables that are complete for a range. Data after a table's mark is always in a table of shorter spans. */
+/** Returns the tables that are complete for a range. Data after the mark of a table is always available in a table with shorter spans. */
 export function completeTables({ database, mark }: Moment, series: Series, { from, to }: Interval): Set<TableName> {
   const start = floorTo(hourMs, from);
   const firsts = new Map<TableName, number | undefined>([
@@ -193,13 +193,13 @@ export function completeTables({ database, mark }: Moment, series: Series, { fro
   return new Set(tables.map(({ name }) => name).filter(isComplete));
 }
 
-/** Returns a lower bound of the number of changes, from the hours alone. */
+/** Returns a lower bound for the number of changes, using only the hours. */
 export function countAtLeast({ database }: Moment, series: Series, { from, to }: Interval): number {
   const start = Math.ceil(from / hourMs) * hourMs;
   return countOf(database.spans('hour', series, start, floorTo(hourMs, to)));
 }
 
-/** Returns the length of buckets. They are longer if only longer spans are kept, or if there are too many changes. */
+/** Returns the length of the buckets. Buckets are longer if only longer spans are available, or if there are too many changes. */
 export function chooseStep(
   moment: Moment,
   series: Series,
@@ -215,7 +215,7 @@ export function chooseStep(
   return countOf(spans) > maxChanges ? next.unitMs : step;
 }
 
-/** Sends all data from `from`, up to but not including `to`, to a sink, using the longest spans that fit into a step. */
+/** Sends all data from `from` up to, but not including, `to` to a sink, using the longest spans that fit into a step. */
 export function emitHistory(
   moment: Moment,
   series: Series,
@@ -238,7 +238,9 @@ export function emitHistory(
   if (at < to) emitChanges(moment, series, at, to, sink);
 }
 
-/** Sends a span. If the value was unknown for a part of it, sends the minutes or changes of the span instead, if these are kept. */
+/**
+ * Sends a span. If the value was unknown for a part of it, sends the minutes or changes within the span instead, if these are available.
+ */
 function emitSpan(moment: Moment, series: Series, span: Span, unitMs: number, sink: Sink): void {
   const [start, , , , , count] = span;
   if (sink.isKnownThrough(start, start + unitMs)) sink.span(span, unitMs);
@@ -266,7 +268,7 @@ function emitChanges(moment: Moment, series: Series, from: number, to: number, s
   }
 }
 
-/** If a time occurred twice, the later run is used. */
+/** Sends the pieces of a range. If a time occurred twice, the later run is used. */
 function emitPieces(moment: Moment, series: Series, range: Interval, sink: Sink): void {
   const starts = startsIn(moment, series, range);
   const emitHistory = ([time, value]: StateRow) => sink.state(time, value as number | undefined);

@@ -1,14 +1,14 @@
-// Gaps: times without a recording. After the hub was down, a value is unknown until the next recorded change. After any other gap, the
-// earlier value applies again, unless a newer one was recorded.
+// Gaps are periods without a recording. After the hub was down, a value is unknown until the next recorded change. After any other gap, the
+// previous value applies again, unless a newer value was recorded.
 import { describeJump } from '../../../../model/time/wall-clock.ts';
 import type { HistoryGap } from '../../../../wire/http/past-shapes.ts';
 import { awayReason, downReason, noContact } from '../../history/history-tables.ts';
 import { type Interval, type Segment, type Segments, without } from '../../history/segments.ts';
 
-/** A gap with its row number. */
+/** A gap and its row number. */
 export type RecordedGap = HistoryGap & { readonly row: number };
 
-/** A period in which the values of a connection were stale; `to` 0: they still are. */
+/** A period in which a connection's values were stale. If `to` is 0, they are still stale. */
 export type RecordedAbsence = HistoryGap & { readonly sequence: number };
 
 export class Gaps {
@@ -17,10 +17,13 @@ export class Gaps {
   readonly #downs: readonly (Interval & { readonly index: number | undefined })[];
   readonly #segments: Segments;
   readonly #recorded: readonly RecordedGap[];
-  /** The gaps with the absences of a connection, by its ID. */
+  /** The gaps including the absences of a connection, by Connection ID. */
   readonly #ofConnections = new Map<string, Gaps>();
 
-  /** `list` is oldest first. The constructor adds gaps caused by the clock: where it was set back, and times that it skipped. */
+  /**
+   * `list` is sorted from old to new. The constructor adds the gaps that the clock caused: where the clock was set back, and where it
+   * skipped time.
+   */
   constructor(list: readonly RecordedGap[], segments: Segments, absences: readonly HistoryGap[] = []) {
     this.#segments = segments;
     this.#recorded = list;
@@ -32,7 +35,7 @@ export class Gaps {
     this.#list = absences.length === 0 ? gaps : [...gaps, ...absences].sort(byTime);
   }
 
-  /** Returns these gaps, and the absences of a connection outside them. An ongoing absence ends at `until`. */
+  /** Returns these gaps, plus the parts of a connection's absences that lie outside them. An ongoing absence ends at `until`. */
   ofConnection(id: string, read: (id: string) => readonly RecordedAbsence[], until: number): Gaps {
     let found = this.#ofConnections.get(id);
     if (found === undefined) {
@@ -60,7 +63,7 @@ export class Gaps {
     return this.#list.filter((gap) => gap.to > from && gap.from < to);
   }
 
-  /** Moves a time out of its gap: to the end of the gap or, if that is after `until`, to its start. */
+  /** Moves a time out of its gap: to the end of the gap or, if the gap ends after `until`, to its start. */
   outOf(time: number, until: number): number {
     const gap = this.#list.find(({ from, to }) => from <= time && time < to);
     return gap === undefined ? time : gap.to <= until ? gap.to : gap.from;
@@ -77,7 +80,7 @@ export function isDown({ reason }: HistoryGap): boolean {
   return reason === downReason;
 }
 
-/** Whether values were stale. */
+/** Returns whether values were stale during a gap. */
 export function isAway({ reason }: HistoryGap): boolean {
   return reason === awayReason || reason.startsWith(noContact);
 }
@@ -86,14 +89,16 @@ function byTime(one: HistoryGap, other: HistoryGap): number {
   return one.from - other.from || one.to - other.to;
 }
 
-/** Returns the rest of a gap after the clock was set back into it: part of that time was recorded later. */
+/** Returns what is left of a gap after the clock was set back into the gap, because part of the time was recorded later. */
 function leftOf({ row, ...gap }: RecordedGap, segments: Segments): HistoryGap[] {
   return segments
     .leftOf(gap, row)
     .map(({ from, to }, index) => ({ ...gap, from, to, lost: index === 0 ? gap.lost : 0 }));
 }
 
-/** Returns a gap of length 0 wherever the clock was set back. No data is missing, but readers should see it. */
+/**
+ * Returns a gap of length 0 wherever the clock was set back. No data is missing there, but readers should see that the clock was set back.
+ */
 function setBacks(segments: Segments): HistoryGap[] {
   return segments.jumps
     .filter(({ before, after }, index) => after < before && segments.holdsAt(after, index + 1))
@@ -101,8 +106,8 @@ function setBacks(segments: Segments): HistoryGap[] {
 }
 
 /**
- * Returns the times that the clock skipped: those between a piece and the next one, if the next one was recorded later. If it was recorded
- * earlier, the clock was set back between them, and skipped nothing.
+ * Returns the periods that the clock skipped: those between two consecutive pieces, if the second piece was recorded later. If it was
+ * recorded earlier, the clock was set back in between and skipped nothing.
  */
 function neverIn(segments: Segments): HistoryGap[] {
   const pieces = segments.within({ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY });
@@ -113,13 +118,13 @@ function neverIn(segments: Segments): HistoryGap[] {
   });
 }
 
-/** Returns the reason for a skipped time: the jump over it. */
+/** Returns the reason for a skipped period, which names the clock jump. */
 function reasonOf(time: number, { jumps }: Segments): string {
   const jump = jumps.findLast(({ before, after }) => before < after && before <= time && time < after);
   return jump === undefined ? 'the clock was set' : describeJump(jump);
 }
 
-// Bucket lengths are everyday units of time, so that a bucket consists of whole minutes or whole hours.
+// Bucket lengths are everyday units of time, so that each bucket consists of whole minutes or hours.
 
 const second = 1000;
 const minute = 60 * second;
@@ -135,7 +140,7 @@ const steps = [
   ...[1, 2, 7, 14, 28].map((n) => n * day),
 ];
 
-/** Returns the shortest step of at least this length. */
+/** Returns the shortest step that is at least this long. */
 export function stepOf(leastMs: number): number {
   const step = steps.find((one) => one >= leastMs);
   if (step !== undefined) return step;

@@ -1,4 +1,4 @@
-// Answers a query for the history of one or several parameters.
+// Answers a query for the history of one or more parameters.
 import { unknownName } from '../../../../json5/nearest-name.ts';
 import { HubError } from '../../../../model/error.ts';
 import type { Value } from '../../../../model/value.ts';
@@ -10,8 +10,8 @@ import { createSight, type Moment, type Sees } from '../past-moment.ts';
 import { historyOf } from './history-of.ts';
 
 /**
- * Returns the text of the answer; `read` reads the pieces of a list. Errors: any SQLite error, `unknown-parameter` with the nearest
- * address, `unavailable` when the query takes too long.
+ * Returns the answer as text; `read` reads the pieces of a list. Errors: any SQLite error, `unknown-parameter` with the nearest address,
+ * `unavailable` if the query takes too long.
  */
 export function answerHistories(moment: Moment, question: HistoryQuestion, read: ReadPieces = readPieces): string {
   const { parameters, list, format } = question;
@@ -31,18 +31,18 @@ export function unknownParameter(database: PastDatabase, address: string, sees: 
   );
 }
 
-// A list of histories is produced in pieces, each with the text for a few parameters, so that two threads can share the work.
+// A list of histories is produced in pieces, so that two threads can share the work. Each piece contains the answers for a few parameters.
 
 /** The number of parameters in a piece; the last piece may have fewer. */
 const pieceParameters = 8;
 
 export interface Piece {
   readonly text: string;
-  /** The time ran out in this piece. No other piece follows. */
+  /** Whether the time ran out during this piece. No other piece follows. */
   readonly isCut: boolean;
 }
 
-/** Reads the pieces of a list, up to an incomplete one. Errors: any SQLite error, `unavailable`. */
+/** Reads the pieces of a list, up to and including the first incomplete piece. Errors: any SQLite error, `unavailable`. */
 type ReadPieces = (moment: Moment, question: HistoryQuestion) => readonly Piece[];
 
 const readPieces: ReadPieces = (moment, question) => {
@@ -57,7 +57,8 @@ export function piecesOf({ parameters }: HistoryQuestion): number {
 }
 
 /**
- * Reads a piece by its position. With `isFirst`, it contains a history even after the deadline. Errors: any SQLite error, `unavailable`.
+ * Reads the piece at a position. With `isFirst`, the piece contains a history even after the deadline. Errors: any SQLite error,
+ * `unavailable`.
  */
 export function readPiece(moment: Moment, question: HistoryQuestion, place: number, isFirst: boolean): Piece {
   const { parameters, format } = question;
@@ -73,7 +74,7 @@ export function readPiece(moment: Moment, question: HistoryQuestion, place: numb
   return { text, isCut };
 }
 
-/** Joins the pieces of a list to the answer. */
+/** Joins the pieces of a list into the answer. */
 function joinPieces(pieces: readonly Piece[], format: HistoryQuestion['format'], hasMore: boolean): string {
   const texts = pieces.map(({ text }) => text).filter((text) => text !== '');
   if (format === 'csv') return csvHead + texts.join('');
@@ -88,7 +89,7 @@ const lineEnd = '\r\n';
 
 const csvHead = columns.join(',') + lineEnd;
 
-/** Returns one line per point. Columns that a point lacks, and unknown values, are empty. */
+/** Returns one line per point. Columns that a point does not have, and unknown values, are empty. */
 function csvLinesOf(histories: readonly History[]): string {
   const lines: string[] = [];
   for (const history of histories) {
@@ -104,7 +105,8 @@ function csvLinesOf(histories: readonly History[]): string {
 }
 
 /**
- * Quotes a value for CSV. Text that a spreadsheet would evaluate as a formula gets an apostrophe: `=1+1` becomes `'=1+1`. Numbers stay.
+ * Quotes a value for CSV. A string that a spreadsheet would evaluate as a formula gets an apostrophe: `=1+1` becomes `'=1+1`. Numbers
+ * remain unchanged.
  */
 function field(value: Value | null): string {
   if (value === null) return '';

@@ -37,7 +37,10 @@ const empty: Readonly<Record<ValueType, Course>> = {
   T: { kind: 'fires', times: [] },
 };
 
-/** Returns the history; undefined if the parameter is unknown or hidden. Errors: any SQLite error, `unavailable` when it takes too long. */
+/**
+ * Returns the history; undefined if the parameter is unknown or hidden. Errors: any SQLite error, `unavailable` if the query takes too
+ * long.
+ */
 export function historyOf(moment: Moment, parameter: AskedParameter, range: HistoryRange): History | undefined {
   const { address } = parameter;
   if (parameter.isHidden) return undefined;
@@ -51,7 +54,7 @@ export function historyOf(moment: Moment, parameter: AskedParameter, range: Hist
   return { address, type, from, to, ...course, gaps: gaps.within(from, to) };
 }
 
-// The history of a number or a boolean: each value if there are few enough points, otherwise buckets.
+// The history of a number or a boolean: individual values if there are few enough points, otherwise buckets.
 
 function numberCourse(moment: Moment, series: Series, range: HistoryRange): Course {
   const complete = completeTables(moment, series, range);
@@ -69,7 +72,7 @@ function numberCourse(moment: Moment, series: Series, range: HistoryRange): Cour
   return { kind: 'buckets', stepMs, ...buckets.columns() };
 }
 
-// The history of a trigger: the times at which it fired, or the count in each bucket.
+// The history of a trigger: the times at which it fired, or the number of times in each bucket.
 
 function fireCourse(moment: Moment, series: Series, range: HistoryRange): Course {
   const complete = completeTables(moment, series, range);
@@ -86,7 +89,7 @@ function fireCourse(moment: Moment, series: Series, range: HistoryRange): Course
   return { kind: 'fires', stepMs, ...counts.columns() };
 }
 
-/** Counts fires. Buckets without a fire are omitted. */
+/** Counts how often a trigger fired. Buckets in which it did not fire are omitted. */
 class Counts implements Sink {
   readonly #start: number;
   readonly #stepMs: number;
@@ -121,7 +124,7 @@ class Counts implements Sink {
   }
 }
 
-// The exact history: each value, and the time from which it applied.
+// The exact history: each value with the time from which it applied.
 
 /** Returns each value of a number or a boolean; undefined if there are too many. */
 function stateCourse(moment: Moment, series: Series, range: HistoryRange): Course | undefined {
@@ -132,7 +135,7 @@ function stateCourse(moment: Moment, series: Series, range: HistoryRange): Cours
   return { kind: series.type === 'B' ? 'intervals' : 'raw', ...states };
 }
 
-/** Returns the newest texts. */
+/** Returns the newest text values. */
 function textCourse(moment: Moment, series: Series, range: HistoryRange): Course {
   const { from, to, points } = range;
   const rows = statesIn(moment, series, { from, to: to + 1 }, 'last', points + 1);
@@ -145,8 +148,8 @@ function textCourse(moment: Moment, series: Series, range: HistoryRange): Course
 }
 
 /**
- * Returns the values by time, with null from the start of each gap to its end, or until a value is known again. Values that a device
- * reports before it counts as fresh also apply afterwards.
+ * Returns the values by time, with null from the start of each gap to its end or until a value is known again. Values that a device reports
+ * before its values count as fresh also apply afterwards.
  */
 function statesOf(
   held: Held | undefined,
@@ -182,7 +185,7 @@ function statesOf(
     const isChanged = putBefore(gap.to);
     if (isDown(gap) || (isChanged ? !isAway(gap) : before === undefined)) continue;
     if (!isChanged) known = before;
-    if (isAway(gap) && (gap.to > to || gaps[index + 1]?.from === gap.to)) continue; // the end is out of range, or in the next gap
+    if (isAway(gap) && (gap.to > to || gaps[index + 1]?.from === gap.to)) continue; // the end is outside the range or in the next gap
     if (known !== undefined && rows[next]?.[0] !== gap.to) put(gap.to, known);
   }
   putBefore(Number.POSITIVE_INFINITY);

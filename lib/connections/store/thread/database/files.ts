@@ -4,25 +4,27 @@ import { closeSync, copyFileSync, fsyncSync, openSync, readdirSync, renameSync, 
 import { join } from 'node:path';
 import type { PrivateFiles } from '../../../persistence.ts';
 
-/** How many of the newest damaged files are kept. */
+/** The number of damaged files that are kept; older ones are deleted. */
 const keptAside = 5;
 
-/** The subfolder for the copies of a backup in progress. */
+/** The subfolder that contains the copies while a backup is in progress. */
 export const backupWork = 'backup.part';
 
-/** The suffixes of the files of a database: the database, its write-ahead log, and the index of the log. */
+/** The suffixes of a database's files: the database itself, its write-ahead log, and the index of the log. */
 export const companions = ['', '-wal', '-shm'];
 
 /** The paths of a database and of its hourly copy. */
 export interface DatabaseFiles {
   readonly folder: string;
-  /** `values`: the database is `values.db`. */
+  /** The name without extension: `values` stands for `values.db`. */
   readonly name: string;
   readonly path: string;
   readonly copy: string;
 }
 
-/** Returns all files that a store may have in its folder: databases with their logs, copies, damaged files, locks, a backup in progress. */
+/**
+ * Returns all files that a store may have in its folder: databases and their logs, copies, damaged files, locks, and a backup in progress.
+ */
 export function privateFilesOf(folder: string): PrivateFiles[] {
   return [
     { path: folder, names: /^(values|history|audit|hub)\.|\.lock$/ },
@@ -44,8 +46,8 @@ export function setAside({ folder, name, path }: DatabaseFiles, now = new Date()
 }
 
 /**
- * Renames an entry at the path of the log, or of its index, that is not a file: SQLite could not open the database.
- * Returns one sentence per entry.
+ * Renames whatever is at the path of the log or of its index but is not a file, because SQLite could not open the database otherwise.
+ * Returns one sentence per renamed entry.
  */
 export function clearLog({ folder, name, path }: DatabaseFiles, now = new Date()): string[] {
   const inTheWay = companions.filter(
@@ -58,7 +60,7 @@ export function clearLog({ folder, name, path }: DatabaseFiles, now = new Date()
   return inTheWay.map((companion) => `${path}${companion} is not a file, set aside as ${target}${companion}`);
 }
 
-/** Replaces the database by its hourly copy. */
+/** Replaces the database with its hourly copy. */
 export function useCopy({ path, copy }: DatabaseFiles): void {
   const part = `${path}.part`;
   rmSync(part, { force: true }); // never write to another kind of object at this path, such as a pipe
@@ -68,7 +70,7 @@ export function useCopy({ path, copy }: DatabaseFiles): void {
   renameSync(part, path);
 }
 
-/** Returns when a file was last written, in milliseconds since 1970; undefined if it does not exist. */
+/** Returns when a file was last written, in milliseconds since 1970; undefined if the file does not exist. */
 export function timeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }
@@ -100,7 +102,7 @@ function nameAside(folder: string, name: string, now: Date): string {
   return target;
 }
 
-/** Removes the oldest damaged files. `newest` is the last one set aside, regardless of the clock. */
+/** Removes the oldest damaged files. `newest` is the file that was set aside last, regardless of the clock. */
 function removeOldest(folder: string, name: string, newest: string): void {
   const files = readdirSync(folder).filter((file) => file.startsWith(`${name}.damaged-`));
   const times = new Map<string, number>();

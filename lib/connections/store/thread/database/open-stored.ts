@@ -1,5 +1,5 @@
-// Opens a database of a store in any condition. Sets a damaged one aside and uses the hourly copy instead. Still reads one that cannot be
-// written. Never throws.
+// Opens one of the store's databases, whatever its condition. A damaged database is set aside and replaced by its hourly copy. A database
+// that cannot be written can still be read. Never throws.
 
 import { closeSync, copyFileSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,29 +12,29 @@ import type { OpenedStored, ReadStored } from '../values/values-messages.ts';
 import { clearLog, companions, type DatabaseFiles, exists, isFile, setAside, timeOf, useCopy } from './files.ts';
 import { troubleOf } from './store-database.ts';
 
-/** The options for opening one of the databases. */
+/** The options for opening one of the store's databases. */
 interface Opening<Held, Database> extends Recovery<Held> {
-  /** The name of its lock in the folder: `hub`. */
+  /** The name of the lock in the folder, such as `hub`. */
   readonly lock: string;
-  /** The activity of another hub with the lock, for the error: `keeps its values in this folder`. */
+  /** What another hub that holds the lock is doing, for the error: `keeps its values in this folder`. */
   readonly others: string;
-  /** Whether its contents are needed even if it cannot be written. */
+  /** Whether the contents are needed even if the database cannot be written. */
   readonly isRead: boolean;
   /** Opens the database for writing. Errors: any SQLite error. */
   open(held: Held | undefined): Database;
 }
 
-/** A database that is open until it is closed; `opened` is the result of opening it. */
+/** A database until it is closed; `opened` is the result of opening the database. */
 export interface Stored<Held, Database> {
   readonly opened: OpenedStored<Held>;
   readonly database: Database | undefined;
   close(): void;
 }
 
-/** A database that was read, and can be opened for writing. */
+/** A database that has been read and can be opened for writing. */
 export interface Begun<Held, Database> {
   readonly read: ReadStored<Held>;
-  /** Opens it, or releases it after an error. Call it once. */
+  /** Opens the database for writing, or releases it after an error. Call `open` only once. */
   open(): Stored<Held, Database>;
 }
 
@@ -45,7 +45,7 @@ export function openStored<Held, Database extends { close(): void; readonly loss
   return beginStored(files, opening).open();
 }
 
-/** Takes the lock of a database and reads its contents, so callers do not have to wait until it is open for writing. */
+/** Takes the lock of a database and reads its contents, so that callers need not wait until the database is open for writing. */
 export function beginStored<Held, Database extends { close(): void; readonly losses?: readonly string[] }>(
   files: DatabaseFiles,
   opening: Opening<Held, Database>,
@@ -86,7 +86,7 @@ export function beginStored<Held, Database extends { close(): void; readonly los
   }
 }
 
-/** Reads a database from a temporary copy: SQLite cannot open one in a folder that is read-only or full. */
+/** Reads a database from a temporary copy, because SQLite cannot open a database in a folder that is read-only or full. */
 function readElsewhere<Held>(files: DatabaseFiles, losses: string[], recovery: Recovery<Held>): Held | undefined {
   const candidates = [files.path, files.copy].filter(isFile);
   for (const path of candidates)
@@ -110,16 +110,16 @@ function readIn<Held>(folder: string, path: string, losses: string[], recovery: 
   }
 }
 
-// A folder is used by one hub at a time, and each of its databases by one thread of that hub. The system releases the lock however the hub
-// ends.
+// Only one hub uses a folder at a time, and only one thread of this hub uses each database. The operating system releases the lock, no
+// matter how the hub ends.
 
-/** The time to wait for a hub that is shutting down. */
+/** The time for which a hub waits for another hub that is shutting down. */
 const waitMs = 1000;
 
 export class FolderLock {
   readonly #database: DatabaseSync;
 
-  /** Takes `<name>.lock`. Errors: any SQLite error; busy: another hub uses the folder. */
+  /** Takes the lock `<name>.lock`. Errors: any SQLite error; busy if another hub uses the folder. */
   constructor(folder: string, name = 'hub') {
     const path = join(folder, `${name}.lock`);
     try {
@@ -147,7 +147,7 @@ function lock(path: string): DatabaseSync {
   }
 }
 
-// Recovers a database in any condition: sets a damaged one aside and puts the hourly copy, or a new database, in its place.
+// Recovers a database, whatever its condition: sets a damaged database aside and replaces it with the hourly copy or a new database.
 
 interface Recovery<Held> {
   create(path: string): void;
@@ -155,15 +155,15 @@ interface Recovery<Held> {
   read(path: string): Held;
   /** Describes the losses in the contents. */
   lossesOf?(held: Held): readonly string[];
-  /** The loss when the copy is used: `later changes are lost`; undefined means the same as without a copy. */
+  /** What is lost if the copy is used, such as `later changes are lost`; undefined if it is the same as without a copy. */
   readonly lostSince: string | undefined;
-  /** The loss without a copy: `all values are lost`. */
+  /** What is lost without a copy, such as `all values are lost`. */
   readonly lost: string;
 }
 
 /**
- * Returns the contents of the database; undefined if it is new. Adds one sentence per loss to `losses`. Errors: any SQLite or file system
- * error.
+ * Returns the contents of the database; undefined if the database is new. Adds one sentence per loss to `losses`. Errors: any SQLite or
+ * file system error.
  */
 function recover<Held>(files: DatabaseFiles, losses: string[], recovery: Recovery<Held>): Held | undefined {
   for (;;) {
@@ -181,7 +181,7 @@ function recover<Held>(files: DatabaseFiles, losses: string[], recovery: Recover
       if (troubleOf(error) !== 'damaged') throw error;
       const aside = setAside(files);
       const isCopy = losses.length > 0;
-      if (isCopy) rmSync(files.copy, { force: true }); // its contents were just set aside
+      if (isCopy) rmSync(files.copy, { force: true }); // the contents of the copy were just set aside
       const next = isFile(files.copy) ? ofCopy(files, recovery) : recovery.lost;
       const what = isCopy ? 'its copy' : files.path;
       losses.push(`${what} is damaged (${messageOf(error)}), set aside as ${aside}: ${next}`);
@@ -189,7 +189,10 @@ function recover<Held>(files: DatabaseFiles, losses: string[], recovery: Recover
   }
 }
 
-/** Reads a database and adds its losses. `name` is the original path of a temporary copy. Errors: any SQLite error, `DamagedError`. */
+/**
+ * Reads a database and adds its losses to `losses`. For a temporary copy, `name` is the original path. Errors: any SQLite error,
+ * `DamagedError`.
+ */
 function readStored<Held>(path: string, losses: string[], recovery: Recovery<Held>, name = path): Held {
   const before = readLogIndex(path);
   const held = recovery.read(path);
@@ -203,7 +206,7 @@ export function lostLog(name: string): string {
   return `${name}-wal is incomplete: the last writes are lost`;
 }
 
-/** Returns the age of the hourly copy in milliseconds; 0 if the clock has been set back since. undefined if there is none. */
+/** Returns the age of the hourly copy in milliseconds; 0 if the clock has since been set back, undefined if there is no copy. */
 function ageOf(copy: string): number | undefined {
   return isFile(copy) ? Math.max(0, Date.now() - timeOf(copy)!) : undefined;
 }
@@ -217,27 +220,27 @@ function ofCopy(files: DatabaseFiles, { lostSince, lost }: Recovery<unknown>): s
   return lostSince === undefined ? lost : copyText(files, lostSince);
 }
 
-// Detects whether the write-ahead log of a database (`values.db-wal`) has lost writes: SQLite reads it up to the first damage and reports
-// no error. The index of the log (`-shm`), which remains after a kill, shows how much was written.
+// Detects whether a database's write-ahead log (`values.db-wal`) has lost writes, because SQLite reads a log up to the first damage without
+// reporting an error. The index of the log (`-shm`), which remains after a kill, shows how much was written.
 // https://sqlite.org/walformat.html#the_wal_index_file_format
 
-/** Two copies of the header, and the number of pages that the database already has. */
+/** Two copies of the header, followed by the number of pages that the database already contains. */
 const headerBytes = 48;
 const readBytes = 2 * headerBytes + 4;
 const [frames, salt, saltEnd] = [16, 32, 40];
 const inDatabase = 2 * headerBytes;
 
-/** The contents of the index of a log. */
+/** The contents of a log's index. */
 interface LogIndex {
   /** The number of valid pages in the log. */
   readonly frames: number;
-  /** The number of these pages that the database already has. */
+  /** The number of valid pages that the database already contains. */
   readonly inDatabase: number;
-  /** Identifies the log: it changes when the log restarts. */
+  /** Identifies the log: the salt changes when the log restarts. */
   readonly salt: string;
 }
 
-/** Reads the index of the log of a database; undefined if it is missing or incomplete. */
+/** Reads the index of a database's log; undefined if the index is missing or incomplete. */
 export function readLogIndex(path: string): LogIndex | undefined {
   const bytes = Buffer.alloc(readBytes);
   try {
@@ -259,14 +262,14 @@ export function readLogIndex(path: string): LogIndex | undefined {
   };
 }
 
-/** Returns whether a log, read again, has lost pages that the database does not have. */
+/** Returns whether a log, when read again, has lost pages that the database does not contain. */
 export function hasLost(before: LogIndex | undefined, after: LogIndex | undefined): boolean {
   if (before === undefined || before.frames <= before.inDatabase) return false;
   if (after === undefined || after.frames === 0) return true;
   return after.salt === before.salt && after.frames < before.frames;
 }
 
-/** The index has the byte order of the machine. */
+/** Reads a number from the index, which has the byte order of the machine. */
 function number(bytes: Buffer, at: number): number {
   return new Uint32Array(bytes.buffer, bytes.byteOffset + at, 1)[0]!;
 }

@@ -1,5 +1,5 @@
-// Reads rows that a user may have edited. SQLite supports larger integers than JavaScript, and a single one would make the whole query
-// fail.
+// Reads rows that a user may have edited. SQLite supports larger integers than JavaScript, and a single such integer would make the whole
+// query fail.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { counted } from '../../../../model/digits.ts';
@@ -9,7 +9,7 @@ import type { LeftOut } from '../values/values-messages.ts';
 
 type Argument = string | number;
 
-/** Returns all rows as arrays. An integer that is too large for JavaScript becomes the nearest number. Errors: any SQLite error. */
+/** Returns all rows as arrays. An integer that is too large for JavaScript is rounded to the nearest number. Errors: any SQLite error. */
 export function readRows<Row extends readonly unknown[] = unknown[]>(
   statement: StatementSync,
   ...values: readonly Argument[]
@@ -33,7 +33,7 @@ function readArrays(statement: StatementSync, values: readonly Argument[]): unkn
   }
 }
 
-/** Returns the list that a column contains as JSON, or an empty list if there is none. */
+/** Returns the list that a column contains as JSON, or an empty list if the JSON is not a list. */
 export function readList(json: string): readonly unknown[] {
   try {
     const list: unknown = JSON.parse(json);
@@ -48,10 +48,10 @@ function isTooLarge(error: unknown): boolean {
   return (error as { code?: string }).code === 'ERR_OUT_OF_RANGE';
 }
 
-/** The kind of a column of numbers: a count, milliseconds or hours since 1970, or any integer. */
+/** The kind of numbers in a column: counts, milliseconds or hours since 1970, or any integers. */
 type NumberKind = 'count' | 'time' | 'hour' | 'integer';
 
-/** The range of a count leaves space for more rows. */
+/** The range of each kind. The range of a count leaves space for further rows. */
 const ranges: Readonly<Record<NumberKind, readonly [least: number, greatest: number]>> = {
   count: [0, 2 ** 52],
   time: [-lastTimeMs, lastTimeMs],
@@ -59,15 +59,15 @@ const ranges: Readonly<Record<NumberKind, readonly [least: number, greatest: num
   integer: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
 };
 
-/** Returns an SQL condition for the range of a column. */
+/** Returns an SQL condition that is true if a number in a column is in range. */
 export function isWithin(kind: NumberKind, column: string): string {
   return `${column} BETWEEN ${ranges[kind].join(' AND ')}`;
 }
 
-/** Columns of a table that contain numbers of one kind. */
+/** Columns that contain one kind of numbers, with their table. */
 export type NumberColumns = readonly [table: string, kind: NumberKind, ...columns: string[]];
 
-/** Deletes rows with a number out of range, and returns their count. Errors: any SQLite error. */
+/** Deletes rows that contain a number out of range, and returns how many were deleted. Errors: any SQLite error. */
 export function dropOutOfRange(database: DatabaseSync, all: readonly NumberColumns[]): number {
   let dropped = 0;
   for (const [table, kind, ...columns] of all) {
@@ -86,8 +86,8 @@ export function droppedText(path: string, dropped: number): string[] {
 }
 
 /**
- * Deletes damaged rows, and returns their number. `areWhole` is an SQL condition that is true if JavaScript can represent the numbers in a
- * row.
+ * Deletes damaged rows, and returns how many were deleted. `areWhole` is an SQL condition that is true if JavaScript can represent the
+ * numbers in a row.
  */
 export function dropDamaged<Row extends readonly unknown[]>(
   database: DatabaseSync,
@@ -114,41 +114,42 @@ export function damagedText(path: string, damaged: number, what: string): string
   return [`lost the ${what} in ${counted(damaged, 'damaged row')} of ${path}`];
 }
 
-// SQLite returns text only up to its first NUL, but returns all bytes of a blob. So text with a NUL is stored as UTF-8 bytes.
+// SQLite returns a string only up to the first NUL, but all bytes of a blob. Strings that contain a NUL are therefore stored as UTF-8
+// bytes.
 
 export function storedText(text: string): string | Uint8Array {
   return text.includes('\0') ? Buffer.from(text) : text;
 }
 
-/** Returns a stored value, with bytes decoded to text. */
+/** Returns a stored value. If it consists of bytes, they are decoded to a string. */
 export function readStored<Stored>(stored: Stored | Uint8Array): Stored | string {
   return stored instanceof Uint8Array ? Buffer.from(stored).toString() : stored;
 }
 
-// Rows that a database refuses, such as a number of the wrong type. Such a row is omitted and counted, without stopping the others. The
-// first one in a batch is named.
+// Rows that a database refuses, for example because a number has the wrong type. Such a row is omitted and counted, and all other rows are
+// still written. The first such row in a batch is named.
 
-/** SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH: the row is at fault, not the disk. */
+/** SQLITE_TOOBIG, SQLITE_CONSTRAINT and SQLITE_MISMATCH: the row is the cause of the error, not the disk. */
 const codesOfRows = [18, 19, 20];
 
 export class LeftOutRows {
   #count = 0;
   #first = '';
 
-  /** Returns the rows omitted since the last call; undefined if there are none. */
+  /** Returns the rows omitted since the last call; undefined if no rows were omitted. */
   take(): LeftOut | undefined {
     const leftOut = this.#count === 0 ? undefined : { count: this.#count, first: this.#first };
     this.forget();
     return leftOut;
   }
 
-  /** Forgets the rows, because the batch is written again. */
+  /** Forgets the omitted rows, because the batch will be written again. */
   forget(): void {
     this.#count = 0;
     this.#first = '';
   }
 
-  /** Notes the error of a row; `name` is its name for people. Throws the given error if it concerns the whole database. */
+  /** Records the error for a row; `name` identifies the row for people. Throws the error if it concerns the whole database. */
   note(name: string, error: unknown): void {
     if (!isOfRow(error)) throw error;
     this.#first ||= `${name}: ${messageOf(error)}`;
@@ -156,7 +157,10 @@ export class LeftOutRows {
   }
 }
 
-/** Returns whether the row was refused before it reached the disk: by its creation, by Node.js, or by the tables. */
+/**
+ * Returns whether the row caused the error, so that the error occurred before anything was written: when the row was created, in Node.js,
+ * or in the tables.
+ */
 function isOfRow(error: unknown): boolean {
   const { errcode } = error as { errcode?: number };
   if (errcode !== undefined) return codesOfRows.includes(errcode & 0xff);

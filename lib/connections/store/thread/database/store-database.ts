@@ -1,17 +1,17 @@
-// Creates, opens, identifies and writes the databases of a store.
+// Creates, opens, identifies and writes the store's databases.
 import { chmodSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fixedText } from '../../../../model/digits.ts';
 import { sync } from './files.ts';
 
-/** Identifies the files of a hub among all SQLite files: "Ptch". */
+/** The application ID that distinguishes a hub's files from all other SQLite files: "Ptch". */
 const applicationId = 0x50746368;
-/** The time for which a statement waits for an exclusive lock held by another thread or program. */
+/** The time for which a statement waits while another thread or program holds an exclusive lock. */
 const busyMs = 2000;
 /** The default size of the write-ahead log. */
 const keptLogBytes = 4 * 1024 * 1024;
-/** The size of the largest database that is checked at startup, which takes a third of a second. */
+/** The maximum size of a database that is checked at startup. Such a check takes up to a third of a second. */
 const smallBytes = 16 * 1024 * 1024;
 
 /** Creates a database with empty tables, and moves it into place once it is complete. Errors: any SQLite or file system error. */
@@ -32,8 +32,8 @@ export function createDatabase(path: string, tables: string, version = 1): void 
 }
 
 /**
- * Opens an existing database for writing. Its log keeps a size of `logBytes`, or less on a small disk, and is emptied at `share` of that
- * size. Errors: any SQLite error, including a missing write permission. After an error, nothing remains open.
+ * Opens an existing database for writing. The log file keeps a size of `logBytes`, or less on a small disk, and is emptied when it has
+ * reached `share` of this size. Errors: any SQLite error, including a missing write permission. After an error, nothing remains open.
  */
 export function openDatabase(path: string, maxBytes: number, logBytes = keptLogBytes, share = 0.5): DatabaseSync {
   for (const companion of ['-wal', '-shm']) takeRights(path, companion);
@@ -54,8 +54,8 @@ export function openDatabase(path: string, maxBytes: number, logBytes = keptLogB
 }
 
 /**
- * Moves the contents of the log into the database. The space of the log is reused, or freed with `isGivenBack`. Returns false while a
- * reader still needs older contents. Errors: any SQLite error; on a full disk it moves as much as fits.
+ * Moves the contents of the log into the database. The space of the log is kept for reuse, or freed if `isGivenBack` is set. Returns false
+ * while a reader still needs older contents. Errors: any SQLite error; on a full disk, as much as possible is moved.
  */
 export function emptyLog(database: DatabaseSync, isGivenBack: boolean): boolean {
   const { busy } = database.prepare(`PRAGMA wal_checkpoint(${isGivenBack ? 'TRUNCATE' : 'RESTART'})`).get() as {
@@ -80,7 +80,7 @@ export function readDatabase(path: string): DatabaseSync {
   }
 }
 
-/** Copies the state of a database at one moment. Like any reader, it does not block writers. Errors: any SQLite error. */
+/** Copies the state of a database at a single moment. Like any reader, the copy does not block writers. Errors: any SQLite error. */
 export function copyDatabase(path: string, place: string): void {
   const database = new DatabaseSync(path, { readOnly: true, timeout: busyMs });
   try {
@@ -90,14 +90,14 @@ export function copyDatabase(path: string, place: string): void {
   }
 }
 
-/** Returns the version of the tables of a database. */
+/** Returns the version of a database's tables. */
 export function versionOf(database: DatabaseSync): number {
   return (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
 }
 
 /**
- * Checks a whole database for damage. Unlike `quick_check`, it finds rows out of order, which hide the rows after them. Errors: any SQLite
- * error, `DamagedError`.
+ * Checks a whole database for damage. Unlike `quick_check`, this check finds rows out of order, which would hide the rows that follow them.
+ * Errors: any SQLite error, `DamagedError`.
  */
 export function checkDatabase(database: DatabaseSync): void {
   const results = database.prepare('PRAGMA integrity_check(1)').all() as { integrity_check: string }[];
@@ -114,7 +114,9 @@ export function isSmall(path: string): boolean {
   return statSync(path).size <= smallBytes;
 }
 
-/** Runs `work` in a transaction. When it returns, the changes are on disk. Errors: any SQLite error, and any error from `work`. */
+/**
+ * Runs `work` in a transaction. When `inTransaction` returns, the changes are on disk. Errors: any SQLite error, and any error from `work`.
+ */
 export function inTransaction(database: DatabaseSync, work: () => void): void {
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -136,22 +138,22 @@ export class OpenFile {
     this.#inode = statSync(path).ino;
   }
 
-  /** Whether the file was neither moved nor deleted. */
+  /** Whether the file has been neither moved nor deleted. */
   get isInPlace(): boolean {
     return statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode;
   }
 }
 
 /**
- * Copies the file mode of a database to its log. SQLite sets it only on creation, so a log created while the database was read-only would
- * remain read-only.
+ * Copies the file mode from a database to its log. SQLite sets the mode of the log only when it creates the log, so a log created while the
+ * database was read-only would remain read-only.
  */
 function takeRights(path: string, companion: string): void {
   const [own, found] = [path, path + companion].map((file) => statSync(file, { throwIfNoEntry: false })?.mode);
   if (own !== undefined && found !== undefined && found !== own) chmodSync(path + companion, own);
 }
 
-/** Checks immediately that the database can be written. After a kill on a full disk, the log has to be emptied first. */
+/** Checks at once that the database can be written. After a kill on a full disk, the log must be emptied first. */
 function expectWritable(database: DatabaseSync): void {
   try {
     identify(database);
@@ -166,24 +168,24 @@ function identify(database: DatabaseSync): void {
   database.exec(`PRAGMA application_id = ${applicationId}`);
 }
 
-// Each part of a store leaves disk space for more important parts. From least to most important: backup, history, audit, values.
+// Each part of a store leaves disk space for more important parts. From the least to the most important: backup, history, audit, values.
 
-/** The space that each part leaves; on a small disk, a share of the disk. */
+/** The free space that each part leaves: `bytes` or, on a small disk, `share` of the disk. */
 const reserves = {
   audit: { bytes: 8_000_000, share: 0.1 },
   history: { bytes: 64_000_000, share: 0.2 },
   backup: { bytes: 96_000_000, share: 0.3 },
 } as const;
 
-/** The largest share of a small disk for the log of a database. */
+/** The maximum share of a small disk that the log of a database may take. */
 const logShare = 1 / 32;
 
-/** The disk has space, but not for this part of the store. The error code is that of a full disk. */
+/** The disk has free space, but not for this part of the store. The error code is the same as for a full disk. */
 export class NoRoomError extends Error {
   readonly code = 'ENOSPC';
 }
 
-/** Checks that a part can write `plannedBytes` and still leave its reserve. Errors: `NoRoomError`. */
+/** Checks that a part can write `plannedBytes` and still leave enough free space. Errors: `NoRoomError`. */
 export function expectRoom(folder: string, part: keyof typeof reserves, plannedBytes = 0): void {
   const { bsize, bavail, blocks } = statfsSync(folder);
   const { bytes, share } = reserves[part];
@@ -195,7 +197,7 @@ export function expectRoom(folder: string, part: keyof typeof reserves, plannedB
   throw new NoRoomError(`the disk is nearly full: the last ${megabytes(reserve)} are reserved for more important data`);
 }
 
-/** Returns the free bytes on the disk of a folder; 0 if unknown. */
+/** Returns the number of free bytes on the disk that contains a folder; 0 if unknown. */
 export function freeBytesIn(folder: string): number {
   try {
     const { bsize, bavail } = statfsSync(folder);
@@ -205,7 +207,7 @@ export function freeBytesIn(folder: string): number {
   }
 }
 
-/** Returns the size of a log on the disk of a folder: `bytes`, or less on a small disk. */
+/** Returns the size of a log on the disk that contains a folder: `bytes`, or less on a small disk. */
 function logBytesOn(folder: string, bytes: number): number {
   const { bsize, blocks } = statfsSync(folder);
   return Math.floor(Math.min(bytes, blocks * bsize * logShare));
@@ -215,15 +217,16 @@ function megabytes(bytes: number): string {
   return `${fixedText(bytes / 1e6, 2)} MB`;
 }
 
-// The meaning of SQLite's error codes: https://sqlite.org/rescode.html
+// The meaning of SQLite error codes: https://sqlite.org/rescode.html
 
 /**
- * damaged: the file is broken; full: no space; busy: another thread or program uses it; unusable: the folder or the disk refuses access.
+ * `damaged`: the file is broken; `full`: there is no space; `busy`: another thread or program is using the database; `unusable`: the folder
+ * or the disk denies access.
  */
 type Trouble = 'damaged' | 'full' | 'busy' | 'unusable';
 
 const troubles: Readonly<Record<number, Trouble>> = {
-  1: 'damaged', // SQLITE_ERROR: a table is missing or differs from that of a hub
+  1: 'damaged', // SQLITE_ERROR: a table is missing or not as a hub creates it
   5: 'busy',
   6: 'busy',
   11: 'damaged', // SQLITE_CORRUPT
@@ -234,7 +237,7 @@ const troubles: Readonly<Record<number, Trouble>> = {
 /** SQLITE_IOERR_SHORT_READ and SQLITE_IOERR_CORRUPTFS: the file ends too early. */
 const damagedReads = [522, 8458];
 
-/** The contents of a database were not written by a hub. */
+/** The error for a database whose contents were not written by a hub. */
 export class DamagedError extends Error {}
 
 export function troubleOf(error: unknown): Trouble {

@@ -1,4 +1,4 @@
-// The database that a thread writes, open or not. The result of a failed write determines the next step.
+// The database to which a thread writes, whether open or closed. The result of a failed write determines the next step.
 
 import { messageOf } from '../../../../model/error.ts';
 import type { OpenedStored, Written } from '../values/values-messages.ts';
@@ -9,20 +9,20 @@ import { troubleOf } from './store-database.ts';
 interface Database {
   /** Moves the contents of the log into the database to free space. Errors: any SQLite error. */
   emptyLog(): void;
-  /** The refused rows of the last batch. */
+  /** The rows in the last batch that the database refused. */
   readonly leftOut: LeftOutRows;
   close(): void;
 }
 
 export class WrittenDatabase<Held, Kind extends Database> {
-  /** Without the data read from it, which would fill the memory. */
+  /** The open database, without the data that was read from it, which would take up memory. */
   #stored: Omit<Stored<Held, Kind>, 'opened'> | undefined;
 
   get database(): Kind | undefined {
     return this.#stored?.database;
   }
 
-  /** Opens a database that replaces the open one. */
+  /** Opens a database, which replaces the database that is currently open. */
   open(openStored: () => Stored<Held, Kind>): OpenedStored<Held> {
     this.close();
     const { opened, ...stored } = openStored();
@@ -30,7 +30,7 @@ export class WrittenDatabase<Held, Kind extends Database> {
     return opened;
   }
 
-  /** Writes a batch. If there is no space, empties the log and tries once more. Closes a damaged database. */
+  /** Writes a batch. If there is no space, empties the log and tries once more. A damaged database is closed. */
   write(work: (database: Kind) => void): Written {
     try {
       this.#writeInRoom(work);

@@ -1,5 +1,5 @@
-// Checks that the files of a database are still as its writer left them. SQLite caches its state and would continue to write to files that
-// were moved, deleted, truncated or overwritten. All of these writes would be lost at the next start.
+// Checks that a database's files are still as their writer left them. SQLite caches its state and would continue to write to files that
+// were moved, deleted, truncated or overwritten; all such writes would be lost at the next start.
 // https://sqlite.org/walformat.html#the_wal_file_format
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
@@ -7,13 +7,13 @@ import { readFlags } from '../../../../files/regular-file.ts';
 import { exists } from './files.ts';
 import { DamagedError, OpenFile } from './store-database.ts';
 
-/** The start of a write-ahead log. The last bit is the byte order. */
+/** The first bytes of a write-ahead log, except for the last bit, which is the byte order. */
 const logMagic = 0x377f0682;
 
 export class WrittenFiles {
   readonly #path: string;
   readonly #file: OpenFile;
-  /** The log, once it exists. */
+  /** The log; undefined until it exists. */
   #log: OpenFile | undefined;
   #bytes = 0;
 
@@ -22,7 +22,7 @@ export class WrittenFiles {
     this.#file = new OpenFile(path);
   }
 
-  /** Errors: `DamagedError` if the database was moved, deleted or truncated, or its log was moved, deleted or overwritten. */
+  /** Errors: `DamagedError` if the database was moved, deleted or truncated, or if its log was moved, deleted or overwritten. */
   expectWhole(): void {
     if (!this.#file.isInPlace) throw new DamagedError('the file was moved or deleted');
     const { size } = statSync(this.#path);
@@ -35,7 +35,10 @@ export class WrittenFiles {
   }
 }
 
-/** Returns whether a file is a log or empty. Never use this for the database file: closing it would release SQLite's locks. */
+/**
+ * Returns whether a file is a log or empty. Never call this function for the database file, because closing that file would release
+ * SQLite's locks.
+ */
 function isLog(path: string): boolean {
   const bytes = Buffer.alloc(4);
   const file = openSync(path, readFlags);

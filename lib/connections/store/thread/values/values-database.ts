@@ -1,4 +1,4 @@
-// The database of values, `values.db`: tables that people can read with any tool, and one transaction per batch.
+// The database of values, `values.db`. Any SQLite tool can read the tables, and each batch is written in one transaction.
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -24,7 +24,7 @@ import { WrittenFiles } from '../database/written-files.ts';
 import { giveWay } from '../give-way.ts';
 import type { Batch, Held, KeptSnapshots, ReadRequest, SnapshotBatch, ValueRow } from './values-messages.ts';
 
-// The tables of snapshots in the database of values, and a view of their values for people.
+// The tables for snapshots in the database of values, and a view that shows the saved values to people.
 
 const snapshotTables = `
   CREATE TABLE IF NOT EXISTS snapshot (
@@ -55,9 +55,9 @@ type StoredSnapshot = readonly [
   checksum: number,
 ];
 
-/** Reads all undamaged snapshots, oldest first, and adds the names of the others to `damaged`. Errors: any SQLite error. */
+/** Reads all undamaged snapshots, oldest first, and adds the names of damaged snapshots to `damaged`. Errors: any SQLite error. */
 function readSnapshots(database: DatabaseSync, damaged: string[]): KeptSnapshots {
-  if (!hasChecksums(database)) return { saved: [], last: [] }; // the first version had no snapshots
+  if (!hasChecksums(database)) return { saved: [], last: [] }; // the first version of the database had no snapshots
   const rows = readRows<StoredSnapshot>(
     database.prepare('SELECT selection, name, time, parameters, contents, checksum FROM snapshot ORDER BY time'),
   );
@@ -74,7 +74,7 @@ function readSnapshots(database: DatabaseSync, damaged: string[]): KeptSnapshots
   };
 }
 
-/** Reads the snapshot of each selection that was last saved or recalled. */
+/** Reads which snapshot of each selection was last saved or recalled. */
 function readLast(database: DatabaseSync, damaged: string[]): KeptSnapshots['last'] {
   const isChecked = isOfThisVersion(database);
   const rows = readRows(
@@ -107,8 +107,8 @@ function writeSnapshots(database: DatabaseSync, { isAnew, saved, forgotten, last
     else database.prepare(putLast).run(selection, name, checksumOf([selection, name]));
 }
 
-// Values that change repeatedly: one row contains, as JSON, all that have changed since their rows in `parameter` were last written. Any
-// other write to a row of `parameter`, by a hub of an earlier version or a person, outdates them.
+// Values that change repeatedly. A single row contains, as JSON, all values that have changed since their rows in `parameter` were last
+// written. Any other write to a row of `parameter`, by a person or an earlier version of the hub, makes the JSON outdated.
 
 const recentTables = `
   CREATE TABLE IF NOT EXISTS recent (
@@ -129,7 +129,7 @@ const recentTables = `
 const putRecent = 'INSERT OR REPLACE INTO recent VALUES (1, ?, ?)';
 const dropRecent = 'DELETE FROM recent';
 
-/** Reads the text of `recentRows`, and adds the names of damaged values to `damaged`. Errors: any SQLite error. */
+/** Reads what `recentRows` has written, and adds the names of damaged values to `damaged`. Errors: any SQLite error. */
 function readRecent(database: DatabaseSync, damaged: string[]): ValueRow[] {
   if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'recent'").get() === undefined) return [];
   const [found] = readRows<[text: unknown, checksum: number]>(
@@ -159,7 +159,7 @@ const tables = `
     PRIMARY KEY (connection, name)
   ) STRICT, WITHOUT ROWID;${recentTables}${snapshotTables}`;
 
-/** The space that the log and partly written pages take besides a batch. */
+/** The space that the log and partly filled pages take in addition to a batch. */
 const spareBytes = 1_000_000;
 
 export class ValuesDatabase {
@@ -168,12 +168,12 @@ export class ValuesDatabase {
   readonly #database: DatabaseSync;
   readonly #rows: RowWriter;
   readonly leftOut = new LeftOutRows();
-  /** Whether the last batch did not fit into the database, although the disk had enough space. */
+  /** Whether the last batch did not fit into the database even though the disk had enough space. */
   isUsedUp = false;
 
   /**
-   * Opens a checked database. It upgrades an earlier version and drops damaged rows. Errors: any SQLite error. After an error nothing stays
-   * open.
+   * Opens a checked database. Tables from an earlier version are upgraded, and damaged rows are dropped. Errors: any SQLite error. After an
+   * error, nothing remains open.
    */
   constructor(path: string, maxBytes: number, hasDamagedRows = false) {
     this.#folder = dirname(path);
@@ -181,7 +181,7 @@ export class ValuesDatabase {
     try {
       this.#files = new WrittenFiles(path);
       if (hasDamagedRows || !isOfThisVersion(this.#database)) writeAnew(this.#database);
-      this.#database.exec(recentTables); // an earlier version of the hub has none
+      this.#database.exec(recentTables); // missing in a database from an earlier version
       this.#rows = new RowWriter(this.#database, this.leftOut);
       const recent = readRecent(this.#database, []);
       if (recent.length > 0) this.write({ values: recent, memories: [], snapshots: undefined });
@@ -197,7 +197,7 @@ export class ValuesDatabase {
   }
 
   /**
-   * Checks and reads a database without changing it. Values and memories are read only with `isRead`. Errors: any SQLite error,
+   * Checks and reads a database without changing it. Values and memories are read only if `isRead` is set. Errors: any SQLite error,
    * `DamagedError`.
    */
   static check(path: string, isRead: boolean): Held {
@@ -211,7 +211,7 @@ export class ValuesDatabase {
   }
 
   /**
-   * Writes a batch in one transaction, without rows that the database refuses. Once it returns, the batch is on the disk. Errors: any
+   * Writes a batch in one transaction and omits rows that the database refuses. When `write` returns, the batch is on disk. Errors: any
    * SQLite error, `DamagedError`.
    */
   write(batch: Batch): void {
@@ -238,7 +238,7 @@ export class ValuesDatabase {
     });
   }
 
-  /** Empties the log, which keeps its space on the disk. Errors: any SQLite error. */
+  /** Empties the log, which keeps its space on disk. Errors: any SQLite error. */
   emptyLog(): void {
     emptyLog(this.#database, false);
   }
@@ -252,7 +252,7 @@ function bytesOf({ values }: Batch): number {
   return values.reduce((sum, [, , value]) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }
 
-/** Reads the undamaged rows, and names the others. */
+/** Reads the undamaged rows, and returns the names of damaged ones. */
 function read(database: DatabaseSync, isAll: boolean): Held {
   const damaged: string[] = [];
   return {
@@ -263,7 +263,7 @@ function read(database: DatabaseSync, isAll: boolean): Held {
   };
 }
 
-/** Writes all undamaged rows into tables of this version. */
+/** Rewrites all undamaged rows into tables of the current version. */
 function writeAnew(database: DatabaseSync): void {
   const { values, memories, snapshots } = read(database, true);
   inTransaction(database, () => {

@@ -3,7 +3,7 @@ import type { Value, ValueType } from '../../../../model/value.ts';
 import type { KeptMemory } from '../../../persistence.ts';
 import type { PackedRows } from '../../packed-rows.ts';
 
-/** The folder of a store and the bound for its database, which is read and then opened. */
+/** The folder of a store and the maximum size of its database, which is first read and then opened. */
 export interface ReadRequest {
   readonly ask: 'read';
   readonly folder: string;
@@ -13,26 +13,29 @@ export interface ReadRequest {
   readonly isRead: boolean;
 }
 
-/** A value, the time of its change in milliseconds since 1970, and its causes in the format of `CausesWriter`. */
+/** A value, the time of its change in milliseconds since 1970, and its causes as written by `CausesWriter`. */
 export type ValueRow = readonly [address: string, type: ValueType, value: Value, time: number, causes: string];
 
 /** The newest values of some parameters and the newest memories, written in one transaction. */
 export interface Batch {
   readonly values: readonly ValueRow[];
-  /** Each memory as JSON; undefined if the memory is deleted. */
+  /** The memories as JSON; undefined for a deleted memory. */
   readonly memories: readonly (readonly [connection: string, name: string, memory: string | undefined])[];
-  /** Undefined if no snapshot has changed. */
+  /** The changed snapshots; undefined if there are none. */
   readonly snapshots: SnapshotBatch | undefined;
   /** The addresses of values that are no longer kept. */
   readonly forgotten?: readonly string[];
-  /** All values that have changed since the last batch without it, as text of `recentRows`; then `values` and `forgotten` are empty. */
+  /**
+   * All values that have changed since the last batch without `recent`, as written by `recentRows`. If set, `values` and `forgotten` are
+   * empty.
+   */
   readonly recent?: string;
 }
 
 /** A batch in transit. Its values are packed `ValueRow`s. */
 export type PackedBatch = Omit<Batch, 'values'> & { readonly values: PackedRows };
 
-/** A snapshot. `contents` has its values in the format of `snapshots/live-selection.ts`; `bytes` is its size. */
+/** A snapshot. `contents` contains the values in the format of `snapshots/live-selection.ts`; `bytes` is the size of the snapshot. */
 export interface SnapshotRow {
   readonly selection: string;
   readonly name: string;
@@ -42,13 +45,13 @@ export interface SnapshotRow {
   readonly bytes: number;
 }
 
-/** Changes of the snapshots. */
+/** Changes to the snapshots. */
 export interface SnapshotBatch {
-  /** Whether these are all snapshots, so that all others on disk are deleted. */
+  /** Whether the batch contains all snapshots, so that all other snapshots on disk are deleted. */
   readonly isAnew: boolean;
   readonly saved: readonly SnapshotRow[];
   readonly forgotten: readonly (readonly [selection: string, name: string])[];
-  /** The snapshot of a selection that was last saved or recalled; undefined if there is none. */
+  /** For each selection, the snapshot that was last saved or recalled; undefined if there is none. */
   readonly last: readonly (readonly [selection: string, name: string | undefined])[];
 }
 
@@ -64,7 +67,7 @@ export type Request =
   | { readonly ask: 'make room'; readonly addresses: readonly string[] }
   | { readonly ask: 'close' };
 
-/** The contents of a database when it was opened. */
+/** The contents of a database at the time of opening. */
 export interface Held {
   readonly values: readonly ValueRow[];
   readonly memories: readonly KeptMemory[];
@@ -81,7 +84,7 @@ export interface ReadStored<Held> {
   readonly reason: string | undefined;
 }
 
-/** The result of opening a database for writing; without a reason it is open. */
+/** The result of opening a database for writing. Without a reason, the database is open. */
 export interface OpenedStored<Held> extends ReadStored<Held> {
   /** One sentence per loss, with its reason; empty if nothing was lost. */
   readonly losses: readonly string[];
@@ -92,13 +95,16 @@ export interface OpenedStored<Held> extends ReadStored<Held> {
 export type Read = ReadStored<Held>;
 export type Opened = OpenedStored<Held>;
 
-/** The number of rows that the database refused, with the first one and its error. */
+/** The number of rows that the database refused, with the name of the first row and its error. */
 export interface LeftOut {
   readonly count: number;
   readonly first: string;
 }
 
-/** The result of a write. `isUsedUp`: the database, rather than the disk, is full. After `damaged` and `closed` it must be reopened. */
+/**
+ * The result of a write. `isUsedUp` means that the database is full, as opposed to the disk. After `damaged` and `closed`, the database
+ * must be reopened.
+ */
 export type Written =
   | { readonly state: 'written'; readonly leftOut?: LeftOut | undefined }
   | { readonly state: 'full'; readonly reason: string; readonly isUsedUp?: boolean }
