@@ -1,5 +1,5 @@
-// Compiles a description from JSON5 to the form that a session runs. Reports all errors together, each with file, line, column and path.
-// For a misspelt name, the message suggests the nearest known name, as for flow files.
+// Compiles a description from JSON5 to the form that a session runs. All errors are reported together, each with its file, line, column and
+// path. If a name is misspelt, the message suggests the nearest known name, as it does for flow files.
 
 import { type Framing, type LengthRule, maxFrameBytes } from '../../device/frames.ts';
 import { AnswerPattern, type DescribedRequest, RequestMistake, RequestPattern } from '../../device/http-message.ts';
@@ -40,7 +40,7 @@ export interface Compilation {
   readonly mistakes: readonly Mistake[];
 }
 
-/** Compiles the text of a description. Errors refer to the description as `file`. */
+/** Compiles the text of a description. Errors refer to the description by the name `file`. */
 export function compileDescription(file: string, text: string, given: Given): Compilation {
   const mistakes = new MistakeList();
   const compiled = read(file, text, given, mistakes);
@@ -78,7 +78,7 @@ function variablesOf(data: unknown, given: Given): Record<string, Value> {
   return Object.fromEntries(values) as Record<string, Value>;
 }
 
-/** Replaces `${name}`, `${name - 1}` and `${name + 1}` by values. `written` gets the original text of each key that changes. */
+/** Replaces `${name}`, `${name - 1}` and `${name + 1}` with values. Each key that changes is added to `written`, with its original form. */
 function expand(
   data: unknown,
   variables: Readonly<Record<string, Value>>,
@@ -110,7 +110,7 @@ function expand(
   );
 }
 
-/** The keys of a request over HTTP. */
+/** The keys of an HTTP request. */
 const requestKeys = ['method', 'path', 'query', 'headers', 'body', 'form'] as const;
 type Sent = { readonly send?: readonly unknown[] | undefined; readonly path?: string | undefined } & Omit<
   DescribedRequest,
@@ -127,9 +127,9 @@ class Compiler {
   readonly #mistakes: MistakeList;
   readonly #isOfBytes: boolean;
   readonly #isHttp: boolean;
-  /** The headers of every request over HTTP. */
+  /** The headers of every HTTP request. */
   #commonHeaders: Readonly<Record<string, string>> = {};
-  /** All names that patterns and IDs contain. */
+  /** All names that occur in patterns and IDs. */
   readonly #names: readonly string[];
   readonly #constants: Record<string, unknown>;
 
@@ -244,7 +244,7 @@ class Compiler {
     this.#mistakes.add(this.#file, path, message, this.#file.positionOf(path, offset));
   }
 
-  /** Reports an `idleTimeout` that is shorter than the time between two questions: a healthy device would time out. */
+  /** Reports an `idleTimeout` that is shorter than the time between two questions, because even a healthy device would time out. */
   #checkIdleTimeout(families: readonly Family[], groups: ReadonlyMap<string, Group>): void {
     const { idleTimeout, keepAlive, connect } = this.#found;
     if (idleTimeout === undefined || connect === 'per-request') return;
@@ -257,7 +257,7 @@ class Compiler {
       );
   }
 
-  /** Reports keys that HTTP does not support, and keys that only HTTP supports. */
+  /** Reports keys that cannot be used with HTTP, and keys that can only be used with HTTP. */
   #checkHttp(): void {
     const { transports = [], format, events, headers, ...found } = this.#found;
     if (!this.#isHttp) {
@@ -286,7 +286,7 @@ class Compiler {
   }
 
   /**
-   * Compiles what the hub sends: `send`, or a request over HTTP. With a family, the messages may use only the names that are valid for it.
+   * Compiles what the hub sends: `send`, or an HTTP request. With a family, the messages may use only names that are valid for this family.
    */
   #sent(path: SettingPath, written: Sent, family?: Family): Matcher[] {
     const given = requestKeys.filter((key) => written[key] !== undefined);
@@ -311,7 +311,7 @@ class Compiler {
     return [matcher];
   }
 
-  /** Compiles a request, without the parts that have errors. */
+  /** Compiles a request, omitting parts that contain errors. */
   #request(path: SettingPath, written: DescribedRequest): RequestPattern {
     try {
       const format = this.#found.format === 'xml' ? 'xml' : 'json';
@@ -326,7 +326,7 @@ class Compiler {
     }
   }
 
-  /** Returns the headers that every request has. Reports and omits those with errors. */
+  /** Returns the headers for every request. Reports and omits headers that contain errors. */
   #checkedHeaders(): Readonly<Record<string, string>> {
     if (!this.#isHttp) return {};
     const right = Object.entries(this.#found.headers ?? {}).filter(([name, text]) => {
@@ -510,7 +510,7 @@ class Compiler {
     );
   }
 
-  /** Compiles the key `on` of the parameters. */
+  /** Compiles the parameters' `on` keys. */
   #reads(families: readonly Family[]): Unasked[] {
     return families.flatMap((family) => {
       const written = family.described.on ?? [];
@@ -555,7 +555,7 @@ class Compiler {
     for (const name of wanted) if (!known.includes(name)) this.#add(path, unknownName('group', name, known));
   }
 
-  /** Compiles a read. Returns an empty list after it has reported errors. */
+  /** Compiles a read. If there are errors, reports them and returns an empty list. */
   #read(family: Family, written: DescribedRead, path: SettingPath, ofGroup?: readonly string[]): Read[] {
     const isObject = isJsonObject(written) && 'pattern' in written;
     const {
@@ -604,14 +604,17 @@ class Compiler {
     return [{ matcher, family, value: computed, where: found, isFinding, plain }];
   }
 
-  /** Reports the keys that `{ pattern, value, where }` does not have. The schema accepts such an object as an example of a message. */
+  /**
+   * Reports keys that are not allowed in `{ pattern, value, where }`. The schema accepts an object with such keys as an example of a
+   * message.
+   */
   #checkReadKeys(path: SettingPath, written: object): void {
     const known = ['pattern', 'value', 'where', ...(this.#isHttp ? ['status', 'headers', 'event'] : [])];
     for (const key of Object.keys(written))
       if (!known.includes(key)) this.#add([...path, key], unknownName('setting', key, known));
   }
 
-  /** Returns the names that the patterns of a group read. The items of the group may use them. */
+  /** Returns the names that the patterns of a group read, which the items of the group may use. */
   #namesOfGroup(name: string): readonly string[] {
     const group = this.#found.groups?.[name];
     return [...namesIn(group?.on), ...namesIn(group?.reply)];
@@ -670,7 +673,7 @@ class Compiler {
       this.#add([...at, 'batch'], 'expected a single string in send, got several');
   }
 
-  /** Works as `#read`, for an answer. The question contains the variables of the ID. */
+  /** Like `#read`, but for an answer. The question contains the variables in the ID. */
   #askedRead(family: Family, written: DescribedRead, path: SettingPath): Read[] {
     const isObject = isJsonObject(written) && 'pattern' in written;
     const { value, ...answer } = (isObject ? written : { pattern: written }) as DescribedAnswer & { value?: string };
@@ -720,7 +723,7 @@ class Compiler {
         );
   }
 
-  /** Compiles patterns. With a family, they may use only the names that are valid for it. */
+  /** Compiles patterns. With a family, the patterns may use only names that are valid for this family. */
   #matchers(path: SettingPath, written: readonly unknown[], family?: Family): Matcher[] {
     return written.flatMap((one, index) => {
       const at = written.length > 1 ? [...path, index] : path;
@@ -748,7 +751,7 @@ class Compiler {
     return written === undefined ? undefined : this.#matcher(path, written);
   }
 
-  /** Compiles the pattern of an answer or event. Over HTTP, it may also check the status and the headers. */
+  /** Compiles the pattern of an answer or event. Over HTTP, the pattern may also check the status and the headers. */
   #answerMatcher(
     path: SettingPath,
     patternPath: SettingPath,
@@ -801,7 +804,7 @@ class Compiler {
     }
   }
 
-  /** Compiles an expression, which may not use the names in `later`. Returns undefined after it has reported an error. */
+  /** Compiles an expression, which may not use the names in `later`. If there is an error, reports it and returns undefined. */
   #expression(path: SettingPath, text: string, later: readonly string[] = []): Compute | undefined {
     try {
       return this.#compute(text, later);
@@ -811,7 +814,7 @@ class Compiler {
     }
   }
 
-  /** Compiles an expression. Errors: any error from `compileExpression`, and an unknown secret. */
+  /** Compiles an expression. Errors: any error from `compileExpression`, or an unknown secret. */
   #compute(text: string, later: readonly string[] = []): Compute {
     const secrets = this.#found.secrets ?? [];
     for (const { 1: name, index } of text.matchAll(/\bsecret\.(\w+)/g))
@@ -845,13 +848,13 @@ interface DescribedAnswer {
   readonly event?: string | undefined;
 }
 
-/** Whether a pattern describes the body and other parts of an answer: `{ pattern, status, headers }`. */
+/** Returns whether a pattern describes both the body and other parts of an answer: `{ pattern, status, headers }`. */
 function isAnswer(written: unknown): boolean {
   const keys = ['pattern', 'status', 'headers', 'event'];
   return isJsonObject(written) && 'pattern' in written && Object.keys(written).every((key) => keys.includes(key));
 }
 
-/** Returns how a pattern without expressions reads a family; undefined if the parameters are discovered, or may be unknown. */
+/** Returns how a pattern without expressions reads a family; undefined if the parameters are discovered or may be unknown. */
 function plainRead(pattern: Pattern, family: Family): PlainRead | undefined {
   const places = [...pattern.names];
   const value = places.indexOf('value');
@@ -860,7 +863,7 @@ function plainRead(pattern: Pattern, family: Family): PlainRead | undefined {
   return { pattern, family, value, variables: variables.map((name) => places.indexOf(name)) };
 }
 
-/** Returns all names in patterns, anywhere in the data. */
+/** Returns all names that occur in patterns anywhere in the data. */
 function namesIn(data: unknown): string[] {
   if (typeof data === 'string') return [...data.matchAll(/\{\s*([A-Za-z_]\w*)/g)].map(([, name]) => name!);
   if (Array.isArray(data)) return data.flatMap(namesIn);
@@ -868,7 +871,7 @@ function namesIn(data: unknown): string[] {
   return Object.entries(data).flatMap(([key, item]) => [...namesIn(key), ...namesIn(item)]);
 }
 
-/** Whether a name of a group or parameter, such as `input/{name}` or `input/{name}/muted`, refers to the family. */
+/** Returns whether the name of a group or parameter, such as `input/{name}` or `input/{name}/muted`, refers to the family. */
 function isAbout(family: Family, written: string | undefined): boolean {
   return written !== undefined && (family.name === written || family.name.startsWith(`${written}/`));
 }

@@ -1,5 +1,5 @@
-// A compiled description: families of parameters, the reading and writing of their messages, and the questions to the device. A session
-// runs it.
+// A compiled description: families of parameters, how their messages are read and written, and the questions to the device. A session runs
+// such a description.
 
 import { type Framing, ownText } from '../../device/frames.ts';
 import type { Matcher, MatcherIndex } from '../../device/message.ts';
@@ -10,7 +10,7 @@ import type { About, ParameterDeclaration } from '../../model/parameter.ts';
 import { convert, toText, type Value, type ValueType } from '../../model/value.ts';
 import type { DescribedParameter, Description, Each, TransportName } from './description.ts';
 
-/** The maximum number of parameters that a description may declare, or a connection may discover. */
+/** The maximum number of parameters that a description may declare and that a connection may discover. */
 export const maxParameters = 20_000;
 
 /** Computes a value. Errors: any expression error. */
@@ -20,20 +20,20 @@ export type Compute = (values: Values) => Value;
 export interface Read {
   readonly matcher: Matcher;
   readonly family: Family;
-  /** Computes the value; undefined if the value is that of the name `value` in the pattern. */
+  /** Computes the value; undefined if the name `value` in the pattern contains the value. */
   readonly value: Compute | undefined;
   readonly where: readonly (readonly [name: string, compute: Compute])[];
   /** Whether the message only announces a discovered parameter. The session then asks for its value. */
   readonly isFinding: boolean;
-  /** undefined: the values have to be computed, or the parameters are discovered. */
+  /** How to read the message without computation; undefined if the values must be computed or the parameters are discovered. */
   readonly plain: PlainRead | undefined;
 }
 
-/** A read of declared parameters whose values need no computation. */
+/** A read for declared parameters whose values need no computation. */
 export interface PlainRead {
   readonly pattern: Pattern;
   readonly family: Family;
-  /** The indexes of the value and of the variables of the ID in the list that `Pattern.read` fills. */
+  /** The positions of the value and of the ID's variables in the list that `Pattern.read` fills. */
   readonly value: number;
   readonly variables: readonly number[];
 }
@@ -43,19 +43,21 @@ export interface Answers {
   readonly fail: readonly Matcher[];
   readonly retryIf: readonly Matcher[];
   readonly timeoutMs: number;
-  /** How often it is sent again when no answer comes. */
+  /** How often the request is repeated if there is no answer. */
   readonly retry: number;
-  /** How often it is sent again after an answer that matches `retryIf`, which means that the device has not carried it out. */
+  /**
+   * How often the request is repeated after an answer that matches `retryIf`, which means that the device has not carried out the request.
+   */
   readonly retryBusy: number;
 }
 
-/** A question to the device. */
+/** A question that the hub asks a device. */
 export interface Ask extends Answers {
   readonly name: string;
   readonly send: readonly Matcher[];
   readonly until: Matcher | undefined;
   readonly everyMs: number | undefined;
-  /** The reads of the answer. */
+  /** How the answer is read. */
   readonly reads: readonly Read[];
 }
 
@@ -67,14 +69,14 @@ export interface Group {
   readonly each: Each | undefined;
   readonly saves: boolean;
   readonly index: MatcherIndex<Read>;
-  /** The families that the group sets. */
+  /** The families whose parameters the group sets. */
   readonly families: readonly Family[];
 }
 
 export interface Write extends Answers {
   readonly send: readonly Matcher[];
   readonly value: Compute | undefined;
-  /** The questions that follow a write: names of groups, or `ask` for the parameter itself. */
+  /** The questions that follow a write: names of groups, or `ask` to ask for the parameter itself. */
   readonly asksThen: readonly string[];
   readonly batch:
     | { readonly start: string; readonly join: string; readonly end: string; readonly most: number }
@@ -86,9 +88,9 @@ export interface Write extends Answers {
 export interface Instance {
   readonly id: string;
   readonly family: Family;
-  /** The variables of its ID. */
+  /** The values of the variables in the ID. */
   readonly values: ReadonlyMap<string, Value>;
-  /** The number of the last message that set it. */
+  /** The number of the last message that set the parameter. */
   setBy: number;
 }
 
@@ -102,7 +104,7 @@ export class Family {
   readonly variables: readonly string[];
   /** Whether the device reports which parameters exist. */
   readonly isDiscovered: boolean;
-  /** Whether the device reports its value. */
+  /** Whether the device reports the values. */
   readonly isRead: boolean;
   ask: Ask | undefined = undefined;
   write: Write | undefined = undefined;
@@ -110,7 +112,7 @@ export class Family {
   /** Whether `isUnknown` uses the value, which has to be computed first. */
   isUnknownByValue = false;
   readonly about: About | undefined;
-  /** Checks a write while no session does; undefined means that every value of the type is valid. */
+  /** Checks a write while there is no session; undefined if every value of the type is valid. */
   readonly accept: ParameterDeclaration['accept'];
   readonly #parts: readonly IdPart[];
   readonly #instances = new Map<string, Instance>();
@@ -139,7 +141,7 @@ export class Family {
     this.#single = this.variables.length === 0 ? this.#instances.get('') : undefined;
   }
 
-  /** The parameters that the description declares. The discovered ones belong to a session. */
+  /** The parameters that the description declares. Discovered parameters belong to a session instead. */
   get instances(): Iterable<Instance> {
     return this.#instances.values();
   }
@@ -149,14 +151,14 @@ export class Family {
     return this.#instances.get(this.keyOf(values));
   }
 
-  /** Works as `find`, with the values of the variables at these indexes of a list. */
+  /** Like `find`, but with a list that contains the values of the variables at these positions. */
   findAt(values: readonly (Value | undefined)[], places: readonly number[]): Instance | undefined {
     if (places.length === 0) return this.#single;
     if (places.length === 1) return this.#instances.get(toText(values[places[0]!] ?? ''));
     return this.#instances.get(places.map((place) => toText(values[place] ?? '')).join('\n'));
   }
 
-  /** Creates a discovered parameter; undefined if its ID would be invalid. */
+  /** Creates a discovered parameter; undefined if the ID would be invalid. */
   discover(values: Values): Instance | undefined {
     if (this.variables.some((name) => !values.has(name))) return undefined;
     const own = new Map(this.variables.map((name) => [name, ownValue(values.get(name)!)]));
@@ -164,7 +166,7 @@ export class Family {
     return parameterIdMistake(id) === undefined ? { id, family: this, values: own, setBy: 0 } : undefined;
   }
 
-  /** Returns the variables in an ID; undefined if the ID does not belong to this family. */
+  /** Returns the values of the variables in an ID; undefined if the ID does not belong to this family. */
   valuesOf(id: string): ReadonlyMap<string, Value> | undefined {
     const pattern = this.#parts.map((part) =>
       typeof part === 'string' ? part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : '([^/]+)',
@@ -173,7 +175,7 @@ export class Family {
     return found === null ? undefined : new Map(this.variables.map((name, index) => [name, found[index + 1]!]));
   }
 
-  /** Returns the ID with these values. Replaces each `/` in a value, because it would be a separator. */
+  /** Returns the ID with these values. Each `/` in a value is replaced, because it would act as a separator. */
   #idOf(values: Values): string {
     return this.#parts
       .map((part) => (typeof part === 'string' ? part : toText(values.get(part.name)!).replaceAll('/', '∕')))
@@ -188,7 +190,7 @@ export class Family {
   }
 }
 
-/** A literal part of an ID, or a variable. `values` is undefined if the device reports the values. */
+/** A literal part of an ID, or a variable. The `values` of a variable are undefined if the device reports them. */
 export type IdPart = string | { readonly name: string; readonly values: readonly Value[] | undefined };
 
 /** A message that the device sends without being asked. */
@@ -217,13 +219,13 @@ export interface Compiled {
   readonly port: number | undefined;
   readonly subprotocol: readonly string[];
   readonly serial: NonNullable<Description['serial']>;
-  /** Whether the device is reached over HTTP, where the transport matches answers to requests. */
+  /** Whether the device is reached over HTTP. The HTTP transport matches answers to requests. */
   readonly isHttp: boolean;
   /** The request that opens the stream of events. */
   readonly events: Matcher | undefined;
   readonly format: NonNullable<Description['format']>;
   readonly encoding: BufferEncoding;
-  /** How the stream is divided into messages; undefined means that each chunk is a message. */
+  /** How the stream is divided into messages; undefined if each chunk is a message. */
   readonly framing: Framing | undefined;
   readonly isTelnet: boolean;
   readonly maxFrameBytes: number;
@@ -246,14 +248,14 @@ export interface Compiled {
     readonly close: number | undefined;
     readonly reason: string;
   }[];
-  /** The variables, for expressions and messages. */
+  /** The variables as seen by expressions and messages. */
   readonly constants: ReadonlyMap<string, Value>;
   /** The variables that a connection may set. */
   readonly variables: Readonly<Record<string, Value>>;
   readonly secretNames: readonly string[];
 }
 
-/** Returns a copy of a value that does not keep the whole message in memory. */
+/** Returns a copy of a value that does not keep the entire message in memory. */
 export function ownValue(value: Value): Value {
   return typeof value === 'string' ? ownText(value) : value;
 }

@@ -1,5 +1,5 @@
-// The connection type `device`: a device with a description, over TCP, UDP, WebSocket, HTTP or a serial port, or a device that connects to
-// the hub itself.
+// The connection type `device`: a device with a description that is reached over TCP, UDP, WebSocket, HTTP or a serial port, or that itself
+// connects to the hub.
 
 import { createHash } from 'node:crypto';
 import { Observable } from 'rxjs';
@@ -35,9 +35,9 @@ import {
   transportOf,
 } from './settings.ts';
 
-/** The longest description, in bytes. */
+/** The maximum size of a description, in bytes. */
 const maxDescriptionBytes = 1_048_576;
-/** The maximum number of compiled descriptions in the cache. The key is the text with its variables and secrets. */
+/** The maximum number of compiled descriptions in the cache. The key consists of the text, the variables and the secrets. */
 const keptCompilations = 200;
 const compilations = new KeptResults<Compilation>(keptCompilations);
 
@@ -76,7 +76,7 @@ export const device = defineConnectionType({
   run: (context) => (context.settings.simulate ? simulate(context) : run(context)),
 });
 
-/** Runs the connection over the transport of a test, or else over the transports of the settings. */
+/** Runs the connection over a test's transport, or otherwise over the transports in the settings. */
 function run(context: ConnectionContext<DeviceSettings>, played?: Transport): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, resolvePath, scheduler, log, finish, turn } = context;
@@ -215,16 +215,16 @@ function simulate(context: ConnectionContext<DeviceSettings>): Observable<Connec
 }
 
 /**
- * Emits the events of several messages in their order, with consecutive values in one turn. The values of a message come before its other
- * events, because the device was online when it sent them.
+ * Emits the events from several messages in order, with consecutive values in one turn. The values in a message come before the message's
+ * other events, because the device was online when it sent these values.
  */
 class EventBatch {
   readonly #emit: (event: ConnectionEvent) => void;
   readonly #turn: (work: () => void) => void;
   #batch: ConnectionEvent[] | undefined;
-  /** The index of the first event of the current message in the batch. */
+  /** The index in the batch at which the events of the current message begin. */
   #from = 0;
-  /** Whether the batch, and the current message, have events other than values. */
+  /** Whether the batch and the current message contain events other than values. */
   #isMixed = false;
   #isMessageMixed = false;
 
@@ -299,7 +299,7 @@ class EventBatch {
   }
 }
 
-/** Puts the values of one message before its other events. */
+/** Puts the values from one message before its other events. */
 function sortFrom(batch: ConnectionEvent[], from: number): void {
   const events = batch.splice(from);
   for (const event of events) if (isValue(event)) batch.push(event);
@@ -356,7 +356,7 @@ class Writers {
   }
 }
 
-// Messages in tests, in the form of `patchbay wire`, with or without the marks of a frame.
+// Messages in tests, in the format of `patchbay wire`, with or without the marks of a frame.
 
 function messagesOf(settings: DeviceSettings, resolvePath: ResolvePath): PlayedMessages {
   const { framing, maxFrameBytes, format, encoding, isHttp } = compileToRun({ ...settings, secrets: {} }, resolvePath);
@@ -385,7 +385,7 @@ function messagesOf(settings: DeviceSettings, resolvePath: ResolvePath): PlayedM
   };
 }
 
-/** Compares requests regardless of the order of keys in JSON. The body may also follow the path on the first line. */
+/** Compares requests regardless of the order of JSON keys. The body may also follow the path on the first line. */
 const httpMessages: PlayedMessages = {
   transport: { keepsFrames: true, isPassive: false },
   show: (frame) => {
@@ -409,7 +409,7 @@ function bytesOf(written: WrittenMessage, isHex: boolean, encoding: BufferEncodi
   return Buffer.from(hex.replaceAll(/\s/g, ''), 'hex');
 }
 
-/** Returns JSON with sorted keys. Returns any other text unchanged. */
+/** Returns JSON with sorted keys. Any other string is returned unchanged. */
 function inOrder(text: string): string {
   const sorted = (_: string, value: unknown) =>
     isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
@@ -420,9 +420,9 @@ function inOrder(text: string): string {
   }
 }
 
-// The description of a connection: built-in or from a file.
+// The description that a connection uses: built-in or from a file.
 
-/** Compiles the description, or returns it from the cache. A check compiles it without secrets. */
+/** Compiles the description or takes it from the cache. A check compiles the description without secrets. */
 function compileFor(
   { protocol, variables, ...settings }: DeviceSettings,
   resolvePath: ResolvePath,
@@ -444,8 +444,8 @@ function compileFor(
 }
 
 /**
- * Compiles the description for a connection that starts. Errors: `cannot-start` if the description was changed after the flow files were
- * loaded, and has errors now.
+ * Compiles the description for a connection that is starting. Errors: `cannot-start` if the description was changed after the flow files
+ * were loaded and now contains errors.
  */
 function compileToRun(settings: DeviceSettings, resolvePath: ResolvePath): Compiled {
   const { compiled, mistakes } = compileFor(settings, resolvePath, settings.secrets);
@@ -453,7 +453,7 @@ function compileToRun(settings: DeviceSettings, resolvePath: ResolvePath): Compi
   throw new HubError('cannot-start', `protocol: ${mistakes[0]?.message ?? 'it has errors'}`);
 }
 
-/** Returns the text of the description. Errors: `FileError` with a sentence. */
+/** Returns the text of the description. Errors: `FileError` with one sentence. */
 function textOf({ protocol }: DeviceSettings, resolvePath: ResolvePath): string {
   if (isProtocolName(protocol)) return readProtocol(protocol);
   try {
@@ -464,7 +464,7 @@ function textOf({ protocol }: DeviceSettings, resolvePath: ResolvePath): string 
   }
 }
 
-/** Returns the errors in a description file of the user. */
+/** Returns the errors in a user's description file. */
 function fileMistakesOf(
   settings: DeviceSettings,
   resolvePath: ResolvePath,
@@ -479,7 +479,10 @@ function fileMistakesOf(
   }
 }
 
-/** A parameter without a value of its own, such as `next` of a player, changes what the hub asks for after its write. */
+/**
+ * Returns a function that lists the parameters whose writes may change a given parameter. A parameter without a value of its own, such as a
+ * player's `next`, changes whatever the hub asks for after its write.
+ */
 function causesIn(compiled: Compiled | undefined): (id: string) => Iterable<string> {
   const sources = new Map<string, string[]>();
   for (const { isRead, isDiscovered, write, instances } of compiled?.families ?? []) {
@@ -540,7 +543,7 @@ function mistakesOf(settings: DeviceSettings, resolvePath: ResolvePath): readonl
   return [...found, ...expectedOf(settings, compiled, resolvePath).mistakes];
 }
 
-/** Returns the discovered parameters that the setting `expect` declares, and the errors in it. */
+/** Returns the discovered parameters that the setting `expect` declares, and the errors in this setting. */
 function expectedOf(
   { expect }: DeviceSettings,
   compiled: Compiled,
@@ -568,8 +571,8 @@ function expectedOf(
 }
 
 /**
- * Reads a file such as `{"input/Mic/muted":"B"}` as lines, without the parameters that the description declares. Returns text if the file
- * has an error.
+ * Reads a file such as `{"input/Mic/muted":"B"}` as lines, omitting parameters that the description declares. If the file contains an
+ * error, returns the message.
  */
 function linesOfFile(file: string, compiled: Compiled, resolvePath: ResolvePath): readonly string[] | string {
   const isDeclared = new Set(compiled.families.flatMap((family) => Array.from(family.instances, ({ id }) => id)));

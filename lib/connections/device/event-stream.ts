@@ -1,29 +1,29 @@
-// The stream of server-sent events of a device over HTTP. When the stream ends, the hub opens it again with the ID of the last event, after
-// the pause that the device has set (`retry`). Then it asks for all values, because it may have missed events.
+// The stream of server-sent events from an HTTP device. When the stream ends, the hub reopens it with the ID of the last event, after the
+// pause that the device has requested (`retry`). The hub then asks for all values, because it may have missed events.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { HttpHead, ServerEvent } from '../../device/transport.ts';
 
 export interface EventStreamOptions {
   readonly scheduler: SchedulerLike;
-  /** Sends the request for the stream. `lastId` is the ID of the last event; '' before the first one. */
+  /** Sends the request for the stream. `lastId` is the ID of the last event, or '' before the first event. */
   send(lastId: string, key: object): void;
-  /** The stream is open. `isAgain`: it was open before. */
+  /** Called when the stream is open. `isAgain` tells whether the stream was open before. */
   opened(isAgain: boolean): void;
-  /** The connection for the stream failed. `sinceMs` is the time of the request. */
+  /** Called when the connection for the stream has failed. `sinceMs` is the time of the request. */
   unanswered(reason: string, sinceMs: number): void;
-  /** Returns how long the device accepts no requests, in milliseconds. */
+  /** Returns for how long the device accepts no requests, in milliseconds. */
   pauseOf(head: HttpHead): number;
   /**
-   * The device refuses the stream. `isFirst`: it is the first refusal since the stream was open. The session calls `start` when it has new
-   * credentials.
+   * Called when the device refuses the stream. `isFirst` marks the first refusal since the stream was open. The session calls `start` once
+   * it has new credentials.
    */
   refused(head: HttpHead, sentMs: number, isFirst: boolean): void;
-  /** The device asks the hub to stop, with the status 204. */
+  /** Called when the device asks the hub to stop, with the status 204. */
   ended(): void;
 }
 
-/** The default pause before the stream is opened again, and the bounds of a pause that the device sets, in milliseconds. */
+/** The default pause before the stream is reopened, and the bounds for a pause that the device requests, in milliseconds. */
 const pauseMs = 1000;
 const leastPauseMs = 100;
 const longestPauseMs = 60_000;
@@ -44,12 +44,12 @@ export class EventStream {
     this.#options = options;
   }
 
-  /** Whether a request is that of this stream. */
+  /** Returns whether a request is the request for this stream. */
   owns(key: object): boolean {
     return key === this.#key;
   }
 
-  /** Whether the device has refused the stream, and it is not open again yet. */
+  /** Whether the device has refused the stream, which has not been reopened since. */
   get isRefused(): boolean {
     return this.#isRefused;
   }
@@ -62,7 +62,7 @@ export class EventStream {
     this.#options.send(this.#lastId, this.#key);
   }
 
-  /** Handles the head of the answer. */
+  /** Handles the head of the response. */
   answered(head: HttpHead): void {
     if (head.status === 200) {
       const isAgain = this.#wasOpen;

@@ -1,9 +1,9 @@
-// The last answer over HTTP to each question. Polls mostly get the same bytes again, and those are not decoded and parsed again.
+// The last HTTP answer to each question. Polls mostly receive the same bytes again, which are then neither decoded nor parsed again.
 
 import type { HttpMessage } from '../../device/http-message.ts';
 import type { HttpHead } from '../../device/transport.ts';
 
-/** The longest question and body that are kept, and the longest that all of them may be, in bytes. */
+/** The maximum lengths of a question and of a body that are kept, and the maximum total length, in bytes. */
 const maxQuestionLength = 1024;
 const maxBodyBytes = 65_536;
 const maxKeptBytes = 262_144;
@@ -17,9 +17,9 @@ export class LastAnswers {
   readonly #answers = new Map<string, Answer>();
   #bytes = 0;
 
-  /** Returns the answer to a question. `read` reads its body, unless the body equals that of the last answer. */
+  /** Returns the answer to a question. `read` reads the body, unless it equals the body of the last answer. */
   read(question: string, body: Uint8Array, head: HttpHead, read: () => HttpMessage): HttpMessage {
-    if (body.length === 0) return read(); // such as that of the status 304
+    if (body.length === 0) return read(); // such as an answer with the status 304
     const last = this.#answers.get(question);
     if (last !== undefined && areEqual(last.body, body)) {
       last.message = last.message.withHead(head); // the new one: a message is parsed when a pattern needs it
@@ -42,7 +42,7 @@ export class LastAnswers {
       this.clear();
       this.#bytes = question.length + body.length;
     }
-    this.#answers.set(question, { body: body.slice(), message }); // a copy: the body may be a small part of a large buffer
+    this.#answers.set(question, { body: body.slice(), message }); // a copy, because the body may be a small part of a large buffer
   }
 
   #drop(question: string, { body }: Answer): void {

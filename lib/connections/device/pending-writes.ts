@@ -1,5 +1,5 @@
 // The writes to the parameters of a device. A write is checked, waits to be sent, and is pending until the device confirms it (D-46). A
-// newer write replaces a waiting one. After the link has failed, nothing is sent again, unless the description sets `replay`.
+// newer write replaces a waiting one. After a link failure, a write is not sent again unless the description sets `replay`.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { HubError } from '../../model/error.ts';
@@ -14,7 +14,7 @@ export interface PendingWritesOptions {
   readonly compiled: Compiled;
   readonly scheduler: SchedulerLike;
   readonly log: Log;
-  /** Whether the device is online: its values are up to date, or it is answering the first questions. */
+  /** Returns whether the device is online, which means that its values are up to date or that it is answering the first questions. */
   isOnline(): boolean;
   /** Returns the values that messages may use, including `more`. */
   scope(more: Iterable<readonly [string, Value]>): Map<string, Value>;
@@ -22,11 +22,11 @@ export interface PendingWritesOptions {
   nextId(): number;
   /** Queues a request. */
   request(request: RequestOptions): void;
-  /** Sets a value that the device does not report. It counts as set when it is sent. */
+  /** Sets a value that the device does not report. Such a value counts as set once it has been sent. */
   set(instance: Instance, value: Value): void;
   /** Takes a value from the answer to a write. */
   take(instance: Instance, reported: Value): void;
-  /** A write has ended without confirmation. */
+  /** Called when a write has ended without confirmation. */
   settle(id: string, error: HubError): void;
   /** Asks for a group, or for the parameter itself, after a write. */
   askAgain(name: string, instance: Instance): void;
@@ -39,7 +39,7 @@ interface Wanted {
   timer: Subscription;
 }
 
-/** A write that waits to be sent; a newer one replaces it. */
+/** A write that is waiting to be sent. A newer write replaces it. */
 interface QueuedWrite {
   readonly instance: Instance;
   value: Value;
@@ -57,7 +57,7 @@ export class PendingWrites {
   readonly #wanted = new Map<Instance, Wanted>();
   readonly #queued = new Map<Instance, QueuedWrite>();
   #triggers = 0;
-  /** The writes that are sent after the reconnect. */
+  /** The writes that are sent after a reconnect. */
   readonly #replays = new Map<Instance, QueuedWrite>();
 
   constructor(options: PendingWritesOptions) {
@@ -65,7 +65,7 @@ export class PendingWrites {
     this.#compiled = options.compiled;
   }
 
-  /** Whether writes wait for the device to confirm them. */
+  /** Whether any write is waiting for the device to confirm it. */
   get isPending(): boolean {
     return this.#wanted.size > 0;
   }
@@ -81,7 +81,7 @@ export class PendingWrites {
     return this.check(instance, input);
   }
 
-  /** Checks a value, whether the device is online or not. Errors: `out-of-range`, `not-convertible`. */
+  /** Checks a value, regardless of whether the device is online. Errors: `out-of-range`, `not-convertible`. */
   check(instance: Instance, input: unknown): Value {
     const value = acceptedValue(instance.family, input);
     const { write } = instance.family;
@@ -90,7 +90,7 @@ export class PendingWrites {
     return value;
   }
 
-  /** Sends a value. It replaces an earlier value of the parameter that is not sent yet. */
+  /** Sends a value. The value replaces an earlier value for the same parameter that has not been sent yet. */
   write(instance: Instance, value: Value, change: Change | undefined): void {
     const { write, type, isRead, described } = instance.family;
     if (write === undefined) return;
@@ -135,11 +135,11 @@ export class PendingWrites {
     });
   }
 
-  /** Moves the write from the queue to `sent`, in a batch together with the writes after it. */
+  /** Moves a write from the queue to `sent`, together with other queued writes that fit into the same batch. */
   #takeQueued(one: QueuedWrite, sent: QueuedWrite[]): void {
     const { family } = one.instance;
     if (family.type === 'T') this.#triggers--;
-    if (!this.#queued.has(one.instance) && family.type !== 'T') return; // an earlier frame has included it
+    if (!this.#queued.has(one.instance) && family.type !== 'T') return; // an earlier frame has included this write
     sent.push(one);
     this.#queued.delete(one.instance);
     const most = family.write?.batch?.most ?? 1;
@@ -151,7 +151,7 @@ export class PendingWrites {
     }
   }
 
-  /** Returns the messages of the writes. Errors: any error from `Matcher.format`. */
+  /** Returns the messages for writes. Errors: any error from `Matcher.format`. */
   #written(sent: readonly QueuedWrite[], known: Map<string, Value>): readonly string[] {
     const [first] = sent;
     if (first === undefined) return [];
@@ -163,7 +163,7 @@ export class PendingWrites {
     return [batch.start + texts.map(([text]) => text).join(batch.join) + batch.end];
   }
 
-  /** Returns the messages that set a parameter. Errors: `out-of-range`, `not-convertible`, those of expressions. */
+  /** Returns the messages that set a parameter. Errors: `out-of-range`, `not-convertible`, any expression error. */
   #textsOf({ family, values }: Instance, value: Value, id: number): readonly string[] {
     const { send, value: compute } = family.write!;
     const all = this.#options.scope([...values, ['value', value], ['id', id]]);
@@ -171,7 +171,7 @@ export class PendingWrites {
     return send.map((matcher) => matcher.format(all));
   }
 
-  /** Refuses a text that contains the end of a message, because the rest would be a second command. Errors: `out-of-range`. */
+  /** Refuses a string that contains the end of a message, because the rest would be a second command. Errors: `out-of-range`. */
   #expectNoEnd(value: string): void {
     const { framing, format, encoding } = this.#compiled;
     if (format === 'json' || framing === undefined) return;
@@ -182,7 +182,7 @@ export class PendingWrites {
           ? [framing.start, framing.end]
           : [];
     const bytes = Buffer.from(value, encoding);
-    // a single control character of the end is enough, because a device may take it for the whole end
+    // a single control character from the end mark is enough, because a device may mistake it for the whole mark
     if (marks.some((mark) => [...mark].some((byte) => byte < 32 && bytes.includes(byte)) || bytes.includes(mark)))
       throw new HubError(
         'out-of-range',
@@ -252,7 +252,7 @@ export class PendingWrites {
     if (this.#wanted.delete(instance)) this.#options.settle(instance.id, error);
   }
 
-  /** Ends a pending write if this value confirms it; returns the change that wrote it. */
+  /** Ends a pending write if this value confirms it, and returns the change that made the write. */
   confirm(instance: Instance, value: Value): Change | undefined {
     const wanted = this.#wanted.size === 0 ? undefined : this.#wanted.get(instance);
     if (wanted === undefined || !this.#isSame(instance, wanted.value, value)) return undefined;
@@ -261,7 +261,10 @@ export class PendingWrites {
     return wanted.change;
   }
 
-  /** Whether a reported value confirms a written one. A device may round a number, so numbers are equal if their messages are. */
+  /**
+   * Returns whether a reported value confirms a written value. Because a device may round numbers, two numbers are equal if their messages
+   * are equal.
+   */
   #isSame(instance: Instance, written: Value, reported: Value): boolean {
     if (toText(written) === toText(reported)) return true;
     if (typeof written !== 'number' || typeof reported !== 'number') return false;
@@ -272,7 +275,7 @@ export class PendingWrites {
     }
   }
 
-  /** Empties the queue when the link has failed. Keeps the writes that are sent after the reconnect. */
+  /** Empties the queue after a link failure, but keeps the writes that are sent after a reconnect. */
   clearQueue(): void {
     for (const one of this.#queued.values())
       if (one.instance.family.write?.replays === true) this.#replays.set(one.instance, one);
@@ -289,7 +292,7 @@ export class PendingWrites {
       );
   }
 
-  /** Queues the writes again that had not been sent when the link failed. */
+  /** Queues the replayable writes that had not been sent when the link failed. */
   replay(): void {
     const replays = [...this.#replays.values()];
     this.#replays.clear();

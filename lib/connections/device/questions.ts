@@ -1,5 +1,5 @@
-// The questions to a device: all of them once after a connect, those that are repeated, and those that follow a write or an event. While a
-// question waits for its answer, it is not sent again.
+// The questions that the hub asks a device: all questions once after a connect, repeated questions, and questions after a write or an
+// event. A question that is waiting for its answer is not sent again.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Matcher } from '../../device/message.ts';
@@ -21,29 +21,29 @@ export interface QuestionsOptions {
   nextId(): number;
   /** Queues a request. */
   request(request: RequestOptions): void;
-  /** Saves values of an answer for later messages. */
+  /** Saves values from an answer for later messages. */
   save(found: Iterable<readonly [string, Value]>): void;
 }
 
 interface Asked {
   isSent: boolean;
-  /** Asks once more after the answer: the value may have changed since the question was sent. */
+  /** Asks once more after the answer, because the value may have changed since the question was sent. */
   again?: () => void;
 }
 
 export class Questions {
   readonly #options: QuestionsOptions;
-  /** The questions without an answer, by name. */
+  /** The unanswered questions, by name. */
   readonly #asked = new Map<string, Asked>();
   #polls = new Subscription();
-  /** The number of first questions without an answer. */
+  /** The number of unanswered first questions. */
   #loading = 0;
 
   constructor(options: QuestionsOptions) {
     this.#options = options;
   }
 
-  /** Whether the first questions are answered. */
+  /** Whether the first questions have been answered. */
   get isLoaded(): boolean {
     return this.#loading === 0;
   }
@@ -62,7 +62,7 @@ export class Questions {
         for (const instance of family.instances) if (this.askInstance(instance, family.ask, answered)) this.#loading++;
   }
 
-  /** Asks for a group; false if the question is already waiting. */
+  /** Asks for a group. Returns false if the same question is already waiting. */
   #askGroup(group: Group, loaded?: () => void): boolean {
     const ask = group.ask!;
     if (!this.#enqueue(group.name)) return false;
@@ -85,7 +85,7 @@ export class Questions {
     return true;
   }
 
-  /** Asks for a parameter; false if the question is already waiting. */
+  /** Asks for a parameter. Returns false if the same question is already waiting. */
   askInstance(instance: Instance, ask: Ask, loaded?: () => void): boolean {
     const name = `parameter ${instance.id}`;
     if (!this.#enqueue(name)) return false;
@@ -170,7 +170,7 @@ export class Questions {
     };
   }
 
-  /** Asks for everything again: events may be missing. */
+  /** Asks for all values again, because events may have been missed. */
   askAll(): void {
     const { families, groups } = this.#options.compiled;
     for (const group of groups.values()) if (group.ask !== undefined) this.askAgain(group.name, undefined);
@@ -179,7 +179,7 @@ export class Questions {
         for (const instance of this.#options.readings.instancesOf(family)) this.askAgain('ask', instance);
   }
 
-  /** Starts to poll, until the device is offline. */
+  /** Starts to poll. Polling stops when the device goes offline. */
   poll(): void {
     this.#polls.unsubscribe();
     const polls = new Subscription();
@@ -187,7 +187,7 @@ export class Questions {
     const { groups, families, keepAlive } = this.#options.compiled;
     const every = (ms: number | undefined, work: () => void) => {
       if (ms === undefined) return;
-      let next = Subscription.EMPTY; // reused: a `Subscription` would keep every timer that was ever added
+      let next = Subscription.EMPTY; // reused, because a `Subscription` keeps every timer that was ever added
       const again = () => {
         next = this.#options.scheduler.schedule(() => {
           work();
@@ -215,7 +215,7 @@ export class Questions {
   }
 }
 
-/** Whether the pattern identifies the question that a message answers, without further information. */
+/** Returns whether the pattern alone identifies the question that a message answers. */
 function identifiesQuestion(matcher: Matcher): boolean {
   return matcher.names.has('id') || /^(?:\{_\})?[^{]{2}/.test(matcher.text);
 }

@@ -1,4 +1,4 @@
-// Applies messages of a device to parameters, and keeps track of the discovered ones.
+// Applies messages from a device to parameters, and keeps track of discovered parameters.
 
 import { ownText } from '../../device/frames.ts';
 import { itemsAt, Message, partAt } from '../../device/message.ts';
@@ -17,28 +17,28 @@ import {
 } from './compiled.ts';
 import type { Each } from './description.ts';
 
-/** The events that the content of a message causes. */
+/** The events that the contents of a message cause. */
 export interface ReadingEvents {
-  /** Reports a value; undefined if the device does not know it. */
+  /** Reports a value; undefined if the device does not know the value. */
   set(instance: Instance, value: Value | undefined): void;
   discovered(instance: Instance): void;
   withdrawn(instance: Instance): void;
-  /** An item of a group announced a parameter without its value, so the hub has to ask for the value. */
+  /** Called when an item of a group has announced a parameter without its value, so that the hub must ask for the value. */
   announced(instance: Instance, ask: Ask): void;
-  /** The hub has to ask for a group again. */
+  /** Called when the hub must ask for a group again. */
   changed(groupName: string): void;
 }
 
-/** The number of messages so far. It is global, because connections with the same description share its parameters. */
+/** The number of messages so far. The counter is global, because connections with the same description share its parameters. */
 let messages = 0;
 
 export class Readings {
   readonly #compiled: Compiled;
   readonly #log: Log;
   readonly #events: ReadingEvents;
-  /** The values of the last message that a pattern without expressions has read; reused for each message. */
+  /** The values in the last message that a pattern without expressions has read. The list is reused for each message. */
   readonly #values: (Value | undefined)[] = [];
-  /** The discovered parameters of each family. The key is `keyOf` their variables. */
+  /** The discovered parameters of each family. The key is the `keyOf` of their variables. */
   readonly #discoveredOf = new Map<Family, Map<string, Instance>>();
   #discovered = 0;
   /** The number of the current message. */
@@ -50,12 +50,12 @@ export class Readings {
     this.#events = events;
   }
 
-  /** Begins a message. If several patterns of the message read the same parameter, only the first one sets it. */
+  /** Begins a message. If several patterns read the same parameter from one message, only the first pattern sets it. */
   begin(): void {
     this.#message = ++messages;
   }
 
-  /** Handles a message that the device sent without being asked; false if no pattern matches it. */
+  /** Handles a message that the device has sent without being asked. Returns false if no pattern matches. */
   readUnasked(message: Message): boolean {
     let isKnown = false;
     for (const one of this.#compiled.unasked.candidates(message)) {
@@ -82,7 +82,7 @@ export class Readings {
     return isKnown;
   }
 
-  /** Works as `apply`, for a pattern that needs no computed values; false if the pattern does not match. */
+  /** Like `apply`, but for a pattern that needs no computed values. Returns false if the pattern does not match. */
   #applyPlain({ pattern, family, value, variables }: PlainRead, message: Message): boolean {
     const values = this.#values;
     if (!pattern.read(message.text, values)) return false;
@@ -100,7 +100,7 @@ export class Readings {
     this.#log.warn({}, `${family.name} was not read: ${messageOf(error)}`, `not read ${family.name}`);
   }
 
-  /** Sets the parameter that a pattern has read. With `isFirst`, only if this message has not set it before. */
+  /** Sets the parameter that a pattern has read. With `isFirst`, sets it only if this message has not set it yet. */
   apply(
     { family, value: compute, where }: Read,
     found: ReadonlyMap<string, Value>,
@@ -133,7 +133,10 @@ export class Readings {
     return family.isDiscovered ? (this.#discoveredOf.get(family)?.values() ?? []) : family.instances;
   }
 
-  /** Finds a parameter by its variables. If the device has a new one, the hub asks for its value, and declares it after the answer. */
+  /**
+   * Finds a parameter by its variables. If the device has a new parameter, the hub asks for its value and declares the parameter after the
+   * answer.
+   */
   #findInstance({ family }: Read, found: ReadonlyMap<string, Value>): Instance | undefined {
     const instance = this.#find(family, found);
     if (instance !== undefined || family.ask === undefined) return instance;
@@ -198,7 +201,7 @@ export class Readings {
     if (instance.family.type !== 'T') this.#events.set(instance, undefined);
   }
 
-  /** Whether a message contains an item of the group. */
+  /** Returns whether a message contains an item of the group. */
   hasItem({ head, each, index }: Group, message: Message): boolean {
     const isHeaded = head !== undefined && message.text.startsWith(head);
     return itemsOf(isHeaded ? new Message(message.text.slice(head.length)) : message, each).some((item) =>
@@ -206,7 +209,9 @@ export class Readings {
     );
   }
 
-  /** Reads a message of a group. With `isWhole`, parameters that the message lacks are withdrawn, or become unknown. */
+  /**
+   * Reads a message that contains a group. With `isWhole`, parameters that are missing from the message are withdrawn or become unknown.
+   */
   readGroup(group: Group, whole: Message, isWhole: boolean, ofWhole: ReadonlyMap<string, Value> = new Map()): void {
     const { head, each, index, families } = group;
     const seen = new Set<Instance>();
@@ -236,7 +241,7 @@ export class Readings {
   }
 }
 
-/** Splits a message of a group into items. */
+/** Splits a message that contains a group into items. */
 function itemsOf(message: Message, each: Each | undefined): readonly Message[] {
   if (each === undefined) return [message];
   if (typeof each === 'object' && 'path' in each)

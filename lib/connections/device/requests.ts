@@ -1,5 +1,5 @@
-// Requests to a device. They wait in a queue, several may be in flight, and each answer is matched to its own request. A late answer is
-// matched to the request that timed out, and never to the next one.
+// Requests to a device. Requests wait in a queue, several requests may be in flight, and each answer is matched to its own request. A late
+// answer is matched to the request that timed out, never to the next request.
 
 import type { SchedulerLike, Subscription } from 'rxjs';
 import { AnswerPattern, type HttpMessage, retryAfterMs } from '../../device/http-message.ts';
@@ -12,67 +12,69 @@ import type { Answers } from './compiled.ts';
 /** The result of a request. */
 export type Outcome =
   | { readonly message: Message; readonly found: ReadonlyMap<string, Value>; readonly matcher: Matcher | undefined }
-  /** Over HTTP: the answer has not changed since the last one (status 304). */
+  /** Over HTTP, the answer has not changed since the last answer (status 304). */
   | { readonly isUnchanged: true }
   | { readonly refused: string };
 
 /** A request. */
 export interface RequestOptions extends Answers {
-  /** The name in messages for the operator. */
+  /** The name of the request in messages for operators. */
   readonly name: string;
-  /** Returns the messages when the request is sent. Errors: any error from `Matcher.format`. */
+  /** Returns the messages; called when the request is sent. Errors: any error from `Matcher.format`. */
   readonly write: () => readonly string[];
   /** Values that the answer must contain, such as the number of an output. */
   readonly known: Values;
   readonly until?: Matcher | undefined;
-  /** Whether several frames together may be the answer, for a request without `replies`. */
+  /** Returns whether several frames, taken together, may be the answer. Used for a request without `replies`. */
   readonly isAnswer?: ((message: Message) => boolean) | undefined;
-  /** The beginning of the answer, if the description has no replies. */
+  /** The beginning of the answer, if the description defines no replies. */
   readonly head?: string | undefined;
-  /** Whether any message is the answer, because the description has none. */
+  /** Whether any message counts as the answer, because the description defines no answer. */
   readonly takesAny: boolean;
-  /** Called with the result. `isLate`: the answer came after the timeout had been reported. */
+  /** Called with the result. `isLate` means that the answer arrived after the timeout had been reported. */
   done(outcome: Outcome, isLate: boolean): void;
 }
 
-/** A request over HTTP that is being sent. */
+/** An HTTP request that is being sent. */
 export interface SentRequest {
   readonly isWrite: boolean;
   /** The text of the request, without the ETag of the last answer. */
   text: string;
-  /** Whether it was sent with an ETag, so the answer may have the status 304. */
+  /** Whether the request was sent with an ETag, so that the answer may have the status 304. */
   isConditional: boolean;
 }
 
 interface Request extends RequestOptions, SentRequest {
   tries: number;
-  /** The time when it was first sent, in milliseconds. */
+  /** When the request was first sent, in milliseconds. */
   firstMs: number;
-  /** How often it was queued again, for new credentials or after a pause. */
+  /** How often the request was queued again, for new credentials or after a pause. */
   renewals: number;
   delays: number;
   /** The timer of a pause before the request is sent again. */
   timer: Subscription | undefined;
-  /** The time by which its answer has to come, in milliseconds. */
+  /** When the answer is due, in milliseconds. */
   limitMs: number;
   sentMs: number;
-  /** Whether an answer of several frames has come that was not for this request. */
+  /** Whether an answer of several frames has arrived that did not belong to this request. */
   hasOther: boolean;
-  /** For a late answer: the copy of this request that was sent again. */
+  /** For a request with a late answer: the copy of the request that was sent again. */
   again?: Request;
 }
 
-/** The longest answer of several frames, in characters. */
+/** The maximum length of an answer of several frames, in characters. */
 export const maxAnswerLength = 1_048_576;
-/** The maximum number of requests in the queue; beyond that, the oldest is dropped. */
+/** The maximum number of requests in the queue. When the queue is full, the oldest request is dropped. */
 export const maxQueued = 32_768;
 /** The maximum number of unrelated frames before an answer of several frames. */
 const maxOtherFrames = 64;
-/** How often a request is sent again after the status 429 or 503, and the longest pause before that, for all requests and for writes. */
+/**
+ * How often a request is repeated after the status 429 or 503, and the longest pause before a repetition, for all requests and for writes.
+ */
 const maxDelays = 5;
 export const longestDelayMs = 600_000;
 const longestWriteDelayMs = 5000;
-/** The time for which the hub still expects a late answer, in timeouts. */
+/** The time for which the hub still expects a late answer, as a multiple of the timeout. */
 const lateTimeouts = 5;
 
 export interface RequestsOptions {
@@ -82,56 +84,68 @@ export interface RequestsOptions {
   readonly isOfBytes?: boolean;
   readonly scheduler: SchedulerLike;
   send(texts: readonly string[], request: SentRequest): void;
-  /** undefined: the device is not reached over HTTP. */
+  /** Undefined if the device is not reached over HTTP. */
   readonly http?: HttpOptions | undefined;
-  /** Whether the device sends the message without being asked, so it does not belong to an answer. */
+  /** Returns whether the device sends the message without being asked, so that the message does not belong to an answer. */
   isUnasked(message: Message): boolean;
   /** Called when answers can no longer be matched to requests. */
   fail(reason: string): void;
-  /** Called when no request waits. */
+  /** Called when no request is waiting. */
   idle(): void;
   /** Runs work after the current turn. Default: in a microtask. */
   soon?(work: () => void): void;
 }
 
-/** The events over HTTP. The transport matches answers to requests, so no answer is late. */
+/** The events that occur over HTTP. The transport matches answers to requests, so that no answer is late. */
 export interface HttpOptions {
   /** Cancels a request. Its answer is ignored. */
   cancel(request: object): void;
-  /** The device has answered. `isExpected`: the answer is as the description says; otherwise `reason` says what is wrong. */
+  /**
+   * Called when the device has answered. `isExpected` tells whether the answer matches the description; if it does not, `reason` states
+   * what is wrong.
+   */
   heard(isExpected: boolean, reason: string): void;
-  /** An answer was accepted. */
+  /** Called when an answer has been accepted. */
   accepted(request: SentRequest, message: HttpMessage): void;
-  /** The device has not answered a request, even after repeating it. `isRefusal`: the device refuses the credentials. */
+  /**
+   * Called when the device has not answered a request, even after repetitions. `isRefusal` means that the device has refused the
+   * credentials.
+   */
   unanswered(reason: string, sinceMs: number, isRefusal: boolean): void;
-  /** The device refuses the credentials of a request that was sent at `sentMs`. Returns whether the request should wait for new ones. */
+  /**
+   * Called when the device has refused the credentials of a request that was sent at `sentMs`. Returns whether the request should wait for
+   * new credentials.
+   */
   renew(sentMs: number): boolean;
 }
 
-/** Statuses that do not show that the device works: it refuses the credentials, is busy, or a proxy has answered instead. */
+/** The statuses that do not prove that the device works: it refuses the credentials or is busy, or a proxy has answered in its place. */
 const unheardStatuses: ReadonlySet<number> = new Set([401, 429, 502, 503, 504]);
 
 export class Requests {
   readonly #options: RequestsOptions;
-  /** Writes are sent first. */
+  /** The waiting writes, which are sent first. */
   #writes: Request[] = [];
   #asks: Request[] = [];
   #inFlight: Request[] = [];
-  /** Requests whose answers are late. */
+  /** The requests that have timed out but may still be answered. */
   #late: Request[] = [];
-  /** The frames of an incomplete answer. A request with `until` waits for the rest. */
+  /** The frames of an incomplete answer. The request with `until` is waiting for the rest. */
   #frames: string[] = [];
   #framesLength = 0;
   #spacing: Subscription | undefined;
-  /** One timer for the time limits of all requests: most are answered long before, and a timer for each would cost more than its answer. */
+  /**
+   * A single timer for the time limits of all requests. Most requests are answered long before their limit, and a timer per request would
+   * cost more than its answer.
+   */
   #limit: Subscription | undefined;
   #limitMs = Number.POSITIVE_INFINITY;
   #isPumping = false;
   #isHeld = true;
-  /** The time until which the device accepts no requests, in milliseconds. */
+  /** When the device will accept requests again, in milliseconds. */
   #pausedMs = 0;
   readonly #pauses = new Backoff({ firstMs: 1000, longestMs: 30_000 });
-  /** When the last late answer came, and the name of its request. */
+  /** When the last late answer arrived, and the name of its request. */
   #taken = { ms: Number.NEGATIVE_INFINITY, name: '' };
 
   constructor(options: RequestsOptions) {
@@ -142,12 +156,12 @@ export class Requests {
     return this.#writes.length + this.#asks.length + this.#inFlight.length === 0;
   }
 
-  /** The length of the queue. */
+  /** The number of requests in the queue. */
   get queued(): number {
     return this.#writes.length + this.#asks.length;
   }
 
-  /** Adds a request. If too many wait, the oldest is refused. */
+  /** Adds a request. If too many requests are waiting, the oldest is refused. */
   add(options: RequestOptions, isWrite: boolean): void {
     const request = requestOf(options, isWrite);
     const queue = isWrite ? this.#writes : this.#asks;
@@ -180,22 +194,22 @@ export class Requests {
     for (const { done } of all) done({ refused: reason }, false);
   }
 
-  // HTTP.
+  // HTTP
 
-  /** The time for which the device accepts no requests, in milliseconds. */
+  /** The remaining time for which the device accepts no requests, in milliseconds. */
   get pauseMs(): number {
     return Math.max(0, this.#pausedMs - this.#options.scheduler.now());
   }
 
-  /** The request that has waited longest for its answer. */
+  /** The request that has been waiting longest for its answer. */
   get oldest(): object | undefined {
     return this.#inFlight[0];
   }
 
-  /** Handles the answer to a request over HTTP. */
+  /** Handles the answer to an HTTP request. */
   answer(key: object, message: HttpMessage): void {
     const request = this.#inFlight[this.#inFlight.indexOf(key as Request)];
-    if (request === undefined) return; // it was canceled
+    if (request === undefined) return; // the request was canceled
     const { replies, known } = request;
     if (message.head!.status === 304 && request.isConditional) {
       this.#accept(request, message, { isUnchanged: true });
@@ -242,7 +256,7 @@ export class Requests {
     }
   }
 
-  /** A request over HTTP has no complete answer. */
+  /** Handles an HTTP request that will not get a complete answer. */
   failed(key: object, reason: string): void {
     const request = this.#inFlight.find((one) => one === key);
     if (request !== undefined) this.#unanswered(request, reason, false);
@@ -257,7 +271,7 @@ export class Requests {
     if (this.#inFlight.includes(request)) this.#refuse(request, reason);
   }
 
-  /** Sends nothing for as long as the device asks in the header Retry-After. Returns the pause in milliseconds. */
+  /** Pauses sending for as long as the device asks in the Retry-After header. Returns the pause in milliseconds. */
   pause(retryAfter: string | undefined): number {
     const { scheduler } = this.#options;
     const pauseMs = Math.min(retryAfterMs(retryAfter, Date.now()) ?? this.#pauses.next(), longestDelayMs);
@@ -270,7 +284,7 @@ export class Requests {
     return pauseMs;
   }
 
-  /** Sends a request again after the pause that the device asks for. */
+  /** Repeats a request after the pause that the device asks for. */
   #delay(request: Request, answers: string, retryAfter: string | undefined): void {
     const pauseMs = this.pause(retryAfter);
     this.#options.http!.heard(false, answers);
@@ -287,11 +301,11 @@ export class Requests {
     this.#pumpSoon();
   }
 
-  // Answers that are matched to requests.
+  // Matching answers to requests
 
   /**
-   * Passes a message to the request that it answers. Returns `part` if it may be a part of an answer, and undefined if it belongs to no
-   * request.
+   * Passes a message to the request that it answers. Returns `part` if the message may be part of an answer, and undefined if it belongs to
+   * no request.
    */
   take(message: Message): 'answer' | 'part' | undefined {
     if (this.#inFlight.length + this.#late.length === 0) return undefined;
@@ -302,7 +316,7 @@ export class Requests {
     return this.#takeFrame(waiting, firstUntil, message);
   }
 
-  /** Works as `take`, while a request waits for an answer of several frames. */
+  /** Like `take`, but while a request is waiting for an answer of several frames. */
   #takeFrame(waiting: readonly Request[], firstUntil: number, message: Message): 'answer' | 'part' | undefined {
     const first = waiting[firstUntil]!;
     const isUnasked = this.#options.isUnasked(message);
@@ -311,7 +325,7 @@ export class Requests {
     const others = firstUntil === 0 && !isEnd ? [] : waiting;
     for (const [place, request] of others.entries())
       if (request.until === undefined && this.#answers(request, message, place === 0)) {
-        this.#dropFrames(); // these frames belonged to that answer
+        this.#dropFrames(); // these frames belonged to this answer
         return 'answer';
       }
     if (isUnasked) return undefined;
@@ -331,14 +345,14 @@ export class Requests {
   }
 
   /**
-   * Passes the frames up to `end` to the first request that they answer. Skips unrelated frames before the answer. Returns whether a
-   * request took them.
+   * Passes the frames up to `end` to the first request that they answer, skipping unrelated frames at the beginning. Returns whether there
+   * was such a request.
    */
   #endFrames(waiting: readonly Request[], end: Message): boolean {
     const untils = waiting.filter(({ until, known }) => until?.match(end, known) !== undefined);
     const most = Math.min(this.#frames.length, maxOtherFrames);
     for (let from = 0; from <= most; from++) {
-      if (from > 0 && from === this.#frames.length) return false; // no frame remains
+      if (from > 0 && from === this.#frames.length) return false; // no frame is left
       const whole = new Message((from === 0 ? this.#frames : this.#frames.slice(from)).join('\n'));
       for (const request of untils) {
         const { replies, known, isAnswer } = request;
@@ -353,7 +367,7 @@ export class Requests {
   }
 
   /**
-   * Accepts an answer without frames, or one that no pattern identifies, for the oldest request. Returns false if that request has
+   * Accepts an answer without frames, or an answer that no pattern identifies, for the oldest request. Returns false if this request has
    * patterns.
    */
   #endEmpty(request: Request, isFirst: boolean): boolean {
@@ -375,7 +389,10 @@ export class Requests {
     this.#framesLength = 0;
   }
 
-  /** Passes a message to a request if the message answers it. `isFirst`: the request is the oldest. Returns whether it does. */
+  /**
+   * Passes a message to a request if the message answers it. `isFirst` means that the request is the oldest. Returns whether the message is
+   * an answer.
+   */
   #answers(request: Request, message: Message, isFirst: boolean): boolean {
     const { known, replies, retryIf, fail, head } = request;
     const [found, matcher] = firstMatch(replies, message, known);
@@ -394,7 +411,7 @@ export class Requests {
 
   #finish(request: Request, outcome: Outcome): void {
     if (request.again !== undefined && this.#inFlight.includes(request.again)) {
-      this.#finish(request.again, outcome); // the repeated request gets this answer, and this one waits for the second answer
+      this.#finish(request.again, outcome); // the repeated request gets this answer, and the late request waits for the second answer
       return;
     }
     const isLate = this.#remove(request);
@@ -420,7 +437,7 @@ export class Requests {
     return late >= 0;
   }
 
-  /** Sends a request again after a pause, or refuses it. */
+  /** Repeats a request after a pause, or refuses it. */
   #again(request: Request, reason: string): void {
     if (request.tries > request.retryBusy || this.#late.includes(request)) {
       this.#refuse(request, reason);
@@ -428,11 +445,11 @@ export class Requests {
     }
     this.#remove(request);
     request.limitMs = Number.POSITIVE_INFINITY;
-    this.#inFlight.push(request); // it keeps its place in the window
+    this.#inFlight.push(request); // the request keeps its place in the window
     request.timer = this.#options.scheduler.schedule(() => this.#send(request), Math.min(request.timeoutMs, 500));
   }
 
-  /** Sends in a microtask, so one frame can contain all writes of a turn. */
+  /** Sends requests in a microtask, so that one frame can contain all writes in a turn. */
   #pumpSoon(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
@@ -476,7 +493,7 @@ export class Requests {
     }
     this.#options.send(texts, request);
     if (texts.length === 0) {
-      this.#finish(request, { message: new Message(''), found: new Map(), matcher: undefined }); // an earlier frame included its message
+      this.#finish(request, { message: new Message(''), found: new Map(), matcher: undefined }); // an earlier frame included the message
       return;
     }
     const { replies, until, head, takesAny } = request;
@@ -491,7 +508,7 @@ export class Requests {
     if (request.limitMs < this.#limitMs) this.#lookAt(request.limitMs);
   }
 
-  /** Looks at the time limits at this time. */
+  /** Schedules a check of the time limits. */
   #lookAt(limitMs: number): void {
     const { scheduler } = this.#options;
     this.#limit?.unsubscribe();
@@ -505,15 +522,15 @@ export class Requests {
     this.#limitMs = Number.POSITIVE_INFINITY;
     const overdue = this.#inFlight.filter(({ limitMs }) => limitMs <= nowMs);
     for (const request of overdue.sort((one, other) => one.limitMs - other.limitMs)) {
-      if (request.limitMs > nowMs || !this.#inFlight.includes(request)) continue; // the one before may have ended it
-      request.limitMs = Number.POSITIVE_INFINITY; // its time is up only once
+      if (request.limitMs > nowMs || !this.#inFlight.includes(request)) continue; // the previous request may have ended this one
+      request.limitMs = Number.POSITIVE_INFINITY; // the time runs out only once
       this.#timeOut(request);
     }
     const nextMs = this.#inFlight.reduce((least, { limitMs }) => Math.min(least, limitMs), Number.POSITIVE_INFINITY);
     if (nextMs < this.#limitMs) this.#lookAt(nextMs);
   }
 
-  /** Repeats or refuses a request after its timeout. Its late answer stays expected, so that no other request takes it. */
+  /** Repeats or refuses a request after its timeout. Its late answer is still expected, so that no other request takes it. */
   #timeOut(request: Request): void {
     const { scheduler, fail } = this.#options;
     const reason = `no answer to ${request.name} within ${request.timeoutMs / 1000} s`;
@@ -524,7 +541,7 @@ export class Requests {
       return;
     }
     if (this.#taken.ms >= request.sentMs && this.#taken.name === request.name) {
-      this.#refuse(request, reason); // the late request has taken the answer of this one
+      this.#refuse(request, reason); // the late request has taken the answer to this request
       return;
     }
     if (request.hasOther) {
@@ -558,7 +575,7 @@ export class Requests {
   }
 }
 
-/** Copies each option by name: spreading them takes several times as long. */
+/** Copies each option by name, because spreading them takes several times as long. */
 function requestOf(options: RequestOptions, isWrite: boolean): Request {
   return {
     name: options.name,
@@ -593,7 +610,7 @@ function hasStatus(matcher: Matcher): boolean {
   return matcher instanceof AnswerPattern && matcher.status !== undefined;
 }
 
-/** Returns the values of the first matcher that matches a message, and that matcher. */
+/** Returns the first matcher that matches a message, and the values that it found. */
 export function firstMatch(
   matchers: readonly Matcher[],
   message: Message,
@@ -610,7 +627,7 @@ const noMatch = [undefined, undefined] as const;
 
 const shownLength = 80;
 
-/** Returns a message as text for people: bytes as hexadecimal digits. */
+/** Returns a message as text for people, with bytes as hexadecimal digits. */
 export function shown({ text }: Message, isOfBytes: boolean): string {
   if (isOfBytes) {
     const digits = Buffer.from(text.slice(0, shownLength / 2), 'latin1')

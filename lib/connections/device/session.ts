@@ -1,5 +1,5 @@
-// A session with a device: the link, its frames, and the greeting after a connect. It passes each message to the request that it answers
-// (`requests.ts`) or to `readings.ts`. `questions.ts` asks for values, and `pending-writes.ts` writes them.
+// A session with a device: the link, its frames, and the greeting after a connect. The session passes each message to the request that the
+// message answers (`requests.ts`) or to `readings.ts`. `questions.ts` asks for values, and `pending-writes.ts` writes values.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { createFramer, type Frame, type Framer, TelnetFilter, textsOf } from '../../device/frames.ts';
@@ -22,23 +22,23 @@ import { Questions } from './questions.ts';
 import { Readings } from './readings.ts';
 import { firstMatch, type HttpOptions, type RequestOptions, Requests, type SentRequest, shown } from './requests.ts';
 
-/** The reports of a session to the hub. */
+/** What a session reports to the hub. */
 export interface SessionEvents {
-  /** Reports a value; undefined if the device does not know it. `because` is the write that it confirms. */
+  /** Reports a value; undefined if the device does not know the value. `because` is the write that the value confirms. */
   set(id: string, value: Value | undefined, because: Change | undefined): void;
-  /** A write has ended without confirmation: the device refused it, or did not answer. */
+  /** Called when a write has ended without confirmation, because the device refused it or did not answer. */
   settle(id: string, error: HubError): void;
   declare(instances: readonly Instance[]): void;
   withdraw(ids: readonly string[]): void;
-  /** The device is online, and its values are up to date. */
+  /** Called when the device is online and its values are up to date. */
   running(): void;
-  /** The device is offline. */
+  /** Called when the device is offline. */
   away(reason: string): void;
-  /** A frame was sent or received, for the wire trace. */
+  /** Called when a frame was sent or received, for the wire trace. */
   wire(direction: 'in' | 'out', bytes: Uint8Array): void;
-  /** Frames were received, for the wire trace: those of the list from one place to another. */
+  /** Called when frames were received, for the wire trace. Only the frames between two positions in the list count. */
   wireReceived(frames: readonly Frame[], from: number, end: number): void;
-  /** Combines all events during `work` into one turn. */
+  /** Combines all events that occur during `work` into one turn. */
   turn(work: () => void): void;
   /** Separates the events of two messages within a turn. */
   endMessage(): void;
@@ -59,17 +59,20 @@ export interface SessionOptions {
 
 type Phase = 'away' | 'greeting' | 'loading' | 'ready' | 'resting';
 
-/** The pause before the next attempt, in milliseconds, after a device refused to work. */
+/** The pause before the next attempt after a device has refused to work, in milliseconds. */
 const refusedPauseMs = 30_000;
-/** The maximum number of ETags that are kept, and the maximum length of one. */
+/** The maximum number of ETags that are kept, and the maximum length of an ETag. */
 const maxEtags = 1024;
 const maxEtagLength = 256;
-/** The number of requests that are kept as bytes, and the longest text of one: polls repeat theirs for as long as the device is there. */
+/**
+ * The maximum number of requests that are kept as bytes, and their maximum length. Requests are kept because polls repeat them for as long
+ * as the device is online.
+ */
 const maxKeptRequests = 256;
 const maxKeptLength = 1024;
-/** The maximum length of the unexpected messages that a device may send before the first expected one, in characters. */
+/** The maximum total length of unexpected messages that a device may send before the first expected message, in characters. */
 const maxUnexpectedLength = 16_384;
-/** The maximum number of frames in one turn, if one read returns more. */
+/** The maximum number of frames that are handled in one turn if a single read returns more frames. */
 const framesPerTurn = 64;
 
 export class Session {
@@ -88,7 +91,7 @@ export class Session {
   #framer: Framer | undefined;
   #telnet: TelnetFilter | undefined;
   #keepsFrames = false;
-  /** The time limit of the newest greeting: over HTTP the hub may greet repeatedly. */
+  /** The time limit for the newest greeting. Over HTTP, the hub may greet repeatedly. */
   #greetLimit = Subscription.EMPTY;
   #flushing: Subscription | undefined;
   #step = 0;
@@ -96,31 +99,31 @@ export class Session {
   /** Whether the device has sent an expected message. */
   #hasHeard = false;
   readonly #hasQuestions: boolean;
-  /** Whether the device has sent a message that is not expected. */
+  /** Whether the device has sent an unexpected message. */
   #hasOthers = false;
-  /** The length of the unexpected messages before the first expected one, in characters. */
+  /** The total length of the unexpected messages before the first expected message, in characters. */
   #unexpectedLength = 0;
   #isTaking = false;
   #requestNumber = 0;
   readonly #saved = new Map<string, Value>();
-  /** The reason why the device refuses to work; undefined if it does not. */
+  /** Why the device refuses to work; undefined if it works. */
   #fault: Pick<Compiled['faults'][number], 'reason'> | undefined;
-  // Over HTTP.
+  // Over HTTP
   readonly #stream: EventStream | undefined;
-  /** The ETag of the last answer, by the text of the question. */
+  /** The ETags of the last answers, by the texts of the questions. */
   readonly #etags = new Map<string, string>();
   /** The requests as bytes, by their texts. */
   readonly #requestBytes = new KeptResults<Buffer>(maxKeptRequests);
   readonly #lastAnswers = new LastAnswers();
   /** The tokens that the greeting has read, which wire traces must mask. */
   #tokens: readonly string[] = [];
-  /** The request of the current step of the greeting. */
+  /** The request for the current step of the greeting. */
   #greetRequest: object | undefined;
-  /** The phase in which the session last fetched new credentials, and when. */
+  /** The phase and the time in which the session last fetched new credentials. */
   #renewedIn: Phase | undefined;
   #renewedMs = Number.NEGATIVE_INFINITY;
   #heardMs = Number.NEGATIVE_INFINITY;
-  /** The last answer that the description does not expect, for the reason of the state. */
+  /** The last unexpected answer, for the reason in the state. */
   #refusal: string | undefined;
 
   constructor(options: SessionOptions, events: SessionEvents) {
@@ -135,7 +138,7 @@ export class Session {
         transports: options.transports,
         connectTimeoutMs: options.connectTimeoutMs,
         idleTimeoutMs: options.idleTimeoutMs,
-        hearsOnlyReported: compiled.keepAlive?.replies.length !== 0, // otherwise any message may be the reply to the keep-alive
+        hearsOnlyReported: compiled.keepAlive?.replies.length !== 0, // otherwise, any message may be the reply to the keep-alive
         scheduler,
         ...(options.random === undefined ? {} : { random: options.random }),
       },
@@ -226,7 +229,7 @@ export class Session {
     this.#flushing?.unsubscribe();
     this.#stream?.clear();
     this.#requests.clear('the connection was stopped');
-    this.#questions.clear(); // after the requests, whose end may start polls
+    this.#questions.clear(); // after the requests, because the end of a request may start polls
     this.#writes.stop();
     this.#codec?.reset();
     return this.#link.stop();
@@ -237,17 +240,17 @@ export class Session {
     return this.#writes.accept(instance, input);
   }
 
-  /** Checks a value, whether the device is online or not. Errors: `out-of-range`, `not-convertible`. */
+  /** Checks a value, regardless of whether the device is online. Errors: `out-of-range`, `not-convertible`. */
   check(instance: Instance, input: unknown): Value {
     return this.#writes.check(instance, input);
   }
 
-  /** Sends a value. It replaces an earlier value of the parameter that is not sent yet. */
+  /** Sends a value. The value replaces an earlier value for the same parameter that has not been sent yet. */
   write(instance: Instance, value: Value, change: Change | undefined): void {
     this.#writes.write(instance, value, change);
   }
 
-  // The link.
+  // The link
 
   #opened(transport: Transport): void {
     const { framing, maxFrameBytes, isTelnet, greet } = this.#compiled;
@@ -298,7 +301,7 @@ export class Session {
     else this.#greet(next);
   }
 
-  /** Handles a message during the greeting; false if it is not part of the greeting. */
+  /** Handles a message during the greeting. Returns false if the message is not part of the greeting. */
   #greetedBy(message: Message): boolean {
     const step = this.#compiled.greet[this.#step];
     if (step === undefined) return this.#readyBy(message);
@@ -316,7 +319,7 @@ export class Session {
     return true;
   }
 
-  /** Continues after the greeting: requests all values, or waits for the message that the device is ready. */
+  /** Continues after the greeting: requests all values, or first waits until the device reports that it is ready. */
   #greeted(): void {
     const before = this.#renewedIn;
     this.#renewedMs = this.#options.scheduler.now();
@@ -332,14 +335,14 @@ export class Session {
   /** Requests all values once. */
   #load(): void {
     if (this.#isFresh) {
-      this.#phase = 'ready'; // the hub only closed the link between requests
+      this.#phase = 'ready'; // the hub has merely closed the link between two requests
       this.#requests.hold(false);
       return;
     }
     const { greet, ready, families, keepAlive } = this.#compiled;
     this.#phase = 'loading';
     this.#requests.hold(false);
-    this.#stream?.start(); // before the questions, so that no change is missed
+    this.#stream?.start(); // before the questions are sent, so that no change is missed
     this.#questions.load(() => {
       if (!this.#isTaking) this.#ready(); // otherwise `#takeAll` first handles the message that answers the last question
     });
@@ -350,7 +353,7 @@ export class Session {
     if (this.#hasHeard || !hears || greet.some(({ reply }) => reply !== undefined) || ready.length > 0) this.#ready();
   }
 
-  /** Ends the loading, when all questions are answered, or when a message has arrived and there are no questions. */
+  /** Ends the loading once all questions have been answered or, if there are no questions, once a message has arrived. */
   #ready(): void {
     if (this.#phase !== 'loading') return;
     if (this.#hasQuestions && !this.#hasHeard) {
@@ -366,7 +369,7 @@ export class Session {
     this.#rest();
   }
 
-  /** Closes a link that is opened for each request, unless a request waits. */
+  /** Closes a link that is opened for each request, unless a request is waiting. */
   #rest(): void {
     if (!this.#compiled.isPerRequest || this.#phase !== 'ready' || !this.#requests.isIdle) return;
     this.#phase = 'resting';
@@ -375,7 +378,7 @@ export class Session {
     this.#link.rest();
   }
 
-  /** Returns the minimum pause before the next attempt, in milliseconds. */
+  /** Handles the end of the link. Returns the minimum pause before the next attempt, in milliseconds. */
   #ended(reason: string, code: number | undefined): number {
     const pauseMs = this.#requests.pauseMs;
     const fault = this.#fault ?? this.#compiled.faults.find(({ close }) => close !== undefined && close === code);
@@ -424,7 +427,7 @@ export class Session {
     }
   }
 
-  /** Handles frames: several of them in one turn. */
+  /** Handles frames, several of them in one turn. */
   #takeAll(frames: readonly Frame[], framer: Framer): void {
     for (let from = 0; from < frames.length && this.#framer === framer; from += framesPerTurn)
       this.#events.turn(() => {
@@ -439,12 +442,12 @@ export class Session {
       });
   }
 
-  /** Returns the message in a frame of the codec; undefined if the frame contains none. */
+  /** Returns the message in a frame of the codec; undefined if the frame contains no message. */
   #decode(frame: Frame): string | undefined {
     return this.#codec!.received(frame.toBuffer())?.toString(this.#compiled.encoding);
   }
 
-  /** Ends the link if the message shows that the device refuses to work. Returns whether it does. */
+  /** Ends the link if the message shows that the device refuses to work. Returns whether the device refuses. */
   #refuses(message: Message): boolean {
     const { faults } = this.#compiled;
     const fault = faults.length === 0 ? undefined : faults.find(({ matcher }) => matcher?.match(message) !== undefined);
@@ -469,7 +472,7 @@ export class Session {
     this.#isTaking = true;
     const taken = this.#phase === 'greeting' ? undefined : this.#requests.take(message);
     this.#isTaking = false;
-    const isAnswer = taken === 'answer'; // a part alone proves nothing: it may be garbage
+    const isAnswer = taken === 'answer'; // a part alone proves nothing, because it may be garbage
     const isUnasked = this.#readings.readUnasked(message);
     if (isAnswer || isUnasked) {
       this.#hasHeard = true;
@@ -499,7 +502,7 @@ export class Session {
     log.debug({}, `not understood: ${shown(message, this.#compiled.format === 'hex')}`, 'not understood');
   }
 
-  // HTTP.
+  // HTTP
 
   #httpOptions(): HttpOptions {
     return {
@@ -525,7 +528,7 @@ export class Session {
       send: (lastId, key) => {
         try {
           const text = events.format(this.#scope([]));
-          const sentId = Buffer.from(lastId).toString('latin1'); // WHATWG HTML 9.2.4: in UTF-8; undici writes Latin-1
+          const sentId = Buffer.from(lastId).toString('latin1'); // WHATWG HTML 9.2.4: in UTF-8; undici would write Latin-1
           this.#sendHttp(lastId === '' ? text : `${text}\nlast-event-id: ${sentId}`, key);
         } catch (error) {
           this.#link.fail(messageOf(error));
@@ -548,7 +551,7 @@ export class Session {
     });
   }
 
-  /** The device has answered, or has sent an event. */
+  /** Called when the device has answered or has sent an event. */
   #heard(isExpected: boolean, reason: string): void {
     this.#heardMs = this.#options.scheduler.now();
     if (isExpected) {
@@ -557,9 +560,9 @@ export class Session {
     } else this.#refusal = reason;
   }
 
-  /** A request has no answer: the device is offline, unless it has answered another request since `sinceMs`. */
+  /** Called when a request has no answer. The device is then offline, unless it has answered another request since `sinceMs`. */
   #unanswered(reason: string, sinceMs: number, isRefusal: boolean): void {
-    if (this.#heardMs >= sinceMs) return; // it has answered another request
+    if (this.#heardMs >= sinceMs) return; // the device has answered another request
     if (isRefusal)
       this.#failFor({
         reason: this.#compiled.greet.length > 0 || reason.endsWith(')') ? reason : `${reason}: set auth`,
@@ -568,8 +571,8 @@ export class Session {
   }
 
   /**
-   * Greets again, because the device refuses the credentials of a request that was sent at `sentMs`; false if the description has no
-   * greeting.
+   * Greets again, because the device refuses the credentials in a request that was sent at `sentMs`. Returns false if the description has
+   * no greeting.
    */
   #renew(sentMs: number): boolean {
     const [first] = this.#compiled.greet;
@@ -621,7 +624,7 @@ export class Session {
     });
   }
 
-  /** Returns an answer as a message. Its body is not read again if it is the one of the last answer to this request. */
+  /** Returns an answer as a message. The body is not read again if it equals the body of the last answer to this request. */
   #answerOf(bytes: Uint8Array, request: object, head: HttpHead): HttpMessage {
     const { text: question, isWrite } = request as Partial<SentRequest>;
     const read = () => new HttpMessage(this.#textOf(bytes), this.#treeFormat, head, undefined);
@@ -685,7 +688,7 @@ export class Session {
   }
 
   #refuseGreeting(step: Greeting, { status, statusText, headers }: HttpHead): void {
-    if (isBusy(status)) this.#requests.pause(headers['retry-after']); // the link stays closed for that long
+    if (isBusy(status)) this.#requests.pause(headers['retry-after']); // the link stays closed for at least this long
     const isOk = status >= 200 && status < 300;
     const answers = isOk ? 'an unexpected answer' : `${status} ${statusText}`.trimEnd();
     const reason = `the device answered ${step.send[0]?.text ?? 'the greeting'} with ${answers}`;
@@ -718,12 +721,12 @@ export class Session {
     for (const [name, value] of found) this.#saved.set(name, ownValue(value));
   }
 
-  /** Returns the values that messages may use: constants, those of the greeting, and `more`. */
+  /** Returns the values that messages may use: the constants, the values from the greeting, and `more`. */
   #scope(more: Iterable<readonly [string, Value]>): Map<string, Value> {
     return new Map([...this.#compiled.constants, ...this.#saved, ...more]);
   }
 
-  // Sending.
+  // Sending
 
   #send(text: string): void {
     let whole = text;
@@ -751,7 +754,7 @@ export class Session {
   }
 }
 
-/** Whether the device accepts no requests at the moment. */
+/** Returns whether the device currently accepts no requests. */
 function isBusy(status: number): boolean {
   return status === 429 || status === 503;
 }

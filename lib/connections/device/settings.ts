@@ -1,4 +1,4 @@
-// The settings of a device: its transport and its description.
+// The settings of a device: the transport and the description.
 
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
@@ -41,7 +41,7 @@ function isAddress(text: string): boolean {
   return addressMistake(text) === '';
 }
 
-/** Returns the error of an address in the setting `http`; '' if the address is valid. */
+/** Returns what is wrong with an address in the setting `http`; '' if the address is valid. */
 function addressMistake(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol) || !/^https?:\/\//i.test(text))
@@ -189,7 +189,7 @@ export function listenTarget({ listen }: DeviceSettings): { readonly host: strin
   return { host, port: port ?? 0 };
 }
 
-/** Creates a transport for each host in the settings. Errors: `cannot-start` for a certificate file that cannot be read. */
+/** Creates a transport for each host in the settings. Errors: `cannot-start` if a certificate file cannot be read. */
 export function createTransports(
   settings: DeviceSettings,
   compiled: Compiled,
@@ -229,14 +229,14 @@ export function createTransports(
   ];
 }
 
-/** Returns the settings that are not undefined. */
+/** Returns the settings that are defined. */
 function defined<Settings extends object>(
   settings: Settings,
 ): { [Key in keyof Settings]: Exclude<Settings[Key], undefined> } {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** Returns the secrets that logs and traces mask, also in the encodings of a query, a form and a header. */
+/** Returns the secrets that logs and traces must mask, including their encodings in queries, forms and headers. */
 export function secretsIn({ secrets, auth = {} }: DeviceSettings): readonly string[] {
   return [...Object.values(secrets), ...secretsOf(auth)].flatMap((secret) => {
     const encoded = encodeURIComponent(secret.toWellFormed());

@@ -1,21 +1,21 @@
-// The link layer of SW-P-08 (Pro-Bel, "General Switcher Communication Protocol"). A frame consists of DLE STX, DATA, byte count, checksum
-// and DLE ETX. The receiver acknowledges each frame with DLE ACK, or refuses it with DLE NAK. The sender repeats a frame until it is
-// acknowledged, at most five times.
+// The SW-P-08 link layer (Pro-Bel, "General Switcher Communication Protocol"). A frame consists of DLE STX, DATA, byte count, checksum and
+// DLE ETX. The receiver acknowledges a frame with DLE ACK or refuses it with DLE NAK. The sender repeats a frame, at most five times, until
+// the receiver acknowledges it.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 
-/** Handles the link layer of a protocol. */
+/** Implements the link layer of a protocol. */
 export interface LinkCodec {
-  /** Handles a received frame. Returns the message in it; undefined if it contains none. */
+  /** Handles a received frame. Returns the message in the frame; undefined if the frame contains no message. */
   received(frame: Buffer): Buffer | undefined;
   /** Sends a message. */
   send(message: Buffer): void;
-  /** Called when a link is open. */
+  /** Called when a link has been opened. */
   reset(): void;
 }
 
 export interface CodecPort {
-  /** Sends the content of a frame, to which the caller adds the marks. */
+  /** Sends the content of a frame; the caller adds the marks. */
   send(frame: Buffer): void;
   sendRaw(bytes: Uint8Array): void;
   fail(reason: string): void;
@@ -23,11 +23,11 @@ export interface CodecPort {
 }
 
 const [dle, ack, nak] = [0x10, 0x06, 0x15];
-/** The longest DATA of the protocol, in bytes. */
+/** The maximum length of DATA, in bytes. */
 const maxDataBytes = 128;
 const acknowledgeMs = 1000;
 const maxTries = 5;
-/** The maximum number of messages that wait until earlier ones are acknowledged. */
+/** The maximum number of messages that wait until earlier messages have been acknowledged. */
 const maxWaiting = 4096;
 
 export function createSwP08({ send, sendRaw, fail, scheduler }: CodecPort): LinkCodec {
@@ -84,7 +84,7 @@ export function createSwP08({ send, sendRaw, fail, scheduler }: CodecPort): Link
   };
 }
 
-/** Returns the two's complement of the sum of DATA and byte count. */
+/** Returns the two's complement of the sum of DATA and the byte count. */
 function checksumOf(data: Buffer): number {
   let sum = data.length;
   for (const byte of data) sum += byte;
