@@ -10,14 +10,14 @@ import type { Principal } from '../users/principal.ts';
 import type { ConnectedClient } from './socket-protocol.ts';
 
 /**
- * How many clients of a share the hub may close for flooding or not reading before new ones have to wait, and how many of these closed
- * clients are forgotten each second.
+ * The number of clients of a share that the hub may close for flooding or not reading before new clients have to wait, and how many of
+ * these closed clients are forgotten each second.
  */
 const freeReturns = 8;
 const returnsPerSecond = 2;
 /**
- * The time for which they wait, and the minimum interval between them. If more arrive than these intervals allow, each waits for a random
- * time.
+ * How long such new clients wait, and the minimum interval between them. If more clients arrive than these intervals allow, each client
+ * waits for a random time.
  */
 const returnDelayMs = [250, 1000] as const;
 const returnEveryMs = 50;
@@ -27,12 +27,12 @@ export class ClientRegister {
   readonly #connected = new Set<ConnectedClient>();
   /** The number of handshakes that are in progress. `maxClients` limits them together with the clients. */
   #opening = 0;
-  /** Clients without a user, by network. */
+  /** The number of clients without a user, by network. */
   readonly #networks = new NetworkCounts();
-  /** Clients, by user. */
+  /** The number of clients, by user. */
   readonly #users = new Map<string, number>();
   readonly #returns = new TokenBuckets(freeReturns, returnsPerSecond);
-  /** When the last waiting client may connect. */
+  /** The time at which the last waiting client may connect. */
   #lastReturnMs = 0;
   #lastId = 0;
   #isClosed = false;
@@ -55,7 +55,7 @@ export class ClientRegister {
     this.#isClosed = true;
   }
 
-  /** Errors: `unavailable`. */
+  /** Checks that clients are still accepted. Errors: `unavailable`. */
   checkOpen(): void {
     if (this.#isClosed) throw new HubError('unavailable', '/ws: the hub is shutting down');
   }
@@ -64,7 +64,7 @@ export class ClientRegister {
     return this.#connected;
   }
 
-  /** Whether its socket is open. */
+  /** Returns whether the client's socket is open. */
   has(client: ConnectedClient): boolean {
     return this.#connected.has(client);
   }
@@ -91,13 +91,13 @@ export class ClientRegister {
     this.#count(remoteAddress, name, 1);
   }
 
-  /** Releases the place when the handshake ends. */
+  /** Releases the place of a client when the handshake ends. */
   givePlaceBack(remoteAddress: string, { name }: Principal): void {
     this.#opening--;
     this.#count(remoteAddress, name, -1);
   }
 
-  /** Notes that the hub closed a client because it flooded or did not read. */
+  /** Notes that the hub closed a client because the client flooded the hub or did not read. */
   noteGivenUp({ principal, remoteAddress }: ConnectedClient): void {
     const share = shareOf(principal, remoteAddress);
     if (this.#returns.left(share) > -freeReturns) this.#returns.take(share);
@@ -114,7 +114,7 @@ export class ClientRegister {
     return atMs - now;
   }
 
-  /** Returns the `id` for a client whose socket is about to open. */
+  /** Returns the ID for a client whose socket is about to open. */
   newId(): number {
     return ++this.#lastId;
   }
@@ -129,7 +129,10 @@ export class ClientRegister {
     this.#connected.delete(client);
   }
 
-  /** Counts a user by name, so other clients of its address, which may be that of a proxy, never keep it out. */
+  /**
+   * Counts a client with a user by the name of the user, so that other clients at the same address, which may be that of a proxy, never
+   * keep the user out.
+   */
   #count(remoteAddress: string, name: string, step: 1 | -1): void {
     if (name === '') {
       if (step > 0) this.#networks.add(remoteAddress);

@@ -1,6 +1,6 @@
-// Sends changes to subscribers. At the first change of a parameter after subscribers have joined, the fan-out finds those that match it
-// and stores their observers in the parameter's channel. Each further change costs only the calls of its observers, and one comparison of
-// numbers that detects whether a subscriber has joined or left.
+// Sends changes to subscribers. At the first change of a parameter after subscribers have joined, the fan-out finds the subscribers that
+// match the parameter and stores their observers in the parameter's channel. Each further change costs only the calls to the observers, and
+// one comparison of numbers that detects whether a subscriber has joined or left.
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import { Durations } from '../../../model/time/duration.ts';
@@ -19,30 +19,30 @@ export interface Subscriber {
   observe(channel: Channel): Observer;
 }
 
-/** The maximum number of departed subscribers that may still have observers in channels, unless the number of subscribers is higher. */
+/** The maximum number of departed subscribers whose observers may remain in channels, unless the number of subscribers is higher. */
 const maxForgotten = 64;
 
 const nobody: readonly Observer[] = [];
 
 export class FanOut {
-  /** There are at most as many as there are parameters. */
+  /** The channels; at most as many as there are parameters. */
   readonly #channels = new Map<Parameter, Channel>();
   /** The parameters by the numbers of their channels. */
   readonly #parameters = new Map<number, Parameter>();
-  /** Subscribers in the order in which they joined, each with its number in that order. */
+  /** Subscribers in the order in which they joined, each with its position in that order. */
   readonly #subscribers = new Map<Subscriber, number>();
-  /** The subscribers as a list. New ones are at its end, where channels look for them. undefined if the list has to be rebuilt. */
+  /**
+   * The subscribers as a list. New subscribers are at the end, where channels look for them. The list is undefined if it has to be rebuilt.
+   */
   #list: Subscriber[] | undefined = [];
   #joined = 0;
   #left = 0;
-  /** How many had left when all channels last dropped the observers of departed ones. */
+  /** The number of subscribers that had left when the observers of departed subscribers were last dropped from all channels. */
   #swept = 0;
   #nextId = 1;
   /** The changes of the last two rounds of the event loop. */
   readonly rounds = new Rounds();
-  /**
-   * The number of changes that were missed by clients that were behind: values, for clients that want every change, and fires of triggers.
-   */
+  /** The number of changes missed by clients that were behind: values, for clients that want every change, and fires of triggers. */
   readonly lost = { values: 0, fires: 0 };
   /** The number of changes, by origin. */
   readonly changes: Record<Origin['kind'], number> = { client: 0, connection: 0, rule: 0, restored: 0 };
@@ -76,7 +76,7 @@ export class FanOut {
     if (isTimed) this.rounds.time();
   };
 
-  /** Names each kind, because V8 looks up a variable key more slowly. */
+  /** Counts a change by its origin. Each kind is named, because V8 looks up a variable key more slowly. */
   #count({ kind }: Origin): void {
     if (kind === 'client') this.changes.client++;
     else if (kind === 'rule') this.changes.rule++;
@@ -108,7 +108,7 @@ export class FanOut {
     return channel;
   }
 
-  /** Returns the number by which sockets know a parameter; undefined if they do not know it. */
+  /** Returns the number by which sockets know a parameter; undefined if they do not know the parameter. */
   idOf(parameter: Parameter): number | undefined {
     return this.#channels.get(parameter)?.id;
   }
@@ -128,7 +128,7 @@ export class FanOut {
     return channel;
   }
 
-  /** Drops the observers of departed subscribers, even from channels without changes. */
+  /** Drops the observers of departed subscribers, including those in channels without changes. */
   #sweep(): void {
     this.#swept = this.#left;
     for (const channel of this.#channels.values()) this.#forgetLeft(channel);
@@ -160,14 +160,14 @@ export class Channel {
   readonly id: number;
   readonly keeper: FanOut | undefined;
   observers: Observer[] = [];
-  /** The observer, if there is only one: a list of one would need two more memory accesses. */
+  /** The observer, if there is only one. A list with one item would need two more memory accesses. */
   only: Observer | undefined = undefined;
   /** The revision of the last change that observers received. */
   revision = 0;
-  /** The number of the last subscriber that was matched with the parameter, and how many subscribers had left by then. */
+  /** The number of the last subscriber that was matched with the parameter, and the number of subscribers that had left by then. */
   matched = 0;
   left = 0;
-  /** The encoded value of the revision next to it, cached for the next group that sends it. */
+  /** The encoded value for the revision below, cached for the next group that sends the value. */
   #item = '';
   #itemRevision = 0;
 
@@ -177,7 +177,7 @@ export class Channel {
     this.keeper = keeper;
   }
 
-  /** Encodes the value of a revision once, no matter how many groups send it. */
+  /** Encodes the value for a revision once, no matter how many groups send the value. */
   itemOf(value: Value, revision: number, encode: (id: number, value: Value) => string): string {
     if (this.#itemRevision !== revision) {
       this.#itemRevision = revision;
@@ -187,12 +187,12 @@ export class Channel {
   }
 }
 
-/** The number of rounds of which one is timed. */
+/** The number of rounds out of which one is timed. */
 const timedEvery = 16;
 
 /**
- * Tracks the changes in the last two rounds of the event loop. uWebSockets.js sends published frames at the end of the round, so a frame
- * that it drops was published in this round or the one before.
+ * Tracks the changes in the last two rounds of the event loop. uWebSockets.js sends published frames at the end of the round, so a dropped
+ * frame was published in this round or the one before.
  */
 export class Rounds {
   /** The revision before the first change in this round and in the previous one; undefined if the round had no change. */
@@ -202,10 +202,10 @@ export class Rounds {
   #count = 0;
   /** The time of the first change of the round that was timed last. */
   #beganMs = 0;
-  /** The time from the first change of a round until its frames reach the sockets, of one round in sixteen. */
+  /** The times from the first change in a round until its frames reach the sockets, measured in one out of sixteen rounds. */
   readonly durations = new Durations();
 
-  /** Notes the revision of a change; returns whether the caller has to call `time` once the observers are notified. */
+  /** Notes the revision of a change; returns whether the caller has to call `time` once the observers have been notified. */
   note(revision: number): boolean {
     if (this.#current !== undefined) return false;
     this.#current = revision - 1;
@@ -215,12 +215,12 @@ export class Rounds {
     return true;
   }
 
-  /** Times the round, including the work that observers have deferred to its end. */
+  /** Times the round, including the work that observers have deferred to the end of the round. */
   time(): void {
     setImmediate(this.#endTiming);
   }
 
-  /** Returns a revision up to which every frame has been sent; `newest` is the revision of the hub. */
+  /** Returns a revision up to which every frame has been sent; `newest` is the hub's current revision. */
   leftUpTo(newest: number): number {
     return Math.min(this.#previous ?? newest, this.#current ?? newest);
   }

@@ -1,5 +1,5 @@
-// The handshake of a WebSocket. The hub answers it when the session is ready: its filters are compiled and have been applied to all
-// parameters, in slices that leave time for other clients.
+// The WebSocket handshake. The hub answers when the session is ready: its filters have been compiled and applied to all parameters, in
+// slices that leave time for other clients.
 
 import { HubError } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
@@ -102,7 +102,7 @@ class Handshake implements Task {
     return false;
   }
 
-  /** Creates the session and prepares it until `endMs`. Returns whether the handshake has to continue later. Errors: `bad-request`. */
+  /** Creates the session and prepares it until `endMs`. Returns whether the handshake has to be continued later. Errors: `bad-request`. */
   #prepare(endMs: number): boolean {
     this.#session ??= this.#protocol.accept(this.#handshakeRequest, this.#query);
     return this.#session.prepare(endMs) || !canUpgrade();
@@ -121,14 +121,14 @@ class Handshake implements Task {
   }
 }
 
-/** Returns the name that a client gives itself, `/ws?name=door-tablet`; empty if it has none that can be shown. */
+/** Returns the name that a client gives itself, `/ws?name=door-tablet`; an empty string if the client has no name that can be shown. */
 function nameIn(query: string): string {
   if (!query.includes('name=')) return '';
   const name = new URLSearchParams(query).get('name') ?? '';
   return /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,39}$/u.test(name) ? name : '';
 }
 
-/** The required headers, and the error for a request without them (RFC 6455 sections 4.2.1 and 4.4). */
+/** The required headers, and the errors for requests without them (RFC 6455 sections 4.2.1 and 4.4). */
 const fields: readonly (readonly [
   name: string,
   isRight: (value: string) => boolean,
@@ -144,7 +144,7 @@ const fields: readonly (readonly [
 ];
 const names = fields.map(([name]) => name.toLowerCase());
 
-/** Returns the error for a request that uWebSockets.js does not recognize as a handshake because its key has the wrong length. */
+/** Returns the error for a request that uWebSockets.js does not recognize as a handshake because the key has the wrong length. */
 export function whyNoHandshake(request: HttpRequest): HubError {
   try {
     if (request.getHeader('sec-websocket-key') !== '') expectHandshake(request);
@@ -154,7 +154,7 @@ export function whyNoHandshake(request: HttpRequest): HubError {
   return new HubError('upgrade-required', '/ws: expected a WebSocket handshake, got plain HTTP');
 }
 
-/** Checks that a request is a handshake. Errors: `upgrade-required` if it is not; `bad-request` if it is invalid. */
+/** Checks that a request is a handshake. Errors: `upgrade-required` for any other request; `bad-request` for an invalid handshake. */
 function expectHandshake(request: HttpRequest): void {
   const values = joinedHeaders(request, ...names);
   for (const [index, [name, isRight, expected, code]] of fields.entries()) {

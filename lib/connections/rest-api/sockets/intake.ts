@@ -1,6 +1,6 @@
-// Receives the messages of WebSocket clients, and passes them to their sessions, nearly always immediately. When a round of the event loop
-// has lasted long, it puts messages into the backlog of their client, and takes them from there when it is the client's turn. It closes a
-// client whose backlog becomes too long. A client with a backlog of at most 64 KiB is closed only if other clients of the same user or
+// Receives messages from WebSocket clients and passes them to the sessions, nearly always immediately. When a round of the event loop has
+// lasted long, the intake puts messages into the backlog of their client, and takes them from there when it is the client's turn. A client
+// whose backlog becomes too long is closed. A client with a backlog of at most 64 KiB is closed only if other clients of the same user or
 // network flood the hub.
 
 import { type Account, held } from '../../../model/held-bytes.ts';
@@ -13,13 +13,13 @@ import { type Round, StandStill } from '../pacing/round.ts';
 import type { Settings } from '../settings.ts';
 import type { Session, Socket } from './socket-protocol.ts';
 
-/** A client with a backlog of at most this size is not closed, unless other clients of its share flood. */
+/** The backlog size up to which a client is not closed, unless other clients of the same share flood the hub. */
 const [leastBytes] = limits.backlogBytes.setting;
 /** The key of the budget that all clients share. */
 const everybody = '';
-/** A backlog is checked each time it has grown by this much. */
+/** The growth of a backlog after which it is checked again. */
 const lookAheadBytes = 4096;
-/** Within a slice, the intake checks the clock after this many messages or bytes. */
+/** The number of messages or bytes in a slice after which the intake checks the clock. */
 const lookEvery = 8;
 const lookEveryBytes = 4096;
 
@@ -29,12 +29,12 @@ export class Intake {
   readonly #hits: LimitHits;
   readonly #maxBytes: number;
   readonly #waiting = new Map<Session, Waiting>();
-  /** The bytes in all backlogs. */
+  /** The number of bytes in all backlogs. */
   totalBytes = 0;
   readonly #grace = new TokenBuckets(lateBacklog.graceMessages, lateBacklog.gracePerSecond);
   readonly #graceWhenStill = new TokenBuckets(lateBacklog.stillMessages, lateBacklog.gracePerSecond);
   readonly #standStill = new StandStill();
-  /** How many more clients per share, and in total, the hub may close before it closes even those that are only a little ahead. */
+  /** How many more clients per share, and in total, the hub may close before also closing clients that are only slightly ahead. */
   readonly #floods = new TokenBuckets(lateBacklog.floods, lateBacklog.floodsPerSecond);
   readonly #floodsOfAll = new TokenBuckets(lateBacklog.floodsOfAll, lateBacklog.floodsOfAllPerSecond);
   /** Pings and pongs that arrived in a round that had lasted long. */
@@ -85,7 +85,7 @@ export class Intake {
     else waiting.hasPonged = true;
   }
 
-  /** Stops the intake. No message may follow. */
+  /** Stops the intake. No further message may arrive. */
   stop(): void {
     this.#standStill.stop();
   }
@@ -129,7 +129,7 @@ export class Intake {
     else waiting.count();
   }
 
-  /** Whether a client is too far ahead of the hub. */
+  /** Returns whether a client is too far ahead of the hub. */
   #isTooMuch(ahead: Ahead): boolean {
     const { bytes, messages } = ahead;
     const arrived = ahead.look();
@@ -156,7 +156,7 @@ export class Intake {
     session.end(closeCodes.flooding, 'you send faster than the hub can process your messages');
   }
 
-  /** Processes messages of a client until a time; returns whether more can be processed. */
+  /** Processes messages from a client until `endMs`; returns whether more can be processed. */
   #take(waiting: Waiting, endMs: number): boolean {
     const { session, socket } = waiting;
     if (session.isBusy || this.#waiting.get(session) !== waiting) return false;
@@ -177,7 +177,7 @@ export class Intake {
       this.totalBytes -= before - backlog.bytes;
       waiting.ahead.remove(before - backlog.bytes);
       session.receive(next.message, next.isBinary);
-      if (this.#waiting.get(session) !== waiting || session.isBusy) return false; // the session has ended, or its message takes long
+      if (this.#waiting.get(session) !== waiting || session.isBusy) return false; // the session has ended, or its message takes a long time
       bytes += next.message.byteLength;
       if (count % lookEvery !== 0 && bytes < lookEveryBytes) continue;
       bytes = 0;
@@ -202,7 +202,7 @@ class Ahead {
   bytes = 0;
   messages = 0;
   #lookAtBytes = lookAheadBytes;
-  /** The number of messages that have arrived since the last check; a long one counts once per KiB. */
+  /** The number of messages that have arrived since the last check; a long message counts once per KiB. */
   #arrived = 0;
 
   constructor(share: string) {
@@ -234,7 +234,7 @@ class Ahead {
   }
 }
 
-/** The backlog of a client. */
+/** The backlog of a client, as a task in the fair queue. */
 class Waiting implements Task {
   readonly socket: Socket;
   readonly session: Session;
@@ -262,29 +262,29 @@ class Waiting implements Task {
     this.account = held.open({ kind: 'messages', owner: this.share, letGo });
   }
 
-  /** Accounts for the part of the backlog beyond the size at which no client is closed. */
+  /** Accounts for the part of the backlog that exceeds the size up to which no client is closed. */
   count(): void {
     this.account.set(Math.max(0, this.backlog.bytes - leastBytes));
   }
 }
 
-/** Small, because after a reconnect, each of many clients has one short message waiting. Longer backlogs get larger pieces. */
+/** The size of the first piece. It is small, because after a reconnect each of many clients has one short message waiting. */
 const firstPieceBytes = 1024;
-/** The operating system takes back pieces of this size as soon as they are free. */
+/** The size of further pieces. The operating system reclaims pieces of this size as soon as they are freed. */
 const pieceBytes = 256 * 1024;
-/** A frame header of a client has at least this many bytes. */
+/** The minimum size of a frame header from a client. */
 const headBytes = 6;
-/** The marks of processed messages are dropped in batches of this length. */
+/** The number of processed messages whose marks are dropped together. */
 const forgottenRun = 4096;
 const binaryFlag = 1;
 
 /** The backlog of a WebSocket client: its waiting messages, in order, in a few large pieces of memory. */
 export class Backlog {
   #pieces: Uint8Array[] = [];
-  /** The offset of the free space in the last piece, and of the used space in the first. */
+  /** The offset of the free space in the last piece, and of the used space in the first piece. */
   #used = 0;
   #from = 0;
-  /** For each message, twice its length, plus 1 if it is binary. */
+  /** For each message, twice its length, plus 1 if the message is binary. */
   #marks: number[] = [];
   #next = 0;
   /** The number of waiting bytes, as received on the wire. */
@@ -310,7 +310,7 @@ export class Backlog {
     this.bytes += headBytes + length;
   }
 
-  /** Takes the oldest message; undefined if none waits. */
+  /** Takes the oldest message; returns undefined if no message is waiting. */
   take(): { readonly message: ArrayBuffer; readonly isBinary: boolean } | undefined {
     const mark = this.#marks[this.#next];
     if (mark === undefined) return undefined;

@@ -1,17 +1,17 @@
 // A selection is the set of parameters that pass a filter. A slow filter is applied to each parameter once, in slices, before its client is
-// notified of changes. So the cost of a change does not depend on the filters.
+// notified of changes. So the cost of a change does not depend on the cost of the filters.
 
 import type { Parameter } from '../../../model/parameter.ts';
 import type { Filter } from '../filters/filter.ts';
 import type { FanOut } from './fan-out.ts';
 
-/** A filter with at most this cost is applied again for each change. */
+/** The maximum cost of a filter that is applied again for each change. */
 const maxQuickWork = 1;
-/** The selection checks the clock after this much work. The slowest filter takes some milliseconds per parameter. */
+/** The amount of work after which the selection checks the clock. The slowest filter takes a few milliseconds per parameter. */
 const stepWork = 200;
 
 export class Selection {
-  /** The cost of its filter. */
+  /** The cost of the filter. */
   readonly work: number;
   readonly #filter: Filter;
   readonly #fanOut: FanOut;
@@ -28,7 +28,7 @@ export class Selection {
     this.#isReady = filter.work <= maxQuickWork;
   }
 
-  /** Whether it may be used: it is prepared, or needs no preparation. */
+  /** Whether the selection may be used, because it is prepared or needs no preparation. */
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -39,7 +39,7 @@ export class Selection {
     return this.#filter(parameter.address); // the filter is quick, or the parameter was added or removed later
   }
 
-  /** Applies the filter to parameters until a time; returns whether there are more. */
+  /** Applies the filter to parameters until `endMs`; returns whether there are more. */
   prepare(parameters: () => Iterable<Parameter>, endMs: number): boolean {
     if (this.#isReady) return false;
     this.#walk ??= parameters()[Symbol.iterator]();

@@ -1,4 +1,4 @@
-// The contract between `/ws` and its protocols, and the state that the server keeps for a client of either protocol.
+// The contract between `/ws` and its protocols, and the state that the server keeps for a client, whichever protocol it speaks.
 
 import type { Origin } from '../../../model/parameter.ts';
 import type { WebSocket } from '../../../net/uws.ts';
@@ -39,7 +39,7 @@ export interface Publisher {
   publish(topic: ArrayBuffer, frame: Uint8Array): void;
 }
 
-/** The hub, and the parts of the server needed by all code that serves clients. */
+/** The hub, and the parts of the server that all code that serves clients needs. */
 export interface ServerParts {
   readonly hub: HubPort;
   readonly settings: Settings;
@@ -57,9 +57,12 @@ export interface ProtocolContext extends ServerParts {
   /** Continues with the messages of a session that was busy. */
   readonly resume: (session: Session) => void;
   readonly fanOut: FanOut;
-  /** Called with the number of characters of published texts, counted once for each socket. */
+  /** Called with the number of characters in published strings, counted once for each socket. */
   readonly notePublished: (characters: number) => void;
-  /** Returns the filter of the parameters that a principal may see: the filter of the settings and that of its rights. */
+  /**
+   * Returns the filter for the parameters that a principal may see, which combines the filter in the settings with the rights of the
+   * principal.
+   */
   readonly boundOf: (principal: Principal) => Filter;
 }
 
@@ -70,17 +73,17 @@ export const heartbeatPayload = 'there?';
 
 /** One client, from the handshake to the end of its socket. */
 export interface Session {
-  /** Prepares the session until a time, before its socket opens; returns whether there is more to do. */
+  /** Prepares the session until `endMs`, before its socket opens; returns whether there is more to do. */
   prepare(endMs: number): boolean;
   open(socket: Socket): void;
   /**
-   * Whether the next messages wait, because the last one is not finished, or many answers are unread or pending. The session calls `resume`
-   * when they may continue.
+   * Whether the next messages have to wait, because the last message is not finished, or because many answers are unread or pending. The
+   * session calls `resume` when they may continue.
    */
   readonly isBusy: boolean;
-  /** The line within its share. */
+  /** The line of the session within its share. */
   readonly line: object;
-  /** The number of bytes that the hub holds for it. */
+  /** The number of bytes that the hub holds for the client. */
   readonly unreadBytes: number;
   receive(message: ArrayBuffer, isBinary: boolean): void;
   /** Called when uWebSockets.js has dropped a published frame because too much is already unread. */
@@ -93,7 +96,7 @@ export interface Session {
   ponged(): void;
   /** Closes the socket with a code; does nothing once the socket is gone. */
   end(code: CloseCode, reason: string): void;
-  /** Called when its socket is gone. */
+  /** Called when the socket is gone. */
   close(): void;
   /** Returns the state of the connection; `nowMs` is on the monotonic clock. */
   status(nowMs: number): SessionStatus;
@@ -101,8 +104,8 @@ export interface Session {
 }
 
 /**
- * A connected client. Not a class, because uWebSockets.js stores it with its socket by copying its fields. `since` returns Unix
- * milliseconds.
+ * A connected client. This is not a class, because uWebSockets.js stores a client with its socket by copying the client's fields. `since`
+ * returns Unix milliseconds.
  */
 export interface ConnectedClient {
   readonly id: number;
@@ -111,15 +114,15 @@ export interface ConnectedClient {
   readonly since: () => number;
   readonly principal: Principal;
   readonly session: Session;
-  /** The name that it gives itself; empty if there is none. */
+  /** The name that the client gives itself; empty if there is none. */
   readonly name: string;
-  /** The name of its browser, such as `Firefox on Linux`; empty if it is a program. */
+  /** The name of the client's browser, such as `Firefox on Linux`; empty if the client is a program. */
   readonly browser: string;
-  /** Whether the hub has cut its socket instead of closing it with a code. */
+  /** Whether the hub has cut the client's socket instead of closing it with a code. */
   isCut?: boolean;
 }
 
-/** A client that is behind and has read nothing for this long is stalled. */
+/** The time after which a client that is behind and has read nothing is stalled. */
 export const stalledAfterMs = 1000;
-/** How many patterns of a client are shown to operators. */
+/** The maximum number of a client's patterns that are shown to operators. */
 export const shownPatterns = 20;

@@ -1,4 +1,4 @@
-// The WebSocket `/ws`. Its clients speak one of two protocols; one fan-out delivers the changes to all of them.
+// The WebSocket endpoint `/ws`. Clients speak one of two protocols; a single fan-out delivers the changes to all clients.
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { TemplatedApp, WebSocketBehavior } from '../../../net/uws.ts';
@@ -33,13 +33,13 @@ export interface Sockets {
   readonly declare: (parameter: Parameter) => void;
   /** Forgets a parameter that the hub has removed. */
   readonly forget: (parameter: Parameter) => void;
-  /** Reports to clients which parameters have become stale or fresh. */
+  /** Reports to clients which parameters have become stale or fresh again. */
   readonly reportStale: (parameters: Iterable<Parameter>) => void;
-  /** Reports to clients that fires of other hubs were lost. */
+  /** Reports to clients that fires from other hubs were lost. */
   readonly reportLost: (fires: LostFires) => void;
   /** Closes the sockets of principals that are no longer signed in; the close code shows whether the client may return. */
   dismiss(departures: readonly Departure[]): void;
-  /** Closes every client (close code 1001) and refuses handshakes; returns whether there were clients or handshakes. */
+  /** Closes every client (close code 1001) and refuses handshakes; returns whether there were any clients or handshakes. */
   close(): boolean;
 }
 
@@ -71,7 +71,7 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
       let openSockets = 0;
       app.ws<ConnectedClient>('/ws', {
         maxPayloadLength: limits.frameBytes.default,
-        maxBackpressure: settings.limits.unreadBytes, // beyond it, uWebSockets.js drops frames and calls `dropped`
+        maxBackpressure: settings.limits.unreadBytes, // beyond this limit, uWebSockets.js drops frames and calls `dropped`
         idleTimeout: limits.idleMs.default / 1000,
         sendPingsAutomatically: false, // uWebSockets.js pings so late that the client has only 16 s to answer
         upgrade(response, request, socketContext) {
@@ -124,7 +124,7 @@ function dismiss(clients: ClientRegister, departures: readonly Departure[]): voi
   }
 }
 
-/** The socket handlers of an app. They call `count` when a socket opens or closes. */
+/** Returns the socket handlers of an app, which call `count` when a socket opens or closes. */
 function handlersOf(
   clients: ClientRegister,
   intake: Intake,
@@ -157,27 +157,27 @@ function handlersOf(
   };
 }
 
-/** The close code of a socket that ended without a close frame (RFC 6455 section 7.1.5). No client can send it. */
+/** The close code for a socket that ended without a close frame (RFC 6455 section 7.1.5). No client can send this code. */
 const cutCode = 1006;
 
-/** Maps the close reasons in the binary of uWebSockets.js to limits. */
+/** Maps the close reasons in the uWebSockets.js binary to limits. */
 export const limitsByReason: ReadonlyMap<string, LimitName> = new Map([
   ['Received too big message', 'frameBytes'],
   ['WebSocket timed out from inactivity', 'idleMs'],
 ]);
 
 /**
- * Returns the limit that a closed client exceeded; undefined if there is none. The server cuts such sockets itself, and reports the reason
- * as text.
+ * Returns the limit that a closed client exceeded; undefined if the client exceeded no limit. The server cuts such sockets itself, and
+ * reports the reason as a string.
  */
 export function limitOfCut(code: number, reason: ArrayBuffer): LimitName | undefined {
   return code === cutCode ? limitsByReason.get(Buffer.from(reason).toString()) : undefined;
 }
 
-// Pings every client in turn, silent or not, so no live client is silent for long, and no proxy in between drops a socket as unused.
+// Pings every client in turn, silent or not, so that no live client is silent for long, and no proxy in between drops an unused socket.
 // uWebSockets.js cuts off a client that is silent for longer than `idleMs`.
 
-/** Each client is pinged about once every this many beats. */
+/** The number of beats in which each client is pinged about once. */
 const beatsPerRound = 30;
 
 interface Clients {
@@ -189,7 +189,7 @@ export class Heartbeat {
   readonly #clients: Clients;
   readonly #beatMs: number;
   #timer: NodeJS.Timeout | undefined;
-  /** The position in this round; undefined if the first one has not begun. */
+  /** The position in this round; undefined if the first round has not begun. */
   #walk: Iterator<ConnectedClient> | undefined;
   #beat = 0;
 
@@ -198,7 +198,7 @@ export class Heartbeat {
     this.#beatMs = beatMs;
   }
 
-  /** Starts the heartbeat. Call this when a client connects. */
+  /** Starts the heartbeat. To be called when a client connects. */
   start(): void {
     this.#timer ??= setInterval(() => this.#pingSome(), this.#beatMs).unref();
   }
@@ -210,7 +210,10 @@ export class Heartbeat {
     this.#beat = 0;
   }
 
-  /** Clients that connect during a round are added to its end, and may have to wait for the next one. */
+  /**
+   * Pings some of the clients. Clients that connect during a round are added to the end of the round, and may have to wait for the next
+   * round.
+   */
   #pingSome(): void {
     const { size } = this.#clients;
     if (size === 0) {

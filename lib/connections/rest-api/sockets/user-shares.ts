@@ -1,4 +1,4 @@
-// The cost of all WebSocket clients of one user: their subscriptions, and the memory that the hub holds for those that do not read.
+// The cost of all WebSocket clients of one user: their subscriptions, and the memory that the hub holds for clients that do not read.
 // Clients without a user count by network.
 
 import { type Account, held } from '../../../model/held-bytes.ts';
@@ -13,7 +13,7 @@ import type { ConnectedClient, Socket } from './socket-protocol.ts';
 export interface Cost {
   readonly subscriptions: number;
   readonly steps: number;
-  /** The length of their patterns in characters. */
+  /** The total length of the patterns, in characters. */
   readonly text: number;
 }
 
@@ -34,7 +34,7 @@ type Limits = Pick<Settings['limits'], 'subscriptionsPerUser' | 'stepsPerUser' |
 
 const nothing: Cost = { subscriptions: 0, steps: 0, text: 0 };
 
-/** Counts the subscriptions of each share. Its size is bounded by the number of clients. */
+/** Counts the subscriptions of each share. The number of entries is bounded by the number of clients. */
 export class SubscriptionShares {
   readonly #limits: Limits;
   readonly #shares = new Map<string, Cost>();
@@ -43,7 +43,7 @@ export class SubscriptionShares {
     this.#limits = limits;
   }
 
-  /** Replaces the cost of one client of a share. Errors: `bad-request`; then nothing has changed. */
+  /** Replaces the cost of one client of a share. Errors: `bad-request`, in which case nothing changes. */
   change(share: string, before: Cost, after: Cost): void {
     const { subscriptions, steps, text } = this.#shares.get(share) ?? nothing;
     const next = {
@@ -72,15 +72,18 @@ function tooMuch(limit: keyof Limits, what: string, share: string): LimitError {
 }
 
 /**
- * How much the hub may hold for closed clients that have not read up to their close frame, restored every two minutes, for which
- * uWebSockets.js may keep a socket.
+ * The number of bytes that the hub may hold for closed clients that have not read up to their close frame. This budget is restored every
+ * two minutes, the time for which uWebSockets.js may keep such a socket.
  */
 const lingeringBytes = 16 * 1024 * 1024;
 const lingering = new TokenBuckets(lingeringBytes, lingeringBytes / 120);
 /** The key of the budget that all clients share. */
 const everybody = '';
 
-/** Closes a socket with a code. When too much is already held for closed clients, it cuts a client that does not read, which frees its memory. */
+/**
+ * Closes a socket with a code. If too much is already held for closed clients, cuts the socket of a client that does not read, which frees
+ * the client's memory.
+ */
 export function closeSocket(socket: Socket, code: CloseCode, reason: string): void {
   const bytes = socket.getBufferedAmount();
   if (bytes > 0 && lingering.left(everybody) < bytes) {
@@ -97,14 +100,14 @@ interface Clients {
   has(client: ConnectedClient): boolean;
 }
 
-/** The interval at which the watch checks some of the clients, and their number. */
+/** The interval at which the watch checks some of the clients, and how many clients are checked at a time. */
 const lookMs = 50;
 const lookedAtOnce = 1000;
 
-/** After this many characters of published texts, the watch checks all clients. */
+/** The number of characters in published strings after which the watch checks all clients. */
 const lookEveryCharacters = 64 * 1024 * 1024;
 
-/** A client that does not read, and how much the hub holds for it. */
+/** A client that does not read, and the number of bytes that the hub holds for this client. */
 type Unread = readonly [client: ConnectedClient, bytes: number];
 
 /** The bytes that the hub held for the clients of a share during the last walk. */
@@ -115,18 +118,18 @@ interface ShareHeld {
 }
 
 /**
- * Watches the unread bytes of clients. If one share holds too much, or the hub holds too much for all together, the watch closes the
- * clients that hold the most. It does not run while there are too few clients to hold that much.
+ * Watches the unread bytes of clients. If one share holds too much, or all shares together hold too much, the watch closes the clients for
+ * which the hub holds the most. The watch does not run while there are too few clients to hold that much.
  */
 export class UnreadWatch {
   readonly #clients: Clients;
-  /** How much may be held for one client, and for all of a share. */
+  /** The maximum number of bytes held for one client, and for all clients of a share. */
   readonly #mostOfOne: number;
   readonly #most: number;
   readonly #hits: LimitHits;
   #timer: NodeJS.Timeout | undefined;
   #walk: Iterator<ConnectedClient> | undefined;
-  /** The number of clients that this walk has visited. */
+  /** The number of clients that this walk has visited so far. */
   #count = 0;
   #found = new Map<string, Unread[]>();
   readonly #held = new Map<string, ShareHeld>();
@@ -150,7 +153,8 @@ export class UnreadWatch {
   }
 
   /**
-   * Called with the number of characters of published texts, counted once for each client. Some clients may be full before the next check.
+   * Called with the number of characters in published strings, counted once for each client. Some clients may become full before the next
+   * check.
    */
   published(characters: number): void {
     this.#untilLook -= characters;
@@ -166,7 +170,7 @@ export class UnreadWatch {
     this.#held.clear();
   }
 
-  /** Whether the clients could hold a quarter of the limit of the hub. Together with everything else that could be too much. */
+  /** Returns whether the clients could hold a quarter of the hub's limit, which could be too much together with everything else. */
   #mayBeTooMuch(count: number): boolean {
     return count * this.#mostOfOne > Math.min(this.#most, held.mostBytes / 4);
   }
@@ -227,7 +231,7 @@ export class UnreadWatch {
     return account;
   }
 
-  /** Closes the clients that hold the most until this many bytes are free; returns how many bytes are. */
+  /** Closes the clients that hold the most until this many bytes have been freed; returns how many bytes were freed. */
   #end(clients: Unread[], bytes: number, limit: 'unreadBytesPerUser' | 'heldBytes'): number {
     let free = 0;
     while (free < bytes) {

@@ -1,11 +1,12 @@
-// Reads and writes decimal numbers as bytes, without intermediate text. Nearly all numbers on a socket are decimal. If the result would
-// differ from that of `Number` or `String`, both functions give up and leave the number to these.
+// Reads and writes decimal numbers as bytes, without an intermediate string. Nearly all numbers on a socket are decimal. If the result
+// would differ from that of `Number` or `String`, both functions return no result, and the caller uses `Number` or `String`.
 
 /**
- * A number with at most this many digits is an integer below 2^53, divided by a power of ten below 10^22. This division rounds only once.
+ * The maximum number of digits. A number with so few digits is an integer below 2^53, divided by a power of ten below 10^22, and this
+ * division rounds only once.
  */
 const maxReadDigits = 15;
-/** A number with at most this many decimals is never written with an exponent. */
+/** The maximum number of decimals. A number with so few decimals is never written with an exponent. */
 const maxWrittenDecimals = 6;
 const maxWritten = 2 ** 31 - 1;
 const powersOfTen = Array.from({ length: maxReadDigits }, (_, exponent) => 10 ** exponent);
@@ -16,7 +17,7 @@ const zero = 0x30;
 /** The maximum number of bytes that `writeDecimal` writes. */
 export const maxDecimalBytes = 12;
 
-/** Reads all bytes of a range, such as `-12.5`; undefined if they have another form (`1e3`, `.5`, `5.`, `+5`), or are too long. */
+/** Parses all bytes in a range, such as `-12.5`; returns undefined if they have another form (`1e3`, `.5`, `5.`, `+5`) or are too many. */
 export function readDecimal(bytes: Uint8Array, from: number, to: number): number | undefined {
   const first = bytes[from] === minus ? from + 1 : from;
   if (to - first > maxReadDigits + 1) return undefined;
@@ -35,13 +36,16 @@ export function readDecimal(bytes: Uint8Array, from: number, to: number): number
   return first > from ? -number : number;
 }
 
-/** Whether a number begins with zeros that JSON forbids: `007`. */
+/** Returns whether a number begins with zeros that JSON forbids: `007`. */
 export function hasLeadingZero(bytes: Uint8Array, from: number): boolean {
   const at = bytes[from] === minus ? from + 1 : from;
   return bytes[at] === zero && isDigit(bytes[at + 1]!);
 }
 
-/** Writes the same text as `String`; returns the end. 0 if the number has more than six decimals, or more than about nine digits. */
+/**
+ * Writes a number in the same form as `String`; returns the end, or 0 if the number has more than six decimals or more than about nine
+ * digits.
+ */
 export function writeDecimal(bytes: Uint8Array, from: number, number: number): number {
   const magnitude = Math.abs(number);
   let decimals = 0;

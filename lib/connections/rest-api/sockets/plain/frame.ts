@@ -1,12 +1,12 @@
 // Encodes the notification of a value, `{"p":"desk/lamp","v":"true"}` (S-09), and lists of notifications (D-43). Published frames reuse the
-// same bytes, because uWebSockets.js copies bytes once, but text twice.
+// same bytes, because uWebSockets.js copies bytes once, but strings twice.
 
 import { toText, type Value } from '../../../../model/value.ts';
 import { maxDecimalBytes, writeDecimal } from './decimal.ts';
 
-/** A longer frame gets a separate buffer. */
+/** The maximum length of a frame in the shared buffer. A longer frame gets a separate buffer. */
 const maxSharedBytes = 1024;
-/** A list ends before it exceeds this length; a single value may be longer. */
+/** The maximum length of a list; a single value may be longer. */
 export const listBytes = 64 * 1024;
 const quote = 0x22;
 const closing = 0x7d;
@@ -14,12 +14,12 @@ const comma = 0x2c;
 const listOpening = 0x5b;
 const listClosing = 0x5d;
 
-/** Returns a notification as text. */
+/** Returns a notification as a string. */
 export function encodeFrame(address: string, value: Value): string {
   return prefixText(address) + suffixText(value);
 }
 
-/** Returns the bytes of a frame before the value. They are the same for all values of a parameter. */
+/** Returns the bytes of a frame before the value. The prefix is the same for all values of a parameter. */
 export function framePrefix(address: string): Uint8Array {
   return Buffer.from(prefixText(address));
 }
@@ -31,7 +31,7 @@ export class FrameEncoder {
   /** The prefix at the start of the bytes. */
   #prefix: Uint8Array | undefined = undefined;
 
-  /** Returns the bytes of a frame. They are valid until the next call. */
+  /** Returns the bytes of a frame. The bytes are valid until the next call. */
   encode(prefix: Uint8Array, value: Value): Uint8Array {
     const from = prefix.length;
     if (from + maxDecimalBytes + 3 > maxSharedBytes) return wholeFrame(prefix, value);
@@ -75,7 +75,7 @@ export class ListEncoder {
     emit(bytes.subarray(0, end));
   }
 
-  /** Writes a notification and a comma, which the end of the list may replace; returns the end, or 0 if it does not fit. */
+  /** Writes a notification and a comma, which the end of the list may replace; returns the end, or 0 if the notification does not fit. */
   #write(from: number, prefix: Uint8Array, value: Value): number {
     this.#bytes.set(prefix, from);
     const end = writeSuffix(this.#bytes, from + prefix.length, value, listBytes - 1);
@@ -85,12 +85,15 @@ export class ListEncoder {
   }
 }
 
-/** Wraps a notification in a list with one item. */
+/** Wraps a notification in a list with a single item. */
 export function listOf(frame: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from('['), frame, Buffer.from(']')]);
 }
 
-/** Writes the value and the end of a notification; returns the end, or 0 if it may not fit. For a number, the caller checks the space. */
+/**
+ * Writes the value and the end of a notification; returns the end, or 0 if the value may not fit. For a number, the caller checks the
+ * space.
+ */
 function writeSuffix(bytes: Buffer, from: number, value: Value, mostBytes: number): number {
   let end = typeof value === 'number' ? writeDecimal(bytes, from + 1, value) : 0;
   if (end === 0) {

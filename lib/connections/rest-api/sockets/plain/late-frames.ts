@@ -1,15 +1,18 @@
-// Holds frames that take too long to publish within one round of the event loop: long text for very many sockets, and all later frames
-// for the same audience. In each round, it spends some milliseconds on sending them, socket by socket, so no other client waits. Each
-// socket gets its frames in order. If too much waits for an audience, all of its sockets fall behind and catch up.
+// Holds frames that take too long to publish within one round of the event loop: long values for very many sockets, and all later frames
+// for the same audience. In each round, a few milliseconds are spent on sending late frames, socket by socket, so that no other client
+// waits. Each socket gets its frames in order. If too much is waiting for an audience, all of its sockets fall behind and catch up.
 
 import type { Value } from '../../../../model/value.ts';
 import type { Publisher } from '../socket-protocol.ts';
 import type { Tally } from '../tally.ts';
 import { type FrameEncoder, listOf } from './frame.ts';
 
-/** A frame that takes longer than about this time is not published immediately. */
+/** The approximate publishing time above which a frame is not published immediately. */
 export const longFrameMs = 4;
-/** The maximum number of characters that may wait for one audience, and for all. Each frame counts as its value plus `frameCharacters`. */
+/**
+ * The maximum number of characters that may wait for one audience, and for all audiences together. Each frame counts as its value plus
+ * `frameCharacters`.
+ */
 const maxCharacters = 4 * 1024 * 1024;
 const maxCharactersOfAll = 16 * 1024 * 1024;
 const frameCharacters = 64;
@@ -22,28 +25,28 @@ export interface Topic {
 
 /** A live socket of an audience. */
 export interface Listener {
-  /** The lowest number of late frames that the listener receives: earlier ones were waiting before it joined. */
+  /** The lowest number of late frames that the listener receives: earlier frames were already waiting when the listener joined. */
   readonly liveFrom: number;
   sendLate(frame: Uint8Array): void;
-  /** The waiting frames do not reach this listener, which has to catch up. */
+  /** Called when the waiting frames will not reach this listener, which then has to catch up. */
   missLate(): void;
 }
 
 /** The receivers of a frame: all topics that exist when the frame is sent. */
 export interface Audience {
   readonly topics: readonly Topic[];
-  /** The number of sockets on the topics. */
+  /** The number of sockets on all topics. */
   readonly members: number;
   /** The live sockets, and the highest `liveFrom` among them. */
   readonly listeners: ReadonlySet<Listener>;
   readonly lastLiveFrom: number;
-  /** The number of fires of triggers that were sent to it. */
+  /** The number of fires of triggers that were sent to the audience. */
   readonly fires: number;
-  /** The changes for its next list; omitted: each change is sent in a separate frame. */
+  /** The changes for the next list; if omitted, each change is sent in a separate frame. */
   readonly list?: ChangeList | undefined;
 }
 
-/** Changes in order; both arrays have the same length. */
+/** Changes in order. Both arrays have the same length. */
 export interface ChangeList {
   readonly prefixes: Uint8Array[];
   readonly values: Value[];
@@ -54,7 +57,7 @@ interface LateFrame {
   readonly prefix: Uint8Array;
   readonly value: Value;
   readonly isLong: boolean;
-  /** The revision of its change, and how many fires were sent to the audience before it. */
+  /** The revision of the change, and how many fires were sent to the audience before the frame. */
   readonly revision: number;
   readonly fires: number;
 }
@@ -64,7 +67,7 @@ interface Line {
   /** The frames in order. The first one is being sent. */
   readonly frames: LateFrame[];
   characters: number;
-  /** The sockets that still lack the first frame; undefined means that sending it has not begun. */
+  /** The sockets that still lack the first frame; undefined means that sending the frame has not begun. */
   walk: Iterator<Listener> | undefined;
 }
 
@@ -73,13 +76,13 @@ interface LateFramesOptions {
   readonly encoder: FrameEncoder;
   /** Called after each send to a socket or topic. */
   readonly onSent: () => void;
-  /** Called with the number of characters that sockets were sent. */
+  /** Called with the number of characters that were sent to sockets. */
   readonly notePublished: (characters: number) => void;
 }
 
 export class LateFrames {
   readonly #options: LateFramesOptions;
-  /** In the order of their turns. */
+  /** The lines, in the order of their turns. */
   readonly #lines = new Map<Audience, Line>();
   #characters = 0;
   /** The number of frames that have been late so far. */
@@ -98,12 +101,12 @@ export class LateFrames {
     return this.#lines.size === 0;
   }
 
-  /** Whether frames wait for an audience. If so, all further frames for it have to wait as well. */
+  /** Returns whether frames are waiting for an audience. If so, all further frames for this audience have to wait as well. */
   has(audience: Audience): boolean {
     return this.#lines.size > 0 && this.#lines.has(audience);
   }
 
-  /** Returns the first frame that waits for an audience. */
+  /** Returns the first frame that is waiting for an audience. */
   firstOf(audience: Audience): Pick<LateFrame, 'revision' | 'fires'> | undefined {
     return this.#lines.get(audience)?.frames[0];
   }
@@ -119,7 +122,7 @@ export class LateFrames {
     if (line.characters > maxCharacters || this.#characters > maxCharactersOfAll) this.#miss(audience, line);
   }
 
-  /** Sends waiting frames until a time, each audience in turn; returns whether there are more. */
+  /** Sends waiting frames until `endMs`, to each audience in turn; returns whether there are more. */
   advance(endMs: number): boolean {
     while (this.#lines.size > 0) {
       const [audience, line] = this.#lines.entries().next().value!;
@@ -141,7 +144,7 @@ export class LateFrames {
     return line.frames.length === 0;
   }
 
-  /** Sends the first frame; returns whether all sockets have it. */
+  /** Sends the first frame; returns whether all sockets have received the frame. */
   #sendFirst(audience: Audience, line: Line, endMs: number): boolean {
     const { publisher, encoder, onSent, notePublished } = this.#options;
     const { number, prefix, value, isLong } = line.frames[0]!;

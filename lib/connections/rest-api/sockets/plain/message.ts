@@ -1,5 +1,5 @@
-// Reads the messages of plain clients, `{"p":"desk/lamp","v":true}` (S-10). Nearly every message consists of an address and a text without
-// escapes or a number, and is read directly from its bytes. The JSON parser reads all other messages, and lists of messages (D-43).
+// Reads the messages of plain clients, `{"p":"desk/lamp","v":true}` (S-10). Nearly every message consists of an address and either a string
+// without escapes or a number, and is read directly from its bytes. The JSON parser reads all other messages, and lists of messages (D-43).
 
 import { describe, HubError } from '../../../../model/error.ts';
 import { expectJsonObject, readJsonObject } from '../../../../model/json-object.ts';
@@ -7,7 +7,7 @@ import { maxListItems, maxMessageBytes } from '../../../../wire/limits.ts';
 import { LimitError } from '../../limits/limit-hits.ts';
 import { hasLeadingZero, readDecimal } from './decimal.ts';
 
-/** The reader caches this many addresses by their bytes, one per slot of a table, if they are no longer than this. */
+/** The number of addresses that the reader caches by their bytes, one per slot of a table, and the maximum length of such an address. */
 const rememberedAddresses = 1024;
 const maxRememberedBytes = 256;
 
@@ -25,16 +25,16 @@ interface KnownAddress {
   readonly text: string;
 }
 
-/** Reads messages one by one. The value is read by a second call, because its expected kind depends on the address. */
+/** Reads messages one by one. The value is read with a second call, because its expected kind depends on the address. */
 export class PlainReader {
   readonly #known: (KnownAddress | undefined)[] = Array.from({ length: rememberedAddresses });
   #bytes = new Uint8Array(0);
-  /** The range of the value in the bytes, without its quotes. `#from` is 0 if the value is in `#value`. */
+  /** The range of the value in the bytes, without quotes. `#from` is 0 if the value is in `#value`. */
   #from = 0;
   #to = 0;
   #value: unknown = undefined;
 
-  /** Returns the address of a message. It keeps the bytes until the value has been read. Errors: `bad-request`. */
+  /** Returns the address of a message. The reader holds the bytes until the value has been read. Errors: `bad-request`. */
   read(message: ArrayBuffer): string {
     this.#bytes = bytesOf(message);
     return this.#readPlain(this.#bytes) ?? this.#parse();
@@ -66,7 +66,7 @@ export class PlainReader {
   }
 
   /**
-   * Returns the value of the last message as JSON. With `asNumber` it may return the number for text that is a decimal number.
+   * Returns the value of the last message as JSON. With `asNumber`, the result may be a number for a string that contains a decimal number.
    * Errors: `bad-request` if there is no value.
    */
   value(asNumber: boolean): unknown {
@@ -106,7 +106,7 @@ export class PlainReader {
     return this.#addressOf(bytes, start, end, hash);
   }
 
-  /** Returns the text of an address, from the cache if it is there. */
+  /** Returns an address as a string, from the cache if possible. */
   #addressOf(bytes: Uint8Array, from: number, to: number, hash: number): string {
     const place = hash & (rememberedAddresses - 1);
     const known = this.#known[place];
@@ -128,7 +128,7 @@ export class PlainReader {
   }
 }
 
-/** Returns the bytes of a message. Errors: `bad-request` for a message that is too long. */
+/** Returns the bytes of a message. Errors: `bad-request` if the message is too long. */
 function bytesOf(message: ArrayBuffer): Uint8Array<ArrayBuffer> {
   const { byteLength } = message;
   if (byteLength <= maxMessageBytes) return new Uint8Array(message);
@@ -139,7 +139,7 @@ function isJsonSpace(byte: number | undefined): boolean {
   return byte === space || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Returns the end of `expected` and of a space that may follow; 0 if other bytes were found. */
+/** Skips `expected` and an optional space; returns the end, or 0 if other bytes were found. */
 function skip(bytes: Uint8Array, from: number, expected: Uint8Array): number {
   const to = from + expected.length;
   if (!isAt(bytes, from, to, expected)) return 0;
@@ -152,7 +152,7 @@ function isAt(bytes: Uint8Array, from: number, to: number, expected: Uint8Array)
   return true;
 }
 
-/** Whether the bytes are text without escapes, followed by its closing quote. */
+/** Returns whether the bytes are a string without escapes, followed by the closing quote. */
 function isPlainText(bytes: Uint8Array, from: number, to: number): boolean {
   for (let at = from; at < to; at++) {
     const byte = bytes[at]!;

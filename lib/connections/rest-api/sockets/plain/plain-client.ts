@@ -1,6 +1,7 @@
-// A plain client. A live client gets the frames that are published on its topic. A client that asked for a snapshot or reads too slowly is
-// behind: it keeps one number, the revision up to which it has received everything. The hub sends it the newest values since then, as fast
-// as it reads, until it is live again. A client that asked for lists receives lists, and may send them.
+// A plain client. A live client gets the frames that are published on its topic. A client that has requested a snapshot or reads too slowly
+// is behind: its state is one number, the revision up to which the client has received everything. The hub sends such a client the newest
+// values since then, as fast as the client can read, until the client is live again. A client that has requested lists receives lists, and
+// may also send lists.
 
 import { HubError } from '../../../../model/error.ts';
 import { type Account, held } from '../../../../model/held-bytes.ts';
@@ -31,11 +32,11 @@ import type { PlainReader } from './message.ts';
 import type { PlainGroups, PlainTopic } from './plain-group.ts';
 import type { Outbox } from './plain-outbox.ts';
 
-/** A client that is behind gets its missed values while no more than this much is unread. */
+/** The maximum number of unread bytes up to which a client that is behind gets more of its missed values. */
 const catchUpBytes = 256 * 1024;
-/** The client checks the clock after this many items of a list. */
+/** The number of items in a list after which the clock is checked. */
 const lookEvery = 8;
-/** A list that waits for a slice takes about this many times the size of its message. */
+/** The approximate memory usage of a list that is waiting for a slice, as a multiple of the size of its message. */
 const listFactor = 8;
 
 /** The objects that the clients of a connection share. */
@@ -51,7 +52,7 @@ export interface PlainContext
   readonly clients: Set<PlainClient>;
 }
 
-/** The information about a client from its handshake; `seen` is 0 if it requests a snapshot. */
+/** The information about a client from its handshake; `seen` is 0 if the client requests a snapshot. */
 interface Accepted extends HandshakeRequest {
   readonly patterns: readonly string[];
   readonly topic: PlainTopic;
@@ -72,22 +73,22 @@ export class PlainClient implements Session, Task, Listener {
   #socket!: Socket;
   /** The revision up to which everything has been sent; undefined while the client is live. */
   #seen: number | undefined;
-  /** Walks over the parameters that have changed since; undefined if the walk has not begun. */
+  /** The walk over the parameters that have changed since `#seen`; undefined if the walk has not begun. */
   #walk: Iterator<Parameter> | undefined = undefined;
-  /** The times at which it fell behind, and last read while behind, in milliseconds of the monotonic clock. */
+  /** The times at which the client fell behind, and last read while behind, in milliseconds on the monotonic clock. */
   #behindSinceMs = performance.now();
   #readAtMs = 0;
-  /** The number of fires that had been sent to its group when it fell behind; undefined if it is not behind. */
+  /** The number of fires that had been sent to the group when the client fell behind; undefined if the client is not behind. */
   #firesBefore: number | undefined = undefined;
   readonly #sent: ClientTally;
   #received = 0;
-  /** The last list that it sent, and how many of its items have been written; undefined means all of them. */
+  /** The last list that the client sent, and the number of items that have been written; undefined if all items have been written. */
   #list: readonly unknown[] | undefined = undefined;
   #written = 0;
-  /** How much memory the rest of the list takes while it waits, and the account for it. */
+  /** The memory usage of the rest of the list while it is waiting, and the account for this memory. */
   #listBytes = 0;
   #held: Account | undefined = undefined;
-  /** The reason why no item of the list may be written. */
+  /** The reason why no item in the list may be written. */
   #refusal: LimitError | undefined = undefined;
 
   constructor(context: PlainContext, { patterns, topic, principal, origin, remoteAddress, seen }: Accepted) {
@@ -113,12 +114,12 @@ export class PlainClient implements Session, Task, Listener {
     else this.#context.queue.do(this);
   }
 
-  /** Whether a list is not completely written yet; the client's next messages wait. */
+  /** Whether a list is not completely written yet, so that the client's next messages wait. */
   get isBusy(): boolean {
     return this.#list !== undefined;
   }
 
-  /** Handles a message, `{"p":"desk/lamp","v":true}`, or a list of messages. Answers errors; the socket stays open. */
+  /** Handles a message, `{"p":"desk/lamp","v":true}`, or a list of messages. Errors are sent to the client, and the socket stays open. */
   receive(message: ArrayBuffer, isBinary: boolean): void {
     this.#received++;
     if (this.#topic.group.list === undefined || !this.#receiveList(message, isBinary)) this.#write(message, isBinary);
@@ -144,7 +145,7 @@ export class PlainClient implements Session, Task, Listener {
     return true;
   }
 
-  /** Accounts for a waiting list in the share of the client. If the shares hold too much, the clients that hold the most are closed. */
+  /** Charges a waiting list to the client's share. If too much is held in total, the clients that hold the most are closed. */
   #holdList(): void {
     const letGo = () => {
       this.#dropList();
@@ -160,7 +161,7 @@ export class PlainClient implements Session, Task, Listener {
     this.#held?.set(0);
   }
 
-  /** Writes items of the list until a time; returns whether there are more. The client may disconnect in the meantime. */
+  /** Writes items in the list until `endMs`; returns whether there are more. The client may disconnect in the meantime. */
   #writeList(endMs: number): boolean {
     const { queue, clients, resume } = this.#context;
     const work = () => {
@@ -180,7 +181,7 @@ export class PlainClient implements Session, Task, Listener {
     return false;
   }
 
-  /** Writes a message, or an item of a list. */
+  /** Makes the write in a message, or in an item of a list. */
   #write(message: unknown, isBinary: boolean): void {
     const { hub, writes, rates, reader } = this.#context;
     const view = this.#view;
@@ -212,7 +213,7 @@ export class PlainClient implements Session, Task, Listener {
     if (clients.has(this)) this.#answerMistake(error, address);
   }
 
-  /** Writes a parameter of another hub; answers an error when that hub has reported it. */
+  /** Writes a parameter of another hub; sends an error to the client when that hub has reported one. */
   async #writeRemote(parameter: Parameter, input: unknown): Promise<void> {
     const { hub, writes, clients } = this.#context;
     const [result] = await hub.writeRemote(parameter.remote!, [{ parameter, input }], this.#origin);
@@ -232,7 +233,7 @@ export class PlainClient implements Session, Task, Listener {
   dropped(): void {
     if (this.#seen !== undefined) return;
     this.#context.hits.add('unreadBytes', this.remoteAddress);
-    this.#fallBehind(); // it leaves the topic later, because uWebSockets.js is still sending to its members
+    this.#fallBehind(); // the client leaves the topic later, because uWebSockets.js is still sending to the topic
   }
 
   sendLate(frame: Uint8Array): void {
@@ -275,10 +276,10 @@ export class PlainClient implements Session, Task, Listener {
     if (this.#socket.getBufferedAmount() < catchUpBytes / 2) this.#context.queue.do(this);
   }
 
-  /** Sends more of the missed values; returns whether it can continue immediately. */
+  /** Sends more of the missed values; returns whether more can be sent immediately. */
   advance(endMs: number): boolean {
     const { clients, outbox } = this.#context;
-    if (!clients.has(this)) return false; // its socket may be gone
+    if (!clients.has(this)) return false; // the socket may be gone
     if (this.#seen === undefined || this.#socket.isSubscribed(this.#topic.text)) return false;
     outbox.flush(); // frames published after this catch-up must be newer than its own
     let hasMore = false;
@@ -322,7 +323,7 @@ export class PlainClient implements Session, Task, Listener {
   ponged(): void {}
 
   end(code: CloseCode, reason: string): void {
-    if (!this.#context.clients.has(this)) return; // its socket is gone
+    if (!this.#context.clients.has(this)) return; // the socket is gone
     this.#dropList();
     this.#topic.group.listeners.delete(this);
     closeSocket(this.#socket, code, reason);
@@ -333,7 +334,10 @@ export class PlainClient implements Session, Task, Listener {
     this.#socket.send(frame, false, false);
   }
 
-  /** Counts the fires that it missed, except those of the round in which it fell behind: it may have received some of those. */
+  /**
+   * Counts the fires that the client missed, except fires in the round in which it fell behind, because the client may have received some
+   * of these.
+   */
   #countLostFires(): void {
     if (this.#firesBefore !== undefined) this.#context.lost.fires += this.#topic.group.fires - this.#firesBefore;
     this.#firesBefore = undefined;
@@ -349,7 +353,7 @@ export class PlainClient implements Session, Task, Listener {
     this.#socket.subscribe(this.#topic.text);
   }
 
-  /** Sends the missed values, until a time and while its socket has space. */
+  /** Sends the missed values until `endMs`, while the socket has space. */
   #catchUp(endMs: number): boolean {
     const socket = this.#socket;
     const { group } = this.#topic;
@@ -388,20 +392,23 @@ export class PlainClient implements Session, Task, Listener {
   }
 }
 
-/** Whether a parameter treats a number like its text. This is unknown for parameters of other hubs. */
+/**
+ * Returns whether a parameter treats a number in the same way as a string that contains it. False for parameters of other hubs, for which
+ * the answer is unknown.
+ */
 function takesNumbers({ type, accept, remote }: Parameter): boolean {
   return (type === 'F' || type === 'I') && accept === undefined && remote === undefined;
 }
 
-/** Counts the frames sent to a plain client: to it alone, and on its topic while it was live. */
+/** Counts the frames sent to a plain client, both individually and on its topic while the client was live. */
 class ClientTally {
   /** The frames sent to this client only. */
   readonly own = new Tally();
-  /** The frames published on its topic since the topic began. */
+  /** The frames published on its topic since the topic was created. */
   readonly #topic: Tally;
-  /** The part of the topic's frames that it received until it was last live. */
+  /** The part of the topic's frames that the client had received when it was last live. */
   #before: Sent = { frames: 0, bytes: 0 };
-  /** The count of the topic when it became live, minus `#before`; undefined if it is not live. */
+  /** The topic's count when the client became live, minus `#before`; undefined if the client is not live. */
   #liveFrom: Sent | undefined = undefined;
 
   constructor(topic: Tally) {

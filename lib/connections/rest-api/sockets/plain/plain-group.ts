@@ -1,5 +1,5 @@
-// A group consists of the plain sockets with the same filter, on one or more topics. A change is put into the outbox once for the whole
-// group.
+// A group consists of the plain sockets with the same filter, on one or more topics. A change is put into the outbox only once for the
+// whole group.
 
 import type { Change, Parameter } from '../../../../model/parameter.ts';
 import { encodeText } from '../../../../net/uws.ts';
@@ -12,16 +12,16 @@ import { framePrefix } from './frame.ts';
 import type { Audience, ChangeList, Listener, Topic } from './late-frames.ts';
 import type { Outbox } from './plain-outbox.ts';
 
-/** The data of uWebSockets.js for this many sockets of a topic fits into a CPU cache. */
+/** The maximum number of sockets on a topic, for which the data of uWebSockets.js fits into a CPU cache. */
 const maxTopicMembers = 512;
 
 type PrefixOf = (parameter: Parameter) => Uint8Array;
 
 class PlainGroup implements Subscriber, Audience {
   readonly key: string;
-  /** The group gets changes once this is ready. */
+  /** The parameters of the group, which gets changes once the selection is ready. */
   readonly selection: Selection;
-  /** Not empty while the group has a member. */
+  /** The topics of the group; not empty while the group has a member. */
   readonly topics: PlainTopic[] = [];
   members = 0;
   readonly listeners = new Set<Listener>();
@@ -53,7 +53,10 @@ class PlainGroup implements Subscriber, Audience {
   }
 }
 
-/** The changes of one parameter for a group. It is a single object, because each further object costs another memory access. */
+/**
+ * The changes of one parameter for a group. The changes are handled by a single object, because each further object costs another memory
+ * access.
+ */
 class PlainObserver implements Observer {
   readonly subscriber: PlainGroup;
   readonly #prefix: Uint8Array;
@@ -71,7 +74,7 @@ class PlainObserver implements Observer {
   }
 }
 
-/** A topic of uWebSockets.js for some of the sockets of a group. */
+/** A uWebSockets.js topic for some of the sockets in a group. */
 export class PlainTopic implements Topic {
   readonly group: PlainGroup;
   readonly text: string;
@@ -86,7 +89,7 @@ export class PlainTopic implements Topic {
   }
 }
 
-/** The groups, by the key of their filter. A group exists as long as it has members. */
+/** The groups, by filter key. A group exists as long as it has members. */
 export class PlainGroups {
   readonly #hub: Parameters;
   readonly #fanOut: FanOut;
@@ -102,9 +105,9 @@ export class PlainGroups {
   }
 
   /**
-   * Adds a socket to the group of a key. Only the first member needs the filter, which takes long to compile: it selects the parameters
-   * that clients with this key may see and want. With `isList`, which must be part of the key, they get changes in lists. Returns the topic
-   * to which the socket subscribes once the group is prepared. Errors: any error from `createFilter`.
+   * Adds a socket to the group with a key. The filter, which takes a long time to compile, is created only for the first member: it selects
+   * the parameters that clients with this key may see and want. With `isList`, which must be part of the key, the members get changes in
+   * lists. Returns the topic to which the socket subscribes once the group is prepared. Errors: any error from `createFilter`.
    */
   join(key: string, createFilter: () => Filter, isList = false): PlainTopic {
     let group = this.#groups.get(key);
@@ -124,7 +127,7 @@ export class PlainGroups {
     return topic;
   }
 
-  /** Prepares a group for changes until a time; returns whether there is more to do. */
+  /** Prepares a group for changes until `endMs`; returns whether there is more to do. */
   prepare({ group }: PlainTopic, endMs: number): boolean {
     const { selection } = group;
     if (selection.isReady) return false;

@@ -1,7 +1,7 @@
 // The outbox keeps the changes for groups until the end of the round of the event loop, and publishes them then. uWebSockets.js sends the
-// frames of one round in runs of 32, each run together, but within a socket handler it sends them one by one. For each frame it visits all
-// sockets of a topic. So topics are small, and each gets a whole run while its sockets are in the cache. Clients that asked for lists get
-// all changes of a round in one frame.
+// frames of one round in runs of 32, each run together, but within a socket handler it sends the frames one by one. For each frame, it
+// visits all sockets on a topic. So topics are small, and each topic gets a whole run while its sockets are in the cache. Clients that have
+// requested lists get all changes in a round in one frame.
 
 import type { Value } from '../../../../model/value.ts';
 import type { FairQueue } from '../../pacing/fair-queue.ts';
@@ -10,17 +10,17 @@ import type { ProtocolContext, Publisher } from '../socket-protocol.ts';
 import { FrameEncoder, ListEncoder } from './frame.ts';
 import { type Audience, LateFrames, longFrameMs } from './late-frames.ts';
 
-/** The maximum number of frames that may wait. When this number is reached, they are published immediately. */
+/** The maximum number of frames that may wait. When this number is reached, all of them are published immediately. */
 const maxHeldFrames = 65_536;
-/** A topic gets this many frames before the next topic gets the same frames. */
+/** The number of frames that a topic gets before the next topic gets the same frames. */
 const maxRun = 32;
-/** How long, in each round, the outbox sends late frames. */
+/** The time in each round for which the outbox sends late frames. */
 const lateMs = 3;
-/** If publishing at the end of a round takes longer than this, further texts of the round are late. */
+/** The publishing time at the end of a round above which further strings in the round become late. */
 const mostAtOnceMs = 16;
 
 export interface Outbox {
-  /** Adds the frame of a change. `prefix` is its part before the value. */
+  /** Adds the frame of a change. `prefix` is the part of the frame before the value. */
   put(audience: Audience, prefix: Uint8Array, value: Value, revision: number): void;
   /** Publishes all waiting frames, except late ones. */
   flush(): void;
@@ -30,7 +30,7 @@ export interface Outbox {
   readonly leaving: Set<Leaver>;
 }
 
-/** A socket that has missed frames. While it is still on its topic, later frames overtake the missed ones. */
+/** A socket that has missed frames. While the socket is still on its topic, later frames overtake the missed ones. */
 interface Leaver {
   leaveTopic(): void;
 }
@@ -51,10 +51,10 @@ export function createOutbox(
   const prefixes: Uint8Array[] = [];
   const values: Value[] = [];
   const lists = new ListEncoder();
-  /** The audiences with changes in lists, and the number of these changes. */
+  /** The audiences that have changes in lists, and the number of these changes. */
   const listed: Audience[] = [];
   let listedChanges = 0;
-  /** The number of characters in texts, counted once for each socket. */
+  /** The number of characters in strings, counted once for each socket. */
   let characters = 0;
   let isRequested = false;
   const leave = () => {

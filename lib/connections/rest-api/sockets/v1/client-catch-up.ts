@@ -1,7 +1,7 @@
-// Sends a client the snapshots that it lacks, as fast as it reads: first definitions, then the newest value of each parameter, in the order
-// of the last changes. Its progress is one number, the revision that the walk has reached. It reports no revision until it is done: a
-// parameter that changes again moves to the end of that order. If the client also gets the group's flushes, its snapshots contain only
-// older changes, because a newer value would overtake waiting changes.
+// Sends a client the missing snapshots, as fast as the client can read: first definitions, then the newest value of each parameter, in the
+// order of the last changes. The progress of a catch-up is one number, the revision that the walk has reached. No revision is reported
+// before the end, because a parameter that changes again moves to the end of the order. If the client also gets the group's flushes, the
+// snapshots contain only older changes, because a newer value would overtake waiting changes.
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import type { HubPort } from '../../../hub-port.ts';
@@ -15,7 +15,7 @@ export interface Sources {
   readonly fanOut: FanOut;
 }
 
-/** A subscription whose changes after `from` the client needs; with `isNew`, it also needs the definitions. */
+/** A subscription whose changes after `from` the client needs; with `isNew`, the client also needs the definitions. */
 export interface Snapshot {
   readonly subscription: Subscription;
   readonly from: number;
@@ -25,7 +25,7 @@ export interface Snapshot {
 /** The reason why the work for a client stopped: nothing is left, its socket is full, or the time limit was reached. */
 export type Stopped = 'done' | 'full' | 'more';
 
-/** The client as seen by its catch-up. */
+/** The client as seen by the catch-up. */
 interface Recipient {
   readonly isFull: boolean;
   readonly hasResumed: boolean;
@@ -55,12 +55,12 @@ export class CatchUp {
     if (fresh.length > 0) this.#definitions = parametersOf(sources.hub, fresh);
   }
 
-  /** Whether only the ends remain to be sent. */
+  /** Whether only `end` messages remain to be sent. */
   get isEmpty(): boolean {
     return this.#snapshots.length === 0;
   }
 
-  /** The snapshots that are still missing, for a client that changes its subscriptions. */
+  /** The snapshots that are still missing, for a client that is changing its subscriptions. */
   get remaining(): Snapshot[] {
     const isDefined = this.#definitions === undefined;
     return this.#snapshots.map(({ subscription, from, isNew }) => ({
@@ -70,7 +70,7 @@ export class CatchUp {
     }));
   }
 
-  /** Sends the changes up to a revision, until a time and while the socket has space; returns the reason why it stopped. */
+  /** Sends the changes up to a revision, until `endMs` and while the socket has space; returns the reason why sending stopped. */
   run(recipient: Recipient, last: number, endMs: number): Stopped {
     return stepUntil(endMs, recipient, () => this.#define(recipient) || this.#sendWalked(recipient, last));
   }
@@ -95,7 +95,7 @@ export class CatchUp {
     return looked > 0;
   }
 
-  /** Sends a frame of values; returns whether there may be more: the walk may have missed changes since it began. */
+  /** Sends a frame of values; returns whether there may be more, because the walk may have missed changes since it began. */
   #sendWalked(recipient: Recipient, last: number): boolean {
     if (this.isEmpty) return false;
     const goesOn = this.#walk !== undefined;
@@ -127,7 +127,10 @@ export class CatchUp {
     return looked > 0 || goesOn;
   }
 
-  /** Whether a snapshot has the parameter and lacks its change of this revision; infinite: its definition. */
+  /**
+   * Returns whether a snapshot contains the parameter and still lacks its change at this revision or, with an infinite revision, its
+   * definition.
+   */
   #isWanted(parameter: Parameter, revision: number): boolean {
     if (this.#sources.hub.find(parameter.address) !== parameter) return false;
     const isDefinition = revision === Number.POSITIVE_INFINITY;
@@ -138,7 +141,7 @@ export class CatchUp {
   }
 }
 
-/** Adds a snapshot for each other subscription: the changes after a revision. */
+/** Adds a snapshot with the changes after a revision for each other subscription. */
 export function withOthers(
   snapshots: readonly Snapshot[],
   subscriptions: readonly Subscription[],
@@ -157,7 +160,7 @@ export function stepUntil(endMs: number, client: { readonly isFull: boolean }, s
   }
 }
 
-/** Returns the parameters that snapshots may contain: all parameters of the hub, or those whose addresses are listed. */
+/** Returns the parameters that snapshots may contain: all parameters of the hub, or the parameters whose addresses are listed. */
 function parametersOf(hub: HubPort, snapshots: readonly Snapshot[]): Iterator<Parameter> {
   return (listed(hub, snapshots) ?? hub.parameters())[Symbol.iterator]();
 }
@@ -174,7 +177,7 @@ function changedSince(hub: HubPort, snapshots: readonly Snapshot[], revision: nu
   return unmoved(changed);
 }
 
-/** Skips parameters that have changed since the list was made, because they follow later in their new position. */
+/** Skips parameters that have changed since the list was made, because such parameters follow later, in their new position. */
 function* unmoved(changed: readonly { parameter: Parameter; revision: number }[]): Generator<Parameter> {
   for (const { parameter, revision } of changed) if (parameter.lastChange!.revision === revision) yield parameter;
 }

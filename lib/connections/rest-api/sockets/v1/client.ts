@@ -1,4 +1,5 @@
-// The hub's side of a patchbay.v1 socket: its subscriptions, the definitions that it has, whether it reads, and the answers that wait.
+// The hub's side of a patchbay.v1 socket: the subscriptions of the client, the definitions that it has, whether it is reading, and the
+// answers that are waiting.
 
 import type { Origin } from '../../../../model/parameter.ts';
 import type { CloseCode } from '../../../../wire/protocol.ts';
@@ -14,11 +15,14 @@ import { Missed } from './losses.ts';
 import type { GroupChannel } from './outbox.ts';
 import type { Subscription } from './subscription.ts';
 
-/** A socket with more unread bytes than this is full: nothing more is sent to it until it reads. */
+/** The number of unread bytes above which a socket is full: nothing more is sent until the client reads. */
 const maxUnreadBytes = 8 * 1024;
-/** The number of frames about added and removed parameters that wait for a client that does not read. Beyond that, the client is closed. */
+/**
+ * The maximum number of frames about added and removed parameters that wait for a client that does not read. Beyond this number, the client
+ * is closed.
+ */
 const maxUnsent = limits.unsentFrames.default;
-/** While this many answers wait for other hubs, which takes at most two seconds, the client's next messages wait as well. */
+/** The number of answers waiting for other hubs, for at most two seconds, at which the client's next messages wait as well. */
 const maxPendingAcks = limits.pendingAcks.default;
 
 const nothingUnsent: readonly string[] = [];
@@ -29,7 +33,7 @@ export interface ClientEvents {
   full(client: Client): void;
   /** The client was full, and its late frames have been sent. */
   sentLate(client: Client): void;
-  /** The client starts or stops waiting for answers from other hubs. */
+  /** The client has started or stopped waiting for answers from other hubs. */
   waits(client: Client, isWaiting: boolean): void;
 }
 
@@ -38,7 +42,7 @@ export class Client {
   readonly origin: Origin;
   /** The address shown in the log. */
   readonly remoteAddress: string;
-  /** The share of the hub's work. */
+  /** The client's share of the hub's work. */
   readonly share: string;
   /** Identifies this run of the hub for clients with the same rights. */
   readonly epoch: string;
@@ -47,13 +51,13 @@ export class Client {
   readonly sent = new Tally();
   readonly missed = new Missed();
   #subscriptions: readonly Subscription[] = [];
-  /** Whether it has just connected and subscribed, and whether the hub is working on one of its subscriptions. */
+  /** Whether the client has just connected and subscribed, and whether the hub is working on one of its subscriptions. */
   #isNew = false;
   #isAsking = false;
   #hasLeft = false;
   /**
-   * The client lacks definitions of parameters unchanged since this revision, and of triggers unchanged since the other; -1 if there is
-   * none.
+   * The client lacks the definitions of parameters that are unchanged since `#valuesAfter`, and of triggers that are unchanged since
+   * `#firesAfter`; -1 if it lacks none.
    */
   #valuesAfter = -1;
   #firesAfter = -1;
@@ -61,20 +65,20 @@ export class Client {
   #socket: Socket | undefined = undefined;
   #pendingAcks = 0;
   #answered: Promise<void> | undefined = undefined;
-  /** Called when it has read, for the one answer at a time that waits for space. */
+  /** Called when the client has read. At most one answer at a time waits for space. */
   #onRead: (() => void) | undefined = undefined;
   #unsent = nothingUnsent;
-  /** Frames for a later round and their bytes; undefined means that frames are sent immediately. */
+  /** Frames for a later round, and their size; undefined means that frames are sent immediately. */
   #late: (string | Uint8Array)[] | undefined = undefined;
   #lateBytes = 0;
   /**
-   * Changes never fill a socket this much, but answers can. The client's next messages then wait, because the server would drop further
-   * answers.
+   * The number of unread bytes above which the client's next messages wait, because the server would drop further answers. Changes never
+   * fill a socket this much, but answers can.
    */
   readonly #maxUnreadAnswers: number;
   readonly #events: ClientEvents;
 
-  /** `unreadBytes`: how much uWebSockets.js holds for it. */
+  /** `unreadBytes` is the number of bytes that uWebSockets.js holds for the client. */
   constructor(
     { principal, origin, remoteAddress }: HandshakeRequest,
     epoch: string,
@@ -103,7 +107,7 @@ export class Client {
     this.#onRead?.();
   }
 
-  /** Called when its socket is gone or about to close: it leaves its group and joins no other. */
+  /** Called when the socket is gone or about to close: the client leaves its group and joins no other group. */
   leave(): void {
     this.#hasLeft = true;
   }
@@ -128,7 +132,7 @@ export class Client {
     return this.#fullSinceMs !== undefined;
   }
 
-  /** When it became full, in milliseconds of the monotonic clock; undefined if it is not full. */
+  /** The time at which the client became full, in milliseconds on the monotonic clock; undefined if it is not full. */
   get fullSinceMs(): number | undefined {
     return this.#fullSinceMs;
   }
@@ -137,59 +141,62 @@ export class Client {
     return this.#socket?.getBufferedAmount() ?? 0;
   }
 
-  /** Whether so many answers are unread that its next messages have to wait. */
+  /** Whether so many answers are unread that the client's next messages have to wait. */
   get hasUnreadAnswers(): boolean {
     return this.isFull && this.unreadBytes > this.#maxUnreadAnswers;
   }
 
-  /** The number of answers that wait for other hubs, or for an answer that does. */
+  /** The number of answers that are waiting for other hubs, or for an earlier answer that is waiting. */
   get pendingAcks(): number {
     return this.#pendingAcks;
   }
 
-  /** Whether its next messages have to wait for other hubs. */
+  /** Whether the client's next messages have to wait for other hubs. */
   get hasManyPending(): boolean {
     return this.#pendingAcks >= maxPendingAcks;
   }
 
-  /** Pings a client that has just subscribed for the first time. It answers once everything that it sent immediately has arrived. */
+  /**
+   * Pings a client that has just subscribed for the first time. The client's pong arrives after everything that the client sent
+   * immediately.
+   */
   awaitMore(): void {
     this.#isNew = true;
     this.ping();
   }
 
-  /** Notes that its first subscriptions are known; returns whether this is new. */
+  /** Notes that the client's first subscriptions are known; returns whether this is new. */
   settle(): boolean {
     const wasNew = this.#isNew;
     this.#isNew = false;
     return wasNew;
   }
 
-  /** Notes whether the hub is working on one of its subscriptions. */
+  /** Notes whether the hub is working on one of the client's subscriptions. */
   ask(isAsking: boolean): void {
     this.#isAsking = isAsking;
   }
 
-  /** Whether it may have more subscriptions than the hub knows. */
+  /** Whether the client may have more subscriptions than the hub knows. */
   get mayWantMore(): boolean {
     return this.#isNew || this.#isAsking;
   }
 
   /**
-   * Resumes from an earlier revision (docs/protocol.md "Resuming"): the definition of a parameter is sent with its change. Fires up to
-   * `now` are not sent.
+   * Resumes from an earlier revision (docs/protocol.md "Resuming"): the definition of a parameter is sent along with its first change.
+   * Fires up to `now` are not sent.
    */
   resume(rev: number, now: number): void {
     this.#valuesAfter = Math.max(this.#valuesAfter, rev);
     this.#firesAfter = now;
   }
 
-  /** false: it has, or is about to get, all matching definitions. */
+  /** False if the client has, or is about to get, all matching definitions. */
   get hasResumed(): boolean {
     return this.#valuesAfter >= 0;
   }
 
-  /** Whether it may lack definitions among channels whose lowest previous revision is this one. */
+  /** Returns whether the client may lack definitions for a set of channels whose lowest previous revision is `leastPrevious`. */
   mayLack(leastPrevious: number): boolean {
     return leastPrevious <= this.#firesAfter;
   }
@@ -208,7 +215,7 @@ export class Client {
     } else if (this.#socket!.send(frame, false, false) !== 1) this.#look();
   }
 
-  /** Calls `answer` when the work is done, all earlier answers are sent and the socket has space. The work must not reject. */
+  /** Calls `answer` when the work is done, all earlier answers have been sent, and the socket has space. The work must not reject. */
   answerAfter(work: Promise<void> | undefined, answer: () => void): void {
     if (++this.#pendingAcks === maxPendingAcks) this.#events.waits(this, true);
     this.#answered = Promise.all([this.#answered, work]).then(async () => {
@@ -218,7 +225,7 @@ export class Client {
     });
   }
 
-  /** Resolves when the client has read, or is gone. */
+  /** Resolves when the client has read, or has disconnected. */
   #untilRead(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onRead = resolve;
@@ -301,7 +308,7 @@ export class Client {
   /** Returns whether the socket has space again. */
   hasDrained(): boolean {
     if (this.unreadBytes > maxUnreadBytes / 2 || this.#isTooLate) {
-      this.#fullSinceMs = performance.now(); // it reads slowly
+      this.#fullSinceMs = performance.now(); // the client reads slowly
       return false;
     }
     this.#fullSinceMs = undefined;
@@ -309,7 +316,7 @@ export class Client {
     return true;
   }
 
-  /** Whether so many bytes are late that uWebSockets.js might drop further ones. */
+  /** Whether so many bytes are late that uWebSockets.js might drop further bytes. */
   get #isTooLate(): boolean {
     return this.#late !== undefined && this.#lateBytes > this.#maxUnreadAnswers;
   }
@@ -321,10 +328,13 @@ export class Client {
   }
 }
 
-/** How long, in each round, late frames are sent to clients. */
+/** The time in each round for which late frames are sent to clients. */
 const lateMs = 3;
 
-/** The clients that are served in a later round because sending to all takes too long, for example with long text for very many clients. */
+/**
+ * The clients that are served in a later round because sending to all clients takes too long, for example a long string to very many
+ * clients.
+ */
 export class LateClients {
   readonly #queue: Pick<FairQueue, 'atEnd'>;
   readonly #clients = new Set<Client>();
@@ -333,7 +343,7 @@ export class LateClients {
     this.#queue = queue;
   }
 
-  /** Holds back a client's frames until its turn. */
+  /** Holds back a client's frames until the client's turn. */
   add(client: Client): void {
     client.postpone();
     if (this.#clients.size === 0) this.#queue.atEnd(this.#work);

@@ -6,7 +6,7 @@ import type { Value } from '../../../../model/value.ts';
 import { accessCodes, type HubMessage } from '../../../../wire/v1/hub-messages.ts';
 import type { Channel } from '../fan-out.ts';
 
-/** A frame ends when it has reached this length; a single value may be longer. */
+/** The length at which a frame ends; a single value may be longer. */
 export const frameLength = 15_000;
 
 /** Encodes a message without values. */
@@ -14,17 +14,17 @@ export function encode(message: HubMessage): string {
   return JSON.stringify(message);
 }
 
-/** `[7,"desk/lamp","B","rw"]`. */
+/** Encodes a definition: `[7,"desk/lamp","B","rw"]`. */
 export function definition({ id, parameter: { address, type, access } }: Channel): string {
   return `[${id},${JSON.stringify(address)},"${type}","${accessCodes[access]}"]`;
 }
 
-/** `[7,true]`. */
+/** Encodes a value: `[7,true]`. */
 export function item(id: number, value: Value): string {
   return `[${id},${typeof value === 'string' ? JSON.stringify(value) : value}]`;
 }
 
-/** Encodes each value once, no matter how many groups send it. */
+/** Encodes each value once, no matter how many groups send the value. */
 export function itemOf(channel: Channel, value: Value, revision: number): string {
   return channel.itemOf(value, revision, item);
 }
@@ -33,7 +33,7 @@ export function defFrame(definitions: string): string {
   return `{"def":[${definitions}]}`;
 }
 
-/** Returns a `set` frame. Without a revision, the frame confirms none. */
+/** Returns a `set` frame. Without `revision`, the frame confirms no revision. */
 export function setFrame(items: string, revision: number | undefined): string {
   return revision === undefined ? `{"set":[${items}]}` : `{"set":[${items}],"rev":${revision}}`;
 }
@@ -42,12 +42,12 @@ export function firedFrame(ids: string, revision: number | undefined): string {
   return revision === undefined ? `{"fired":[${ids}]}` : `{"fired":[${ids}],"rev":${revision}}`;
 }
 
-/** `counts` are `"9":3`, joined by commas. */
+/** Returns a `lost` frame. `counts` contains items such as `"9":3`, joined by commas. */
 export function lostFrame(counts: string): string {
   return `{"lost":{${counts}}}`;
 }
 
-/** Divides a list of texts, joined by commas, into pieces that are not much longer than a frame. */
+/** Joins strings with commas, in pieces that are not much longer than a frame. */
 export function* cut(texts: Iterable<string>): Generator<string, void, void> {
   let piece = '';
   for (const text of texts) {
@@ -59,7 +59,7 @@ export function* cut(texts: Iterable<string>): Generator<string, void, void> {
   if (piece !== '') yield piece;
 }
 
-/** Whether a parameter is a trigger, which has no value that could be sent again. */
+/** Returns whether a parameter is a trigger, which has no value that could be sent again. */
 export function isTrigger({ type }: Parameter): boolean {
   return type === 'T';
 }

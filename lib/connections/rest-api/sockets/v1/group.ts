@@ -1,6 +1,6 @@
-// Clients with the same subscriptions. A change is kept and encoded once for all of them, in the outbox of the matching subscription with
-// the most frequent delivery. The same bytes are sent to all live members. A member whose socket is full falls back, and no other member
-// waits for it.
+// Clients with the same subscriptions. A change is kept and encoded once for all clients in the group, in the outbox of the matching
+// subscription with the most frequent delivery. The same bytes are sent to all live members. A member whose socket is full falls back, and
+// no other member waits for it.
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import { limits } from '../../limits/client-limits.ts';
@@ -13,27 +13,31 @@ import { fireFrames, type Handover, isFire, type Members, Membership, type Stand
 import { type Batch, GroupChannel, type Outbox, Outboxes, Packer, type Ticker } from './outbox.ts';
 import type { Subscription } from './subscription.ts';
 
-/** The number of counts of missed changes that a group keeps. Beyond that, it closes the clients that have been full for longest. */
+/**
+ * The maximum number of missed-change counts in a group. Beyond this number, the group closes the clients that have been full for longest.
+ */
 const maxMissed = limits.missedChanges.default;
 
-/** If sending long text to the live members takes longer than this, the rest of them get it in a later round. */
+/**
+ * The maximum time for sending long strings to the live members. Beyond this time, the other live members get the frames in a later round.
+ */
 const mostAtOnceMs = 4;
 
-/** Closes a client that reads too slowly, and counts the limit that it exceeded. */
+/** Closes a client that reads too slowly, and counts a hit of the exceeded limit. */
 export type GiveUp = (client: Client, limit: 'stallMs' | 'unsentFrames' | 'missedChanges') => void;
 
 /** The dependencies that all groups share. */
 export interface GroupContext extends Sources {
   readonly tickerOf: (rate: number) => Ticker;
-  /** Sends added or removed parameters, before anything else about them. */
+  /** Sends added or removed parameters, before any other frame about these parameters. */
   sendStructure(): void;
   readonly giveUp: GiveUp;
   readonly late: LateClients;
 }
 
-/** Members that are not live and that get, or miss, the same part of a flush. */
+/** Members that are not live and that all get, or all miss, the same part of a flush. */
 interface Variant {
-  /** The members receive waiting changes after this revision; undefined if there are only fires, or the members have missed everything. */
+  /** The members receive waiting changes after this revision; undefined if the members get only fires, or have missed everything. */
   readonly from: number | undefined;
   readonly packer: Packer;
   readonly members: Membership[];
@@ -43,7 +47,7 @@ interface Variant {
 type Missing = [member: Membership, first: number][];
 
 export class Group implements Subscriber {
-  /** Equal for clients with the same subscriptions. */
+  /** The key of the group, which is equal for clients with the same subscriptions. */
   readonly key: string;
   readonly #outboxes: Outboxes;
   readonly #live = new Set<Membership>();
@@ -121,7 +125,7 @@ export class Group implements Subscriber {
     this.#bound();
   }
 
-  /** Groups the members that are not live, except those whose losses are counted with others. */
+  /** Groups the members that are not live, except members whose losses are counted together with those of others. */
   #variants(shared: Packer, before: number, isExact: boolean): Variant[] {
     const variants = new Map<number | undefined, Variant>();
     for (const member of this.#apart) {
@@ -158,7 +162,7 @@ export class Group implements Subscriber {
       }
   }
 
-  /** Counts the changes that members miss: all changes if some subscription wants every change, otherwise only fires. */
+  /** Counts the changes that members miss: all changes if a subscription wants every change, otherwise only fires. */
   #countMissing(batches: readonly Batch[], missing: Missing): void {
     if (missing.length === 0 && !this.#losses.isOpen) return;
     const { isExact } = this.#outboxes;
@@ -168,7 +172,7 @@ export class Group implements Subscriber {
     }
   }
 
-  /** Closes the clients that have been full for longest, until the counts are within their bound. */
+  /** Closes the clients that have been full for longest, until the number of counts is within the bound. */
   #bound(): void {
     if (this.#apart.size === 0) return;
     const losses = this.#losses;
@@ -186,7 +190,7 @@ export class Group implements Subscriber {
   }
 }
 
-/** Sends the fires to members that catch up. Members that are behind, and not yet counted with others, miss everything. */
+/** Sends the fires to members that are catching up. Members that are behind, and not yet counted together with others, miss everything. */
 function sendFires(members: readonly Membership[], batches: readonly Batch[], missing: Missing): void {
   const frames = fireFrames(batches);
   for (const member of members) {
@@ -197,8 +201,8 @@ function sendFires(members: readonly Membership[], batches: readonly Batch[], mi
 }
 
 /**
- * Whether batches have long text. Sending it to a client that does not read takes ten times as long, because the system keeps a copy for
- * each.
+ * Returns whether batches contain long strings. Sending these to clients that do not read takes ten times as long, because the operating
+ * system keeps a copy for each client.
  */
 function isLong(batches: readonly Batch[]): boolean {
   return batches.some(({ bytes }) => bytes > 2 * frameLength);

@@ -1,5 +1,5 @@
-// The groups of a server, and the moves of clients between them. A client gets everything of a new subscription, and misses nothing of its
-// earlier ones.
+// The groups of a server, and the moves of clients between groups. A client gets everything for a new subscription, and misses nothing for
+// its earlier subscriptions.
 
 import type { HubPort } from '../../../hub-port.ts';
 import type { LostFires } from '../../../mirroring.ts';
@@ -14,8 +14,8 @@ import { Staleness } from './staleness.ts';
 import type { Subscription } from './subscription.ts';
 
 /**
- * A new client gets no `end`, and so no revision, until it answers a ping: by then, everything that it sent immediately has arrived, and
- * the revision has to cover that as well. The hub waits no longer than this.
+ * The maximum wait for a new client's pong. Before the pong, the client gets no `end`, and therefore no revision: the pong arrives after
+ * everything that the client sent immediately, and the revision has to cover that as well.
  */
 const moreMayComeMs = 250;
 
@@ -29,7 +29,7 @@ interface GroupsOptions {
   readonly newMs?: number;
 }
 
-/** A client in its group. Its task runs in slices while it is not live. */
+/** A client in its group. The task of the client runs in slices while the client is not live. */
 interface Place {
   readonly group: Group;
   readonly membership: Membership;
@@ -37,15 +37,15 @@ interface Place {
 }
 
 export class Groups {
-  /** Parameters that are added and removed. */
+  /** The parameters that are added and removed. */
   readonly structure: Structure;
-  /** Parameters of silent hubs. */
+  /** The parameters of silent hubs, and other marks. */
   readonly staleness: Staleness;
   readonly #fanOut: FanOut;
   readonly #context: GroupContext;
   readonly #newMs: number;
   readonly #queue: FairQueue;
-  /** The groups by key, bounded by the number of clients. */
+  /** The groups by key. Their number is bounded by the number of clients. */
   readonly #groups = new Map<string, Group>();
   readonly #placeOf = new Map<Client, Place>();
 
@@ -67,8 +67,9 @@ export class Groups {
   }
 
   /**
-   * Adds a subscription of a client, or replaces the one with its number. Sends `answer`, and then the data that is new to the client:
-   * everything, or the changes after a revision; undefined means the rest of the replaced subscription, which had the same patterns.
+   * Adds a client's subscription, or replaces the subscription with the same number. Sends `answer`, and then the data that is new to the
+   * client: everything, or the changes after a revision. If the revision is undefined, the client gets the rest of the replaced
+   * subscription, which had the same patterns.
    */
   subscribe(client: Client, subscription: Subscription, from: number | undefined, answer: string): void {
     const { id } = subscription;
@@ -83,7 +84,7 @@ export class Groups {
     });
   }
 
-  /** Ends a subscription of a client, and sends `answer`. */
+  /** Ends a client's subscription, and sends `answer`. */
   unsubscribe(client: Client, id: number, answer: string): void {
     this.#move(client, without(client, id), answer, ({ snapshots, ends, ...handover }) => ({
       ...handover,
@@ -119,7 +120,7 @@ export class Groups {
     this.#queue.do(place.task);
   }
 
-  /** Reports fires of another hub's triggers that this hub never received: `{"lost":{"9":3}}`. */
+  /** Reports that this hub never received some fires of another hub's triggers: `{"lost":{"9":3}}`. */
   reportLost(fires: LostFires): void {
     const found = new Map<Subscriber, { channel: Channel; count: number }[]>();
     for (const [parameter, count] of fires)
@@ -137,7 +138,7 @@ export class Groups {
     }
   }
 
-  /** Moves a client to the group of its subscriptions. */
+  /** Moves a client to the group for its subscriptions. */
   #move(
     client: Client,
     subscriptions: readonly Subscription[],
@@ -145,7 +146,7 @@ export class Groups {
     change: (handover: Handover) => Handover,
   ): void {
     if (client.hasLeft) return;
-    this.structure.notify(); // the client may already have values of parameters that are new
+    this.structure.notify(); // the client may already have values of the new parameters
     const before = this.#placeOf.get(client);
     const handover = before?.membership.take() ?? newcomer;
     if (before !== undefined) this.#part(client, before);
@@ -171,11 +172,11 @@ export class Groups {
     setTimeout(() => setImmediate(settle), this.#newMs).unref(); // after the hub has read the messages that arrived while it was busy
   }
 
-  /** Works for a client until a time; returns whether work can continue immediately. */
+  /** Works for a client until `endMs`; returns whether work can continue immediately. */
   #advance(client: Client, endMs: number): boolean {
     this.structure.notify();
     const membership = this.membershipOf(client);
-    if (membership === undefined) return false; // it was ended
+    if (membership === undefined) return false; // the client was ended
     let hasMore = false;
     client.cork(() => {
       client.sendKept();
@@ -208,15 +209,15 @@ export class Groups {
 
 /**
  * Parameters that are added and removed while clients are connected. Clients are notified in the same round, and cannot resume from a
- * revision before it.
+ * revision before the change.
  */
 class Structure {
   readonly #hub: { readonly revision: number };
   readonly #groups: ReadonlyMap<string, Group>;
-  /** Additions and removals that clients do not know yet; bounded by the parameters of one reload. */
+  /** The additions and removals that clients do not know yet, bounded by the number of parameters in one reload. */
   #added: Channel[] = [];
   #removed: Channel[] = [];
-  /** The revisions of the last addition and removal; -1 if there was none since the start. */
+  /** The revisions of the last addition and removal; -1 if there has been none since the start. */
   #addedAt = -1;
   #removedAt = -1;
 
@@ -240,12 +241,12 @@ class Structure {
     this.#removed.push(channel);
   }
 
-  /** Whether the changes since a revision are enough to bring a client up to date. */
+  /** Returns whether the changes since a revision are enough to bring a client up to date. */
   canResume(revision: number): boolean {
     return revision <= this.#hub.revision && revision > this.#addedAt && revision > this.#removedAt;
   }
 
-  /** Sends additions and removals that clients do not know yet. */
+  /** Sends the additions and removals that clients do not know yet. */
   notify(): void {
     if (this.#added.length + this.#removed.length === 0) return;
     const added = this.#added;

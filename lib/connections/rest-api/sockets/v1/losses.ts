@@ -1,21 +1,24 @@
-// The changes that clients miss while they do not read: counted for many clients together (`Losses`), and for one client (`Missed`).
+// The changes that clients miss while they do not read, counted for many clients together (`Losses`) and for one client (`Missed`).
 
 import type { Channel } from '../fan-out.ts';
 import { definition, frameLength, isTrigger, itemOf } from './frames.ts';
 import type { GroupChannel } from './outbox.ts';
 
-/** The changes from the point at which one client stopped reading to the point at which the next one did. */
+/** The changes between the points at which one client and the next client stopped reading. */
 export interface Segment {
   readonly counts: Map<GroupChannel, number>;
   readers: number;
 }
 
 /**
- * Many clients may miss the same changes. These are counted once, in segments that begin where a client stopped reading. A client has
- * missed its segment and all following ones.
+ * Many clients may miss the same changes. Such changes are counted once, in segments that begin where a client stopped reading. A client
+ * has missed its segment and all following ones.
  */
 export class Losses {
-  /** Oldest first; the first one has a reader. Bounded by the number of clients that do not read, and by `size` (see `Group`). */
+  /**
+   * The segments, oldest first. The first segment has a reader. Their number is bounded by the number of clients that do not read, and the
+   * size of the segments by the group (`size`).
+   */
   readonly #segments: Segment[] = [];
 
   /** Whether any client misses the counted changes. */
@@ -23,7 +26,7 @@ export class Losses {
     return this.#segments.length > 0;
   }
 
-  /** The number of counts. */
+  /** The number of counts in all segments. */
   get size(): number {
     return this.#segments.reduce((size, { counts }) => size + counts.size, 0);
   }
@@ -67,11 +70,11 @@ function addTo(sums: Map<GroupChannel, number>, counts: ReadonlyMap<GroupChannel
   for (const [channel, count] of counts) sums.set(channel, (sums.get(channel) ?? 0) + count);
 }
 
-/** Parts of frames: definitions, counts as `"9":3`, values. */
+/** Parts of frames: definitions, counts such as `"9":3`, and values. */
 interface MissedParts {
   readonly definitions: readonly string[];
   readonly lost: readonly string[];
-  /** How many changes of values and fires of triggers were lost. */
+  /** The numbers of lost value changes and of lost fires. */
   readonly lostValues: number;
   readonly lostFires: number;
   readonly items: readonly string[];
@@ -85,14 +88,16 @@ const nothing: ReadonlyMap<Channel, number> = new Map();
  * newest value it needs.
  */
 export class Missed {
-  /** The number of lost changes by channel. The group bounds them: it closes the clients that have been full for longest. */
+  /**
+   * The number of lost changes by channel. The group bounds the number of counts by closing the clients that have been full for longest.
+   */
   #counts: Map<Channel, number> | undefined = undefined;
 
   get size(): number {
     return this.#counts?.size ?? 0;
   }
 
-  /** The number of fires of triggers that it has missed. */
+  /** The number of fires that the client has missed. */
   get fires(): number {
     let fires = 0;
     for (const [{ parameter }, count] of this.#counts ?? nothing) if (isTrigger(parameter)) fires += count;
@@ -110,7 +115,7 @@ export class Missed {
     this.#counts = undefined;
   }
 
-  /** Takes out about as much as fits into a frame; forgets parameters that are no longer wanted. */
+  /** Takes out about as much as fits into a frame, and forgets parameters that are no longer wanted. */
   take(isWanted: (channel: Channel) => boolean, isDefined: boolean): MissedParts {
     const parts = {
       definitions: [] as string[],

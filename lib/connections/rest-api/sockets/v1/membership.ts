@@ -1,14 +1,14 @@
-// The progress of a member of a group in its subscriptions. It is in one of these states:
+// The progress of a group member in its subscriptions. A member is in one of these states:
 //
 //   enter ──▶ catching up ──finish──▶ fresh ──settle──▶ live
 //                  ▲                    │                 │
 //                  ├──── fall back ◀────┴─── no room ─────┤ (newest values are wanted)
 //   extending ◀─recover─ behind ◀─── fall back ───────────┘ (every change is wanted)
 //
-// Three more arrows: extending ──finish──▶ fresh, or a fall back if there is no room. A client that changes its subscriptions leaves its
-// group from any state and enters another group: as extending if it had everything, otherwise as behind or catching up. Whether a socket is
-// full (`Client.isFull`) does not depend on the state: a live client may be full until the next flush, and one that is catching up may be
-// full or not.
+// Three more transitions: extending ──finish──▶ fresh, and a fall back from extending if there is no room. A client that changes its
+// subscriptions leaves its group from any state and enters another group: as extending if it had everything, otherwise as behind or
+// catching up. Whether a socket is full (`Client.isFull`) does not depend on the state: a live client may be full until the next flush,
+// and a client that is catching up may or may not be full.
 
 import type { Channel } from '../fan-out.ts';
 import type { Client } from './client.ts';
@@ -17,17 +17,20 @@ import { cut, defFrame, definition, encode, firedFrame, isTrigger, lostFrame, se
 import type { Losses, Segment } from './losses.ts';
 import { type Batch, type GroupChannel, type Outboxes, Packer } from './outbox.ts';
 
-/** The state that a client brings from its previous group. */
+/** The state that a client brings along from its previous group. */
 export interface Handover {
-  /** everything: it lacks nothing; counts: its missed changes have been counted; nothing: only snapshots supply its missed values. */
+  /**
+   * `everything`: the client lacks nothing; `counts`: its missed changes have been counted; `nothing`: only snapshots supply its missed
+   * values.
+   */
   readonly has: 'everything' | 'counts' | 'nothing';
-  /** The time at which it stopped being live; undefined if it was live, or had no subscription. */
+  /** The time at which the client stopped being live; undefined if it was live or had no subscription. */
   readonly sinceMs: number | undefined;
   readonly snapshots: readonly Snapshot[];
   readonly ends: readonly number[];
 }
 
-/** Where a group lists a member: among the live ones, among the others, or nowhere. */
+/** The list in which a group keeps a member: the live members, the other members, or neither. */
 export type Standing = 'live' | 'apart' | 'left';
 
 /** The objects that the members of a group share. */
@@ -44,26 +47,29 @@ interface Live {
 }
 
 /**
- * The member has everything up to `from`. Older changes still wait in the group; the member receives only later changes, without revisions.
+ * The member has everything up to `from`. Older changes may still wait in the group; the member receives only later changes, without
+ * revisions.
  */
 interface Fresh {
   readonly name: 'fresh';
   readonly from: number;
 }
 
-/** Snapshots supply the values of all its subscriptions. From the group's flushes, it gets only the fires. */
+/** Snapshots supply the values for all subscriptions of the member. From the group's flushes, the member gets only the fires. */
 interface CatchingUp {
   readonly name: 'catching up';
-  /** Waiting changes up to this revision are not meant for it. */
+  /** Waiting changes up to this revision are not meant for the member. */
   from: number;
   readonly catchUp: CatchUp;
-  /** The time at which it stopped being live, in milliseconds of the monotonic clock. */
+  /** The time at which the member stopped being live, in milliseconds on the monotonic clock. */
   readonly sinceMs: number;
-  /** Counts the fires that it misses while it is full. */
+  /** Counts the fires that the member misses while it is full. */
   segment: Segment | undefined;
 }
 
-/** Snapshots supply its new subscriptions up to `from`. It gets later changes with the group's flushes, without revisions. */
+/**
+ * Snapshots supply the member's new subscriptions up to `from`. The member gets later changes with the group's flushes, without revisions.
+ */
 interface Extending {
   readonly name: 'extending';
   readonly from: number;
@@ -71,15 +77,18 @@ interface Extending {
 }
 
 /**
- * The member does not read, and wants every change. The missed changes are counted, and reported when the member reads again; then it
- * extends.
+ * The member does not read, and wants every change. The missed changes are counted, and reported when the member reads again, which then
+ * becomes `Extending`.
  */
 interface Behind {
   readonly name: 'behind';
   from: number;
   readonly catchUp: CatchUp;
   readonly sinceMs: number;
-  /** Counts its missed changes along with others; undefined if not all waiting changes are for it, so they are counted separately. */
+  /**
+   * Counts the member's missed changes together with those of other members; undefined if not all waiting changes are for this member, so
+   * that its missed changes are counted separately.
+   */
   segment: Segment | undefined;
 }
 
@@ -90,7 +99,7 @@ interface Left {
 
 type State = CatchingUp | Extending | Behind | Fresh | Live | Left;
 
-/** All waiting changes have a later revision. */
+/** A revision before all waiting changes. */
 const all = -1;
 
 export class Membership {
@@ -98,7 +107,7 @@ export class Membership {
   readonly #members: Members;
   #state: State;
 
-  /** Adds a client, which gets the snapshots in its slices. */
+  /** Adds a client, which gets the snapshots in its own slices. */
   constructor(client: Client, members: Members, { has, sinceMs = performance.now(), snapshots, ends }: Handover) {
     this.client = client;
     this.#members = members;
@@ -114,30 +123,30 @@ export class Membership {
     return this.#state.name;
   }
 
-  /** The time at which it stopped receiving everything immediately, in milliseconds of the monotonic clock; undefined if it is live. */
+  /** The time at which the member stopped being live, in milliseconds on the monotonic clock; undefined if it is live. */
   get sinceMs(): number | undefined {
     return 'sinceMs' in this.#state ? this.#state.sinceMs : undefined;
   }
 
-  /** Whether it still lacks values that have changed. */
+  /** Whether the member still lacks values that have changed. */
   get lacksValues(): boolean {
     return this.#state.name === 'catching up' || this.#state.name === 'behind';
   }
 
-  /** Whether it has the definitions of everything that its subscriptions match. */
+  /** Whether the member has the definitions of all parameters that its subscriptions match. */
   get isDefined(): boolean {
     return !this.client.hasResumed && !this.#isBeingDefined;
   }
 
-  /** Whether its missed changes are counted with others. */
+  /** Whether the member's missed changes are counted together with those of other members. */
   get isCounted(): boolean {
     return 'segment' in this.#state && this.#state.segment !== undefined;
   }
 
   /**
-   * Returns the revision after which it gets waiting changes; undefined if it gets only fires, or has missed everything. Changes that must
-   * not be sent twice (`isExact`) are encoded for this member alone while changes wait that are not for it: `before` is the revision up to
-   * which everything had been sent.
+   * Returns the revision after which the member gets waiting changes; undefined if it gets only fires, or has missed everything. Changes
+   * that must not be sent twice (`isExact`) are encoded for this member alone while changes that are not meant for it are waiting: `before`
+   * is the revision up to which everything had been sent.
    */
   startOf(before: number, isExact: boolean): number | undefined {
     const state = this.#state;
@@ -145,7 +154,7 @@ export class Membership {
     return state.name === 'fresh' || state.name === 'extending' ? all : undefined;
   }
 
-  /** Removes a client that moves to another group. It gets waiting changes while its socket has space, and misses the rest. */
+  /** Removes a client that moves to another group. The client gets waiting changes while its socket has space, and misses the rest. */
   take(): Handover {
     const state = this.#state;
     let has: Handover['has'] = 'everything';
@@ -162,7 +171,7 @@ export class Membership {
     return { has, sinceMs: 'sinceMs' in state ? state.sinceMs : undefined, snapshots: remaining, ends };
   }
 
-  /** Removes a client that has disconnected or is about to, and counts the fires that it will not get. */
+  /** Removes a client that has disconnected or is about to disconnect, and counts the fires that the client will not get. */
   lose(): void {
     const state = this.#state;
     if (state.name === 'behind' || state.name === 'catching up') this.#gather(state);
@@ -172,8 +181,8 @@ export class Membership {
   }
 
   /**
-   * Works for the client until a time; returns whether work can continue immediately. Once the client has the values, `reportStale` reports
-   * which ones are stale and which are fresh again.
+   * Works for the client until `endMs`; returns whether work can continue immediately. Once the client has the values, `reportStale`
+   * reports which values are stale and which are fresh again.
    */
   advance(endMs: number, reportStale: (member: Membership, endMs: number) => Stopped): boolean {
     const { client } = this;
@@ -192,7 +201,7 @@ export class Membership {
     return stopped === 'more';
   }
 
-  /** Sends batches, with the definitions that the client lacks, until it is full; returns how many it sent. */
+  /** Sends batches, with the definitions that the client lacks, until the client is full; returns the number of batches sent. */
   send({ batches, leastPrevious }: Packer): number {
     const { client } = this;
     const lacksAll = this.#isBeingDefined;
@@ -208,7 +217,7 @@ export class Membership {
     return next;
   }
 
-  /** Sends the frames for members that are not live; the client misses those that do not fit. */
+  /** Sends the frames for members that are not live; the client misses frames that do not fit. */
   sendOwn(packer: Packer, before: number): void {
     const { name } = this.#state;
     if (name === 'fresh' || name === 'extending') {
@@ -221,8 +230,8 @@ export class Membership {
   }
 
   /**
-   * Leaves the live state because a flush does not fit. The client has everything up to `complete`; the caller has to count the
-   * rest of the flush, or to note it with `miss`.
+   * Leaves the live state because a flush does not fit. The client has everything up to `complete`; the caller has to count the rest of the
+   * flush, or note it with `miss`.
    */
   fallBack(complete: number): void {
     const state = this.#state;
@@ -232,14 +241,14 @@ export class Membership {
     this.#state = this.#lagging({ from, catchUp, sinceMs: performance.now() }, Math.max(complete, from));
   }
 
-  /** Notes the changes of batches that the client has missed. If it is catching up, its snapshots supply the values. */
+  /** Notes the changes of batches that the client has missed. If the client is catching up, snapshots supply the values. */
   miss(batches: readonly Batch[]): void {
     const onlyFires = this.#state.name === 'catching up';
     for (const { channels } of batches)
       for (const channel of channels) if (!onlyFires || isFire(channel)) this.client.missed.note(channel, 1);
   }
 
-  /** Counts the missed changes of the client from now on, together with others. */
+  /** From now on, counts the client's missed changes together with those of other members. */
   count(): void {
     if ('segment' in this.#state) this.#state.segment ??= this.#members.losses.open();
   }
@@ -255,13 +264,16 @@ export class Membership {
     this.client.send(setFrame('', sent));
   }
 
-  /** Whether definitions of its parameters may still be in transit. */
+  /** Whether definitions of the member's parameters may still be in transit. */
   get #isBeingDefined(): boolean {
     const state = this.#state;
     return state.name === 'catching up' || ('catchUp' in state && !state.catchUp.isEmpty);
   }
 
-  /** Returns the state of a late client. It gets counts if every change is wanted, otherwise snapshots of changes after `complete`. */
+  /**
+   * Returns the state of a late client. Missed changes are counted if every change is wanted; otherwise, snapshots supply the changes after
+   * `complete`.
+   */
   #lagging(how: Pick<Behind, 'from' | 'catchUp' | 'sinceMs'>, complete: number): Behind | CatchingUp {
     if (this.#members.outboxes.isExact) return { name: 'behind', ...how, segment: undefined };
     const snapshots = withOthers(how.catchUp.remaining, this.client.subscriptions, complete);
@@ -293,7 +305,7 @@ export class Membership {
     if (revision <= this.#members.outboxes.sent) this.#goLive();
   }
 
-  /** Sends the waiting changes that the client lacks; it misses those that do not fit. Returns whether it took everything. */
+  /** Sends the waiting changes that the client lacks; the client misses changes that do not fit. Returns whether all changes were sent. */
   #sendWaiting(from: number): boolean {
     const packer = new Packer();
     this.#members.outboxes.encode(packer, from, this.#state.name === 'catching up');
@@ -318,13 +330,13 @@ export class Membership {
     }
   }
 
-  /** Notes the missed changes of the client, and treats waiting changes as missed. */
+  /** Notes the client's missed changes, and treats waiting changes as missed. */
   #missWaiting(behind: Behind): void {
     this.#gather(behind);
     for (const channel of this.#members.outboxes.waiting(behind.from)) this.client.missed.note(channel, 1);
   }
 
-  /** Adds the changes that were counted for the client and others to its missed changes. */
+  /** Adds the changes that were counted for the client and other members together to the client's missed changes. */
   #gather(state: Behind | CatchingUp): void {
     if (state.segment === undefined) return;
     for (const [channel, count] of this.#members.losses.take(state.segment))
@@ -345,7 +357,7 @@ export class Membership {
   }
 }
 
-/** Returns frames with the fires of batches and their definitions, for clients that are catching up. */
+/** Returns frames with the fires in batches and the definitions of these triggers, for clients that are catching up. */
 export function fireFrames(batches: readonly Batch[]): Uint8Array[] {
   const fires = batches.flatMap(({ channels }) => channels.filter(isFire));
   const definitions = [...cut(definitionsOf(fires))].map(defFrame);

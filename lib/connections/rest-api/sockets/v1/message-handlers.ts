@@ -1,4 +1,4 @@
-// The messages of patchbay.v1 clients (docs/protocol.md). Each is read and passed to the handler of its kind.
+// The messages of patchbay.v1 clients (docs/protocol.md). Each message is parsed and passed to the handler for its kind.
 
 import { z } from 'zod';
 import { describe, HubError } from '../../../../model/error.ts';
@@ -29,17 +29,17 @@ export interface HandlerContext extends Pick<ProtocolContext, 'hub' | 'log' | 'w
   readonly shares: SubscriptionShares;
   /** The limits on a client's subscriptions. */
   readonly limits: Pick<Limits, 'subscriptions' | 'clientSteps'>;
-  /** Reads a subscription from a message. Errors: `bad-request`. */
+  /** Parses the subscription in a message. Errors: `bad-request`. */
   readonly readSubscription: (message: object, principal: Principal) => Request;
 }
 
 /** Identifies the message that an error answers: the number of its subscription, or the `ack` of its write. */
 export type Subject = Pick<Refusal, 'sub' | 'ack'>;
 
-/** The rest of a message, which may take long and is handled in slices. */
+/** The rest of the work for a message, which may take a long time and is done in slices. */
 export interface Rest {
   readonly subject: Subject;
-  /** Works until a time; returns whether there is more to do. Errors: `bad-request`, without any effect. */
+  /** Works until `endMs`; returns whether there is more to do. Errors: `bad-request`, without any effect. */
   advance(endMs: number): boolean;
 }
 
@@ -52,7 +52,7 @@ type Item = readonly [target: Target, value: unknown];
 
 interface RemoteItem extends RemoteWrite {
   readonly target: Target;
-  /** The position in the message. */
+  /** The position of the item in the message. */
   readonly index: number;
 }
 
@@ -62,7 +62,7 @@ interface Refused {
   readonly mistake: Mistake;
 }
 
-/** Handlers by the key that identifies the kind of a message; the first key that is present counts. */
+/** The handlers, by the key that identifies the kind of message; the first key present in the message counts. */
 const handlers: Readonly<Record<string, Handler>> = {
   set: handleSet,
   sub: handleSub,
@@ -107,7 +107,7 @@ export function subjectOf(message: ArrayBuffer): Subject {
   }
 }
 
-/** `{"set":[["desk/lamp",true],[8,0.5]],"ack":5}` writes parameters, in one turn. */
+/** Handles `{"set":[["desk/lamp",true],[8,0.5]],"ack":5}`, which writes parameters in one turn. */
 function handleSet(context: HandlerContext, client: Client, message: Message): undefined {
   const { traceparent } = message;
   const origin = traceparent === undefined ? client.origin : originWithTrace(client.origin, traceparent);
@@ -115,12 +115,12 @@ function handleSet(context: HandlerContext, client: Client, message: Message): u
   else void inSpan(origin, 'set', (own) => write(context, client, message, own), failureOf);
 }
 
-/** Returns the reason why some items were refused; undefined if none was. */
+/** Returns the reason why some items were refused; undefined if no item was refused. */
 function failureOf([first]: readonly Refused[]): string | undefined {
   return first?.mistake.join(': ');
 }
 
-/** Returns the refused items, asynchronously if other hubs own some of the parameters. */
+/** Makes the writes and returns the refused items, asynchronously if other hubs own some of the parameters. */
 function write(
   { hub, log, fanOut, hits, writes, rates }: HandlerContext,
   client: Client,
@@ -171,12 +171,12 @@ function write(
   return writing === undefined ? refused : writing.then(() => refused);
 }
 
-/** Returns the errors in the order of the message, as if all parameters had a single owner. */
+/** Returns the errors in the order of the message, as if all parameters had the same owner. */
 function inOrder(refused: Refused[]): Mistake[] {
   return refused.sort((one, other) => one.index - other.index).map(({ mistake }) => mistake);
 }
 
-/** Writes parameters of other hubs, in one turn per hub; adds the items that they refuse. */
+/** Writes parameters of other hubs, in one turn per hub; adds the items that these hubs refuse. */
 async function writeRemotes(
   hub: HubPort,
   origin: Origin,
@@ -200,7 +200,10 @@ async function writeRemotes(
   await Promise.all(sending);
 }
 
-/** Waits until this hub's writes are confirmed, and adds those that are not confirmed. undefined if there is nothing to wait for. */
+/**
+ * Waits until this hub's writes are confirmed, and adds the writes that are not confirmed. Returns undefined if there is nothing to wait
+ * for.
+ */
 function confirmOwn(
   { hub, fanOut }: Pick<HandlerContext, 'hub' | 'fanOut'>,
   items: readonly Item[],
@@ -220,12 +223,12 @@ function confirmOwn(
   });
 }
 
-/** Returns the parameter with this number; undefined if there is none that the client may write. */
+/** Returns the parameter with this number; undefined if there is no such parameter that the client may write. */
 function known(view: View, parameter: Parameter | undefined): Parameter | undefined {
   return parameter !== undefined && view.mayWrite(parameter) ? parameter : undefined;
 }
 
-/** Reads the items of a write. An invalid message counts as one write. Errors: `bad-request`. */
+/** Parses the items of a write. An invalid message counts as one write. Errors: `bad-request`. */
 function itemsOf(message: Message, writes: WriteCounts): readonly Item[] {
   try {
     return readItems(message);
@@ -235,7 +238,7 @@ function itemsOf(message: Message, writes: WriteCounts): readonly Item[] {
   }
 }
 
-/** Checked without a schema, for speed: most messages are writes. Errors: `bad-request`. */
+/** Parses the items of a write, without a schema for speed, because most messages are writes. Errors: `bad-request`. */
 function readItems(message: Message): readonly Item[] {
   const { set, ack } = message;
   if (!Array.isArray(set)) throw new HubError('bad-request', `set: expected a list, got ${describe(set)}`);
@@ -253,7 +256,7 @@ function isItem(item: unknown): item is Item {
   return Array.isArray(item) && item.length === 2 && (typeof item[0] === 'string' || typeof item[0] === 'number');
 }
 
-/** `{"sub":1,"include":["desk/**"],"rate":60}` subscribes. The patterns are compiled and matched in the slices of the client. */
+/** Handles `{"sub":1,"include":["desk/**"],"rate":60}`, which subscribes. The patterns are compiled and matched in the client's slices. */
 function handleSub(context: HandlerContext, client: Client, message: Message): Rest {
   let request: Request | undefined;
   const { sub } = message;
@@ -308,7 +311,7 @@ function subscribe(
   groups.subscribe(client, subscription, from, encode({ sub: id, mode, rate, delivery }));
 }
 
-/** `{"unsub":1}` ends a subscription. */
+/** Handles `{"unsub":1}`, which ends a subscription. */
 function handleUnsub({ groups, shares }: HandlerContext, client: Client, message: Message): undefined {
   const { unsub } = parse(unsubSchema, message);
   if (!client.subscriptions.some(({ id }) => id === unsub))
@@ -320,7 +323,7 @@ function handleUnsub({ groups, shares }: HandlerContext, client: Client, message
   groups.unsubscribe(client, unsub, encode({ unsub }));
 }
 
-/** `{"ping":1}` is answered with `{"pong":1}`. */
+/** Answers `{"ping":1}` with `{"pong":1}`. */
 function handlePing(_: HandlerContext, client: Client, message: Message): undefined {
   client.send(encode({ pong: parse(pingSchema, message).ping }));
 }

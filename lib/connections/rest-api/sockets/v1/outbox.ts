@@ -1,4 +1,4 @@
-// The changes that wait in a group: one outbox per rate and delivery of its subscriptions. When a ticker finds that an outbox is due, its
+// The changes that wait in a group, in one outbox for each rate and delivery of the group's subscriptions. When an outbox is due, its
 // changes are encoded once and packed into batches for all members.
 
 import type { Change, Parameter } from '../../../../model/parameter.ts';
@@ -15,7 +15,7 @@ interface OutboxesOptions {
   readonly flush: (outbox: Outbox) => void;
 }
 
-/** The outboxes of a group, the one with the most frequent delivery first. */
+/** The outboxes of a group, ordered by descending frequency of delivery. */
 export class Outboxes {
   readonly #all: Outbox[] = [];
   readonly #subscriptions: readonly Subscription[];
@@ -31,7 +31,7 @@ export class Outboxes {
     }
   }
 
-  /** Whether some subscription wants every change. */
+  /** Whether any subscription wants every change. */
   get isExact(): boolean {
     return this.#all.some(({ delivery }) => delivery === 'all');
   }
@@ -46,7 +46,7 @@ export class Outboxes {
     return this.sentWith([]);
   }
 
-  /** Returns the revision up to which everything has been sent once these outboxes are flushed. */
+  /** Returns the revision up to which everything has been sent once these outboxes have been flushed. */
   sentWith(flushed: readonly Outbox[]): number {
     let sent = this.#hub.revision;
     for (const outbox of this.#all)
@@ -58,12 +58,12 @@ export class Outboxes {
     return this.#subscriptions.some(({ selection }) => selection.has(parameter));
   }
 
-  /** Returns the outbox of the matching subscription with the most frequent delivery. At least one must match. */
+  /** Returns the outbox of the matching subscription with the most frequent delivery. At least one subscription must match. */
   of(parameter: Parameter): Outbox {
     return this.#find(this.#subscriptions.find(({ selection }) => selection.has(parameter))!)!;
   }
 
-  /** Encodes waiting changes after the revision `from` for one client; they keep waiting. */
+  /** Encodes waiting changes after the revision `from` for one client; the changes keep waiting. */
   encode(packer: Packer, from: number, onlyFires: boolean): void {
     for (const outbox of this.due) outbox.encode(packer, undefined, from, onlyFires);
   }
@@ -78,12 +78,12 @@ export class Outboxes {
   }
 }
 
-/** The maximum number of waiting changes. When it is reached, they are sent. A long text counts as several changes. */
+/** The maximum number of waiting changes. When this number is reached, the changes are sent. A long string counts as several changes. */
 const maxPending = 65_536;
 
 /**
- * The revisions reported by the frames of a flush: everything up to `before` was sent earlier, and everything up to `after` is sent with
- * its last frame.
+ * The revisions reported by the frames of a flush: everything up to `before` was sent earlier, and everything up to `after` has been sent
+ * with the last frame of the flush.
  */
 interface Span {
   readonly before: number;
@@ -91,7 +91,7 @@ interface Span {
 }
 
 /**
- * The waiting changes of one rate: the newest value of each parameter (`LatestOutbox`), or every change (`AllOutbox`). Fires are never
+ * The waiting changes for one rate: the newest value of each parameter (`LatestOutbox`), or every change (`AllOutbox`). Fires are never
  * merged.
  */
 export abstract class Outbox implements ChangeKeeper, Flushable {
@@ -111,7 +111,7 @@ export abstract class Outbox implements ChangeKeeper, Flushable {
     this.#flush = flush;
   }
 
-  /** The revision of the oldest waiting change; undefined if none waits. */
+  /** The revision of the oldest waiting change; undefined if no change is waiting. */
   get oldest(): number | undefined {
     return this.#oldest;
   }
@@ -130,7 +130,7 @@ export abstract class Outbox implements ChangeKeeper, Flushable {
     this.#flush(this);
   }
 
-  /** Encodes waiting changes after the revision `from`; they keep waiting. Without a span the frames report no revision. */
+  /** Encodes waiting changes after the revision `from`; the changes keep waiting. Without a span, the frames report no revision. */
   abstract encode(packer: Packer, span: Span | undefined, from: number, onlyFires?: boolean): void;
 
   /** Yields the channel of each waiting change after the revision `from`. */
@@ -142,7 +142,7 @@ export abstract class Outbox implements ChangeKeeper, Flushable {
     this.forget();
   }
 
-  /** Adds a change; returns the number of waiting changes, where long text counts as several. */
+  /** Adds a change; returns the number of waiting changes, where a long string counts as several changes. */
   protected abstract add(channel: GroupChannel, change: Change, isFirst: boolean): number;
   protected abstract forget(): void;
 }
@@ -197,7 +197,7 @@ export class LatestOutbox extends Outbox {
   }
 }
 
-/** Adds the newest value of each channel to the packer; `isLast`: it is the last batch of the outbox. */
+/** Adds the newest value of each channel to the packer; `isLast` means that they are the last batch of the outbox. */
 function putValues(packer: Packer, channels: readonly GroupChannel[], span: Span | undefined, isLast: boolean): void {
   let items = '';
   let first = 0;
@@ -222,7 +222,7 @@ function putFires(packer: Packer, fires: readonly GroupChannel[], span: Span | u
   }
 }
 
-/** 64 characters of text count as one more change, so at most 4 Mi characters wait. */
+/** The binary logarithm of the number of characters in a string that count as one more change: 64, so that at most 4 Mi characters wait. */
 const textShift = 6;
 
 /** Keeps every change, in order. */
@@ -231,7 +231,7 @@ export class AllOutbox extends Outbox {
   #channels: GroupChannel[] = [];
   #values: Value[] = [];
   #revisions: number[] = [];
-  /** The number of additional changes for which the texts count. */
+  /** The number of additional changes that the strings count as. */
   #textChanges = 0;
 
   override get isExact(): boolean {
@@ -295,11 +295,11 @@ export class AllOutbox extends Outbox {
 /** Keeps changes until they are sent. */
 export interface ChangeKeeper {
   readonly delivery: Delivery;
-  /** Adds a change; `isFirst`: no other change of this channel waits. */
+  /** Adds a change; `isFirst` means that no other change on this channel is waiting. */
   put(channel: GroupChannel, change: Change, isFirst: boolean): void;
 }
 
-/** Observes the channel of one parameter for a group. It knows the outbox for the changes, and whether a change is waiting. */
+/** Observes the channel of one parameter for a group, and knows the outbox for the changes and whether a change is waiting. */
 export class GroupChannel implements Observer {
   readonly subscriber: Subscriber;
   readonly channel: Channel;
@@ -313,12 +313,12 @@ export class GroupChannel implements Observer {
     this.outbox = outbox;
   }
 
-  /** Whether a change waits. */
+  /** Whether a change is waiting. */
   get isPending(): boolean {
     return this.#isPending;
   }
 
-  /** The revision of the last change before those that wait. */
+  /** The revision of the last change before the waiting changes. */
   get previousRevision(): number {
     return this.#previousRevision;
   }
@@ -332,23 +332,23 @@ export class GroupChannel implements Observer {
     this.outbox.put(this, change, isFirst);
   }
 
-  /** Notes that no change waits any more. */
+  /** Notes that no change is waiting any more. */
   settle(): void {
     this.#isPending = false;
   }
 }
 
-/** Frames that are sent together, and the channel of each change in them. */
+/** Frames that are sent together, with the channel of each change in the frames. */
 export interface Batch {
   readonly frames: Uint8Array[];
   readonly channels: GroupChannel[];
   bytes: number;
 }
 
-/** Packs frames into batches. A socket receives a whole batch, or misses it and all that follow. */
+/** Packs frames into batches. A socket either receives a whole batch, or misses this batch and all following batches. */
 export class Packer {
   readonly batches: Batch[] = [];
-  /** The lowest revision that one of the parameters had before its waiting changes. */
+  /** The lowest of the revisions that the parameters had before their waiting changes. */
   leastPrevious = Number.POSITIVE_INFINITY;
 
   put(frame: string, channels: readonly GroupChannel[]): void {
@@ -374,9 +374,9 @@ interface Flushable {
 
 /** The clock of a ticker. */
 interface TickerClock {
-  /** Milliseconds of a monotonic clock. */
+  /** Returns the time on a monotonic clock, in milliseconds. */
   now(): number;
-  /** Runs at the end of this round of the event loop. */
+  /** Runs work at the end of this round of the event loop. */
   soon(work: () => void): void;
   after(delayMs: number, work: () => void): void;
 }
@@ -384,12 +384,12 @@ interface TickerClock {
 const realClock: TickerClock = {
   now: () => performance.now(),
   soon: (work) => void setImmediate(work),
-  after: (delayMs, work) => void setTimeout(work, delayMs).unref(), // without sockets, it does not have to keep the process alive
+  after: (delayMs, work) => void setTimeout(work, delayMs).unref(), // without sockets, the ticker does not have to keep the process alive
 };
 
 /**
- * Flushes at most this often. A change after a pause is sent at the end of its round of the event loop; a change that comes sooner waits for
- * the next tick, together with all others of the same rate.
+ * Flushes objects at most at a given rate. A change after a pause is sent at the end of its round of the event loop; a change that comes
+ * sooner waits for the next tick, together with all other changes at the same rate.
  */
 export class Ticker {
   readonly #periodMs: number;
@@ -397,13 +397,13 @@ export class Ticker {
   #due: Flushable[] = [];
   #lastMs = Number.NEGATIVE_INFINITY;
 
-  /** `rate` is in times per second; 0 means in every round of the event loop. */
+  /** `rate` is the number of flushes per second; 0 means one in every round of the event loop. */
   constructor(rate: number, clock = realClock) {
     this.#periodMs = rate === 0 ? 0 : 1000 / rate;
     this.#clock = clock;
   }
 
-  /** Flushes an object at the next tick. The caller must not request this again before then. */
+  /** Flushes an object at the next tick. The caller must not request another flush of this object before that tick. */
   request(flushable: Flushable): void {
     if (this.#due.push(flushable) > 1) return;
     const waitMs = this.#lastMs + this.#periodMs - this.#clock.now();

@@ -1,6 +1,6 @@
-// Reports marks of parameters: whether they are stale, writes that a device has not confirmed yet, and metadata. A hub may own a hundred
-// thousand parameters: they are checked in slices, and reported with their state at that time. For a client that does not read, the hub only
-// notes that a full report is due.
+// Reports the marks of parameters: staleness, writes that a device has not confirmed yet, and metadata. A hub may own a hundred thousand
+// parameters, so parameters are checked in slices, and reported with their state at that time. For a client that does not read, the hub
+// only notes that a full report is due.
 
 import { type About, type Parameter, staleSinceOf } from '../../../../model/parameter.ts';
 import { wallClock } from '../../../../model/time/wall-clock.ts';
@@ -14,10 +14,10 @@ import type { Group } from './group.ts';
 import type { Membership } from './membership.ts';
 import { listedParameters, type Subscription } from './subscription.ts';
 
-/** The maximum duration of a slice, and after how many parameters it checks the clock. */
+/** The maximum duration of a slice, and the number of parameters after which the clock is checked. */
 const sliceMs = 2;
 const lookEvery = 64;
-/** The number of parameters that a walk visits before it sends the marks that it has found. */
+/** The number of parameters that a walk visits before sending the marks found. */
 const stepSize = 1024;
 
 /** The state of a parameter apart from its value. */
@@ -48,7 +48,7 @@ export class Staleness {
   readonly #hub: Parameters;
   readonly #fanOut: FanOut;
   readonly #groups: ReadonlyMap<string, Group>;
-  /** The last seen marks of parameters that have ever had one. */
+  /** The last known marks of parameters that have ever had a mark. */
   readonly #known = new Map<Parameter, Mark>();
   /** The number of parameters that have a mark. */
   #marked = 0;
@@ -74,21 +74,21 @@ export class Staleness {
     this.#known.delete(parameter);
   }
 
-  /** Schedules a report for a client on all of its parameters; `sendsAll`: including those without marks. */
+  /** Schedules a report for a client on all of the client's parameters. `sendsAll` includes parameters without marks. */
   owe(client: Client, sendsAll = this.#walks.get(client)?.sendsAll ?? false): void {
     if (this.#marked === 0 && !sendsAll) return;
     const find = (address: string) => this.#hub.find(address);
     this.#walks.set(client, new MarkWalk(this.#known, client.subscriptions, sendsAll, this.#fanOut, find));
   }
 
-  /** Continues the report to a member until a time; returns why it stopped. */
+  /** Continues the report to a member until `endMs`; returns the reason why the report stopped. */
   goOn(member: Membership, endMs: number): Stopped {
     const stopped = this.#walks.get(member.client)?.run(member, endMs) ?? 'done';
     if (stopped === 'done') this.#walks.delete(member.client);
     return stopped;
   }
 
-  /** Removes a client that has disconnected or is about to. */
+  /** Removes a client that has disconnected or is about to disconnect. */
   remove(client: Client): void {
     this.#walks.delete(client);
   }
@@ -111,7 +111,7 @@ export class Staleness {
     if (this.#due.length > 0) setImmediate(this.#work);
   };
 
-  /** Notes the mark of a parameter; if it has changed, gathers the frames to send. */
+  /** Notes the mark of a parameter; if the mark has changed, gathers the frames to send. */
   #note(parameter: Parameter, found: Map<Subscriber, MarkFrames>): void {
     const mark = markOf(parameter);
     const before = this.#known.get(parameter) ?? unmarked;
@@ -141,11 +141,11 @@ export class Staleness {
 }
 
 /**
- * Reports the marks of all subscribed parameters to one client, after it has subscribed and after changes that it did not read. Continues
- * as fast as the client reads.
+ * Reports the marks of all subscribed parameters to one client, after it has subscribed and after changes that the client did not read.
+ * Continues as fast as the client can read.
  */
 class MarkWalk {
-  /** false: nothing was reported to the client, so it needs no report of parameters without marks. */
+  /** False if nothing has been reported to the client, which then needs no report on parameters without marks. */
   readonly sendsAll: boolean;
   readonly #known: ReadonlyMap<Parameter, Mark>;
   readonly #fanOut: FanOut;
@@ -166,7 +166,7 @@ class MarkWalk {
     this.#parameters = (listedParameters(subscriptions, find) ?? known).keys();
   }
 
-  /** Sends a report until a time and while the socket has space; returns the reason why it stopped. */
+  /** Sends a report until `endMs` and while the socket has space; returns the reason why the report stopped. */
   run(member: Membership, endMs: number): Stopped {
     return stepUntil(endMs, member.client, () => this.#step(member));
   }
@@ -192,7 +192,7 @@ class MarkWalk {
   }
 }
 
-/** Frames of marks: `{"stale":[7,9],"ageMs":3012}`, `{"fresh":[7,9]}`, `{"wanted":[[7,3],[9,null]]}`, `{"about":[[7,{"unit":"dB"}]]}`. */
+/** Frames with marks: `{"stale":[7,9],"ageMs":3012}`, `{"fresh":[7,9]}`, `{"wanted":[[7,3],[9,null]]}`, `{"about":[[7,{"unit":"dB"}]]}`. */
 class MarkFrames {
   readonly #marked: Channel[] = [];
   readonly #ages = new Map<number | undefined, string[]>();
@@ -212,7 +212,7 @@ class MarkFrames {
     if (parts.about) this.#about.push(`[${id},${about === undefined ? 'null' : JSON.stringify(about)}]`);
   }
 
-  /** Returns definitions for clients that may lack them. A client that was sent a mark already has them when the mark is gone. */
+  /** Returns definitions for clients that may lack them. A client that was sent a mark already has the definition when the mark is gone. */
   definitions(): string[] {
     return [...cut(this.#marked.map(definition))].map(defFrame);
   }
@@ -229,7 +229,7 @@ class MarkFrames {
   }
 }
 
-/** Sends frames while the socket has space; returns whether the client took all. */
+/** Sends frames while the socket has space; returns whether all frames were sent. */
 function sendAll(client: Client, frames: readonly string[]): boolean {
   for (const frame of frames) {
     if (client.isFull) return false;

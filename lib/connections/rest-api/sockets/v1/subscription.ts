@@ -25,11 +25,11 @@ export interface Subscription {
   readonly patterns: string;
   /** Equal for subscriptions that receive the same changes. */
   readonly key: string;
-  /** The parameters that it matches; used once it is ready. */
+  /** The parameters that the subscription matches; used once the selection is ready. */
   readonly selection: Selection;
   /** The patterns shown to operators. */
   readonly shown: { readonly include: readonly Pattern[]; readonly exclude: readonly Pattern[] };
-  /** The only addresses that it can match; undefined if it has other patterns. */
+  /** The only addresses that the subscription can match; undefined if it has other patterns. */
   readonly addresses: readonly string[] | undefined;
 }
 
@@ -42,13 +42,13 @@ interface Wish {
   readonly delivery: Delivery;
 }
 
-/** The parameters that a client may see; `key` is equal for clients that may see the same. */
+/** The parameters that a client may see; `key` is equal for clients that may see the same parameters. */
 interface Bound {
   readonly filter: Filter;
   readonly key: string;
 }
 
-/** The maximum number of patterns of a subscription, and of steps of the regular expressions in each list. */
+/** The maximum number of patterns in a subscription, and of regular expression steps in each list. */
 type PatternLimits = Pick<Limits, 'patterns' | 'patternSteps'>;
 
 /** The expected form of a pattern, for errors. */
@@ -81,7 +81,7 @@ export function createSubscription(
   const isExcluded = createPatternFilter(exclude, patternSteps);
   const filter = filterOf(
     bound.filter.work + isIncluded.work + isExcluded.work,
-    // The bound comes first, or response times would reveal addresses that the client may not see.
+    // The bound is checked first, because response times would otherwise reveal addresses that the client may not see.
     (address) => bound.filter(address) && isIncluded(address) && !isExcluded(address),
   );
   const included = keyOf(include);
@@ -102,7 +102,7 @@ export function createSubscription(
 function checkLengths(where: string, patterns: readonly Pattern[]): void {
   for (const [index, pattern] of patterns.entries()) {
     const [key, text] = typeof pattern === 'string' ? ['', pattern] : ['.regex', pattern.regex];
-    // Counts characters, like schemas, rather than code units.
+    // Counts characters rather than code units, as schemas do.
     if (text.length > maxPatternLength && [...text].length > maxPatternLength)
       throw new LimitError(
         'patternLength',
@@ -112,7 +112,7 @@ function checkLengths(where: string, patterns: readonly Pattern[]): void {
   }
 }
 
-/** Orders `all` before `latest`, then by descending rate; 0 is the highest. */
+/** Orders `all` before `latest`, then by descending rate; 0 is the highest rate. */
 export function byLiveliness(one: Subscription, other: Subscription): number {
   if (one.delivery !== other.delivery) return one.delivery === 'all' ? -1 : 1;
   return (other.rate || Number.POSITIVE_INFINITY) - (one.rate || Number.POSITIVE_INFINITY) || 0;
@@ -133,7 +133,7 @@ function shownOf(key: readonly string[]): readonly Pattern[] {
   return key.slice(0, shownPatterns).map((pattern) => JSON.parse(pattern));
 }
 
-/** A subscription request; `since`: the position of the client when its connection was lost. */
+/** A subscription request. `since` is the position of the client when its connection was lost. */
 export interface Request {
   readonly subscription: Subscription;
   readonly since: Since | undefined;
@@ -145,8 +145,8 @@ export const subscriptionId = z
   .int({ error: idExpected })
   .min(0, { error: idExpected })
   .max(2 ** 31 - 1, { error: idExpected });
-// Exceeded limits are reported later, when patterns are counted. Only the first wrong pattern is reported: describing thousands takes too
-// long.
+// Exceeded limits are reported later, when patterns are counted. Only the first wrong pattern is reported, because describing thousands of
+// patterns would take too long.
 const patterns = z.array(z.unknown(), { error: 'list of patterns' }).transform((list, { issues }) => {
   const index = list.findIndex((one) => !isPattern(one));
   const input = list[index];
@@ -180,13 +180,13 @@ function isPattern(one: unknown): boolean {
   return isJsonObject(one) && typeof one.regex === 'string' && one.regex !== '' && Object.keys(one).length === 1;
 }
 
-/** The number of subscriptions that are cached for clients with equal requests, and the total cost of their filters. */
+/** The maximum number of subscriptions that are cached for clients with equal requests, and the total cost of their filters. */
 const maxKnown = 1024;
 const maxKnownWork = 2048;
 
 /**
- * Creates a reader of subscriptions; `boundOf` returns the parameters that a principal may see. Clients with equal requests and rights
- * share one object, because there may be thousands of them. The reader's errors: `bad-request`.
+ * Creates a function that parses subscriptions. `boundOf` returns the filter for the parameters that a principal may see. Clients with
+ * equal requests and rights share one object, because there may be thousands of such clients. Errors of the function: `bad-request`.
  */
 export function createSubscriptionReader(
   boundOf: (principal: Principal) => Filter,
@@ -217,8 +217,9 @@ export function createSubscriptionReader(
 }
 
 /**
- * Returns the parameters that subscriptions list by address, without those that their filters reject, because the number of parameters must
- * not reveal any that the client may not see. undefined: a subscription has other patterns, so it may match any parameter.
+ * Returns the parameters that subscriptions list by address; undefined if a subscription has other patterns and may therefore match any
+ * parameter. Parameters rejected by the filters are omitted, because the number of parameters must not reveal parameters that the client
+ * may not see.
  */
 export function listedParameters(
   subscriptions: Iterable<Pick<Subscription, 'addresses' | 'selection'>>,

@@ -1,4 +1,4 @@
-// The subprotocol patchbay.v1 (docs/protocol.md): its clients and their shared objects.
+// The subprotocol patchbay.v1 (docs/protocol.md): its clients and the objects that they share.
 
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../../model/parameter.ts';
@@ -21,11 +21,11 @@ import { StallWatch, V1Session } from './v1-session.ts';
 interface V1Protocol extends Protocol {
   /** Announces a new parameter. */
   declare(parameter: Parameter): void;
-  /** Reports that the hub has removed a parameter; `channel` is its former channel. */
+  /** Reports that the hub has removed a parameter; `channel` is the former channel of the parameter. */
   forget(parameter: Parameter, channel: Channel | undefined): void;
   /** Reports parameters whose staleness, pending write or metadata has changed. */
   reportStale(parameters: Iterable<Parameter>): void;
-  /** Reports that fires of other hubs were lost. */
+  /** Reports that fires from other hubs were lost. */
   reportLost(fires: LostFires): void;
 }
 
@@ -108,8 +108,9 @@ function limitsReported({ subscriptions, patterns }: Limits): Greeting['limits']
 }
 
 /**
- * Creates an epoch for each set of rights, because a client with changed rights cannot resume: the changes since its position lack
- * parameters that it may see only now. The secret keeps a client from discovering its denied globs by comparing its epoch with guesses.
+ * Creates an epoch for each set of rights. A client whose rights have changed cannot resume, because the changes since its position lack
+ * parameters that have only now become visible to it. The secret keeps a client from discovering its denied globs by comparing its epoch
+ * with guesses.
  */
 class Epochs {
   readonly #epoch = randomUUID();

@@ -1,4 +1,4 @@
-// One client of patchbay.v1, from its greeting to its end: handles its messages, and answers invalid ones.
+// One patchbay.v1 client, from the greeting to the end of the connection: handles the client's messages, and answers invalid messages.
 
 import type { Interests, SessionStatus } from '../../../../wire/http/operation.ts';
 import { type CloseCode, closeCodes, mayReturn } from '../../../../wire/protocol.ts';
@@ -12,7 +12,7 @@ import type { Client } from './client.ts';
 import { encode } from './frames.ts';
 import { type HandlerContext, type Rest, receive, type Subject, subjectOf } from './message-handlers.ts';
 
-/** A socket is closed after this many invalid messages in a row. */
+/** The number of consecutive invalid messages after which a socket is closed. */
 const maxMistakes = limits.mistakes.default;
 /** The interval at which full clients are checked. */
 const checkMs = 1000;
@@ -34,9 +34,9 @@ export class V1Session implements Session, Task {
   readonly #shared: Shared;
   readonly #client: Client;
   #received = 0;
-  /** The number of invalid messages that it has just sent in a row. */
+  /** The number of invalid messages that the client has just sent in a row. */
   #mistakes = 0;
-  /** The rest of its last message. */
+  /** The rest of the client's last message. */
   #rest: Rest | undefined = undefined;
 
   constructor(shared: Shared, client: Client) {
@@ -85,13 +85,13 @@ export class V1Session implements Session, Task {
     return this.#client.unreadBytes;
   }
 
-  /** Continues with a message that takes long. */
+  /** Continues with a message that takes a long time. */
   advance(endMs: number): boolean {
     if (this.#client.isGone || this.#rest === undefined) return false;
     if (this.#goOn(this.#rest, endMs)) return true;
     this.#rest = undefined;
     this.#client.ask(false);
-    this.#shared.resume(this); // it may have sent more subscriptions, which an `end` has to wait for
+    this.#shared.resume(this); // the client may have sent more subscriptions, which an `end` has to wait for
     this.#shared.context.groups.resume(this.#client);
     return false;
   }
@@ -103,7 +103,7 @@ export class V1Session implements Session, Task {
   drained(): void {
     const { stalls, context, resume } = this.#shared;
     if (!this.#client.isFull) return;
-    resume(this); // its messages may have waited for this
+    resume(this); // the client's messages may have been waiting for this
     if (!this.#client.hasDrained()) return;
     stalls.delete(this.#client);
     context.groups.resume(this.#client);
@@ -188,7 +188,7 @@ export class V1Session implements Session, Task {
 export class StallWatch {
   readonly #timeoutMs: number;
   readonly #giveUp: (client: Client) => void;
-  /** The clients that cannot receive more, bounded by the number of clients. */
+  /** The full clients. Their number is bounded by the number of clients. */
   readonly #full = new Set<Client>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -204,7 +204,7 @@ export class StallWatch {
     this.#timer ??= setInterval(() => this.#check(), checkMs);
   }
 
-  /** Stops watching a client that has read or is gone. */
+  /** Stops watching a client that has read or has disconnected. */
   delete(client: Client): void {
     if (!this.#full.delete(client) || this.#full.size > 0) return;
     clearInterval(this.#timer);
