@@ -97,7 +97,7 @@ function startWorker(): Worker {
   const program = new URL(`./dashboard-checker${extname(import.meta.filename)}`, import.meta.url);
   const execArgv = ['--disable-warning=ExperimentalWarning'];
   const worker = new Worker(program, { name, workerData: name, execArgv, resourceLimits });
-  worker.unref(); // it must not keep the process alive
+  worker.unref(); // the thread must not keep the process alive
   return worker;
 }
 

@@ -127,7 +127,7 @@ function wrong(where: string, expected: string, got: string): HubError {
 
 // Reads the files of a certificate and its key. Symbolic links are followed, because programs that renew a certificate replace such links.
 
-/** Reads both files. Errors: `cannot-start`, which names the file. */
+/** Reads the certificate and the key. Errors: `cannot-start`, which names the file. */
 export function readTexts({ certFile, keyFile }: CertificateFiles): CertificateTexts {
   return { certificate: readPem('certFile', certFile), key: readPem('keyFile', keyFile) };
 }

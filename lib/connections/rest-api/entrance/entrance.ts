@@ -17,9 +17,9 @@ interface Entrance {
   readonly port: number;
   /** Emits the state, immediately and every two seconds. While subscribed, the entrance checks for a renewed certificate. Never errors. */
   readonly state$: Observable<ConnectionEvent>;
-  /** Stops accepting connections; open ones stay. */
+  /** Stops accepting connections; open connections stay. */
   shut(): void;
-  /** Cuts all connections; resolves when the process holds none of them. */
+  /** Cuts all connections; resolves when no connection is left. */
   close(): Promise<void>;
 }
 

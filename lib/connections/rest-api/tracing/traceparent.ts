@@ -15,9 +15,9 @@ import { encodeText, type HttpRequest } from '../../../net/uws.ts';
 const headerName = 'traceparent';
 const header = encodeText(headerName);
 
-/** Version, trace, parent, flags. A version after 00 may have more fields behind a dash. */
+/** The form of the header: version, trace, parent, flags. Versions after 00 may have more fields after another dash. */
 const pattern = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-/** The known flags: sampled, and random. Others are not passed on. */
+/** The known flags: sampled, and random. Other flags are not passed on. */
 const knownFlags = 0b11;
 
 /** Returns the origin with the trace of the request, or unchanged if the request has no valid trace or several traces. */
@@ -54,12 +54,12 @@ function isTwice(request: HttpRequest): boolean {
   return count > 1;
 }
 
-// OpenTelemetry spans of writes that follow a trace. Without an SDK the API does nothing, and the trace continues as received.
+// OpenTelemetry spans of writes that follow a trace. Without an SDK, the API does nothing, and the trace continues as received.
 
 const tracer = trace.getTracer('patchbay-hub');
 
 /**
- * Does the work for a client that follows a trace in a separate span. `work` receives the client with the `traceparent` of that span;
+ * Does the work for a client that follows a trace, in a separate span. `work` receives the client with the `traceparent` of that span;
  * `failureOf` returns a failure that was not thrown. Errors: any error from `work`.
  */
 export function inSpan<Result>(

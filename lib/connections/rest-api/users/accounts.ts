@@ -1,4 +1,4 @@
-// The users of a connection from its settings, with their credentials and rights.
+// The users of a connection, as defined in its settings, with their credentials and rights.
 import { createHash } from 'node:crypto';
 import { describe } from '../../../model/error.ts';
 import type { DeclaredAddresses } from '../../connection.ts';
@@ -9,7 +9,7 @@ import { createPasswordCheck, type PasswordCheck } from './passwords.ts';
 import { Rights } from './rights.ts';
 import type { RightSettings, UserSettings } from './user-settings.ts';
 
-/** One user. Two accounts with the same name are equal if their keys are. */
+/** One user. Two accounts with the same name are equal if their keys are equal. */
 export interface Account {
   readonly name: string;
   readonly rights: Rights;
@@ -17,7 +17,7 @@ export interface Account {
   readonly password: PasswordCheck | undefined;
   readonly tokenDigest: string | undefined;
   readonly credentialsKey: string;
-  /** Equal for the same password, regardless of the token. */
+  /** A key that is equal for the same password, regardless of the token. */
   readonly passwordKey: string;
   readonly rightsKey: string;
 }
@@ -35,7 +35,7 @@ const everything = { read: ['**'], write: ['**'], deny: [], dashboards: [], edit
 /** No rights. */
 export const noRights = { read: [], write: [], deny: [], dashboards: [], edit: [], manage: false, metrics: false };
 
-/** Whether the hub is open to every client: the settings define no users, rights or credentials. */
+/** Returns whether the hub is open to every client: the settings define no users, rights or credentials. */
 export function isOpen({ username, password, token, users, anonymous }: AccountSettings): boolean {
   return username + password + token === '' && Object.keys(users).length === 0 && anonymous === undefined;
 }
@@ -65,14 +65,17 @@ export function accountOf(
   };
 }
 
-/** Returns a digest. Digests have the same length and do not reveal the text. */
+/** Returns a digest. All digests have the same length, and none reveals its text. */
 export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }
 
-// Errors in combinations of valid settings: two accounts with the same name or token. One of them could never sign in.
+// Errors in combinations of valid settings: two accounts with the same name or token. One of the two users could never sign in.
 
-/** Returns the errors, for a name at `username`, for a token at the later of the two. No message contains a token. */
+/**
+ * Returns the errors. An error about a name is located at `username`, an error about a token at the later of the two tokens. No message
+ * contains a token.
+ */
 export function accountMistakes({ username, token, users }: AccountSettings): SettingMistake[] {
   const path = ['username'];
   const message = `expected a name that no user has, got "${username}"`;
@@ -132,7 +135,7 @@ function idleGlobs(
   );
 }
 
-/** Whether a glob matches a parameter. If the glob names a connection, only that one is searched. */
+/** Returns whether a glob matches a parameter. If the glob names a connection, only the parameters of this connection are searched. */
 function matchesAny(glob: string, declared: DeclaredAddresses): boolean {
   const connectionId = /^([^*/]+)\//.exec(glob)?.[1];
   const addresses = declared(connectionId);

@@ -17,7 +17,7 @@ import type { Departure, Directory } from './directory.ts';
 import type { SignedInUser } from './principal.ts';
 import { notLetIn } from './view.ts';
 
-/** The interval at which the last visit of a device is recorded. */
+/** The interval at which a device's last visit is recorded. */
 export const noteMs = 3_600_000;
 const browserMs = 30 * 24 * noteMs;
 const longestName = 100;
@@ -31,11 +31,11 @@ const recordSchema = z.object({
   /** The dashboard to which a kiosk is restricted in the console; undefined if it may open all views. */
   dashboard: z.string().optional(),
   digest: z.string(),
-  /** A digest of the user's password when a browser signed in. If the password changes, the device is signed out. */
+  /** A digest of the user's password at the time when a browser signed in. If the password changes, the device is signed out. */
   credentials: z.string(),
   since: z.number(),
   seen: z.number(),
-  /** The age clock at the last visit; undefined if the record was written by an earlier version. */
+  /** The reading of the age clock at the last visit; undefined if the record was written by an earlier version. */
   seenAge: z.number().optional(),
 });
 type Known = z.output<typeof recordSchema>;
@@ -51,17 +51,20 @@ export class Devices {
   readonly #file: string | undefined;
   readonly #log: Log;
   readonly #dismiss: (departures: readonly Departure[]) => void;
-  /** The devices by the digest of their token, bounded by the maximum number of browsers per user and of kiosks in the settings. */
+  /**
+   * The devices by the digest of their token. Their number is bounded by the maximum number of browsers per user, and of kiosks in the
+   * settings.
+   */
   readonly #byDigest = new Map<string, Known>();
   readonly #links = new KioskLinks();
-  /** Measures how long ago devices were seen, independently of the system clock. */
+  /** Measures how long ago devices were last seen, independently of the system clock. */
   #clock = new AgeClock(beginAge(Date.now()), readClocks());
   #saving: Promise<void> = Promise.resolve();
   #isDue = false;
 
   /**
-   * `file` stores the devices; undefined if they are lost when the connection stops. `dismiss` closes the sockets of devices that are
-   * signed out.
+   * `file` stores the devices; if it is undefined, the devices are lost when the connection stops. `dismiss` closes the sockets of devices
+   * that are signed out.
    */
   constructor(
     directory: Directory,
@@ -77,7 +80,7 @@ export class Devices {
     this.adopt([]);
   }
 
-  /** Finds the user with a token; undefined if no user has it, or has it any more. */
+  /** Finds the user with a token; undefined if no user has this token, or has it any more. */
   find(token: string): SignedInUser | undefined {
     const device = this.#byDigest.get(digestOf(token));
     const account = device && this.#directory.account(device.user);
@@ -97,7 +100,7 @@ export class Devices {
     return this.#directory.signedInBy(account, device.id);
   }
 
-  /** Signs out a user's least recently used browsers until there is space for another one; returns whether there were any. */
+  /** Signs out a user's least recently used browsers until there is space for another one; returns whether any browser was signed out. */
   makeRoom(user: string): boolean {
     const browsers = [...this.#byDigest.values()].filter((one) => one.user === user && one.kind === 'browser');
     const excess = browsers.length + 1 - limits.browsersPerUser.default;
@@ -107,7 +110,7 @@ export class Devices {
     return true;
   }
 
-  /** Creates the token of a user's device. Errors: `unauthorized` if the user no longer exists. */
+  /** Creates the token for a user's device. Errors: `unauthorized` if the user no longer exists. */
   admit(user: string, kind: DeviceKind, name: string, dashboard?: string): string {
     const token = randomBytes(32).toString('base64url');
     const now = Date.now();
@@ -123,7 +126,7 @@ export class Devices {
     return token;
   }
 
-  /** Creates the code of a link that gives a device a token, once. Errors: `not-found`, `forbidden`, `conflict`. */
+  /** Creates the code for a link that gives a device a token, once. Errors: `not-found`, `forbidden`, `conflict`. */
   invite(user: string, name: string, dashboard: string | undefined): string {
     const account = this.#directory.account(user);
     if (account === undefined) throw new HubError('not-found', `user: expected the name of a user, got "${user}"`);
@@ -154,8 +157,8 @@ export class Devices {
   }
 
   /**
-   * Signs out the device with this ID, and revokes the links for a device with this name; returns a description of each. Errors:
-   * `not-found`.
+   * Signs out the device with this ID, and revokes the links for a device with this name; returns descriptions of the removed device and
+   * links. Errors: `not-found`.
    */
   revoke(device: string): string[] {
     const known = this.#find(device);
@@ -172,12 +175,12 @@ export class Devices {
     ];
   }
 
-  /** Returns the dashboard that a kiosk shows alone; undefined if the device is no kiosk, or one that may open all views. */
+  /** Returns the dashboard that a kiosk shows alone; undefined if the device is not a kiosk, or is a kiosk that may open all views. */
   dashboardOf(id: string): string | undefined {
     return this.#find(id)?.dashboard;
   }
 
-  /** Signs out the device with this ID, if there is one. */
+  /** Signs out the device with this ID, if there is such a device. */
   end(id: string): void {
     const known = this.#find(id);
     if (known !== undefined) this.#end(known);
@@ -185,7 +188,7 @@ export class Devices {
 
   /**
    * Removes devices and links of removed users, and browsers of users whose password has changed. Returns the principals that lose access:
-   * those of removed devices may not return.
+   * principals of removed devices may not return.
    */
   adopt(departures: readonly Departure[]): Departure[] {
     const ended = new Set<string | undefined>();
@@ -242,7 +245,7 @@ export class Devices {
     }
   }
 
-  /** Writes all changes that arrive before its turn to a file that no other user may read. */
+  /** Writes the devices to a file that no other user may read. Changes that arrive before the write begins are included. */
   #save(): void {
     const file = this.#file;
     if (file === undefined || this.#isDue) return;
@@ -275,7 +278,7 @@ function shownOf(name: string): string {
   return name.slice(0, longestName);
 }
 
-// Links with which kiosks sign in, once. The hub stores only the digest of a code. Links are lost when the connection stops.
+// Links with which kiosks sign in, once. The hub stores only the digest of each code. Links are lost when the connection stops.
 
 const linkMs = 24 * 3_600_000;
 
@@ -294,10 +297,10 @@ interface Waiting extends Omit<Invitation, 'until'> {
 
 export class KioskLinks {
   readonly #goodMs: number;
-  /** The unopened links by the digest of their code, bounded by the maximum number of such links. */
+  /** The unopened links by the digest of their code. Their number is bounded. */
   readonly #byDigest = new Map<string, Waiting>();
 
-  /** `goodMs` is how long a link is valid. */
+  /** `goodMs` is the time for which a link is valid. */
   constructor(goodMs = linkMs) {
     this.#goodMs = goodMs;
   }
@@ -309,7 +312,7 @@ export class KioskLinks {
     return [...this.#byDigest.values()].map(asInvitation);
   }
 
-  /** Creates the code of a link. Errors: `conflict`. */
+  /** Creates the code for a link. Errors: `conflict`. */
   add(invitation: Omit<Invitation, 'until'>): string {
     const most = limits.kioskLinks.default;
     if (this.list().length >= most)
@@ -331,7 +334,7 @@ export class KioskLinks {
     return invitation !== undefined && invitation.endsAtMs >= performance.now() ? asInvitation(invitation) : undefined;
   }
 
-  /** Revokes some of the links, and returns them. */
+  /** Revokes the links for which `isOver` returns true, and returns their invitations. */
   end(isOver: (invitation: Invitation) => boolean): Invitation[] {
     const over = [...this.#byDigest].filter(([, invitation]) => isOver(asInvitation(invitation)));
     for (const [digest] of over) this.#byDigest.delete(digest);

@@ -1,5 +1,5 @@
-// Finds users by their credentials. Credentials are compared once: a client that sends the same credentials again is recognized until the
-// settings change.
+// Finds users by their credentials. Credentials are compared only once: a client that sends the same credentials again is recognized until
+// the settings change.
 import { HubError } from '../../../model/error.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { type Account, type AccountSettings, accountOf, accountsOf, digestOf, isOpen, noRights } from './accounts.ts';
@@ -7,7 +7,7 @@ import { type Asker, type PasswordCheck, whenItsTurn } from './passwords.ts';
 import { openPrincipal, type Principal, SignedInUser } from './principal.ts';
 import { Rights } from './rights.ts';
 
-/** Shorter tokens can be guessed by trying all possibilities. */
+/** The length below which tokens can be guessed by trying all possibilities. */
 const leastTokenLength = 16;
 
 /** A principal that loses access, and the reason: its rights have changed, or it was removed. */
@@ -19,7 +19,7 @@ export interface Departure {
 export class Directory {
   readonly #hub: HubPort;
   readonly #open: Principal | undefined;
-  /** The principal of a client without credentials if none are required. */
+  /** The principal of a client without credentials if no credentials are required. */
   readonly stranger: SignedInUser;
   #accounts = new Map<string, Account>();
   #byToken = new Map<string, Account>();
@@ -76,7 +76,10 @@ export class Directory {
     (isToken ? this.knownByToken : this.#knownByPassword).add(authorization, signedIn);
   }
 
-  /** Finds the user with a token; undefined if there is none. The comparison of a short token may have to wait. Errors: `unavailable`. */
+  /**
+   * Finds the user with a token; undefined if there is no such user. The comparison of a short token may have to wait. Errors:
+   * `unavailable`.
+   */
   withToken(token: string, asker: Asker): SignedInUser | undefined | Promise<SignedInUser | undefined> {
     const find = () => {
       const account = this.#byToken.get(digestOf(token));
@@ -87,8 +90,8 @@ export class Directory {
   }
 
   /**
-   * Finds a user by name and password; undefined if one of them is wrong. Takes the same time for known and unknown users. If all scrypt
-   * hashes have the same parameters, the time is also independent of the password.
+   * Finds a user by name and password; undefined if either is wrong. The search takes the same time for known and unknown users and, if all
+   * scrypt hashes have the same parameters, regardless of the password.
    */
   withPassword(
     user: string,
@@ -108,7 +111,7 @@ export class Directory {
     return isRight ? letIn() : refuse();
   }
 
-  /** Returns the principal of an account, or of one of its devices. */
+  /** Returns the principal of an account, or of one of the account's devices. */
   signedInBy(account: Account, device: string | undefined): SignedInUser {
     let signedInUsers = this.#signedIn.get(account);
     if (signedInUsers === undefined) {
@@ -162,7 +165,7 @@ export class Directory {
     return { departures, changes };
   }
 
-  /** Removes a device; undefined if it has not been used since the start. */
+  /** Removes a device; returns its principal; undefined if the device has not been used since the start. */
   endDevice(user: string, device: string): SignedInUser | undefined {
     const account = this.#accounts.get(user);
     const signedInUsers = account && this.#signedIn.get(account);
@@ -184,7 +187,7 @@ export class Directory {
     }
   }
 
-  /** Replaces the accounts. Unchanged ones remain the same objects. */
+  /** Replaces the accounts. Unchanged accounts remain the same objects. */
   #take(settings: AccountSettings): void {
     const known = this.#accounts;
     this.hasUsers = Object.keys(settings.users).length > 0;
@@ -242,19 +245,19 @@ function nameOf({ name, password, tokenDigest }: Account): string {
   return hasCredentials ? 'the user without a name' : 'anonymous access';
 }
 
-// Users by header, so that credentials are parsed and compared once. Programs send the same header with every request: comparing it with
-// the last one takes a few nanoseconds, whereas hashing it takes as long as parsing it.
+// Finds users by header, so that credentials are parsed and compared only once. Programs send the same header with every request: comparing
+// a header with the last one takes a few nanoseconds, whereas hashing takes as long as parsing.
 
-/** Maximum number of headers. */
+/** The maximum number of headers. */
 const maxKnown = 10_000;
-/** How many of the last headers have a separate slot. */
+/** The number of slots for recent headers. */
 const places = 1024;
 
 export class KnownHeaders {
   readonly #signedIn = new Map<string, SignedInUser>();
   readonly #headers: (string | undefined)[] = Array.from({ length: places });
   readonly #placed: (SignedInUser | undefined)[] = Array.from({ length: places });
-  /** The last header: with a client that pipelines, it is also the next one. */
+  /** The last header, which is also the next header if a client pipelines. */
   #lastHeader: string | undefined;
   #lastSignedIn: SignedInUser | undefined;
 

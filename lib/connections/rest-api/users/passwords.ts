@@ -1,4 +1,4 @@
-// Passwords as texts that do not reveal them: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`, the PHC string format, with scrypt (RFC 7914).
+// Passwords as strings that do not reveal them: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`, in the PHC string format, with scrypt (RFC 7914).
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -6,31 +6,31 @@ import { describe } from '../../../model/error.ts';
 import { limits } from '../limits/client-limits.ts';
 import { LimitError } from '../limits/limit-hits.ts';
 
-// Passwords that wait for comparison. The hub compares one at a time, which leaves the threads of the process to others. Guessing does not
-// delay users who sign in: clients that were recently wrong come after those that were not, and networks take turns, the latest arrival
-// first. In a network that was recently wrong, the newest password comes first, because a client that guesses sends its next one when one
-// is answered, and the next password to compare is chosen before that arrives. So its oldest ones may never be compared; no password waits
-// for longer than 10 s.
+// Passwords that wait for comparison. The hub compares one password at a time, which leaves the other threads of the process free. Guessing
+// does not delay users who sign in: clients that were recently wrong come after clients that were not, and networks take turns, the latest
+// arrival first. In a network that was recently wrong, the newest password comes first, because a client that guesses sends its next
+// password when a previous one is answered, and the next password to compare is chosen before that one arrives. So the client's oldest
+// passwords may never be compared; no password waits for longer than 10 s.
 
 const maxWaiting = limits.passwords.default;
-/** Maximum waiting time. Proxies give up after 30 s to a minute, and the client would then not see the reason. */
+/** The maximum waiting time. Proxies give up after 30 s to a minute, and the client would then not see the reason. */
 const longestWaitMs = 10_000;
 /**
- * The delay of a refusal due to lack of space, because a client that guesses sends the next password afterwards, and each one costs a scan
- * of all waiting ones.
+ * The delay of a refusal due to lack of space, because a client that guesses sends the next password afterwards, and each password costs a
+ * scan of all waiting passwords.
  */
 const refusalMs = 1000;
-/** A higher suspicion means recent wrong credentials from the network or for the same user. */
+/** The highest suspicion of a trusted client. A higher suspicion means recent wrong credentials from the network or for the same user. */
 const mostTrusted = 1;
 
 /** The sender of a password to compare. */
 export interface Asker {
   readonly network: string;
-  /** How likely it is that the client is guessing: a lower value comes first. */
+  /** Returns how likely it is that the client is guessing. Lower values come first. */
   suspicion(): number;
-  /** Whether it has to wait even if the comparison takes no time. */
+  /** Returns whether the client has to wait even if the comparison takes no time. */
   isSlowed(): boolean;
-  /** Whether the client no longer waits for the answer. */
+  /** Returns whether the client is no longer waiting for the answer. */
   isGone(): boolean;
 }
 
@@ -45,7 +45,7 @@ interface Waiting {
 /** A network with passwords in the queue. */
 interface Network {
   waiting: number;
-  /** The number of its last turn; 0 if it has had none. */
+  /** The number of the network's last turn; 0 if there was none. */
   turn: number;
 }
 
@@ -53,7 +53,7 @@ export class PasswordQueue {
   /** The waiting checks in the order of arrival, at most `maxWaiting`. */
   readonly #waiting = new Set<Waiting>();
   readonly #networks = new Map<string, Network>();
-  /** The suspicion of the comparisons in progress: one, and possibly a less suspicious one. */
+  /** The suspicions of the comparisons in progress: one comparison, and possibly a less suspicious one. */
   readonly #comparing: number[] = [];
   readonly #delays: { readonly longestWaitMs: number; readonly refusalMs: number };
   #turn = 0;
@@ -63,8 +63,8 @@ export class PasswordQueue {
   }
 
   /**
-   * Compares a password when its turn comes. If too many wait, one of the most suspicious is refused. Errors: `unavailable` if this one is
-   * refused, now or later, or if it is not compared in time; those of `compare`.
+   * Compares a password when its turn comes. If too many passwords are waiting, one of the most suspicious passwords is refused. Errors:
+   * `unavailable` if this password is refused, now or later, or is not compared in time; any error from `compare`.
    */
   add(asker: Asker, compare: () => Promise<boolean>): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
@@ -91,7 +91,7 @@ export class PasswordQueue {
     return promise;
   }
 
-  /** Compares the next password, unless two comparisons are in progress, or one that is no more suspicious. */
+  /** Compares the next password, unless two comparisons are in progress, or one comparison that is no more suspicious. */
   #advance(): void {
     if (this.#comparing.length > 1) return;
     this.#forgetGone();
@@ -124,8 +124,9 @@ export class PasswordQueue {
   }
 
   /**
-   * Returns the next password: one of the least suspicious; among these, from the network whose turn was longest ago; among these, the
-   * latest arrival.
+   * Returns the next password: of the least suspicious passwords, one from the network whose turn was longest ago or, among networks with
+   * the same turn, from the one with the latest arrival. If the password is suspicious, the newest of that network comes next, otherwise
+   * the oldest.
    */
   #next(): Waiting {
     const least = leastOf([...this.#waiting], ({ asker }) => asker.suspicion());
@@ -135,14 +136,14 @@ export class PasswordQueue {
     return ofNetwork.at(ofNetwork[0]!.asker.suspicion() > mostTrusted ? -1 : 0)!;
   }
 
-  /** Returns the oldest of the most suspicious passwords from the network with most of them. */
+  /** Returns the oldest of the most suspicious passwords from the network that has the most of them. */
   #last(): Waiting {
     const most = leastOf([...this.#waiting], ({ asker }) => -asker.suspicion());
     return leastOf(most, ({ asker }) => -this.#networks.get(asker.network)!.waiting)[0]!;
   }
 }
 
-/** Returns those with the lowest rank. */
+/** Returns the passwords with the lowest rank. */
 function leastOf(all: readonly Waiting[], rankOf: (one: Waiting) => number): Waiting[] {
   const ranks = all.map(rankOf);
   const least = Math.min(...ranks);
@@ -157,15 +158,15 @@ function tooMany(): LimitError {
   );
 }
 
-/** The cost of each guess: about 0.2 s and 32 MB. */
+/** The scrypt parameters, which determine the cost of each guess: about 0.2 s and 32 MB. */
 const usual = { ln: 15, r: 8, p: 3 };
 const saltBytes = 16;
 const hashBytes = 32;
-/** Minimum time of a comparison for a client that was wrong too often. */
+/** The minimum duration of a comparison for a client that was wrong too often. */
 const slowedMs = 20;
-/** Maximum pause after such a client was wrong. The pause is as long as the comparison. */
+/** The maximum pause after such a client was wrong. The pause is as long as the comparison. */
 const longestRestMs = 250;
-/** Maximum memory that a hash may require. */
+/** The maximum memory that a hash may require. */
 const mostMemoryBytes = 256 * 1024 * 1024;
 
 const phc = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z\d+/]{11,86})\$([A-Za-z\d+/]{22,86})$/;
@@ -183,14 +184,14 @@ const derive = promisify(
     scrypt(password.normalize('NFC'), salt, length, options, done),
 );
 
-/** Creates the hash of a password as text. */
+/** Creates the hash of a password as a string. */
 export async function makePasswordText(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   const hash = await hashOf(password, { ...usual, salt, hash: Buffer.alloc(hashBytes) });
   return `$scrypt$ln=${usual.ln},r=${usual.r},p=${usual.p}$${base64(salt)}$${base64(hash)}`;
 }
 
-/** Parses the setting of a password. Text in any other form is the password itself. */
+/** Parses the setting of a password. A string in any other form is the password itself. */
 export function readPasswordText(text: string): { readonly scrypt?: Scrypt; readonly mistake?: string } {
   if (text === '') return { mistake: 'expected a password, or a hash from "patchbay password", got "" (string)' };
   if (!text.startsWith('$scrypt$')) return {};
@@ -210,7 +211,7 @@ export function readPasswordText(text: string): { readonly scrypt?: Scrypt; read
   return { scrypt: read };
 }
 
-/** The queues of all REST API connections: for comparisons that occupy a thread, and for those that take no time. */
+/** The queues of all REST API connections: for comparisons that occupy a thread, and for comparisons that take no time. */
 const queue = new PasswordQueue();
 const quickQueue = new PasswordQueue();
 
@@ -220,7 +221,7 @@ export interface PasswordCheck {
   readonly isHashed: boolean;
   /** Returns whether the password is right; returns a promise if it has to wait. */
   isRight(password: string, asker: Asker): boolean | Promise<boolean>;
-  /** Takes as long as a failed comparison; undefined if it takes no time. */
+  /** Takes as long as a failed comparison; returns undefined if a comparison takes no time. */
   takeAsLong(password: string, asker: Asker): Promise<unknown> | undefined;
 }
 
@@ -231,8 +232,8 @@ export function createPasswordCheck(setting: string): PasswordCheck {
 }
 
 /**
- * Creates the check for a hashed password. It remembers the digest of the right password, so guessing does not delay users who have signed
- * in before.
+ * Creates the check for a hashed password. The check remembers a digest of the right password, so that guessing does not delay users who
+ * have signed in before.
  */
 function checkHashed(wanted: Scrypt): PasswordCheck {
   let known: Buffer | undefined;
@@ -271,14 +272,15 @@ function checkPlain(expected: string): PasswordCheck {
 }
 
 /**
- * Makes a client that was wrong too often wait for its turn, right or wrong, even if the comparison takes no time, because its attempts
- * would otherwise be unlimited. Returns undefined if the client does not have to wait. Errors: `unavailable` if too many comparisons wait.
+ * Makes a client that was wrong too often wait for its turn, whether its password is right or wrong, even if the comparison takes no time,
+ * because the number of attempts would otherwise be unlimited. Returns undefined if the client does not have to wait. Errors: `unavailable`
+ * if too many comparisons wait.
  */
 export function whenItsTurn(asker: Asker): Promise<unknown> | undefined {
   return asker.isSlowed() ? quickQueue.add(asker, () => after(slowedMs, true)) : undefined;
 }
 
-/** Returns a digest. Digests have the same length. Their key is specific to this process, so they are useless elsewhere. */
+/** Returns a digest. All digests have the same length. The key is specific to this process, so the digests are useless elsewhere. */
 function digestOf(password: string): Buffer {
   return createHmac('sha256', processKey).update(password.normalize('NFC')).digest();
 }

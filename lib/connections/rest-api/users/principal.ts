@@ -5,18 +5,18 @@ import type { Rights } from './rights.ts';
 import { BoundedView, openView, type View } from './view.ts';
 
 export interface Principal {
-  /** The name of the user; empty if there is none. */
+  /** The name of the user; empty if there is no user. */
   readonly name: string;
-  /** The device, which has a separate token. */
+  /** The ID of the device, which has a separate token. */
   readonly device: string | undefined;
-  /** undefined: the hub is open, and every client may do everything. */
+  /** The rights; undefined if the hub is open, so that every client may do everything. */
   readonly rights: Rights | undefined;
-  /** The key of the filter for readable parameters. Principals with the same key receive the same. */
+  /** The key of the filter for readable parameters. Principals with the same key receive the same changes. */
   readonly key: string;
   readonly view: View;
-  /** Whether it has lost access: its rights have changed, or it was signed out. */
+  /** Whether the principal has lost access, because its rights have changed or it was signed out. */
   readonly hasLeft: boolean;
-  /** Calls back when it loses access; returns a function that stops this. */
+  /** Calls `cut` when the principal loses access; returns a function that cancels this. */
   onLeave(cut: () => void): () => void;
 }
 
@@ -41,7 +41,7 @@ export class SignedInUser implements Principal {
   readonly key: string;
   readonly view: BoundedView;
   hasLeft = false;
-  /** Functions that cut its answers and sockets. */
+  /** The functions that cut the principal's answers and sockets. */
   readonly #cuts = new Set<() => void>();
 
   constructor(name: string, device: string | undefined, rights: Rights, hub: HubPort) {
@@ -52,7 +52,7 @@ export class SignedInUser implements Principal {
     this.view = new BoundedView(hub, rights);
   }
 
-  /** Revokes its access immediately. */
+  /** Revokes the principal's access immediately. */
   leave(): void {
     this.hasLeft = true;
     this.view.end();

@@ -6,8 +6,8 @@ import { anyOf, type Filter, filterOf, textWork } from '../filters/filter.ts';
 import type { RightSettings, UserSettings } from './user-settings.ts';
 
 /**
- * The requirement of a request: none, an admitted principal, or a right. `own`: the endpoint has its own credentials instead of those of
- * users.
+ * What a request requires: nothing, an admitted principal, or a right. `own` means that the endpoint checks its own credentials instead of
+ * those of users.
  */
 export type Need = 'nothing' | 'own' | 'entry' | 'manage' | 'metrics' | 'edit';
 
@@ -16,12 +16,12 @@ const mayRead = 1;
 const mayWrite = 2;
 
 export class Rights {
-  /** Equal for principals that may read and write the same. */
+  /** A key that is equal for principals that may read and write the same parameters. */
   readonly key: string;
   readonly settings: RightSettings & Pick<UserSettings, 'manage' | 'metrics' | 'edit'>;
-  /** Whether everything may be read, so that addresses do not have to be checked. */
+  /** Whether everything may be read, so that no address has to be checked. */
   readonly readsAll: boolean;
-  /** The filter of readable addresses. It is only applied to existing parameters. */
+  /** The filter for readable addresses, which is only applied to existing parameters. */
   readonly reads: Filter;
   readonly #read: Filter;
   readonly #write: Filter;
@@ -47,13 +47,14 @@ export class Rights {
       : filterOf(textWork, (address) => (this.#of(address) & mayRead) !== 0);
   }
 
-  /** Whether a parameter may be read. */
+  /** Returns whether a parameter may be read. */
   mayRead(address: string): boolean {
     return this.readsAll || (this.#of(address) & mayRead) !== 0;
   }
 
   /**
-   * Whether a client may ask for an address. The cache is not used, because the response time would reveal whether such a parameter exists.
+   * Returns whether a client may ask for an address. The cache is not used, because the response time would reveal whether the parameter
+   * exists.
    */
   mayAskFor(address: string): boolean {
     return this.readsAll || (!this.#deny(address) && this.#read(address));
@@ -67,12 +68,12 @@ export class Rights {
     return this.#dashboards(dashboard);
   }
 
-  /** Whether a flow file with these names may be edited. */
+  /** Returns whether a flow file with these names may be edited. */
   mayEdit(names: readonly string[]): boolean {
     return names.some((name) => this.#edit(name));
   }
 
-  /** Whether an address may be written, existing or not. */
+  /** Returns whether an address may be written, whether or not the parameter exists. */
   mayAskToWrite(address: string): boolean {
     return !this.#deny(address) && this.#write(address);
   }

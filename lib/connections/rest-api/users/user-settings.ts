@@ -1,4 +1,4 @@
-// The settings `users` and `anonymous`: the users of the hub, and the rights of each.
+// The settings `users` and `anonymous`: the users of the hub, and the rights of each user.
 
 import { z } from 'zod';
 import { describe } from '../../../model/error.ts';
@@ -60,7 +60,7 @@ const userSettings = z
     });
   });
 
-/** The name of a user, which also appears in addresses of pages, in the log and in the audit. */
+/** The name of a user, which also appears in page addresses, in the log and in the audit. */
 const userName = z.string().refine((name) => /^[\p{L}\p{N}._@-]{1,64}$/u.test(name), {
   error: ({ input }) => `expected a name of 1 to 64 letters, digits and . _ @ -, got ${describe(input)}`,
 });

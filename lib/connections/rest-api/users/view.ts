@@ -1,5 +1,5 @@
-// The parameters of the hub as seen by one principal. A parameter that it may not read looks missing, so its existence is not revealed. A
-// found parameter is cached, so rights cost nothing from the second time on.
+// The parameters of the hub as seen by one principal. A parameter that the principal may not read looks missing, so that its existence is
+// not revealed. A found parameter is cached, so checking rights costs nothing from the second time on.
 
 import { HubError, noSuchParameter } from '../../../model/error.ts';
 import type { Origin, Parameter } from '../../../model/parameter.ts';
@@ -13,17 +13,17 @@ export interface View {
   find(address: string): Parameter | undefined;
   /** The parameters that may be read. */
   parameters(): Iterable<Parameter>;
-  /** Whether a parameter may be shown, existing or removed. */
+  /** Returns whether a parameter may be shown, existing or removed. */
   mayRead(address: string): boolean;
-  /** Whether a client may ask for an address. This takes the same time whether or not the parameter exists. */
+  /** Returns whether a client may ask for an address. This takes the same time whether or not the parameter exists. */
   mayAskFor(address: string): boolean;
   /** Finds a parameter that may be written; undefined if there is none that the principal may know about. Errors: `forbidden`. */
   findToWrite(address: string): Parameter | undefined;
-  /** Checks that the principal may write a parameter that was not found by its address. Errors: the same as `findToWrite`. */
+  /** Checks whether the principal may write a parameter that was not found by its address. Errors: the same as those of `findToWrite`. */
   mayWrite(parameter: Parameter): boolean;
   /** Writes and returns the converted value. Errors: any error from `HubPort.write`, and `forbidden`. */
   write(address: string, input: unknown, origin: Origin): Value;
-  /** Returns the part of a writer that the principal may see. */
+  /** Returns the part of an origin that the principal may see. */
   show(origin: Origin): Origin;
 }
 
@@ -41,11 +41,11 @@ export function openView(hub: HubPort): View {
   };
 }
 
-/** A view restricted by rights. Once the rights end, it finds no parameter. */
+/** A view restricted by rights. Once the rights have ended, the view finds no parameter. */
 export class BoundedView implements View {
   readonly #hub: HubPort;
   readonly #rights: Rights;
-  /** By address. Each has at most as many entries as the hub has parameters. */
+  /** The found parameters, by address. Each map has at most as many entries as the hub has parameters. */
   readonly #readable = new Map<string, Parameter>();
   readonly #writable = new Map<string, Parameter>();
   #hasEnded = false;
@@ -100,7 +100,7 @@ export class BoundedView implements View {
     this.#writable.delete(address);
   }
 
-  /** Ends the view: from now on, it finds and writes nothing. */
+  /** Ends the view, which then finds and writes nothing any more. */
   end(): void {
     this.#hasEnded = true;
     this.#readable.clear();
@@ -136,7 +136,7 @@ export class BoundedView implements View {
   }
 }
 
-// A principal may lose access before its answer is ready. It then gets the answer for a client without credentials.
+// A principal may lose access before its answer is ready. The principal then gets the answer for a client without credentials.
 
 /** Returns the error for a client that is not admitted, or no longer admitted. */
 export function notLetIn(): HubError {

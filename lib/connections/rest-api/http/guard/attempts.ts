@@ -93,7 +93,7 @@ function originOf(network: string, user: string): string {
 const latelyMs = 600_000;
 /** The maximum number of keys. The key with the oldest wrong attempt is forgotten first. */
 const maxRememberedWrong = 10_000;
-/** The number of wrong attempts up to which they may be typing errors. */
+/** The maximum number of wrong attempts that may be typing errors. */
 const often = 5;
 
 class WrongLately {
