@@ -7,6 +7,7 @@ import { chosenOf, listOf, notify, type Trial } from './trial.ts';
 const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>> = {
   abuse: () => import('./abuse/abuse.ts'),
   clock: () => import('./clock/clock.ts'),
+  'console-load': () => import('./console-load.ts'),
   companion: () => import('./companion/companion.ts'),
   dmx: () => import('./dmx/dmx.ts'),
   devices: () => import('./devices/devices.ts'),

@@ -73,7 +73,7 @@ export const cut = `(() => {
   };
   for (const text of textsOf()) {
     const element = text.parentElement;
-    if (isName(element)) continue;
+    if (isName(element) || element.closest('.stage')) continue;
     // Spaces at the end of a line may hang over.
     for (const rect of [...text.data.matchAll(/\\S+/g)].slice(0, 100).flatMap(({ 0: word, index }) => rectsOf(text, index, index + word.length))) {
       let visible = { left: 0, right: innerWidth, top: -1e9, bottom: 1e9 };

@@ -1,0 +1,145 @@
+// npm run trial -- console-load: 200 widgets whose values change 50 times a second, on half a core, and a page that is open for an hour at
+// 20,000 changes a second: how many frames it draws, and how much its heap grows.
+
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser, CDPSession, Page } from 'playwright-core';
+import { type Hub, startHub } from '../../lib/hub/index.ts';
+import { launchBrowser } from '../support/browser/browser.ts';
+import { createLogRecorder } from '../support/connection.ts';
+import { inTemporaryFolder } from '../support/folder.ts';
+import { api, portsOf, writer } from '../support/hub.ts';
+import { defineTrial, notify } from './trial.ts';
+
+const widgets = 200;
+const meters = 1000;
+const hertz = 50;
+const changesPerSecond = 20_000;
+const leastFrames = 45;
+const mostGrownBytes = 2_000_000;
+/** The share of a core that the page has. */
+const cpuShare = 0.5;
+const types = ['value', 'lamp', 'meter', 'fader', 'gauge'] as const;
+
+export const trial = defineTrial({
+  about: 'draws 200 widgets at 50 Hz on half a core, and keeps a page open at 20,000 changes a second',
+  options: {
+    seconds: ['for how many seconds frames are counted', 20, 5],
+    minutes: ['for how many minutes the page is open', 60, 1],
+    frames: ['the least number of frames a second', leastFrames, 10],
+  },
+  run({ seconds, minutes, frames: least }) {
+    return inTemporaryFolder('console-load', async (folder) => {
+      const { hub, port } = await startLoaded(folder);
+      const browser = await launchBrowser();
+      try {
+        const frames = await framesOf(browser, port, hub, seconds);
+        notify(`${widgets} widgets at ${hertz} Hz on ${cpuShare} of a core: ${frames.toFixed(1)} frames/s`);
+        const grown = await growthOf(browser, port, hub, minutes);
+        notify(`${minutes} min: the heap has grown by ${(grown / 1e6).toFixed(2)} MB`);
+        const isHeld = frames >= least && grown < mostGrownBytes;
+        notify(isHeld ? 'holds' : `does not hold: expected at least ${least} frames/s and less than 2 MB`);
+        return isHeld;
+      } finally {
+        await browser.close();
+        await hub.stop();
+      }
+    });
+  },
+});
+
+async function startLoaded(folder: string): Promise<{ readonly hub: Hub; readonly port: number }> {
+  const flow = join(folder, 'flow.json5');
+  const parameters = Array.from({ length: meters }, (_, index) => `meter-${index},F,0`);
+  const items = Array.from({ length: widgets }, (_, index) => ({
+    type: types[index % types.length],
+    address: `rack/meter-${index}`,
+  }));
+  await mkdir(join(folder, 'dashboards'));
+  await writeFile(join(folder, 'dashboards', 'wall.json5'), JSON.stringify({ columns: 20, rows: 10, widgets: items }));
+  await writeFile(
+    flow,
+    JSON.stringify({
+      connections: { api: { ...api, dashboards: 'dashboards' }, rack: { type: 'dummy', parameters } },
+    }),
+  );
+  const log = createLogRecorder();
+  const hub = await startHub({ paths: [flow], log });
+  return { hub, port: portsOf(log)[0]! };
+}
+
+/** Changes the first `count` parameters in turn, so many times a second; returns a function that stops and says how many it made. */
+function flood(hub: Hub, count: number, perSecond: number): () => number {
+  const startMs = performance.now();
+  let made = 0;
+  const timer = setInterval(() => {
+    const due = Math.min(made + perSecond / 10, ((performance.now() - startMs) / 1000) * perSecond);
+    for (; made < due; made++) hub.write(`rack/meter-${made % count}`, ((made * 7) % 1000) / 1000, writer);
+  }, 1000 / hertz);
+  return () => {
+    clearInterval(timer);
+    return made / ((performance.now() - startMs) / 1000);
+  };
+}
+
+async function framesOf(browser: Browser, port: number, hub: Hub, seconds: number): Promise<number> {
+  const { page, session } = await open(browser, port, '#/dashboards?name=wall');
+  await page
+    .locator('.widget')
+    .nth(widgets - 1)
+    .waitFor();
+  const stop = flood(hub, widgets, widgets * hertz);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: 1 / cpuShare });
+  await page.waitForTimeout(3000);
+  const frames = await page.evaluate<number>(`new Promise((resolve) => {
+    let frames = 0;
+    const startMs = performance.now();
+    const draw = (now) => {
+      frames++;
+      if (now - startMs < ${seconds * 1000}) requestAnimationFrame(draw);
+      else resolve((frames * 1000) / (now - startMs));
+    };
+    requestAnimationFrame(draw);
+  })`);
+  notify(`${Math.round(stop())} changes/s were made`);
+  await page.context().close();
+  return frames;
+}
+
+async function growthOf(browser: Browser, port: number, hub: Hub, minutes: number): Promise<number> {
+  const { page, session } = await open(browser, port, '#/parameters');
+  await page.locator('[role=row][data-address]').first().waitFor();
+  const stop = flood(hub, meters, changesPerSecond);
+  await page.waitForTimeout(20_000); // until everything has been drawn, and what moves is drawn calmly
+  const before = await heapOf(page, session);
+  await page.waitForTimeout(minutes * 60_000);
+  const after = await heapOf(page, session);
+  notify(
+    `${Math.round(stop())} changes/s were made; ${(before / 1e6).toFixed(2)} MB, then ${(after / 1e6).toFixed(2)} MB`,
+  );
+  await page.context().close();
+  return after - before;
+}
+
+async function open(
+  browser: Browser,
+  port: number,
+  hash: string,
+): Promise<{ readonly page: Page; readonly session: CDPSession }> {
+  const context = await browser.newContext({ viewport: { width: 1920, height: 1080 } });
+  const page = await context.newPage();
+  await page.goto(`http://127.0.0.1:${port}/hub/${hash}`);
+  return { page, session: await context.newCDPSession(page) };
+}
+
+/** The least of a few measurements: rubbish is not collected at once. */
+async function heapOf(page: Page, session: CDPSession): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 5; round++) {
+    await session.send('HeapProfiler.collectGarbage');
+    const { usedSize } = await session.send('Runtime.getHeapUsage');
+    least = Math.min(least, usedSize);
+    await page.waitForTimeout(500);
+  }
+  return least;
+}
