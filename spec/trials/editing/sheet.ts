@@ -96,7 +96,7 @@ async function enterMap(hand: Hand, { map, from }: Rule): Promise<void> {
   const [row, ...more] = readRows(map)?.rows ?? [];
   if (row !== undefined && more.length === 0 && /^[<>]=?$/.test(row.comparison)) {
     await hand.choose('What it writes', 'whether');
-    await hand.choose('Row 1: how', comparisonNames[row.comparison]);
+    await hand.choose('Row 1: comparison', comparisonNames[row.comparison]);
     await hand.fill('Row 1: value', String(row.values[0]));
     await hand.key('Tab');
     return;
