@@ -1,5 +1,5 @@
-// Edits documents, which connections show while they run, such as dashboards: like flow files, but nothing restarts. A text is checked by
-// the parser of its folder before it is saved, and revisions, merges and conflicts work as for flow files.
+// Edits documents that connections show at run time, such as dashboards. This works as for flow files, but nothing restarts. A document is
+// checked by the parser of its folder before it is saved, and revisions, merges and conflicts work as for flow files.
 
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
@@ -40,7 +40,7 @@ import { expectAddressesAllowed, expectMayEdit } from './edit-rights.ts';
 import { expectJson5, isJson5, KnownTexts, maxTries, readPatiently, treeOf } from './edited-text.ts';
 import type { KeptRevision, Revisions } from './revisions.ts';
 
-/** A document found by a name in a request. */
+/** A document that was found by a name in a request. */
 export interface FoundDocument extends FoundFile {
   readonly folder: DocumentFolder;
 }
@@ -51,7 +51,7 @@ interface DocumentParts {
   readonly roots: readonly string[];
   readonly exclusively: <Result>(work: () => Promise<Result>) => Promise<Result>;
   readonly isKnown: (address: string) => boolean;
-  /** Writes a save to the audit. */
+  /** Records a save in the audit. */
   readonly note: (by: Origin, cause: string) => void;
   readonly revisions: Revisions;
   /** Returns the folder for the journal of a save. */
@@ -61,17 +61,17 @@ interface DocumentParts {
 interface Edited {
   readonly found: FoundDocument;
   readonly before: FileText | undefined;
-  /** Undefined if the file is removed. */
+  /** The new text. Undefined if the file is removed. */
   readonly text: string | undefined;
   readonly isMerged: boolean;
 }
 
-/** Checked documents of a change set that also has flow files, which is written as a whole. */
+/** Checked documents from a change set that also contains flow files and is written as a whole. */
 export interface PreparedDocuments {
   readonly files: readonly EditedFile[];
   readonly errors: EditAnswer['errors'];
   readonly writes: readonly FileWrite[];
-  /** As in a revision. */
+  /** The files as kept in a revision. */
   readonly kept: KeptRevision['files'];
 }
 
@@ -79,7 +79,7 @@ const unchanged = { added: [], removed: [], changed: [] };
 const nothing: DocumentFindings = { mistakes: [], addresses: [] };
 const maxWarnings = 100;
 
-/** Returns the folders of documents of the connections of a plan, each once. */
+/** Returns the document folders of the connections in a plan, each once. */
 export function documentsOf({ connections }: Plan): readonly DocumentFolder[] {
   const folders = new Map<string, DocumentFolder>();
   for (const { type, settings, enabled, folder } of connections) {
@@ -113,7 +113,7 @@ export class DocumentEditor {
     return { folder: short, canEdit: reason === '', reason, files };
   }
 
-  /** Finds a document by its name, also one that does not exist yet; undefined if the name is not that of a document. */
+  /** Finds a document by its name, even if the document does not exist yet. Returns undefined if the name is not a document name. */
   async find(file: string): Promise<FoundDocument | undefined> {
     for (const { folder, short } of await this.#places()) {
       const name = basename(file);
@@ -145,7 +145,7 @@ export class DocumentEditor {
     return this.#change({ mode, comment }, make, by, rights);
   }
 
-  /** Checks edits of documents for a change set that also has flow files. Errors: as for an edit. */
+  /** Checks the edits of documents in a change set that also contains flow files. Errors: the same as for an edit. */
   async prepare(
     files: readonly FileEdit[],
     found: readonly FoundDocument[],
@@ -157,7 +157,7 @@ export class DocumentEditor {
     );
   }
 
-  /** Checks the reversal of the documents of a revision that also has flow files. */
+  /** Checks how the documents of a revision that also contains flow files would be reverted. */
   async prepareRevert(
     files: KeptRevision['files'],
     found: readonly FoundDocument[],
@@ -200,7 +200,7 @@ export class DocumentEditor {
     return this.#change(request, make, by, rights);
   }
 
-  /** The folders with the names by which users know them. A folder whose files the hub would load as flow files is left out. */
+  /** Returns the folders with the names by which users know them. Folders whose files the hub would load as flow files are omitted. */
   async #places(): Promise<readonly { readonly folder: DocumentFolder; readonly short: string }[]> {
     const places: { folder: DocumentFolder; short: string }[] = [];
     for (const folder of this.#parts.folders()) {
@@ -376,15 +376,15 @@ function merge(found: FoundDocument, now: FileText | undefined, base: string, yo
 }
 
 /**
- * The number of widgets in a text. Widgets have no names, so a merge identifies them by their content: one that two people have changed
- * differently would be there twice.
+ * Returns the number of widgets in a document. Widgets have no names, so a merge identifies them by their content: a widget that two people
+ * have changed differently would appear twice.
  */
 function widgetsIn(text: string): number {
   const data = parseJson5(text);
   return isJsonObject(data) && Array.isArray(data.widgets) ? data.widgets.length : 0;
 }
 
-/** Checks that a user may edit a document, and that it is no link. Errors: `forbidden`, `bad-request`. */
+/** Checks that a user may edit a document, and that the document is not a link. Errors: `forbidden`, `bad-request`. */
 async function expectAllowedFile(found: FoundDocument, rights: EditRights): Promise<void> {
   expectMayEdit(found, found.name, rights);
   const stats = await lstat(found.path).catch(() => undefined);
@@ -399,7 +399,7 @@ async function isFolderAt(path: string): Promise<boolean> {
   );
 }
 
-/** Returns a path in the first folder on its way up that exists, since a missing folder is made. */
+/** Returns the first existing folder on the way up from a path, because missing folders are created. */
 async function firstExisting(path: string): Promise<string> {
   let at = path;
   while (!(await isFolderAt(dirname(at))) && dirname(at) !== at) at = dirname(at);

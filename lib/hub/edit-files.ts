@@ -1,5 +1,5 @@
-// The files that may be edited over a network: safe names, their texts, and writing several of them completely or not at all, even if the
-// hub is killed in the meantime. The journal of a save is in the hidden folder `.patchbay` next to the flow files.
+// The files that may be edited over a network: safe names, file contents, and writing several files completely or not at all, even if the
+// hub is killed meanwhile. The journal of a save is in the hidden folder `.patchbay` next to the flow files.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,15 +10,15 @@ import { makeFolder } from '../files/make-folder.ts';
 import { isSkipped } from '../flow/files/find.ts';
 import { HubError, messageOf } from '../model/error.ts';
 
-/** The maximum size of a file that can be edited over HTTP: reading a larger text would noticeably block the hub. */
+/** The maximum size of a file that can be edited over HTTP, in bytes. Reading a larger file would noticeably block the hub. */
 export const maxEditedBytes = 1024 * 1024;
 
-/** A file found by a name in a request. */
+/** A file that was found by a name in a request. */
 export interface FoundFile {
-  /** As listed by the hub. */
+  /** The name as listed by the hub. */
   readonly name: string;
   readonly path: string;
-  /** The name, and its path below the flow folder. */
+  /** The name, and the file's path below the flow folder. */
   readonly names: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export interface FileText {
   readonly etag: string;
 }
 
-/** Identifies a text. */
+/** Returns the ETag that identifies a text. */
 export function etagOf(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
@@ -39,8 +39,8 @@ export function ownFolderOf(paths: readonly string[], isFolder: boolean): string
 }
 
 /**
- * Finds a flow file by its name. `known` are the names that the hub has loaded; any other one must be a new file in one of the folders.
- * Errors: `bad-request` for an unsafe name, `not-found`.
+ * Finds a flow file by its name. `known` contains the names that the hub has loaded; any other name must belong to a new file in one of the
+ * folders. Errors: `bad-request` for an unsafe name, `not-found`.
  */
 export async function findFile(
   name: string,
@@ -87,7 +87,9 @@ async function expectNoLinks(path: string, root: string, refuse: (expected: stri
   }
 }
 
-/** Reads a text; undefined if the file does not exist. Errors: `conflict` if it is too large, or not text. */
+/**
+ * Reads a text file, or returns undefined if the file does not exist. Errors: `conflict` if the file is too large, or is not a text file.
+ */
 export async function readText(path: string): Promise<FileText | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return undefined;
@@ -103,7 +105,7 @@ export async function readText(path: string): Promise<FileText | undefined> {
   return { text, etag: etagOf(bytes) };
 }
 
-/** Returns the reason why a file cannot be written; empty if it can. */
+/** Returns the reason why a file cannot be written, or an empty string if the file can be written. */
 export async function whyReadOnly(path: string): Promise<string> {
   try {
     await access(dirname(path), constants.W_OK);
@@ -115,28 +117,28 @@ export async function whyReadOnly(path: string): Promise<string> {
   }
 }
 
-/** One file of a save. */
+/** One file in a save. */
 export interface FileWrite {
   readonly path: string;
-  /** The text before the edit; undefined if there was no file. */
+  /** The text before the edit; undefined if the file did not exist. */
   readonly before: string | undefined;
-  /** The text after the edit; undefined if the file is removed. */
+  /** The text after the edit; undefined if the file is to be removed. */
   readonly after: string | undefined;
 }
 
-/** A file has changed on disk since its text was read. */
+/** Thrown when a file has changed on disk since it was read. */
 export class ChangedMeanwhile extends Error {}
 
-/** An editor may have opened the old file to write into it. It has this time to do so before the old file is removed. */
+/** How long the old file remains before it is removed, because an editor may have opened it to write into it. */
 const settleMs = 50;
 
-/** A file that has been replaced; `old` is where its text from before is. */
+/** A replaced file; `old` is the path at which the previous content is kept. */
 interface Replaced {
   readonly write: FileWrite;
   readonly old: string;
 }
 
-/** Undoes a replacement. If somebody has written into the old file, that text is kept. */
+/** Undoes a replacement. If another program has written into the old file, the written text is kept. */
 async function takeBack({ write: { path, before, after }, old }: Replaced): Promise<void> {
   try {
     if (before !== undefined && readFileSync(old, 'utf8') !== before) renameSync(old, path);
@@ -149,7 +151,7 @@ async function takeBack({ write: { path, before, after }, old }: Replaced): Prom
   }
 }
 
-/** Writes files completely or not at all. Errors: `ChangedMeanwhile`; `unavailable` with the reason from the disk. */
+/** Writes files completely or not at all. Errors: `ChangedMeanwhile`; `unavailable` with the reason from the file system. */
 export async function writeAll(folder: string, writes: readonly FileWrite[]): Promise<void> {
   const journal = join(folder, 'save.json');
   try {
@@ -175,8 +177,8 @@ export async function writeAll(folder: string, writes: readonly FileWrite[]): Pr
 }
 
 /**
- * Replaces a file whose text is `before`. The old file is moved away and checked, and the new one is linked to the free name; the link
- * fails if the file was saved in between. The old file remains beside it. Errors: `ChangedMeanwhile`, and those of the disk.
+ * Replaces a file whose text is `before`. The old file is moved away and checked, and the new file is linked to the free name. Linking
+ * fails if the file was saved in between. The old file remains beside the new file. Errors: `ChangedMeanwhile`, and file system errors.
  */
 async function replace(write: FileWrite): Promise<Replaced> {
   const { path, before, after } = write;
@@ -231,7 +233,7 @@ async function writeDurably(path: string, text: string): Promise<void> {
   renameSync(part, path);
 }
 
-/** Notes a change on probation, so that the next start of the hub undoes it; without writes, it is confirmed. */
+/** Records a change that is on probation, so that the next start of the hub undoes the change. Without writes, confirms the change. */
 export function noteProbation(folder: string, writes: readonly FileWrite[] | undefined): void {
   const path = join(folder, 'probation.json');
   if (writes === undefined) rmSync(path, { force: true });
@@ -243,8 +245,8 @@ export function noteProbation(folder: string, writes: readonly FileWrite[] | und
 }
 
 /**
- * Undoes a save that was interrupted by a kill, and a change that was not confirmed. Files changed since then are left unchanged. Returns
- * the files that it has restored, and whether the first path is a folder.
+ * Undoes a save that was interrupted by a kill, and a change that was not confirmed. Files that have changed since then are left unchanged.
+ * Returns the restored files, and whether the first path is a folder.
  */
 export async function recoverSaves(
   paths: readonly string[],
@@ -280,7 +282,10 @@ export async function recoverSaves(
   return { isFolder, restored };
 }
 
-/** Removes a file that an interrupted save has left, unless it has a text that somebody else saved meanwhile: that one is kept. */
+/**
+ * Removes a file that was left by an interrupted save, unless another program has saved a different text in the file meanwhile, which is
+ * kept.
+ */
 async function clear(
   leftover: string,
   path: string,
@@ -310,7 +315,7 @@ export interface OwnFile {
   write(kept: readonly unknown[]): void;
 }
 
-/** Opens an internal file of the hub, which contains a list. Without write permission, the list lasts until the hub stops. */
+/** Opens an internal file of the hub that contains a list. Without write permission, the list lasts until the hub stops. */
 export function ownFile(path: string, log: (message: string) => void): OwnFile {
   return {
     read(): readonly unknown[] {

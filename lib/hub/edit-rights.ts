@@ -1,6 +1,6 @@
-// Checks what an edit may change: users never gain access to anything that they may not read, write or manage. It compares the expanded
-// files before and after the edit, so variables, `each` and templates hide nothing. It considers only the text of the edit, so it does not
-// reveal what exists.
+// Checks what an edit may change: users never gain access to anything that they may not read, write or manage. The check compares the
+// expanded files before and after the edit, so variables, `each` and templates hide nothing. The check considers only the text of the edit,
+// and thus does not reveal what exists.
 
 import type { AnyConnectionType } from '../connections/connection.ts';
 import type { EditRights } from '../connections/editing.ts';
@@ -21,7 +21,7 @@ interface Changed {
   readonly after: readonly FlowFile[];
   readonly parameters: () => Iterable<Parameter>;
   readonly typeOf: (name: unknown) => AnyConnectionType | undefined;
-  /** Whether the user may edit a template, by its absolute path. */
+  /** Returns whether the user may edit a template, identified by its absolute path. */
   readonly mayEditTemplate: (path: string) => boolean;
 }
 
@@ -36,15 +36,16 @@ export function expectAllowed(changed: Changed, rights: EditRights): void {
   for (const file of changed.before) if (!now.has(keyOfFile(file))) check.removed(file);
 }
 
-/** Checks that a user may edit a file, named as in the request. Errors: `forbidden`. */
+/** Checks that a user may edit a file, whose name is given as in the request. Errors: `forbidden`. */
 export function expectMayEdit({ names }: Pick<FoundFile, 'names'>, file: string, rights: EditRights): void {
   if (!rights.mayEdit(names))
     throw new HubError('forbidden', `${file}: expected a file that you may edit, by edit: […] of your user`);
 }
 
 /**
- * Checks the addresses in an edited document. A user who adds or changes a widget must be allowed to read its addresses, and to write those
- * that the widget writes: otherwise others would press a button that its author may not press. Errors: `forbidden` with the location.
+ * Checks the addresses in an edited document. A user who adds or changes a widget must be allowed to read the widget's addresses, and to
+ * write the addresses that the widget writes. Otherwise, other users would press a button that its author may not press. Errors:
+ * `forbidden` with the location.
  */
 export function expectAddressesAllowed(
   file: string,
@@ -63,13 +64,13 @@ export function expectAddressesAllowed(
   }
 }
 
-/** The names of loops. Nested in one another, a few characters can make them run for hours. */
+/** Matches the names of loop macros. When nested, a few characters can make these loops run for hours. */
 const hasLoop = /\b(?:all|exists|exists_one|map|filter|bind)\b/;
 
 interface WrittenRule {
   readonly item: Readonly<Record<string, unknown>>;
   readonly path: SettingPath;
-  /** Identifies the rule, with everything that determines whether it runs. */
+  /** Identifies the rule, including everything that determines whether it runs. */
   readonly signature: string;
 }
 
@@ -93,7 +94,7 @@ function dataOf({ data }: FlowFile): Readonly<Record<string, unknown>> {
   return isJsonObject(data) ? data : {};
 }
 
-/** Checks what the rules and connections of a plan read and write, as a second check after that of the text. Errors: `forbidden`. */
+/** Checks what the rules and connections in a plan read and write, as a second check after the check of the text. Errors: `forbidden`. */
 export function expectPlanAllowed(before: Plan, after: Plan, rights: EditRights): void {
   if (rights.isOwner) return;
   const known = new Set(before.rules.map(({ key, folder, isEnabled }) => JSON.stringify([key, folder, isEnabled])));
@@ -192,7 +193,7 @@ class Check {
         this.#refuse(file, ['describe', glob], 'expected an address that you may write, without *');
   }
 
-  /** Checks each address in a value, including its keys and expressions. */
+  /** Checks each address in a value, including the addresses in keys and expressions. */
   #mayReadAll(file: FlowFile, value: unknown, path: SettingPath): void {
     if (typeof value === 'string') {
       for (const address of addressesIn(value))
@@ -218,7 +219,7 @@ class Check {
 }
 
 /**
- * Yields a text that is an address, and the addresses in quotes within an expression. A text with an escape counts as an address that only
+ * Yields a string that is an address, or the quoted addresses within an expression. A string with an escape counts as an address that only
  * users who may read everything may read.
  */
 function* addressesIn(text: string): Generator<string> {
@@ -227,7 +228,7 @@ function* addressesIn(text: string): Generator<string> {
     if (isAddress(inner) || /\\[^"'\\nrt]/.test(inner)) yield inner;
 }
 
-/** Whether connections of a type have no effect outside the hub: they open no ports, and neither read nor write files. */
+/** Returns whether connections of a type have no effect outside the hub: they neither open ports nor read or write files. */
 function isHarmless(type: AnyConnectionType | undefined): boolean {
   return (
     type !== undefined &&
@@ -239,7 +240,7 @@ function isHarmless(type: AnyConnectionType | undefined): boolean {
   );
 }
 
-/** Whether a value has `{ env: … }` or `{ file: … }`. */
+/** Returns whether a value contains `{ env: … }` or `{ file: … }`. */
 function hasReference(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (!Array.isArray(value) && ('env' in value || 'file' in value)) return true;

@@ -1,5 +1,5 @@
-// What edits of flow files and of documents share: reading a text that others may be saving, checking that it is JSON5, the tree of its
-// values for clients, and the texts that later edits may be based on.
+// The parts that the editing of flow files and of documents have in common: reading a file that others may be saving, checking that the
+// file is JSON5, the tree of its values for clients, and the texts on which later edits may be based.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Source } from '../connections/editing.ts';
@@ -10,9 +10,9 @@ import { parseJson5, readJson5 } from '../json5/read-json5.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import { type FileText, readText } from './edit-files.ts';
 
-/** The number of times that a save is retried while others save the same file. */
+/** The maximum number of attempts to save a file while others are saving the same file. */
 export const maxTries = 5;
-/** The number of characters of displayed texts that are kept, because a later edit may be based on them. */
+/** The maximum number of characters of displayed texts that are kept, because later edits may be based on them. */
 const maxKnownLength = 16 * 1024 * 1024;
 
 /** Displayed texts by ETag, oldest first. */
@@ -36,7 +36,7 @@ export class KnownTexts {
   }
 }
 
-/** Reads a text. Some editors move a file away before they write it again: for a moment, the file does not exist. */
+/** Reads a file. Some editors move a file away before they write it again, so that the file is missing for a moment. */
 export async function readPatiently(path: string): Promise<FileText | undefined> {
   for (let tries = 1; tries < maxTries; tries++) {
     const read = await readText(path);
@@ -46,7 +46,7 @@ export async function readPatiently(path: string): Promise<FileText | undefined>
   return readText(path);
 }
 
-/** Checks that a text is JSON5. Errors: `bad-request`. */
+/** Checks that a text is valid JSON5. Errors: `bad-request`. */
 export function expectJson5(text: string): void {
   try {
     const { duplicates } = readJson5(text);
@@ -65,7 +65,7 @@ export function isJson5(text: string): boolean {
   }
 }
 
-/** Returns the tree of a text for clients. */
+/** Returns the tree of values in a text, for clients. */
 export function treeOf(text: string): NonNullable<Source['tree']> {
   const places = createKnownPlaces(new KeptText(text));
   const describe = (node: Json5Node, path: Path, lead: number, tail: number): NonNullable<Source['tree']> => {

@@ -1,5 +1,5 @@
-// Edits flow files for users of a browser: reads a text with its locations, checks a change set like a load, shows what it would restart,
-// runs it in shadow, or saves it. A save is merged with changes saved by others in the meantime, or shows both texts.
+// Edits flow files for users of a browser: reads a file with its locations, checks a change set like a load, shows what the change set
+// would restart, runs it in shadow, or saves it. A save is merged with changes that others have saved meanwhile, or shows both texts.
 
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -58,33 +58,36 @@ import { editedRule, rehearse, sourcesOf } from './rehearsal.ts';
 import type { Revisions } from './revisions.ts';
 import { type Separation, separateInstance } from './separate-instance.ts';
 
-/** Runs the tests of some flow files of a plan; `part`: the part of them that may be shown; omitted: everything. */
+/**
+ * Runs the tests in the given flow files of a plan. `part` is the part of the results that may be shown; if omitted, everything may be
+ * shown.
+ */
 export type RunTests = (plan: Plan, files: ReadonlySet<string>, part?: ShownPart) => Promise<TestResults>;
 
 export interface EditOptions {
   readonly runTests?: RunTests | undefined;
-  /** The time for which a change of a REST API or of users waits for its confirmation. */
+  /** How long a change to a REST API or to users waits for its confirmation, in milliseconds. */
   readonly probationMs?: number | undefined;
 }
 
-/** The part of the hub that an editor needs. */
+/** The parts of the hub that an editor needs. */
 export interface EditorParts extends EditOptions {
   readonly loader: FlowLoader;
-  /** Runs work while no files are loaded. */
+  /** Runs work during which no files are loaded. */
   readonly exclusively: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  /** Loads and runs the saved files; only within `exclusively`. Errors: the same as `Reloader.reload`. */
+  /** Loads and runs the saved files. Call this only within `exclusively`. Errors: the same as `Reloader.reload`. */
   readonly reload: (by: Origin, comment: string) => Promise<Reload>;
   readonly runInShadow: (plan: Plan) => ShadowReport;
-  /** The parts that a plan would start and stop. */
+  /** Returns the parts that a plan would start and stop. */
   readonly preview: (plan: Plan) => Reload;
   readonly parameters: () => Iterable<Parameter>;
   readonly find: (address: string) => Parameter | undefined;
-  /** The last runs of the rules with a name; empty if there is none. */
+  /** Returns the last runs of the rules with a name, or an empty list if there are none. */
   readonly runsOf: (rule: string) => readonly RuleRuns[];
   readonly revisions: Revisions;
-  /** The folders of documents of the running connections. */
+  /** Returns the document folders of the running connections. */
   readonly documents: () => readonly DocumentFolder[];
-  /** Writes a save of documents to the audit. */
+  /** Records a save of documents in the audit. */
   readonly note: (by: Origin, cause: string) => void;
   readonly log: (message: string) => void;
 }
@@ -93,10 +96,10 @@ export interface EditorParts extends EditOptions {
 export const maxOps = 1000;
 const usualProbationMs = 30_000;
 
-/** The time that an answer may take to be sent before its REST API restarts. */
+/** The maximum time for sending a response before the REST API that sends it restarts, in milliseconds. */
 const answerMs = 50;
 
-/** The order of the settings of a rule, as the documentation writes them. */
+/** The order of a rule's settings, as used in the documentation. */
 const ruleOrder = [
   'name',
   'enabled',
@@ -112,12 +115,12 @@ const ruleOrder = [
   'to',
 ];
 
-/** A file of a change set. */
+/** A file in a change set. */
 interface Edited {
   readonly found: FoundFile;
-  /** The file before the edit; undefined if it is new. */
+  /** The file before the edit. Undefined if the file is new. */
   readonly before: FileText | undefined;
-  /** The text after the edit; undefined if the file is removed. */
+  /** The text after the edit. Undefined if the file is to be removed. */
   readonly text: string | undefined;
   readonly isMerged: boolean;
 }
@@ -442,7 +445,7 @@ export class Editor implements Editing {
     return { isSaved: true, revision, probation: { until: Date.now() + this.#probationMs } };
   }
 
-  /** Runs saved files once the answer is sent, because they restart the REST API that sends it. */
+  /** Runs saved files after the response was sent, because they restart the REST API that sends the response. */
   #reloadLater(by: Origin, comment: string, undo: () => Promise<void>): void {
     const { exclusively, reload, log } = this.#parts;
     const run = async () => {
@@ -529,7 +532,7 @@ export class Editor implements Editing {
     expectPlanAllowed(before.plan, after.plan, rights);
   }
 
-  /** Returns the errors that a user may see: those in files that the user may edit, without names that the user may not read. */
+  /** Returns the errors that a user may see: errors in files that the user may edit, without names that the user may not read. */
   #shownErrors(errors: readonly EditMistake[], rights: EditRights): readonly EditMistake[] {
     if (rights.isOwner) return errors;
     return errors.map((error) => {
@@ -562,7 +565,7 @@ export class Editor implements Editing {
     return { mayRead: (address) => rights.mayRead(address), mayName: (rule) => names.has(rule) };
   }
 
-  /** Leaves out the rules and connections of files that the user may not edit, which others have saved without a reload. */
+  /** Omits rules and connections in files that the user may not edit, which others have saved without a reload. */
   #shownRestarts(restarts: Reload, before: Plan, after: Plan, rights: EditRights): Reload {
     if (rights.isOwner) return restarts;
     const isOwn = ({ file }: { readonly file: string }) => rights.mayEdit(this.#namesOf(resolve(file)));
@@ -584,7 +587,7 @@ export class Editor implements Editing {
     return [...made].map(([at, item]) => ({ path: at, ...item }));
   }
 
-  /** Yields what templates have made of the items of a file; `at` is the path of the item. */
+  /** Yields the items that templates have created from the items in a file; `at` is the path of the original item. */
   *#madeItems({ path, name }: FoundFile): Generator<{ at: string; title: string; file: FlowFile }> {
     for (const file of this.#parts.loader.filesNow())
       for (const { path: at, title } of itemsOf(file)) {
@@ -607,7 +610,7 @@ export class Editor implements Editing {
     return findFile(file, this.#parts.loader.paths, this.#names(), isNew);
   }
 
-  /** The flow files in JSON5 and the templates, as listed by the hub. */
+  /** Returns the names of the JSON5 flow files and the templates, as listed by the hub. */
   #names(): ReadonlySet<string> {
     const { loader } = this.#parts;
     const names = [...loader.report.files.map(({ path }) => path), ...loader.templates];
@@ -647,7 +650,7 @@ const nothing: Reload = {
   rules: { added: [], removed: [], changed: [] },
 };
 
-/** Returns the part of a difference that has these names. */
+/** Returns the part of a difference that concerns these names. */
 function within({ added, removed, changed }: Reload['rules'], names: ReadonlySet<string>): Reload['rules'] {
   const [a, b, c] = [added, removed, changed].map((list) => list.filter((name) => names.has(name)));
   return { added: a!, removed: b!, changed: c! };
@@ -679,7 +682,7 @@ function isRulePath(path: Path): boolean {
   return path[0] === 'rules' && typeof path.at(-1) === 'number';
 }
 
-/** The effects of a restart, one sentence each. */
+/** Returns the effects of a restart, one sentence each. */
 function notesOf({ connections, rules }: Reload, plan: Plan): string[] {
   const lost = new Map(plan.connections.map(({ id, type }) => [id, type.lostAtRestart]));
   const steps = new Map(plan.rules.map((rule) => [rule.name, 'stream' in rule.body ? 0 : rule.body.pipe.length]));
@@ -694,7 +697,7 @@ function notesOf({ connections, rules }: Reload, plan: Plan): string[] {
   ];
 }
 
-/** Returns the write that undoes another one, and keeps later changes by others. Errors: `ChangedMeanwhile`. */
+/** Returns the write that undoes another write, and keeps later changes by others. Errors: `ChangedMeanwhile`. */
 async function undone({ path, before, after }: FileWrite): Promise<FileWrite> {
   const now = await readText(path);
   if (now?.text === after) return { path, before: after, after: before };
@@ -707,7 +710,7 @@ function isAccess({ type }: Plan['connections'][number]): boolean {
   return type.grantsAccess === true;
 }
 
-/** Whether a change affects access to the hub. */
+/** Returns whether a change affects access to the hub. */
 function changesAccess(before: Plan, after: Plan): boolean {
   const keys = ({ connections }: Plan) =>
     JSON.stringify(connections.filter(isAccess).map(({ id, key, enabled }) => [id, key, enabled]));
@@ -745,7 +748,7 @@ function shown(text: string): string {
   }
 }
 
-/** Returns a text with `***` in place of its secrets, in the same quotes. Throws if the text is not JSON5. */
+/** Returns a text in which `***` replaces the secrets, in the same quotes. Throws if the text is not valid JSON5. */
 function withoutSecretTexts(text: string): string {
   expectJson5(text);
   let masked = '';
@@ -778,7 +781,7 @@ function expectSecretsKept(before: string, after: string, file: string): void {
       );
 }
 
-/** Checks that no edit moves a secret to a place where it would be shown. Errors: `forbidden`. */
+/** Checks that no edit moves a secret to a location where the secret would be shown. Errors: `forbidden`. */
 function expectNoSecretMoved(before: string, ops: readonly EditOp[], file: string): void {
   if (!ops.some((op) => 'move' in op) || secretsOf(before).size === 0) return;
   let text = before;

@@ -1,5 +1,5 @@
 // A graph with everything that runs on it: connections, rules, their reports and their persistence. A hub runs one engine. Shadows and
-// replays run others, which have no effect outside the process.
+// replays run further engines, which have no effect outside the process.
 import { defer, filter, map, merge, mergeMap, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import type { HubPort } from '../connections/hub-port.ts';
 import type { HeldBack, Leadership, LeadershipTerm } from '../connections/mirroring.ts';
@@ -25,11 +25,11 @@ import type { Journal } from './journal.ts';
 interface EngineOptions {
   readonly log: Journal;
   readonly scheduler: SchedulerLike;
-  /** Returns the time of changes in milliseconds since 1970; omitted: the time of day. */
+  /** Returns the time of changes in milliseconds since 1970. The default is the time of day. */
   readonly now?: (() => number) | undefined;
-  /** The port for gateways; omitted if the plan has no gateways. */
+  /** The port for gateways. Omitted if the plan has no gateways. */
   readonly port?: HubPort | undefined;
-  /** Checks rules but runs none, even after a reload. */
+  /** Checks rules but runs no rules, even after a reload. */
   readonly safe?: boolean | undefined;
 }
 
@@ -46,7 +46,7 @@ export class Engine {
   readonly rules: RunningRules;
   readonly connections: RunningConnections;
   readonly leadership: HubLeadership;
-  /** Receives what an earlier run of the hub has remembered about itself. */
+  /** Receives what an earlier run of the hub has remembered about the hub itself. */
   onRemembered: (remembered: ReadonlyMap<string, unknown>) => void = () => {};
   readonly #switches: ManualSwitches;
   /** The state saved by an earlier run, adopted before the start. */
@@ -79,14 +79,14 @@ export class Engine {
     graph.dropped$.subscribe({ next: (drop) => reports.dropped(drop) });
   }
 
-  /** Declares the parameters of a plan before anything runs. */
+  /** Declares the parameters in a plan before anything is running. */
   declare(plan: Plan): void {
     this.graph.describe(plan.describes ?? []);
     this.connections.declare(plan.connections);
     this.persistence.plan(plan);
   }
 
-  /** Runs the first plan. Errors: `cannot-start` if a gateway cannot start; then the others run until `stop`. */
+  /** Runs the first plan. Errors: `cannot-start` if a gateway cannot start, in which case the other gateways run until `stop`. */
   start(plan: Plan): void {
     const change = this.#diff(plan);
     this.leadership.start(plan, () => this.connections.startGateways(change.connections, plan));
@@ -94,8 +94,8 @@ export class Engine {
   }
 
   /**
-   * Applies a plan by stopping and starting only changed parts. Rules in shadow run elsewhere. Errors: `cannot-start` if a gateway
-   * cannot start; then the previous configuration remains active.
+   * Applies a plan by stopping and starting only changed parts. Shadow rules run elsewhere. Errors: `cannot-start` if a gateway cannot
+   * start, in which case the previous configuration remains active.
    */
   apply(plan: Plan): Reload {
     const change = this.#diff(plan);
@@ -106,7 +106,7 @@ export class Engine {
     return this.#swapWork(change);
   }
 
-  /** Returns what `apply` of a plan would start and stop. */
+  /** Returns what `apply` would start and stop for a plan. */
   preview(plan: Plan): Reload {
     const { connections, rules } = this.#diff(plan);
     return { connections: connections.difference, rules: this.rules.preview(rules) };
@@ -127,7 +127,7 @@ export class Engine {
     return { connections, rules: this.rules.diff({ ...plan, rules }, connections.gone) };
   }
 
-  /** Switches a rule, and records this in the log and in the store. Errors: the same as `RunningRules.switch`. */
+  /** Switches a rule, and records this in the log and the store. Errors: the same as `RunningRules.switch`. */
   switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin, term?: SwitchTerm): RuleStatus {
     const status = this.rules.switch(name, file, isEnabled, by, term);
     const after = isEnabled ? 'on' : 'off';
@@ -138,7 +138,7 @@ export class Engine {
     return status;
   }
 
-  /** Returns a plan with the rules and connections that were switched manually. */
+  /** Returns a plan that takes into account which rules and connections were switched manually. */
   asSwitched(plan: Plan): Plan {
     return {
       ...plan,
@@ -147,7 +147,7 @@ export class Engine {
     };
   }
 
-  /** Reports rules and connections that were switched by hand in an earlier run, but now follow their flow files. */
+  /** Reports rules and connections that were switched manually in an earlier run, but now follow their flow files. */
   recallSwitches(): void {
     if (this.#isSafe) return; // no rule follows its flow file: the next start reports them
     const remembered = new Map([...this.#remembered, ...this.persistence.takeRemembered()]);
@@ -162,13 +162,13 @@ export class Engine {
     this.onRemembered(remembered);
   }
 
-  /** Calls back with each turn that has writes from outside, until the recording is stopped. */
+  /** Calls back with each turn that contains writes from outside, until the recording is stopped. */
   record(next: (turn: OutsideTurn) => void): Recording {
     const isExternal = (id: string) => this.connections.isExternal(id);
     return record(next, { graph: this.graph, scheduler: this.#scheduler, isExternal });
   }
 
-  /** Takes over switches with a term before anything runs. */
+  /** Takes over switches with a term before anything is running. */
   recallTerms(): void {
     if (this.#isSafe) return;
     this.#remembered = this.persistence.takeRemembered();
@@ -180,12 +180,12 @@ export class Engine {
     this.#switches.keepIn(file);
   }
 
-  /** The rules and connections that operators have switched. */
+  /** Returns the rules and connections that operators have switched. */
   overrides(): readonly Override[] {
     return this.#switches.overrides();
   }
 
-  /** Records a jump of the time of day, and renews what is stored with such times. */
+  /** Records a jump of the time of day, and renews stored data that contains such times. */
   noteJump(jump: ClockJump): void {
     const { before, after } = jump;
     const text = describeJump(jump);
@@ -216,7 +216,10 @@ export class Engine {
 /** The term of a hub that is not held back by a gateway. */
 const always: LeadershipTerm = { number: 0, continues: true };
 
-/** The time for which connections wait for restored values. A hub that takes over has the values already, and others wait for it. */
+/**
+ * How long connections wait for restored values, in milliseconds. A hub that takes over already has the values, and others are waiting for
+ * it.
+ */
 const restoreWaitMs = { successor: 10_000, first: 30_000 };
 
 type LeadershipParts = Pick<Engine, 'graph' | 'persistence' | 'connections' | 'rules'>;
@@ -231,7 +234,7 @@ class HubLeadership implements Leadership {
   #hasEnded = false;
   hasBegun = false;
 
-  /** `logStarted` is called once everything runs for the first time, unless this hub continues the work of another. */
+  /** `logStarted` is called as soon as everything is running for the first time, unless this hub continues the work of another hub. */
   constructor(parts: LeadershipParts, logStarted: () => void) {
     this.#parts = parts;
     this.#logStarted = logStarted;
@@ -245,14 +248,14 @@ class HubLeadership implements Leadership {
     return this.#term !== undefined || this.#isDoneElsewhere;
   }
 
-  /** Starts the first gateways. One of them may hold everything else back. Errors: any error from `startGateways`. */
+  /** Starts the first gateways. A gateway may hold back all other connections and the rules. Errors: any error from `startGateways`. */
   start(plan: Plan, startGateways: () => void): void {
     const reason = reasonToHold(plan);
     if (reason !== undefined) void this.end(reason);
     startGateways();
   }
 
-  /** Swaps the gateways. One of them may hold everything else back. Errors: any error from `swapGateways`. */
+  /** Swaps the gateways. A gateway may hold back all other connections and the rules. Errors: any error from `swapGateways`. */
   swap(plan: Plan, swapGateways: () => void): void {
     const reason = reasonToHold(plan);
     const wasAlways = this.#term === always;
@@ -303,7 +306,7 @@ class HubLeadership implements Leadership {
     if (!this.#hasEnded) this.#parts.connections.holdSome(held);
   }
 
-  /** Notes that everything that may run has been started. */
+  /** Records that everything that may run has been started. */
   started(): void {
     this.#isStarted = true;
     if (this.#term !== undefined) this.hasBegun = true;
@@ -316,7 +319,9 @@ class HubLeadership implements Leadership {
   }
 }
 
-/** Returns the reason why a hub with such gateways waits for the leadership; undefined means that no gateway decides on it. */
+/**
+ * Returns the reason why a hub with such gateways waits for the leadership; undefined means that no gateway decides about the leadership.
+ */
 function reasonToHold({ connections }: Plan): string | undefined {
   const reasons = connections.map(({ enabled, type, settings }) =>
     enabled && type.isGateway ? type.startsOnLeaderOnly?.(settings) : undefined,
@@ -330,11 +335,11 @@ function reasonToHold({ connections }: Plan): string | undefined {
 interface RecordOptions {
   readonly graph: Graph;
   readonly scheduler: SchedulerLike;
-  /** Whether a connection reports events that a replay cannot repeat. */
+  /** Returns whether a connection reports events that a replay cannot repeat. */
   readonly isExternal: (connectionId: string) => boolean;
 }
 
-/** Calls back with each turn that has writes from outside, until it is stopped. */
+/** Calls back with each turn that contains writes from outside, until the recording is stopped. */
 function record(next: (turn: OutsideTurn) => void, { graph, scheduler, isExternal }: RecordOptions): Recording {
   const since = { revision: graph.revision, time: graph.now() };
   const startMs = scheduler.now();
@@ -369,7 +374,7 @@ export function staleDevicesOf(graph: Graph): DeviceEvent[] {
   return [...new Set(stale.map(({ address }) => connectionIdOf(address)))].map((id) => ['stale', id]);
 }
 
-/** Events of devices other than values. Cold; emits nothing at first, synchronous, never completes, never errors. */
+/** Returns a stream of device events other than values. Cold; emits nothing at first, synchronous, never completes, never errors. */
 export function deviceEventsOf(graph: Graph): Observable<DeviceEvent> {
   return defer(() => {
     const stale = new Set(staleDevicesOf(graph).map(([, id]) => id));
@@ -392,14 +397,14 @@ export function deviceEventsOf(graph: Graph): Observable<DeviceEvent> {
   });
 }
 
-/** A moment in a run of a hub. */
+/** A moment in a hub's run. */
 export interface Moment {
   readonly revision: number;
-  /** In milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly time: number;
 }
 
-/** Whether the cause of a change was before a moment: a run that begins then cannot repeat the change. */
+/** Returns whether the cause of a change was before a moment, so that a run that begins at that moment cannot repeat the change. */
 export function isLedToBefore({ cause }: Change, { revision, time }: Moment): boolean {
   if (cause === undefined) return false;
   return cause.revision > 0 ? cause.revision <= revision : cause.time < time;

@@ -1,4 +1,4 @@
-// The part of the graph for gateways that join hubs: it mirrors parameters of other hubs, and writes on their behalf.
+// The part of the graph for gateways that join hubs: mirrors parameters of other hubs, and writes on their behalf.
 
 import { Subject } from 'rxjs';
 import type { LostFires, MirroredDeclaration, MirroringPort } from '../connections/mirroring.ts';

@@ -1,4 +1,4 @@
-// A hub: it turns flow files into a running graph, and implements the interface of gateways to it.
+// A hub: turns flow files into a running graph, and implements the interface through which gateways access the graph.
 
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -53,25 +53,25 @@ export interface RunOptions {
   readonly log: HubLog;
   /** The only clock of connections; `now()` returns monotonic milliseconds. */
   readonly scheduler?: SchedulerLike;
-  /** Checks rules but runs none, even after a reload. */
+  /** Checks rules but runs no rules, even after a reload. */
   readonly safe?: boolean;
   /** Returns the time of changes in milliseconds since 1970. */
   readonly now?: () => number;
-  /** Receives the graph with all parameters before anything runs, and is awaited. Its writes do not start rules. */
+  /** Receives the graph with all parameters before anything is running, and is awaited. Writes made here do not start rules. */
   readonly prepare?: (graph: Graph) => void | Promise<void>;
 }
 
 /** How to run flow files. */
 export interface HubOptions extends RunOptions {
-  /** Flow files, and folders of them. */
+  /** Flow files and folders with flow files. */
   readonly paths: readonly string[];
-  /** The connection types; omitted: those in the registry. */
+  /** The connection types. The default is the types in the registry. */
   readonly types?: ConnectionTypes | undefined;
-  /** Reloads when a flow file, or a file named by one, is saved, added or deleted. */
+  /** Reloads when a flow file, or a file named in a flow file, is saved, added or deleted. */
   readonly watch?: boolean;
-  /** Runs the tests of flow files that are edited through a gateway; if omitted, their tests do not run. */
+  /** Runs the tests in flow files that are edited through a gateway. If omitted, these tests do not run. */
   readonly runTests?: RunTests;
-  /** The time for which a change of access waits for its confirmation; omitted: 30 s. */
+  /** How long a change to access rights waits for its confirmation, in milliseconds. The default is 30 s. */
   readonly probationMs?: number;
   /** Guards the process against TypeScript flows that would end it. */
   readonly guard?: FlowGuard;
@@ -79,7 +79,7 @@ export interface HubOptions extends RunOptions {
 
 /** Finds the flow that caused an uncaught error or a blocked thread. */
 export interface FlowGuard {
-  /** Receives all TypeScript flows at each load, before a new one is imported, and a callback that reports their faults. */
+  /** Receives all TypeScript flows on each load, before a new flow is imported, and a callback that reports their faults. */
   protect(flows: readonly FlowCode[], report: (fault: FlowFault) => void): void;
 }
 
@@ -94,14 +94,15 @@ export function loadFlows(paths: readonly string[], types?: ConnectionTypes): Pr
   return loader.load().finally(() => loader.close());
 }
 
-/** Checks flow files and related files, such as dashboards: one line per error. Nothing runs. */
+/** Checks flow files and related files, such as dashboards, without running anything. Returns one line per error. */
 export function checkFlows(paths: readonly string[]): ReturnType<FlowLoader['check']> {
   const loader = new FlowLoader(paths, loadConnectionTypes);
   return loader.check().finally(() => loader.close());
 }
 
 /**
- * Starts a hub from flow files. Errors: `bad-flow` with all errors; `cannot-start` if a gateway cannot start. In both cases, nothing runs.
+ * Starts a hub from flow files. Errors: `bad-flow` with all errors; `cannot-start` if a gateway cannot start. In both cases, nothing keeps
+ * running.
  */
 export function startHub(options: HubOptions): Promise<Hub> {
   return Hub.start(options);
@@ -167,7 +168,7 @@ export class Hub implements HubPort {
 
   /**
    * Starts a hub from flow files. Errors: `bad-flow` with all errors; `cannot-start` if a gateway cannot start. In both cases, nothing
-   * runs.
+   * keeps running.
    */
   static async start(options: HubOptions): Promise<Hub> {
     const { paths, types, guard, runTests, probationMs } = options;
@@ -202,8 +203,8 @@ export class Hub implements HubPort {
   }
 
   /**
-   * Runs a plan without flow files, which cannot be reloaded. Errors: `cannot-start` if a gateway cannot start. In both cases, nothing
-   * runs.
+   * Runs a plan without flow files, which cannot be reloaded. Errors: `cannot-start` if a gateway cannot start, in which case nothing keeps
+   * running.
    */
   static run(plan: Plan, options: RunOptions): Promise<Hub> {
     return Hub.#begin(new Hub(plan, options, undefined), options);
@@ -325,7 +326,7 @@ export class Hub implements HubPort {
     return status;
   }
 
-  /** Returns the status of each rule, top to bottom; rules in shadow come last. */
+  /** Returns the status of each rule, from top to bottom; shadow rules come last. */
   rules(): readonly RuleStatus[] {
     return [...this.eachRule()];
   }
@@ -413,8 +414,8 @@ export class Hub implements HubPort {
 
   /**
    * Reloads the flow files and applies the differences; everything else continues undisturbed. Errors: `bad-flow` with all errors,
-   * `cannot-start` if a gateway cannot start: they are logged, and the previous configuration remains active. `conflict`: there are no
-   * files.
+   * `cannot-start` if a gateway cannot start, `conflict` if there are no files. The first two are logged, and the previous configuration
+   * remains active.
    */
   async reload(by?: Origin): Promise<Reload> {
     return this.#fromFiles().reload(by);
@@ -424,7 +425,10 @@ export class Hub implements HubPort {
     return this.#fromFiles().reloadInShadow(by);
   }
 
-  /** Makes the hub run another plan. Errors: `cannot-start` if a gateway cannot start; then the previous configuration remains active. */
+  /**
+   * Makes the hub run another plan. Errors: `cannot-start` if a gateway cannot start, in which case the previous configuration remains
+   * active.
+   */
   apply(plan: Plan): Reload {
     const reload = this.#engine.apply(plan);
     this.#plan = plan;
@@ -433,7 +437,7 @@ export class Hub implements HubPort {
   }
 
   /**
-   * Runs the changes of another plan in shadow, until the next `apply`. Changes of credentials and rights take effect immediately, as
+   * Runs the changes in another plan in shadow until the next `apply`. Changes to credentials and rights take effect immediately, as
    * always.
    */
   applyInShadow(plan: Plan): ShadowReport {
@@ -470,7 +474,7 @@ export class Hub implements HubPort {
     });
   }
 
-  /** Stops everything. Resolves when files are written and sockets are closed, after two seconds at most. */
+  /** Stops everything. Resolves when files are written and sockets are closed, but after two seconds at the latest. */
   async stop(): Promise<void> {
     this.editing?.stop();
     await Promise.all([this.#reloader?.stop(), this.#stopRunning()]);
@@ -487,12 +491,12 @@ export class Hub implements HubPort {
     throw new HubError('conflict', 'reload: expected a hub that was started from flow files');
   }
 
-  /** Whether all rules with a name run in shadow, as set in their flow file, so they cannot be switched manually. */
+  /** Returns whether all rules with a name run in shadow as set in their flow file, and thus cannot be switched manually. */
   #isInShadowAlone(name: string): boolean {
     return this.#shadow.runsOf(name).length > 0 && !this.#engine.rules.statuses().some((rule) => rule.name === name);
   }
 
-  /** Logs a fault of a flow outside its rules, and shows all of its rules as failing. */
+  /** Logs a fault in a flow outside its rules, and shows all of the flow's rules as failing. */
   #reportFault(fault: FlowFault): void {
     const { rules, reports } = this.#engine;
     for (const { name, file } of rules.statuses())
@@ -530,7 +534,7 @@ function logLeftOut(log: Log, flow: string, reason: string): void {
   log.error({ file: flow }, `${sentence}. Change and save it to try again`);
 }
 
-/** Waits until each gateway has started. Errors: `cannot-start`, with one line per gateway that has not. */
+/** Waits until each gateway has started. Errors: `cannot-start`, with one line per gateway that has not started. */
 async function expectGateways(gateways: readonly Supervisor[], plan: Plan): Promise<void> {
   const firstStatus = ({ status$ }: Supervisor) =>
     firstValueFrom(status$.pipe(filter(({ reason }) => reason !== 'starting')));

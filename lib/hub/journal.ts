@@ -1,5 +1,5 @@
-// The log of a hub. It keeps the newest entries for operators: the sentences, without their data. Every entry passes a gate, so no client
-// and no value can flood the log.
+// The hub's log. The journal keeps the newest entries for operators: the sentences without their data. Every entry passes through a gate,
+// so that no client and no value can flood the log.
 
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../connections/connection.ts';
@@ -18,15 +18,15 @@ import {
   logLevels,
 } from '../model/reports/log-entry.ts';
 
-/** Longer sentences are cut. */
+/** The maximum length of a kept sentence; longer sentences are truncated. */
 const keptLength = 2000;
 
-/** A log that creates child logs with fixed data for the parts of the hub, like pino. */
+/** A log that, like pino, creates child logs with fixed data for the parts of the hub. */
 export interface HubLog extends Omit<Log, 'isDebugging'> {
   child(data: object): Omit<Log, 'isDebugging'>;
-  /** Whether the log accepts entries of a level; omitted: it accepts every level. */
+  /** Returns whether the log accepts entries of a level. If omitted, the log accepts every level. */
   isLevelEnabled?(level: string): boolean;
-  /** Returns the state of its output; omitted if it is always running. */
+  /** Returns the state of the log's output. Omitted if the output is always working. */
   status?(): LogStatus;
 }
 
@@ -56,7 +56,7 @@ export class Journal implements HubLog {
     this.error = error;
   }
 
-  /** Returns a journal that forwards entries to a log; returns a journal unchanged. */
+  /** Returns a journal that forwards entries to a log. A journal is returned unchanged. */
   static of(log: HubLog): Journal {
     return log instanceof Journal ? log : new Journal(log, createLogGate);
   }
@@ -66,7 +66,10 @@ export class Journal implements HubLog {
     return new Journal(log, () => (_, write) => write(1));
   }
 
-  /** Returns a log for a part of the hub. It has a separate gate, so one connection cannot displace the entries of the others. */
+  /**
+   * Returns a log for a part of the hub. The log has a separate gate, so that one connection cannot displace the entries of other
+   * connections.
+   */
   child(fixed: object): Log {
     return this.#gated(this.#log.child(fixed), fixed);
   }
@@ -76,14 +79,14 @@ export class Journal implements HubLog {
   }
 
   /**
-   * Resolves when the entries of earlier runs are loaded; undefined if they are already loaded. Before that, readers get preliminary
+   * Resolves when the entries from earlier runs are loaded; undefined if they are already loaded. Until then, readers get preliminary
    * numbers.
    */
   get earlier(): Promise<void> | undefined {
     return this.#earlier;
   }
 
-  /** Continues the entries of earlier runs, if there are any, as soon as they arrive. */
+  /** Continues the entries from earlier runs, if there are any, as soon as they arrive. */
   continueLater(kept: Promise<KeptLog | undefined>): void {
     this.#earlier = kept
       .then((log) => {
@@ -96,9 +99,9 @@ export class Journal implements HubLog {
   }
 
   /**
-   * Continues the entries of earlier runs of the hub, with an entry for the restart. Call it before the first read: the entries of this run
-   * are moved after the earlier ones and get new numbers. It skips enough numbers so that no number is used twice, even if an entry was
-   * shown and then not stored.
+   * Continues the entries from earlier runs of the hub, and adds an entry for the restart. Call this before the first read: the entries
+   * from this run are moved behind the earlier entries and receive new numbers. Enough numbers are skipped so that no number is used twice,
+   * even if an entry was shown and then not stored.
    */
   continueFrom({ entries, count, endedAt, isClean }: KeptLog): void {
     const own = this.#entries.after(0);
@@ -114,7 +117,10 @@ export class Journal implements HubLog {
     for (const [index, entry] of own.entries()) this.#entries.add({ ...entry, n: first + 1 + index });
   }
 
-  /** Returns the entries after a number, of at least the given level; all entries if the number is from another run of the hub. */
+  /**
+   * Returns the entries after a number, with at least the given level. If the number comes from another run of the hub, starts from the
+   * first entry.
+   */
   read(after: number, least: LogLevel): LogPage {
     const { last } = this.#entries;
     const wanted = new Set(logLevels.slice(logLevels.indexOf(least)));
@@ -155,12 +161,12 @@ class Entries {
     this.#all = all.slice(-keptEntries);
   }
 
-  /** The number of the newest entry; 0 if there is none. */
+  /** The number of the newest entry; 0 if there are no entries. */
   get last(): number {
     return this.#all.at(-1)?.n ?? 0;
   }
 
-  /** Adds an entry with a number greater than all others. */
+  /** Adds an entry whose number is greater than all others. */
   add(entry: LogEntry): void {
     this.#all.push(entry);
     if (this.#all.length > keptEntries) this.#all.shift();

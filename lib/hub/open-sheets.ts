@@ -1,9 +1,9 @@
-// Who has which rule open in the browser, so that two people notice each other before they save. A page reports its sheet again and again;
-// one that is silent is forgotten. Nothing of it is stored.
+// Which user has which rule open in the browser, so that two people notice each other before they save. A page reports its open sheet
+// repeatedly; a sheet without reports is removed. Nothing of this is stored.
 
-/** The time for which a sheet is shown after its last report. Browsers let a page in the background report once a minute. */
+/** How long a sheet is shown after its last report, in milliseconds. Browsers let a page in the background report once a minute. */
 export const sheetLastsMs = 90_000;
-/** The oldest sheets are forgotten beyond these numbers. */
+/** The maximum numbers of sheets. When a limit is exceeded, the oldest sheets are removed. */
 export const maxSheets = 1000;
 export const maxSheetsPerUser = 50;
 
@@ -12,7 +12,7 @@ export interface OpenSheet {
   readonly user: string;
   /** The name of the rule; empty for a new rule. */
   readonly rule: string;
-  /** In milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly since: number;
 }
 
@@ -22,7 +22,7 @@ interface KnownSheet extends OpenSheet {
 }
 
 export class OpenSheets {
-  /** By user and sheet; the one that was silent longest comes first. */
+  /** The sheets by user and sheet ID, in the order of their last reports, oldest first. */
   readonly #sheets = new Map<string, KnownSheet>();
   readonly #now: () => number;
 
@@ -30,7 +30,7 @@ export class OpenSheets {
     this.#now = now;
   }
 
-  /** Notes that a sheet is open. Returns the others of its file, the longest open one first. */
+  /** Records that a sheet is open. Returns the other open sheets for the same file, the longest open sheet first. */
   open(path: string, sheet: string, user: string, rule: string): readonly OpenSheet[] {
     const now = this.#now();
     const key = keyOf(user, sheet);

@@ -1,5 +1,6 @@
-// The recipes of the cookbook. Each explains its purpose in three lines, and has its addresses in `variables`. Dummies replace the devices,
-// so a recipe runs and passes its tests anywhere. A copy uses the given addresses, and has dummies only for missing parameters.
+// The recipes in the cookbook. Each recipe explains its purpose in three lines, and has its addresses in `variables`. Dummies replace the
+// devices, so that a recipe runs and passes its tests anywhere. A copy uses the given addresses, and contains dummies only for missing
+// parameters.
 
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
@@ -12,15 +13,15 @@ import type { ValueType } from '../model/value.ts';
 const cookbook = join(import.meta.dirname, '../../flows/cookbook');
 
 export interface Recipe {
-  /** `tally/two-microphones` */
+  /** The name, such as `tally/two-microphones`. */
   readonly name: string;
-  /** The first three lines. */
+  /** The first three lines of the recipe, which explain its purpose. */
   readonly about: readonly string[];
   readonly variables: readonly RecipeVariable[];
   readonly text: string;
-  /** `.json5` or `.ts` */
+  /** The file extension, `.json5` or `.ts`. */
   readonly ending: string;
-  /** The files that it refers to, by path relative to its folder. */
+  /** The files to which the recipe refers, by path relative to its folder. */
   readonly companions: ReadonlyMap<string, string>;
 }
 
@@ -30,14 +31,14 @@ interface RecipeVariable {
   readonly usual: string;
 }
 
-/** The dummies that replace devices: the rest of the line, by parameter ID. */
+/** The dummies that replace devices, by Connection ID. For each Parameter ID, the rest of its line. */
 type StandIns = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/** The contents of the target folder of a recipe. */
+/** The contents of the target folder for a recipe. */
 export interface Surroundings {
   readonly addresses: ReadonlySet<string>;
   readonly connections: ReadonlySet<string>;
-  /** Whether an unknown connection may be one of another hub. */
+  /** Whether an unknown connection may belong to another hub. */
   readonly hasOthers: boolean;
 }
 
@@ -47,7 +48,7 @@ export async function listRecipes(): Promise<Recipe[]> {
   return Promise.all(files.filter(isRecipe).map((file) => readOne(file, files)));
 }
 
-/** Reads a recipe. Errors: `bad-request` for an unknown name, with the nearest one. */
+/** Reads a recipe. Errors: `bad-request` for an unknown name, with the most similar name. */
 export async function readRecipe(name: string): Promise<Recipe> {
   const files = await listFiles();
   const byName = new Map(files.filter(isRecipe).map((file) => [nameOf(file), file]));
@@ -63,7 +64,7 @@ export async function readRecipe(name: string): Promise<Recipe> {
   throw new HubError('bad-request', `--recipe: unknown recipe ${JSON.stringify(name)}${hint}`);
 }
 
-/** Returns the paths of the files of the cookbook. */
+/** Returns the paths of the files in the cookbook. */
 async function listFiles(): Promise<string[]> {
   return (await readdir(cookbook, { recursive: true })).map((file) => file.replaceAll('\\', '/')).sort();
 }
@@ -97,7 +98,7 @@ async function readOne(file: string, files: readonly string[]): Promise<Recipe> 
   };
 }
 
-/** Up to the brace at its own indentation: a comment may have braces. */
+/** Matches up to the closing brace at the same indentation, because a comment may contain braces. */
 const variableBlock = /^(?: {2}variables: \{\n[\s\S]*?\n {2}\}|const variables = \{\n[\s\S]*?\n\})/m;
 const variableLine = /^ +(\w+): '([^'\\]*)', \/\/ (.*)$/gm;
 
@@ -128,13 +129,13 @@ export function checkGiven({ variables }: Recipe, name: string, value: string): 
 export interface RecipeCopy {
   readonly text: string;
   readonly companions: ReadonlyMap<string, string>;
-  /** The addresses of its devices, each with a description and its value type. */
+  /** The addresses of the recipe's devices, each with a description and a value type. */
   readonly devices: readonly { readonly address: string; readonly about: string; readonly type: string }[];
-  /** Whether it uses parameters of other files. */
+  /** Whether the recipe uses parameters from other files. */
   readonly needsOthers: boolean;
 }
 
-/** Copies a recipe under a name, with the given values of its variables. Errors: `bad-request`. */
+/** Copies a recipe under a name, with the given values for its variables. Errors: `bad-request`. */
 export function copyRecipe(
   recipe: Recipe,
   own: string,
@@ -188,7 +189,7 @@ export function copyRecipe(
   };
 }
 
-/** Whether the folder has the parameter. Errors: `bad-request` if it has the connection but no such parameter. */
+/** Returns whether the folder contains the parameter. Errors: `bad-request` if the folder contains the connection but no such parameter. */
 function isKnown(name: string, address: string, { addresses, connections, hasOthers }: Surroundings): boolean {
   if (addresses.has(address)) return true;
   const id = connectionIdOf(address);
@@ -208,7 +209,7 @@ function freeAddress(usual: string, own: string, { connections }: Surroundings):
 const standInComment = '    // Stand-ins for devices\n';
 const standIn = / {4}(?:'([\w-]+)'|(\w+)): \{\s*type: 'dummy',\s*parameters: \[([^\]]*)\],?\s*\},\n/y;
 
-/** Finds the stand-ins of a recipe. */
+/** Finds the stand-ins in a recipe. */
 function standInRegion(text: string): { readonly start: number; readonly end: number; readonly standIns: StandIns } {
   const standIns = new Map<string, ReadonlyMap<string, string>>();
   const start = text.indexOf(standInComment);
@@ -244,19 +245,19 @@ function withAddresses(text: string, { variables }: Recipe, values: ReadonlyMap<
   });
 }
 
-/** Quotes text for JSON5 and TypeScript. */
+/** Quotes a string for JSON5 and TypeScript. */
 export function inQuotes(text: string): string {
   return /^[^'\\\p{Cc}\u2028\u2029]*$/u.test(text) ? `'${text}'` : JSON.stringify(text);
 }
 
-/** Escapes text so that a flow file does not replace variables in it. */
+/** Escapes a string so that a flow file does not replace variables in it. */
 function plainly(text: string): string {
   return text.replaceAll('${', '$${');
 }
 
 // Recipes for people at a browser: those of one flow file in JSON5.
 
-/** Returns the recipes that consist of one flow file, by topic; a dashboard beside it is left out. */
+/** Returns the recipes that consist of one flow file, by topic. A dashboard beside the flow file is omitted. */
 export async function listForms(): Promise<RecipeForm[]> {
   return (await listRecipes()).filter(isOneFile).map((recipe) => {
     const { standIns } = standInRegion(recipe.text);
@@ -278,7 +279,7 @@ function isOneFile({ ending, companions }: Recipe): boolean {
   return ending === '.json5' && [...companions.keys()].every((name) => name.startsWith('dashboards/'));
 }
 
-/** Returns the text of a flow file from a recipe, under a name. Errors: `bad-request`. */
+/** Returns the flow file that a recipe creates under a name. Errors: `bad-request`. */
 export async function fillForm(
   name: string,
   own: string,
@@ -298,7 +299,7 @@ export async function fillForm(
   }
 }
 
-/** Errors: `bad-request` for a name that a copy cannot have: it is also the prefix of Connection IDs. */
+/** Checks the name of a copy, which is also the prefix of its Connection IDs. Errors: `bad-request` for an invalid name. */
 export function expectOwnName(own: string): void {
   if (!/^(?!hub$)[a-z\d][a-z\d-]{0,47}$/.test(own))
     throw new HubError(

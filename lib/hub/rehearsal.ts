@@ -1,5 +1,5 @@
 // Rehearses an edited rule: a twin that runs only this rule receives, in virtual time, the events that started the last runs of the live
-// rule, or events of a recording. It has its own graph, so nothing that it does is live.
+// rule, or events from a recording. The twin has a separate graph, so nothing that it does is live.
 
 import type { Rehearsal, RehearsedEvent, RehearsedResult, RehearsedRun } from '../connections/editing.ts';
 import type { Plan, RulePlan } from '../flow/plan.ts';
@@ -12,11 +12,11 @@ import type { HubLog } from './journal.ts';
 import { runningOn, trimmed } from './shadow/shadow-run.ts';
 import { runTwin, type Twin } from './twin/run-twin.ts';
 
-/** The number of runs in an answer. */
+/** The maximum number of runs in a rehearsal. */
 export const rehearsedRuns = 20;
-/** The time for which a rehearsal may block the hub, as far as its events go: a rule may repeat itself every 10 ms. */
+/** The maximum time for which a rehearsal may block the hub, in milliseconds. A rule may repeat itself every 10 ms. */
 const limitMs = 200;
-/** The distance of two runs by a timer that are the same one, on both sides. */
+/** The maximum time between two runs, one on each side, that a timer started and that count as the same run. */
 const sameMs = 30;
 
 const outside: Origin = { kind: 'client', name: 'rehearsal' };
@@ -25,7 +25,7 @@ interface RehearsalParts {
   /** The plan with the edited rule. */
   readonly plan: Plan;
   readonly rule: RulePlan;
-  /** The addresses whose changes start the live rule; empty if the rule is new. */
+  /** The addresses whose changes start the live rule. Empty if the rule is new. */
   readonly sources: readonly string[];
   /** The last runs of the live rule, newest first. */
   readonly runs: readonly RuleRun[];
@@ -64,7 +64,7 @@ export function rehearse(parts: RehearsalParts): Rehearsal {
   return { runs: beside(parts.runs, would).slice(0, rehearsedRuns), assumed: [...new Set(assumed)], reason: cut };
 }
 
-/** Whether the twin had the values that a parameter had at that time. */
+/** Returns whether the twin had the same values as a parameter had at that time. */
 function isKnown(address: string, { sources }: RehearsalParts, firsts: ReadonlyMap<string, RehearsedEvent>): boolean {
   return sources.includes(address) || firsts.has(address);
 }
@@ -75,7 +75,7 @@ function whyNothing({ sources, rule }: RehearsalParts): string {
   return `No run of "${rule.name}" has been recorded since it started.`;
 }
 
-/** Returns the events, oldest first. What a step emits later counts as a run of its own, by the same change. */
+/** Returns the events, oldest first. A value that a step emits later counts as a separate run, started by the same change. */
 function eventsOf({ runs, recorded }: RehearsalParts): RehearsedEvent[] {
   const changes = new Set<number>();
   const kept = runs.toReversed().flatMap(({ source, value, time, revision }): RehearsedEvent[] => {
@@ -88,8 +88,8 @@ function eventsOf({ runs, recorded }: RehearsalParts): RehearsedEvent[] {
 }
 
 /**
- * Sets the values before the first event. That of a parameter with an event is not recorded: a boolean was the opposite, anything else is
- * unknown until its event. The others have the present values.
+ * Sets the values before the first event. The value of a parameter with an event is not recorded: a boolean had the opposite value; any
+ * other value is unknown until its event. All other parameters have their current values.
  */
 function prepare(graph: Graph, firsts: ReadonlyMap<string, RehearsedEvent>, find: RehearsalParts['find']): void {
   for (const node of graph.parameters()) {
@@ -102,7 +102,7 @@ function prepare(graph: Graph, firsts: ReadonlyMap<string, RehearsedEvent>, find
   }
 }
 
-/** Plays the events. Returns why it ended early; empty if it did not. */
+/** Plays the events. Returns why the rehearsal ended early, or an empty string if it did not end early. */
 function play(twin: Twin, clock: VirtualClock, events: readonly RehearsedEvent[], now: number): string {
   const until = performance.now() + limitMs;
   const isOver = () => performance.now() > until;
@@ -120,7 +120,7 @@ function play(twin: Twin, clock: VirtualClock, events: readonly RehearsedEvent[]
   }
 }
 
-/** Puts the runs of both sides beside one another, newest first. */
+/** Aligns the runs on both sides with one another, newest first. */
 function beside(was: readonly RuleRun[], would: readonly RuleRun[]): RehearsedRun[] {
   const left = new Set(would.toReversed());
   const rows = was.toReversed().map((run): RehearsedRun => {
@@ -147,10 +147,10 @@ function resultOf({ outcome, result, error }: RuleRun): RehearsedResult {
 
 const nothing = () => {};
 const entries = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-/** The answer has the faults of the rule. */
+/** Discards log entries, because the response contains the faults of the rule. */
 const silent: HubLog = { ...entries, child: () => entries };
 
-/** Returns the edited version of the rule with a name in a plan; for an empty name, the rule that the edit has added. */
+/** Returns the edited version of the rule with a name in a plan. If the name is empty, returns the rule that the edit has added. */
 export function editedRule(before: Plan, after: Plan, files: ReadonlySet<string>, name: string): RulePlan | undefined {
   const same = after.rules.filter((rule) => rule.name === name);
   const found = same.find(({ file }) => files.has(file)) ?? same[0];

@@ -15,7 +15,7 @@ import { withTrace } from '../model/writer.ts';
 /** The flow files from which a hub was started. */
 export interface FlowFiles {
   readonly loader: FlowLoader;
-  /** undefined: saved files are not watched. */
+  /** Watches saved files; undefined if saved files are not watched. */
   readonly watcher: FlowWatcher | undefined;
   /** Whether the first path is a folder. */
   readonly isFolder: boolean;
@@ -23,16 +23,16 @@ export interface FlowFiles {
 
 /** Runs the plans of reloads. */
 export interface ReloadTarget {
-  /** Changes the running hub to a plan. Errors: `cannot-start`, after which the previous configuration remains active. */
+  /** Changes the running hub to match a plan. Errors: `cannot-start`, after which the previous configuration remains active. */
   apply(plan: Plan): Reload;
   applyInShadow(plan: Plan): ShadowReport;
   readonly persistence: Pick<PersistencePort, 'note'>;
 }
 
-/** The name of a save in the audit, because the hub does not know the user who saved a file. */
+/** The name used for a save in the audit, because the hub does not know which user saved a file. */
 const savedBy = 'flow files';
 
-/** Reloads flow files on request, and when the watcher has seen a save. */
+/** Reloads flow files on request, and when the watcher has detected a save. */
 export class Reloader {
   readonly #loader: FlowLoader;
   readonly #watcher: FlowWatcher | undefined;
@@ -40,7 +40,7 @@ export class Reloader {
   readonly #log: Log;
   #last: Promise<unknown> = Promise.resolve();
   #isStopped = false;
-  /** Whether saved files go into shadow. */
+  /** Whether saved files run in shadow. */
   #isInShadow = false;
   /** Whether the last load failed. */
   #wasRefused = false;
@@ -64,13 +64,13 @@ export class Reloader {
     this.#watcher?.changes$.subscribe({ next: () => void follow().catch(() => {}) }); // `#load` has logged the error
   }
 
-  /** Reloads after all earlier requests. Errors: any error from the loader and of `apply`, which are logged. */
+  /** Reloads after all earlier requests. Errors: any error from the loader or from `apply`; these errors are logged. */
   reload(by?: Origin): Promise<Reload> {
     this.#isInShadow = false;
     return this.#after(() => this.#load((plan) => this.#apply(plan, by), by));
   }
 
-  /** Runs work after all earlier reloads: until it is done, no files are loaded. */
+  /** Runs work after all earlier reloads. No files are loaded until the work is done. */
   exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
     const working = this.#last.then(() => {
       this.#expectRunning();
@@ -80,13 +80,13 @@ export class Reloader {
     return working;
   }
 
-  /** Loads and runs the files as a part of exclusive work; `comment` goes to the audit. Errors: the same as `reload`. */
+  /** Loads and runs the files as a part of exclusive work; `comment` is recorded in the audit. Errors: the same as `reload`. */
   reloadNow(by: Origin, comment: string): Promise<Reload> {
     this.#isInShadow = false;
     return this.#load((plan) => this.#apply(plan, by, comment), by);
   }
 
-  /** Runs the changes of the files in shadow, and of files saved from now on, until `reload`. Errors: the same as `reload`. */
+  /** Runs the changes in the files, and in files saved from now on, in shadow until `reload`. Errors: the same as `reload`. */
   reloadInShadow(by?: Origin): Promise<ShadowReport> {
     this.#isInShadow = true;
     return this.#after(() => this.#load((plan) => this.#applyInShadow(plan), by));
@@ -99,7 +99,7 @@ export class Reloader {
     return reloading;
   }
 
-  /** Stops: no further reload begins. */
+  /** Prevents further reloads from beginning. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#loader.close();

@@ -1,5 +1,5 @@
-// Restores the stored values of a hub, after all parameters are declared and before anything runs. It notifies no observers, so no rule
-// fires because of it.
+// Restores a hub's stored values after all parameters are declared and before anything is running. Restoring notifies no observers and thus
+// starts no rules.
 
 import { resolve } from 'node:path';
 import type { Log } from '../connections/connection.ts';
@@ -19,7 +19,7 @@ interface Asked {
   readonly kept: Promise<Kept>;
 }
 
-/** Requests the stored values from the stores of a plan. */
+/** Requests the stored values from the stores in a plan. */
 export function askStores({ connections }: Plan, log: Journal): Asked[] {
   const isHeldBack = connections.some(
     ({ enabled, type, settings }) => enabled && type.isGateway && type.startsOnLeaderOnly?.(settings) !== undefined,
@@ -34,7 +34,7 @@ export function askStores({ connections }: Plan, log: Journal): Asked[] {
   });
 }
 
-/** Restores the values of declared parameters from a store, and the earlier entries of the journal as soon as they arrive. */
+/** Restores the values of declared parameters from a store. Restores the earlier entries of the journal as soon as they arrive. */
 export async function restoreFrom(
   asked: Asked,
   { graph, persistence }: Pick<Engine, 'graph' | 'persistence'>,

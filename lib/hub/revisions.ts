@@ -1,29 +1,29 @@
-// The last change sets of flow files, with their authors and comments. They are kept in the store of the hub, or else in a file in the
-// hidden folder `.patchbay` next to the flow files.
+// The most recent change sets for flow files, with their authors and comments. The change sets are kept in the hub's store or, without a
+// store, in a file in the hidden folder `.patchbay` next to the flow files.
 
 import { isJsonObject } from '../model/json-object.ts';
 import type { OwnFile } from './edit-files.ts';
 
-/** The number of change sets that are kept, and of characters of text in total; the newest change set is always kept. */
+/** The maximum number of change sets that are kept, and of characters in total. The newest change set is always kept. */
 export const keptRevisions = 200;
 const keptLength = 8 * 1024 * 1024;
 
 export interface KeptRevision {
   readonly revision: number;
-  /** In milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly time: number;
   readonly user: string;
   readonly comment: string;
   readonly files: readonly {
-    /** The name, and its path below the flow folder. */
+    /** The name, and the file's path below the flow folder. */
     readonly names: readonly string[];
-    /** Undefined if there was no file. */
+    /** The text before the change; undefined if the file did not exist. */
     readonly before?: string | undefined;
     readonly after?: string | undefined;
   }[];
 }
 
-/** Keeps one item of data by name; undefined deletes it. Returns false if there is no store. */
+/** Keeps one item of data under a name; undefined deletes the item. Returns false if there is no store. */
 export type Remember = (name: string, read: () => unknown) => boolean;
 
 const prefix = 'revision ';
@@ -34,19 +34,19 @@ export class Revisions {
   /** The kept revisions, oldest first. */
   #all: KeptRevision[] = [];
 
-  /** `file` is for a hub without a store. */
+  /** `file` is used by a hub without a store. */
   constructor(remember: Remember, file: OwnFile) {
     this.#remember = remember;
     this.#file = file;
   }
 
-  /** Adopts the items that an earlier run of the hub has kept in a store, by name, or else in the file. */
+  /** Adopts the items that an earlier run of the hub has kept in a store, by name, or otherwise in the file. */
   recall(remembered: ReadonlyMap<string, unknown>): void {
     const kept = [...remembered].filter(([name]) => name.startsWith(prefix)).map(([, one]) => one);
     this.#take(kept);
   }
 
-  /** Reads the file of an earlier run. */
+  /** Reads the file from an earlier run. */
   readFile(): void {
     this.#take(this.#file.read());
   }

@@ -1,4 +1,4 @@
-// The clock of connections and rules.
+// The clock for connections and rules.
 
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 

@@ -1,4 +1,4 @@
-// One run in shadow: a twin that receives live events that it does not generate itself, and the deviations between both.
+// One run in shadow: a twin that receives those live events that it does not generate itself, and the deviations between both sides.
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { KeptMemory } from '../../connections/persistence.ts';
 import { settleOrderOf } from '../../flow/check/rules/known-rules.ts';
@@ -15,7 +15,7 @@ import type { HubLog } from '../journal.ts';
 import { Deviations } from '../twin/deviations.ts';
 import { followingOf, repeated, runTwin, type Twin } from '../twin/run-twin.ts';
 
-/** The maximum delay of a timer in shadow behind the live one. */
+/** The maximum delay of a timer in shadow relative to the live timer, in milliseconds. */
 const momentMs = 10;
 
 export interface ShadowRuntime {
@@ -24,7 +24,7 @@ export interface ShadowRuntime {
   readonly log: HubLog;
   /** Returns the work in progress of live connections. */
   readonly memoriesOf: (connections: ReadonlySet<string>) => readonly KeptMemory[];
-  /** Whether time is virtual: then nothing is late. */
+  /** Whether time is virtual, in which case nothing is late. */
   readonly isVirtual: boolean;
 }
 
@@ -37,7 +37,7 @@ export class ShadowRun {
   readonly #subscription = new Subscription();
   /** Live changes of this turn that the twin has not received yet. */
   #pending: Change[] = [];
-  /** The addresses of the parameters that existed when the turn began to settle: settling tasks have seen them. */
+  /** The addresses of the parameters that existed when the turn began to settle, and that settling tasks therefore have seen. */
   #seen = new Set<string>();
   readonly #task = new SettleCall({ order: Number.MAX_SAFE_INTEGER }, () => this.#report());
   readonly #settling = new SettleCall({ order: Number.MIN_SAFE_INTEGER }, () => {
@@ -63,7 +63,7 @@ export class ShadowRun {
     this.#subscription.add(graph.wanted$.subscribe({ next: (change) => this.#receive(change), error: () => {} }));
   }
 
-  /** Whether a change was made in shadow, rather than received from the live hub. */
+  /** Returns whether a change was made in shadow, rather than received from the live hub. */
   isOwn(change: Change): boolean {
     const { origin, cause } = change;
     if (change instanceof RestoredChange || origin.reportedBy !== undefined) return false;
@@ -107,7 +107,7 @@ export class ShadowRun {
     isLive = true;
   }
 
-  /** Receives a live change, or a live write that a device has to confirm. */
+  /** Receives a live change, or a live write that a device has yet to confirm. */
   #receive(change: Change): void {
     const { address, wanted } = change.parameter;
     if (!this.closure.addresses.has(address)) return;
@@ -120,7 +120,7 @@ export class ShadowRun {
     this.#live.atSettle(this.#task);
   }
 
-  /** Whether the twin does not make the same change itself. */
+  /** Returns whether a live change is one that the twin does not make itself. */
   #isNews(change: Change): boolean {
     const { kind, name, reportedBy } = change.origin;
     if (reportedBy !== undefined) return true;
@@ -158,15 +158,15 @@ export interface DependencyClosure {
   readonly addresses: ReadonlySet<string>;
   /** The addresses whose values may differ. */
   readonly written: ReadonlySet<string>;
-  /** The connections that run on both sides, and those that differ in shadow. */
+  /** The connections that run on both sides, and the connections that differ in shadow. */
   readonly connections: ReadonlySet<string>;
   readonly changedConnections: ReadonlySet<string>;
-  /** The rules that run on both sides, and those that only run live, by `nameOf`. */
+  /** The rules that run on both sides, and the rules that run only live, as formatted by `nameOf`. */
   readonly rules: ReadonlySet<string>;
   readonly left: ReadonlySet<string>;
 }
 
-/** Returns the closure; `next` is the plan of a reload in shadow. Returns undefined if nothing runs in shadow. */
+/** Returns the closure, or undefined if nothing runs in shadow. `next` is the plan of a reload in shadow. */
 export function dependencyClosureOf(live: Plan, next: Plan | undefined): DependencyClosure | undefined {
   if (next === undefined && !live.rules.some(({ isShadow }) => isShadow)) return undefined;
   const { target, changed, replaced } = compareRules(live, next);
@@ -221,12 +221,12 @@ export function dependencyClosureOf(live: Plan, next: Plan | undefined): Depende
   };
 }
 
-/** Returns the name of a rule as in changes. */
+/** Returns the name of a rule as used in changes. */
 export function nameOf({ name, file }: Pick<Origin, 'name' | 'file'>): string {
   return `${file}\n${name}`;
 }
 
-/** Returns the rules that would run, those among them that are not live, and the live rules that would not run. */
+/** Returns the rules that would run, the rules among them that are not live, and the live rules that would not run. */
 function compareRules(live: Plan, next: Plan | undefined) {
   const { rules } = next ?? live;
   const shadowNames = new Set(rules.filter(({ isShadow }) => isShadow).map(({ name }) => name));
@@ -246,14 +246,15 @@ function changedOf(live: readonly ConnectionPlan[], next: readonly ConnectionPla
   return new Set(next.filter((one) => isInner(one) && keys.get(one.id) !== one.key).map(({ id }) => id));
 }
 
-/** Whether a rule may run twice: a rule in TypeScript may have side effects, which would happen twice. */
+/** Returns whether a rule may run twice. A TypeScript rule may have side effects, which would then happen twice. */
 function isData({ body }: RulePlan): boolean {
   return !('stream' in body);
 }
 
 /**
- * Whether the runs of a rule depend on nothing but present values. If another rule of the closure has the same destination, the order of
- * both within a turn decides, so such a rule runs in the twin as well. The writes of any other one are received from the live hub.
+ * Returns whether the runs of a rule depend only on current values. If another rule in the closure has the same destination, the order of
+ * both rules within a turn matters, so such a rule runs in the twin as well. The writes of all other stateless rules are received from the
+ * live hub.
  */
 function isStateless({ body }: RulePlan): boolean {
   if ('stream' in body || body.pipe.length > 0) return false;
@@ -268,7 +269,7 @@ function isInner({ type, enabled }: ConnectionPlan): boolean {
   return !type.isExternal && enabled;
 }
 
-/** Whether writes to these addresses affect a connection. */
+/** Returns whether writes to these addresses affect a connection. */
 function leadsInto({ id, parameters, inputs }: ConnectionPlan, written: ReadonlySet<string>): boolean {
   return (
     Object.values(inputs).some((address) => written.has(address)) ||
@@ -281,13 +282,13 @@ function outputsOf({ id, parameters }: ConnectionPlan): string[] {
   return parameters.filter(({ access }) => access === 'read-only').map((one) => formatAddress(id, one.id));
 }
 
-/** Returns a connection that only declares the given addresses, or none. */
+/** Returns a connection that declares only the given addresses, or no addresses. */
 export function trimmed(connection: ConnectionPlan, addresses: ReadonlySet<string>): ConnectionPlan[] {
   const parameters = connection.parameters.filter(({ id }) => addresses.has(formatAddress(connection.id, id)));
   return parameters.length === 0 ? [] : [{ ...followingOf({ ...connection, parameters }), inputs: {} }];
 }
 
-/** Returns a rule without its run at the start, which has already happened. */
+/** Returns a rule that does not run at the start, because that run has already happened. */
 export function runningOn(rule: RulePlan): RulePlan {
   return 'stream' in rule.body ? rule : { ...rule, body: { ...rule.body, runsAtStart: false } };
 }

@@ -1,5 +1,5 @@
-// The shadow of a hub: the shadow rules of its flow files, or the plan of a reload in shadow. It has a separate graph, so it cannot write,
-// fire or loop live. While nothing is in shadow, it costs nothing.
+// The shadow of a hub: the shadow rules in its flow files, or the plan of a reload in shadow. The shadow has a separate graph, so it cannot
+// write, fire or loop live. While nothing runs in shadow, the shadow has no cost.
 
 import type { SchedulerLike } from 'rxjs';
 import type { Plan } from '../../flow/plan.ts';
@@ -16,7 +16,7 @@ export interface ShadowOptions {
   readonly scheduler: SchedulerLike;
   readonly log: Journal;
   readonly memoriesOf: ShadowRuntime['memoriesOf'];
-  /** Returns a plan with the switches of operators. */
+  /** Returns a plan that takes the switches by operators into account. */
   readonly asSwitched: (plan: Plan) => Plan;
 }
 
@@ -27,7 +27,7 @@ export class Shadow {
   readonly #scheduler: SchedulerLike;
   readonly #log: HubLog;
   #plan: Plan | undefined;
-  /** Whether time is virtual: then nothing is late. */
+  /** Whether time is virtual, in which case nothing is late. */
   readonly #isVirtual: boolean;
   /** The plan of a reload in shadow. */
   #next: Plan | undefined;
@@ -42,19 +42,19 @@ export class Shadow {
     this.#log = shadowLog(log);
   }
 
-  /** Adopts the live plan; ends a reload in shadow. */
+  /** Adopts the live plan, and ends a reload in shadow. */
   follow(plan: Plan): void {
     this.#plan = plan;
     this.#next = undefined;
     this.#renew();
   }
 
-  /** Whether saved files go into shadow. */
+  /** Whether saved files run in shadow. */
   get isReloaded(): boolean {
     return this.#next !== undefined;
   }
 
-  /** Runs the changes of a plan in shadow; the connections in `takenOver` are already live. */
+  /** Runs the changes in a plan in shadow; the connections in `takenOver` are already live. */
   reload(plan: Plan, takenOver: Plan['connections']): ShadowReport {
     const live = this.#plan!;
     const connections = live.connections.map((one) => takenOver.find(({ id }) => id === one.id) ?? one);
@@ -64,7 +64,7 @@ export class Shadow {
     return this.report()!;
   }
 
-  /** Returns undefined while nothing is in shadow. */
+  /** Returns the report, or undefined while nothing is running in shadow. */
   report(): ShadowReport | undefined {
     const run = this.#run;
     if (run === undefined && this.#next === undefined) return undefined;
@@ -86,7 +86,10 @@ export class Shadow {
     };
   }
 
-  /** Returns the last change of a parameter in shadow, if it was made there or the value differs from the live one; otherwise undefined. */
+  /**
+   * Returns the last change of a parameter in shadow if the change was made there or the value differs from the live value, and undefined
+   * otherwise.
+   */
   wouldBe(address: string): Change | undefined {
     const node = this.#run?.twin.graph.find(address);
     if (node?.lastChange === undefined) return undefined;
@@ -112,7 +115,7 @@ export class Shadow {
     this.#run = undefined;
   }
 
-  /** Adopts the switches of operators. */
+  /** Adopts the switches by operators. */
   followSwitches(): void {
     if (this.#plan !== undefined) this.#renew();
   }
@@ -127,7 +130,7 @@ export class Shadow {
   }
 }
 
-/** Whether the current run in shadow can continue. */
+/** Returns whether the current run in shadow can continue. */
 function isSame(closure: DependencyClosure, other: DependencyClosure): boolean {
   const keys = ({ plan, left }: DependencyClosure) =>
     JSON.stringify([plan.rules.map(({ key }) => key), plan.connections.map(({ key }) => key), [...left]]);

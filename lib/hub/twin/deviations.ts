@@ -1,5 +1,5 @@
-// Compares two runs of one installation while both continue: the live one, and one in shadow. It compares the state at the end of each
-// moment, so the order of two writes at the same moment makes no difference.
+// Compares two ongoing runs of one installation: the live run and a run in shadow. The state is compared at the end of each moment, so the
+// order of two writes at the same moment makes no difference.
 
 import type { Change, Origin, Parameter } from '../../model/parameter.ts';
 import type { Deviation, DeviationCount, Side } from '../../model/reports/reload-report.ts';
@@ -8,15 +8,15 @@ import type { Value, ValueType } from '../../model/value.ts';
 export type SideName = 'done' | 'would';
 
 export interface DeviationOptions {
-  /** The number of deviations that are kept: the newest ones. */
+  /** The maximum number of deviations that are kept; the newest deviations are kept. */
   readonly most: number;
-  /** The length of a moment, within which one side may be later than the other. */
+  /** The length of a moment, in milliseconds, within which one side may lag behind the other. */
   readonly momentMs: number;
   /** Makes a value small enough to keep. */
   readonly cut?: (value: Value) => Value;
 }
 
-/** A parameter on both sides, now and at the end of its last moment. */
+/** A parameter on both sides, at present and at the end of its last moment. */
 interface Compared {
   readonly address: string;
   readonly type: ValueType;
@@ -24,7 +24,7 @@ interface Compared {
   would: Side;
   doneBefore: Side;
   wouldBefore: Side;
-  /** When its open moment began; undefined if none is open. */
+  /** The time at which the open moment began; undefined if no moment is open. */
   openAt: number | undefined;
   count: number;
 }
@@ -35,7 +35,7 @@ const never: Side = { value: 0, origin: undefined };
 export class Deviations {
   readonly #options: DeviationOptions;
   readonly #compared = new Map<string, Compared>();
-  /** The parameters with an open moment, in the order in which it began. */
+  /** The parameters with an open moment, in the order in which these moments began. */
   readonly #open = new Set<Compared>();
   #kept: Deviation[] = [];
   #count = 0;
@@ -44,12 +44,12 @@ export class Deviations {
     this.#options = options;
   }
 
-  /** The number of deviations, kept or not. */
+  /** The number of deviations, whether kept or not. */
   get count(): number {
     return this.#count;
   }
 
-  /** Notes the state of a parameter on one side before anything happens. */
+  /** Records the state of a parameter on one side before anything happens. */
   begin(side: SideName, { address, type, value, lastChange }: Parameter): void {
     if (type === 'T') return;
     const compared = this.#comparedOf(address, type);
@@ -57,7 +57,7 @@ export class Deviations {
     compared[`${side}Before`] = compared[side];
   }
 
-  /** Notes a change on one side. */
+  /** Records a change on one side. */
   note(side: SideName, { parameter: { address, type }, value, origin, time }: Change): void {
     this.endMoments(time);
     const compared = this.#comparedOf(address, type);
