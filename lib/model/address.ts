@@ -1,10 +1,10 @@
-// An address is `<Connection ID>/<Parameter ID>`. This file defines the valid forms of both parts (D-01).
+// An address has the form `<Connection ID>/<Parameter ID>`. This file defines the valid forms of both parts (D-01).
 
 import { describe, HubError } from './error.ts';
 
 /** The pattern of a Connection ID. */
 export const connectionIdShape = '^[a-z0-9-]{1,64}$';
-/** The pattern of an address, as far as a pattern can express it. */
+/** The pattern of an address, as far as a regular expression can express it. */
 export const addressShape = '^[a-z0-9-]{1,64}/[^/]+(?:/[^/]+){0,15}$';
 const connectionIdPattern = new RegExp(connectionIdShape);
 const controlCharacter = /\p{Cc}/u;
@@ -35,7 +35,7 @@ export function parseAddress(address: string): { connectionId: string; parameter
   return { connectionId, parameterId };
 }
 
-/** Whether a value is an address. */
+/** Returns whether a value is an address. */
 export function isAddress(text: unknown): text is string {
   if (typeof text !== 'string') return false;
   const slash = text.indexOf('/');
@@ -54,7 +54,7 @@ export function formatAddress(connectionId: string, parameterId: string): string
   return `${connectionId}/${parameterId}`;
 }
 
-/** Returns an address as part of a URL path: its segments are percent-encoded, its slashes are not. `desk/a b` → `desk/a%20b`. */
+/** Returns an address as part of a URL path, with percent-encoded segments and unchanged slashes: `desk/a b` → `desk/a%20b`. */
 export function pathOf(address: string): string {
   return address.split('/').map(encodeURIComponent).join('/');
 }

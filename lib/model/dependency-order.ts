@@ -1,9 +1,9 @@
-// Sorts items so that each follows its dependencies, and finds the cycles that make this impossible.
+// Sorts items so that each item follows its dependencies, and finds the cycles that make this impossible.
 
 export interface DependencyOrder<Key> {
   /** Each key once, after its dependencies. The members of a cycle are in any order. */
   readonly order: readonly Key[];
-  /** At most 100 cycles. Each member depends on the next one, the last one on the first. */
+  /** At most 100 cycles. Each member depends on the next member, and the last member on the first. */
   readonly cycles: readonly (readonly Key[])[];
 }
 
@@ -45,7 +45,7 @@ export function sortByDependency<Key>(
   return { order: [...order], cycles };
 }
 
-/** Returns a cycle as text, shortened when it is long: `a → b → a`. */
+/** Formats a cycle, shortened if it is long: `a → b → a`. */
 export function formatCycle(names: readonly string[]): string {
   const more = names.length - maxNamesInText;
   const shown = more > 0 ? [...names.slice(0, maxNamesInText), `… ${more} more …`] : names;

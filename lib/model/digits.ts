@@ -1,10 +1,10 @@
-// Formats numbers for people: decimal rounding, with ties away from zero, and grouped digits. Expressions and dashboards share this file.
+// Formats numbers for display: decimal rounding, with ties away from zero, and grouped digits. Expressions and dashboards share this file.
 
 const mostDigits = 15;
 
 /**
- * Rounds to −15 to 15 decimal places, based on the decimal notation: 1.005 to two places is 1.01. Ties round away from zero: −2.5 becomes
- * −3. Never returns −0.
+ * Rounds to −15 to 15 decimal places, based on the decimal notation: 1.005 rounded to two places is 1.01. Ties round away from zero: −2.5
+ * becomes −3. Never returns −0.
  */
 export function roundTo(number: number, digits: number): number {
   const places = placesOf(digits, -mostDigits);
@@ -13,7 +13,7 @@ export function roundTo(number: number, digits: number): number {
   return Number(`${number < 0 ? '-' : ''}${wholeDigits(number, places)}e${-places}`) + 0;
 }
 
-/** Rounds to significant digits, at least 1, in the same way: 1234.565 to six digits is 1234.57. */
+/** Rounds like `roundTo`, but to a number of significant digits, which is at least 1: 1234.565 rounded to six digits is 1234.57. */
 export function roundToSignificant(number: number, count: number): number {
   if (!Number.isFinite(number) || number === 0) return number + 0;
   const [, exponent] = number.toExponential().split('e');
@@ -22,7 +22,7 @@ export function roundToSignificant(number: number, count: number): number {
   return Number.isFinite(rounded) ? rounded : number; // there is no larger number
 }
 
-/** Returns the number rounded by `roundTo`, with exactly this many decimal places, 0 to 15: `-0.04` with one place is `0.0`. */
+/** Returns the number rounded by `roundTo`, with exactly this many decimal places, from 0 to 15: `-0.04` with one place is `0.0`. */
 export function fixedText(number: number, digits: number): string {
   const places = placesOf(digits, 0);
   if (!(Math.abs(number) < 1e21)) return String(number); // as `toFixed` does
@@ -32,7 +32,7 @@ export function fixedText(number: number, digits: number): string {
   return number < 0 && /[1-9]/.test(whole) ? `-${text}` : text;
 }
 
-/** Groups the digits of a whole number: `20,000`. `Intl` can do the same, but loading it adds about 20 ms to the start of a process. */
+/** Groups the digits of an integer: `20,000`. `Intl` can do the same, but loading `Intl` adds about 20 ms to the start of a process. */
 export function groupDigits(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
@@ -47,7 +47,7 @@ function placesOf(digits: number, fewest: number): number {
 }
 
 /**
- * Returns the digits of |number| × 10^places, rounded to a whole number. They are taken from the shortest text that reads back as the
+ * Returns the digits of |number| × 10^places, rounded to an integer. The digits are taken from the shortest string that parses to the same
  * number.
  */
 function wholeDigits(number: number, places: number): string {
@@ -60,7 +60,10 @@ function wholeDigits(number: number, places: number): string {
   return String(BigInt(digits.slice(0, kept)) + (isUp ? 1n : 0n));
 }
 
-/** Returns the decimal number with the fewest digits that has the same 32-bit float. It is usually the number that the sender typed. */
+/**
+ * Returns the decimal number with the fewest digits that has the same 32-bit float value, which is usually the number that the sender
+ * typed.
+ */
 export function shortestFloat(float: number): number {
   const short = Math.round(float * 1000) / 1000; // most numbers have up to three decimals
   if (Math.fround(short) === float && Math.abs(short) < 1e6) return short;

@@ -1,5 +1,5 @@
-// The error class of the hub, and the catalogue of all errors in input from outside.
-// A message is one sentence: where, what was expected, the value received and its type.
+// The hub's error class, and the catalogue of all errors in input from outside. A message is one sentence: the location, what was expected,
+// the received value and its type.
 
 /** Every error code with its title. The meaning of a code never changes, and no other codes exist. */
 export const errorCatalogue = {
@@ -39,7 +39,7 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** An error with a code of the catalogue. `message` is one sentence for people, `where` the address, file or setting. */
+/** An error with a code from the catalogue. `message` is one sentence for display, and `where` is the address, file or setting. */
 export class HubError extends Error {
   readonly code: ErrorCode;
   readonly where: string | undefined;
@@ -59,7 +59,7 @@ export function noSuchParameter(address: string): HubError {
 
 const describedLength = 60;
 
-/** Represents a value on another hub: `describe` shows the description from that hub. */
+/** Represents a value on another hub. `describe` shows the description from that hub. */
 export class Described {
   readonly shown: string;
 
@@ -68,7 +68,7 @@ export class Described {
   }
 }
 
-/** Describes any value with its type, shortened: `"abc" (string)`, `70000 (number)`, `null`, `[1,2] (array)`. Never throws. */
+/** Describes any value with its type, truncated if necessary: `"abc" (string)`, `70000 (number)`, `null`, `[1,2] (array)`. Never throws. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
@@ -82,7 +82,10 @@ export function describe(value: unknown): string {
   }
 }
 
-/** Returns the JSON of a value, or its text if it has no JSON. Stops soon after this length: a value may have any length and depth. */
+/**
+ * Returns the JSON of a value, or its string form if the value has no JSON. Stops soon after this length, because a value may have any
+ * length and depth.
+ */
 function beginningOf(value: unknown, length: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, length + 1));
   if (typeof value === 'number') return JSON.stringify(value);
@@ -102,7 +105,7 @@ function beginningOf(value: unknown, length: number): string {
   return text + (isList ? ']' : '}');
 }
 
-/** Returns a thrown value as text for a log or a response. */
+/** Returns the message of a thrown value, for a log or a response. */
 export function messageOf(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);

@@ -1,7 +1,7 @@
-// Globs of addresses: `*` matches any characters within a segment, `**` any characters, and `**/` after a slash also no segment. More
-// than two stars in a row count as two.
+// Globs for addresses: `*` matches any characters within a segment, `**` matches any characters, and `**/` after a slash also matches no
+// segment. More than two consecutive asterisks count as two.
 
-/** Returns the regular expression of a glob. It matches whole addresses. */
+/** Returns the regular expression for a glob, which matches whole addresses. */
 export function globToRegExp(glob: string): RegExp {
   const parts = glob
     .replace(/\*{3,}/g, '**')

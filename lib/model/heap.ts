@@ -1,10 +1,10 @@
-// A binary heap: repeatedly returns the first item while others are added.
+// A binary heap: repeatedly returns the first item while further items are added.
 
 export class Heap<Item> {
   readonly #items: Item[] = [];
   readonly #isBefore: (one: Item, other: Item) => boolean;
 
-  /** `isBefore` orders any two items. The order must not change while they are in the heap. */
+  /** `isBefore` orders any two items. The order must not change while the items are in the heap. */
   constructor(isBefore: (one: Item, other: Item) => boolean) {
     this.#isBefore = isBefore;
   }

@@ -1,6 +1,6 @@
-// The bytes that the process buffers: values that wait in a step, messages that wait for their slice, unread responses. Each
-// buffer has its own bound. All of them together may take a sixteenth of the maximum heap size. Beyond that, the rule, connection or user
-// that holds the most has to release memory first.
+// The bytes that the process buffers: values waiting in a step, messages waiting for their slice, unread responses. Each buffer has its own
+// limit. All buffers together may take a sixteenth of the maximum heap size. Beyond this limit, the rule, connection or user that holds the
+// most bytes has to release memory first.
 
 import { Heap } from './heap.ts';
 
@@ -11,18 +11,18 @@ export type HeldKind = (typeof heldKinds)[number];
 /** A buffer and its owner. */
 export interface Holder {
   readonly kind: HeldKind;
-  /** The owner. All data of an owner is counted together: `rule "lamp off" of a.json5`, `user desk2`, `10.0.0.3`. */
+  /** The owner. All data held by an owner is counted together: `rule "lamp off" of a.json5`, `user desk2`, `10.0.0.3`. */
   readonly owner: string;
-  /** Releases about this many bytes, or everything, and reports to the account how much remains. */
+  /** Releases about this many bytes, or everything, and reports to the account how many bytes remain. */
   letGo(bytes: number): void;
 }
 
 const shareOfHeap = 1 / 16;
 const leastBytes = 64 * 1024 * 1024;
-/** The share of the bound that remains after a release. Without this margin, the next byte would cause the next release. */
+/** The fraction of the limit that remains after a release. Without this margin, the next byte would cause another release. */
 const staysShare = 7 / 8;
 
-/** Returns the bound for a maximum heap size. */
+/** Returns the limit for a maximum heap size. */
 export function mostHeldBytes(heapBytes: number): number {
   return Math.max(leastBytes, Math.floor(heapBytes * shareOfHeap));
 }
@@ -39,7 +39,7 @@ interface Candidate {
   readonly accounts: Account[];
 }
 
-/** Counts the buffered bytes, and makes the owner that holds the most release some. */
+/** Counts the buffered bytes, and makes the owner that holds the most bytes release memory when the limit is exceeded. */
 export class Ledger {
   #mostBytes: number;
   /** The owners that hold data. */
@@ -57,7 +57,7 @@ export class Ledger {
     return this.#mostBytes;
   }
 
-  /** Sets the bound. */
+  /** Sets the limit. */
   allow(mostBytes: number): void {
     this.#mostBytes = mostBytes;
   }
@@ -66,17 +66,17 @@ export class Ledger {
     return this.#totalBytes;
   }
 
-  /** The bytes held, by kind. */
+  /** The buffered bytes by kind. */
   get bytes(): Readonly<Record<HeldKind, number>> {
     return this.#bytes;
   }
 
-  /** The number of releases that were demanded, by kind. */
+  /** The number of demanded releases by kind. */
   get letGo(): Readonly<Record<HeldKind, number>> {
     return this.#letGo;
   }
 
-  /** Returns the bytes of a kind that an owner holds. */
+  /** Returns the number of bytes of a kind that an owner holds. */
   bytesOf(owner: string, kind: HeldKind): number {
     return this.#owners.get(owner)?.ofKind[kind] ?? 0;
   }
@@ -147,7 +147,10 @@ export class Account {
     return this.#bytes;
   }
 
-  /** Sets the number of bytes held. Within the call, the owner that holds the most, which may be this one, may have to release memory. */
+  /**
+   * Sets the number of held bytes. During the call, the owner that holds the most bytes, which may be this owner, may have to release
+   * memory.
+   */
   set(bytes: number): void {
     const more = bytes - this.#bytes;
     if (more === 0) return;
@@ -160,10 +163,10 @@ export class Account {
   }
 }
 
-/** Returns the maximum bytes of text, regardless of its characters. */
+/** Returns the maximum number of bytes that a string takes, regardless of its characters. */
 export function textBytes(text: string): number {
   return 2 * text.length;
 }
 
-/** The ledger of this process. A hub sets its bound from the maximum heap size when it starts. */
+/** The ledger for this process. A hub sets the limit from the maximum heap size when the hub starts. */
 export const held = new Ledger(leastBytes);

@@ -1,15 +1,15 @@
-// JSON objects. Most input from outside has to be one.
+// JSON objects. Most input from outside has to be an object.
 
 import { describe, HubError } from './error.ts';
 
-/** Whether a JSON value is an object, not a list and not null. */
+/** Returns whether a JSON value is an object, and neither a list nor null. */
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The wording of an error: `body: expected JSON, but it cannot be parsed: …`, `body: expected an object with p, v, got 5 (number)`. */
 export interface ExpectedObject {
-  /** The input: `body`. Omitted: the message names none. */
+  /** The name of the input, such as `body`. If omitted, the message does not name the input. */
   readonly where?: string;
   readonly json?: string;
   readonly object?: string;
@@ -30,7 +30,7 @@ export function readJsonObject(text: string, expected: ExpectedObject = {}): Rea
   return expectJsonObject(data, expected);
 }
 
-/** Returns a JSON value that must be an object. Errors: `bad-request`. */
+/** Checks that a JSON value is an object, and returns it. Errors: `bad-request`. */
 export function expectJsonObject(
   data: unknown,
   { where, object = 'an object' }: ExpectedObject = {},

@@ -1,6 +1,6 @@
-// Caches results of repeated work, because many rules have the same expression, or read the same names.
+// Caches the results of repeated work, because many rules have the same expression or read the same names.
 
-/** Caches results by key up to a bound. When the cache is full, it is cleared. */
+/** Caches results by key up to a maximum number. A full cache is cleared. */
 export class KeptResults<Result> {
   readonly #most: number;
   readonly #results = new Map<string, Result>();

@@ -1,25 +1,25 @@
 // Keeps clients and values from flooding the log: each kind of entry is written at most once per second, with the number of occurrences.
 // Every entry is counted.
 
-/** The number of kinds that are distinguished within a second. Entries of all further kinds are counted together. */
+/** The maximum number of kinds that are distinguished within a second. Entries of all further kinds are counted together. */
 const maxKinds = 100;
 
 /**
- * Handles an entry. The first of its kind is written immediately; those that follow within a second are written as one at the end of that
- * second. `count` is the number of entries of the kind since the last one written.
+ * Handles an entry. The first entry of its kind is written immediately; entries that follow within a second are written as a single entry
+ * at the end of that second. `count` is the number of entries of this kind since the last written entry.
  */
 export type LogGate = (kind: string, write: (count: number) => void) => void;
 
 interface Kind {
   openAtMs: number;
-  /** The number of entries since the last one written. */
+  /** The number of entries since the last written entry. */
   count: number;
   write: (count: number) => void;
 }
 
-/** Creates a gate. `reportOthers` writes how many entries of further kinds there were. */
+/** Creates a gate. `reportOthers` writes the number of entries of further kinds. */
 export function createLogGate(reportOthers: (count: number) => void, intervalMs = 1000): LogGate {
-  /** In the order in which they open. At most `maxKinds`, and one with an empty name for all further kinds. */
+  /** The kinds in the order in which they open: at most `maxKinds`, and one with an empty name for all further kinds. */
   const kinds = new Map<string, Kind>();
   let timer: NodeJS.Timeout | undefined;
   const open = () => {
@@ -58,7 +58,7 @@ export function createLogGate(reportOthers: (count: number) => void, intervalMs 
   };
 }
 
-/** Returns the number of occurrences, for the end of a sentence; empty for one. */
+/** Returns the number of occurrences for the end of a sentence, or an empty string for a single occurrence. */
 export function timesText(count: number): string {
   return count > 1 ? ` (${count} times within a second)` : '';
 }

@@ -4,18 +4,20 @@ import type { Value, ValueType } from './value.ts';
 
 export type Access = 'read-only' | 'write-only' | 'read-write';
 
-/** Declares one parameter of a connection. The hub converts and sets its default value when it declares the connection. */
+/** Declares one parameter of a connection. The hub converts and sets the default value when it declares the connection. */
 export interface ParameterDeclaration {
   readonly id: string;
   readonly type: ValueType;
   readonly access: Access;
   readonly defaultValue?: Value;
-  /** Replaces the conversion of D-02 for writes from outside the connection. Errors: `HubError`. */
+  /** Replaces the conversion according to D-02 for writes from outside the connection. Errors: `HubError`. */
   readonly accept?: (input: unknown) => Value;
-  /** Whether only its connection sets it. Writes by others are pending until the connection reports the value. */
+  /** Whether only the connection sets the parameter. Writes by others are pending until the connection reports the value. */
   readonly isConfirmed?: boolean;
   readonly about?: About;
-  /** The device behind the connection, which may be offline independently of others; omitted if the connection is one device. */
+  /**
+   * The device behind the connection, which may be offline independently of other devices. Omitted if the connection is a single device.
+   */
   readonly device?: string;
 }
 
@@ -28,50 +30,52 @@ export interface About {
   readonly min?: number | undefined;
   readonly max?: number | undefined;
   readonly step?: number | undefined;
-  /** All values by name: `{ off: 0, on: 1 }`. */
+  /** All possible values, by name: `{ off: 0, on: 1 }`. */
   readonly choices?: Readonly<Record<string, Value>> | undefined;
   readonly description?: string | undefined;
-  /** Meters are excluded from history and traces; undefined means a state. */
+  /** The class. Meters are excluded from history and traces; undefined means a state. */
   readonly class?: (typeof valueClasses)[number] | undefined;
 }
 
-/** The state of a device; all its parameters share the object. */
+/** The state of a device. All parameters of the device share this object. */
 export interface DeviceState {
-  /** When it went offline, in milliseconds since 1970; undefined if it is online. */
+  /** When the device went offline, in milliseconds since 1970; undefined if the device is online. */
   staleSince: number | undefined;
-  /** Whether it is one of several devices behind its connection. */
+  /** Whether the device is one of several devices behind its connection. */
   readonly isPart?: boolean;
-  /** The newest offline periods. */
+  /** The most recent offline periods. */
   readonly absences: readonly Absence[];
 }
 
-/** An offline period of a device. Within these revisions, only the reports after its reconnect change its parameters. */
+/**
+ * An offline period of a device. Within these revisions, the device's parameters change only through the reports after its reconnection.
+ */
 export interface Absence {
-  /** In milliseconds since 1970. */
+  /** The start of the period, in milliseconds since 1970. */
   readonly since: number;
   readonly fromRevision: number;
-  /** undefined: it has not ended. */
+  /** The last revision; undefined if the period has not ended. */
   readonly toRevision: number | undefined;
 }
 
 export const originKinds = ['connection', 'rule', 'client', 'restored'] as const;
 
 /**
- * The author of a write: a connection, a rule, a client of a gateway, or a store that restored a value after a restart. Each author has one
+ * The author of a write: a connection, a rule, a gateway client, or a store that restored a value after a restart. Each author has one
  * object, which is compared by identity.
  */
 export interface Origin {
   readonly kind: (typeof originKinds)[number];
   readonly name: string;
-  /** The flow file of a rule. */
+  /** The flow file that contains the rule. */
   readonly file?: string;
-  /** The hub where the write was made; omitted: this one. */
+  /** The hub on which the write was made. Omitted for this hub. */
   readonly hub?: string;
-  /** The hub that reports this origin; this hub cannot check it. Omitted: this hub knows the author itself. */
+  /** The hub that reports this origin, which this hub cannot verify. Omitted if this hub knows the author itself. */
   readonly reportedBy?: string;
   /**
-   * The trace, in the notation of W3C Trace Context: `00-4bf9…-00f0…-01`; omitted if there is none. Such an origin is used for one request
-   * only.
+   * The trace in W3C Trace Context format: `00-4bf9…-00f0…-01`. Omitted if there is no trace. An origin with a trace is used for one
+   * request only.
    */
   readonly traceparent?: string;
 }
@@ -79,11 +83,11 @@ export interface Origin {
 /** The hub that owns a mirrored parameter. A new object means a new owner. */
 export interface Remote {
   readonly hub: string;
-  /** When this hub last received anything from it, in milliseconds since 1970; undefined if the values are fresh. */
+  /** When this hub last received anything from the owner, in milliseconds since 1970; undefined if the values are fresh. */
   readonly staleSince: number | undefined;
   /**
-   * Makes the owner write values, as one turn. Resolves to the converted value or the error of each write, and never rejects: without an
-   * answer in time, a write fails with `unavailable`.
+   * Makes the owner write values in one turn. Resolves to the converted value or the error for each write, and never rejects. If no
+   * response arrives in time, a write fails with `unavailable`.
    */
   write(writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]>;
 }
@@ -97,57 +101,62 @@ export interface RemoteWrite {
 export interface RemoteCause {
   readonly origin: Origin;
   readonly cause: Change | undefined;
-  /** How many changes led to it without a pause, over all hubs. */
+  /** The number of changes, over all hubs, that led to the write without a pause. */
   readonly hop: number;
 }
 
-/** A parameter as seen from outside the graph. `value` is undefined while the state is unknown, and always for a trigger. */
+/** A parameter as seen from outside the graph. `value` is undefined while the state is unknown, and always undefined for a trigger. */
 export interface Parameter {
   readonly address: string;
   readonly type: ValueType;
   readonly access: Access;
-  /** Replaces the conversion of D-02 for writes from outside; undefined means that that conversion applies. */
+  /** Replaces the conversion according to D-02 for writes from outside; undefined means that D-02 applies. */
   readonly accept?: ParameterDeclaration['accept'] | undefined;
-  /** The hub that owns it; undefined means this one. */
+  /** The hub that owns the parameter; undefined means this hub. */
   readonly remote?: Remote | undefined;
   /** The device; undefined if there is none. */
   readonly device?: DeviceState | undefined;
-  /** The newest write that its connection has not confirmed yet; undefined if none is pending. */
+  /** The newest write that the connection has not confirmed yet; undefined if no write is pending. */
   readonly wanted?: Change | undefined;
   readonly about?: About | undefined;
   readonly value: Value | undefined;
-  /** The change that set the current value; for a trigger, the last fire. */
+  /** The change that set the current value, or the last fire of a trigger. */
   readonly lastChange: Change | undefined;
-  /** Data of the first gateway that sends its changes. A table lookup would cost one more memory access per change. */
+  /** Data of the first gateway that sends the parameter's changes. A table lookup would cost another memory access per change. */
   channel?: { readonly keeper: object | undefined } | undefined;
 }
 
 /**
- * One change. `value` of a trigger is 1, `time` is in milliseconds since 1970. Some destinations also receive writes of an equal value;
+ * One change. For a trigger, `value` is 1. `time` is in milliseconds since 1970. Some destinations also receive writes of an equal value;
  * such a change has revision 0.
  */
 export interface Change {
   readonly parameter: Parameter;
   readonly value: Value;
-  /** The previous value; undefined if unknown, a trigger, or equal. */
+  /** The previous value. Undefined if the previous value was unknown or equal, or if the parameter is a trigger. */
   readonly previous: Value | undefined;
   readonly origin: Origin;
-  /** The change that led to it, in this turn or an earlier one; undefined if there was none, or it has been forgotten. */
+  /**
+   * The change that led to this change, in the same turn or an earlier turn. Undefined if no change led to it, or if the cause is no longer
+   * stored.
+   */
   readonly cause: Change | undefined;
-  /** How many changes led to it, including forgotten ones; 0 means that it came from outside. */
+  /**
+   * The number of changes that led to this change, including changes that are no longer stored; 0 means that the change came from outside.
+   */
   readonly depth: number;
-  /** How many changes led to it within its turn. */
+  /** The number of changes that led to this change within its turn. */
   readonly hop: number;
   readonly revision: number;
   readonly time: number;
 }
 
-/** Returns when the value of a parameter became stale, in milliseconds since 1970; undefined if it is fresh. */
+/** Returns when the value of a parameter became stale, in milliseconds since 1970, or undefined if the value is fresh. */
 export function staleSinceOf({ remote, device }: Parameter): number | undefined {
   return remote?.staleSince ?? device?.staleSince;
 }
 
-/** Returns the offline period of the device after which it reported a change; undefined if the device was online. */
+/** Returns the offline period after which the device reported a change, or undefined if the device was online. */
 export function absenceBefore({ parameter, origin, revision }: Change): Absence | undefined {
   if (origin.kind !== 'connection') return undefined;
   return parameter.device?.absences.find(

@@ -1,9 +1,10 @@
-// Makes text from outside safe for terminals. A terminal obeys control characters: a client could use them to erase lines, to imitate output of
-// the hub, or to type into the shell. Direction marks reorder text on the screen. Both are shown as text: `\u001b`.
+// Makes text from outside safe for terminals. A terminal obeys control characters: a client could use them to erase lines, to imitate the
+// hub's output, or to type into the shell. Direction marks reorder text on the screen. Both kinds of characters are shown as escapes:
+// `\u001b`.
 
 /**
- * The characters that terminals obey, reorder or hide: control characters, direction marks, line separators, invisible characters, fillers,
- * tags. Joiners within words and emoji are kept, and so are variation selectors.
+ * The characters that terminals obey, reorder or hide: control characters, direction marks, line separators, invisible characters, fillers
+ * and tags. Joiners within words and emoji, and variation selectors, are kept.
  */
 const source =
   '[\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\ufff9-\\ufffb]|(?![\\u200c\\u200d\\p{Variation_Selector}])\\p{Default_Ignorable_Code_Point}';
@@ -15,12 +16,12 @@ const short: ReadonlyMap<string, string> = new Map([
   ['\t', '\\t'],
 ]);
 
-/** Returns text as one line that is safe on a terminal. Idempotent. */
+/** Returns a string as one line that is safe for a terminal. Idempotent. */
 export function printable(text: string): string {
   return text.replace(obeyed, (character) => short.get(character) ?? escapeOf(character));
 }
 
-/** Like `printable`, for text of several lines; keeps line breaks and tabs. */
+/** Like `printable`, for multi-line text. Keeps line breaks and tabs. */
 export function printableLines(text: string): string {
   return text.replace(obeyedWithinLines, (character) => short.get(character) ?? escapeOf(character));
 }
@@ -30,7 +31,7 @@ export function printableJson(json: string): string {
   return json.replace(obeyedWithinLines, escapeOf);
 }
 
-/** Escapes each code unit in the notation of JSON and JavaScript. */
+/** Escapes each code unit in JSON and JavaScript notation. */
 function escapeOf(character: string): string {
   return Array.from({ length: character.length }, (_, index) => {
     return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
@@ -40,15 +41,15 @@ function escapeOf(character: string): string {
 // The beginnings of long texts. They are well-formed, even if the cut splits a surrogate pair, and they are copies: a slice would keep the
 // whole text alive.
 
-/** Returns text of at most this many UTF-16 code units unchanged, and cuts longer text, followed by `…`. */
+/** Truncates a string to this many UTF-16 code units, followed by `…`. Shorter strings are returned unchanged. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${text.slice(0, length)}…`.toWellFormed(); // joins both parts into new text, which is the fastest way
 }
 
 /**
- * Cuts like `cutText`, but without `…` and slower: if possible, the copy has one byte per character. For texts that are kept in large
- * numbers.
+ * Truncates like `cutText`, but slower and without `…`. If possible, the copy uses one byte per character. For strings that are kept in
+ * large numbers.
  */
 export function beginningOf(text: string, length: number): string {
   return text.length <= length ? text : Buffer.from(text.slice(0, length)).toString();

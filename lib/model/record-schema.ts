@@ -1,5 +1,5 @@
-// Schemas for objects whose keys are chosen by users: users, outputs, texts of a dashboard (`z.record` silently drops the key `__proto__`),
-// and for texts with a meaning: times, sizes, durations.
+// Schemas for objects whose keys are chosen by users, such as users, outputs or strings in a dashboard (`z.record` silently drops the key
+// `__proto__`), and for strings with a meaning, such as times, sizes and durations.
 
 import { z } from 'zod';
 import { describe } from './error.ts';
@@ -41,7 +41,7 @@ const Record: new (def: z.core.$ZodRecordDef) => z.ZodRecord = z.core.$construct
   };
 }) as never;
 
-/** A `z.record` that accepts every key. Look up keys in the result with `Object.hasOwn`, because every object has `constructor`. */
+/** A `z.record` that accepts every key. Use `Object.hasOwn` to look up keys in the result, because every object has `constructor`. */
 export function record<K extends Key, Value extends z.ZodType>(
   keyType: K,
   valueType: Value,
@@ -50,7 +50,7 @@ export function record<K extends Key, Value extends z.ZodType>(
   return new Record({ type: 'record', keyType, valueType, ...z.core.util.normalizeParams(params) }) as never;
 }
 
-/** Returns a schema of the results of `read`. If `read` returns undefined, the error shows the expected form and the input. */
+/** Returns a schema whose output is the result of `read`. If `read` returns undefined, the error shows the expected form and the input. */
 export function readBy<Schema extends z.ZodType, Result>(
   schema: Schema,
   expected: string,

@@ -1,14 +1,14 @@
-// Secrets, such as passwords. Secrets from the environment or a file are known and hidden wherever they would appear. Those in a flow file
-// are found by the name of their setting, even if the value is invalid and not text.
+// Secrets, such as passwords. Secrets from the environment or a file are known, and are hidden wherever they would appear. Secrets in a
+// flow file are identified by the name of their setting, even if the value is invalid and not a string.
 
 import { describe } from './error.ts';
 
-/** Shorter texts are never hidden, because they may be ordinary words. */
+/** Shorter strings are never hidden, because they may be ordinary words. */
 const leastLength = 4;
-/** The replacement of a secret. */
+/** The replacement for a secret. */
 export const hidden = '***';
 
-/** Returns the text with `***` instead of each secret, whether plain or in JSON notation. */
+/** Returns the text in which `***` replaces each secret, whether plain or in JSON notation. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let result = text;
   for (const secret of secrets.filter(({ length }) => length >= leastLength).sort((a, b) => b.length - a.length))
@@ -16,31 +16,31 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   return result;
 }
 
-/** Returns an error message without the value received. */
+/** Returns an error message without the received value. */
 export function withoutValue(message: string): string {
   return message.replace(/, got .*$/s, `, got ${hidden}`);
 }
 
-/** Returns text without user and password in its addresses, with or without a scheme: `nats://***@10.0.0.5`, `***@10.0.0.5`. */
+/** Returns a text without user names and passwords in its addresses, with or without a scheme: `nats://***@10.0.0.5`, `***@10.0.0.5`. */
 export function withoutUserInfo(text: string): string {
   return text.replace(/([a-z][a-z\d+.-]*:\/\/|(?<![^\s"'`])(?=[^\s/?#"'`@:]*:[^/]))[^\s/?#"'`]*@/gi, `$1${hidden}@`);
 }
 
-/** The names of settings that contain secrets, and names that users write instead. */
+/** Matches the names of settings that contain secrets, and names that users write instead. */
 const secretName =
   /^(?:pass|key|pin|auth|bearer)$|passw|passphrase|passcode|pwd|kennwort|token|secret|credential|nkey|jwt|bearer|api[-_]?key|seed|private/i;
 const writtenNames = ['password', 'token', 'credentials', 'secret'];
-/** These contain objects with secrets. A value in place of such an object may be a secret. */
+/** Settings that contain objects with secrets. A value in place of such an object may be a secret. */
 const holderNames: ReadonlySet<string> = new Set(['users', 'anonymous', 'credentials']);
 
-/** Whether a setting with this name may hold a secret, even if the name is misspelt. */
+/** Returns whether a setting with this name may hold a secret, even if the name is misspelt. */
 export function isSecretName(name: string): boolean {
   if (secretName.test(name)) return true;
   const letters = name.toLowerCase();
   return writtenNames.some((one) => Math.abs(one.length - letters.length) <= 2 && isNear(letters, one));
 }
 
-/** Whether the value at a path of a flow file may be or contain a secret. Rules and tests contain addresses but no secrets. */
+/** Returns whether the value at a path in a flow file may be or contain a secret. Rules and tests contain addresses but no secrets. */
 export function mayHoldSecret(path: readonly (string | number)[]): boolean {
   const [section] = path;
   if (section === 'rules' || section === 'tests') return false;
@@ -62,12 +62,12 @@ export function reportedPath(path: readonly (string | number)[]): readonly (stri
   return hasSecretKeys(path.slice(0, -1)) && !isWord ? path.slice(0, -1) : path;
 }
 
-/** Whether the keys of the object at a path may be secrets, written without their own key. */
+/** Returns whether the keys of the object at a path may be secrets that were written without a key of their own. */
 export function hasSecretKeys(path: readonly (string | number)[]): boolean {
   return path.at(-1) === 'credentials' || path.at(-2) === 'users';
 }
 
-/** Describes the value at a path of a flow file, with `***` instead of everything that may be a secret. */
+/** Describes the value at a path in a flow file, with `***` instead of everything that may be a secret. */
 export function describeSetting(value: unknown, path: readonly (string | number)[] = []): string {
   const isConnection = path.length === 2 && path[0] === 'connections' && typeof value === 'string';
   return isConnection || mayHoldSecret(path) ? hidden : withoutUserInfo(describe(withoutSecretSettings(value, path)));
@@ -76,7 +76,7 @@ export function describeSetting(value: unknown, path: readonly (string | number)
 /** The maximum depth to which values are shown. */
 const mostDepth = 8;
 
-/** Returns the same value with `***` instead of everything that may be a secret; long lists are cut. */
+/** Returns the value with `***` instead of everything that may be a secret. Long lists are truncated. */
 export function withoutSecretSettings(value: unknown, path: readonly (string | number)[] = []): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (path.length > mostDepth) return hidden;
@@ -96,12 +96,14 @@ export function withoutSecretSettings(value: unknown, path: readonly (string | n
       );
 }
 
-/** Returns a path from the settings, unless it looks like the content of the file. */
+/** Returns a path from the settings, unless the path looks like the content of the file. */
 export function shownPath(path: string): string {
   return /[\r\n]|-----BEGIN|^.{1025}/s.test(path) ? hidden : path;
 }
 
-/** Whether two words differ by one letter, or long ones by two: inserted, removed, swapped or replaced. */
+/**
+ * Returns whether two words differ by one letter, or two long words by up to two letters, which are inserted, removed, swapped or replaced.
+ */
 function isNear(one: string, other: string): boolean {
   const rows = [Array.from({ length: other.length + 1 }, (_, index) => index)];
   for (let at = 1; at <= one.length; at++) {

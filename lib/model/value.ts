@@ -2,15 +2,17 @@
 
 import { describe, HubError } from './error.ts';
 
-/** S string, B boolean, I integer, F float, T trigger (an event, never a state; read as a value, it is 1). */
+/** S string, B boolean, I integer, F float, T trigger (an event and never a state; as a value, it is 1). */
 export const valueTypes = ['S', 'B', 'I', 'F', 'T'] as const;
 export type ValueType = (typeof valueTypes)[number];
 export type Value = string | number | boolean;
 
-/** The longest text that a parameter holds, in UTF-16 code units. */
+/** The maximum length of a string that a parameter holds, in UTF-16 code units. */
 export const maxTextLength = 65_536;
 
-/** No digit can match two parts, because with such an ambiguity, long text that is not a number would take seconds. */
+/**
+ * Matches a number. No digit can match two parts, because with such an ambiguity, a long string that is not a number would take seconds.
+ */
 const numberText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** Converts an input to the value type (D-02). Errors: `not-convertible`, with the expected type and the input. */
@@ -35,7 +37,7 @@ export function convert(type: ValueType, input: unknown): Value {
   }
 }
 
-/** Whether a value has the type, in the form returned by a conversion; 1 for a trigger. */
+/** Returns whether a value has the type, in the form returned by a conversion. The value of a trigger is 1. */
 export function isValueOf(type: ValueType, value: unknown): value is Value {
   switch (type) {
     case 'I':
@@ -51,23 +53,23 @@ export function isValueOf(type: ValueType, value: unknown): value is Value {
   }
 }
 
-/** No value is minus zero, because text cannot express it. */
+/** Returns whether a value is minus zero, which no value of a parameter is, because text cannot express it. */
 function isMinusZero(value: unknown): boolean {
   return value === 0 && 1 / (value as number) < 0;
 }
 
-/** Returns the value as text: `true`, `-3.5`, `lamp`; a number in the shortest form that reads back. */
+/** Returns the value as a string: `true`, `-3.5`, `lamp`. A number has the shortest form that parses to the same number. */
 export function toText(value: Value): string {
   return typeof value === 'string' ? value : String(value);
 }
 
-/** Reads a trimmed decimal number with `.` and optional exponent; returns undefined if the text is not one. */
+/** Reads a trimmed decimal number with `.` and an optional exponent. Returns undefined if the string is not such a number. */
 export function readNumber(text: string): number | undefined {
   const trimmed = text.trim();
   return numberText.test(trimmed) ? Number(trimmed) : undefined;
 }
 
-/** Returns a hint for a number with a comma, to append to an error; undefined for any other input. */
+/** Returns a hint about a number with a comma, to be appended to an error, or undefined for any other input. */
 export function decimalCommaHint(input: unknown): string | undefined {
   if (typeof input !== 'string' || input.length > 60) return undefined;
   const text = input.trim();

@@ -1,5 +1,5 @@
-// Threads that have not answered a request yet. The process waits for its threads when it ends, so a thread blocked by a hanging disk would
-// keep it alive.
+// Threads that have not responded to a request yet. The process waits for its threads when it ends, so a thread that is blocked by a
+// hanging disk would keep the process alive.
 
 import { within } from './time/deadline.ts';
 
@@ -7,7 +7,7 @@ const waiting = new Set<object>();
 /** The callers that wait until no request is open. */
 const idle = new Set<() => void>();
 
-/** Notes a request to a thread; returns a function that notes the answer. */
+/** Records a request to a thread. Returns a function that records the response. */
 export function awaitAnswer(thread: object): () => void {
   waiting.add(thread);
   return () => {
@@ -17,7 +17,7 @@ export function awaitAnswer(thread: object): () => void {
   };
 }
 
-/** Resolves when no request is open, or after this time: a hub that stops does not wait for a hanging disk. */
+/** Resolves when no request is open, or after this time, because a hub that stops does not wait for a hanging disk. */
 export async function untilAllAnswered(limitMs: number): Promise<void> {
   if (waiting.size > 0) await within(new Promise<void>((resolve) => void idle.add(resolve)), limitMs);
 }

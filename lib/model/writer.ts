@@ -1,10 +1,10 @@
-// The display name of a writer, in the audit, the history, the log and the console. A name from another hub is marked as such and never
-// reads like a user of this hub.
+// The display name of a writer in the audit, the history, the log and the console. A name from another hub is marked as such and never
+// looks like a user of this hub.
 import type { Change, Origin } from './parameter.ts';
 
 /**
- * Returns `api alice`, or `hub west: api alice` as reported by another hub. No writer of this hub has such a name: the Connection ID `hub`
- * is reserved.
+ * Returns the name of a writer: `api alice`, or `hub west: api alice` if reported by another hub. No writer on this hub has such a name,
+ * because the Connection ID `hub` is reserved.
  */
 export function writerName({ name, hub, reportedBy }: Origin): string {
   if (reportedBy === undefined) return name;
@@ -22,7 +22,7 @@ export function writerOf(change: Pick<Change, 'origin' | 'cause'>): string {
   return writerName(origin.kind === 'client' ? origin : { ...origin, name: `${origin.kind} ${origin.name}` });
 }
 
-/** Whether two writers are the same. */
+/** Returns whether two writers are the same. */
 export function isSameWriter(one: Origin, other: Origin): boolean {
   if (one === other) return true;
   const hasSameName = one.kind === other.kind && one.name === other.name && one.file === other.file;
@@ -31,12 +31,12 @@ export function isSameWriter(one: Origin, other: Origin): boolean {
 
 // The trace of a writer, for the log and the audit.
 
-/** Returns `traceparent 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`; empty for a writer without a trace. */
+/** Returns `traceparent 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`, or an empty string for a writer without a trace. */
 export function describeTrace(writer: Origin | undefined): string {
   return writer?.traceparent === undefined ? '' : `traceparent ${writer.traceparent}`;
 }
 
-/** Appends the trace of a writer to a sentence. */
+/** Appends a writer's trace to a sentence. */
 export function withTrace(sentence: string, writer: Origin | undefined): string {
   return [sentence, describeTrace(writer)].filter((text) => text !== '').join('; ');
 }

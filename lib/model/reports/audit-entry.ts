@@ -1,11 +1,11 @@
-// The audit: changes from outside the hub, and actions of operators on the hub itself.
+// The audit: changes from outside the hub, and actions by operators on the hub itself.
 
 import type { Origin } from '../parameter.ts';
 import type { Value } from '../value.ts';
 
 /**
- * The kinds of entries: a change of a value, a fire of a trigger, a switched rule, a connection started or stopped by hand, a reload, a
- * sign-in or a refused one, a jump of the clock, a start and a stop of the hub, or entries that were lost.
+ * The kinds of entries: the change of a value, the fire of a trigger, a switched rule, a connection started or stopped manually, a reload,
+ * a sign-in or a refused sign-in, a jump of the clock, a start or stop of the hub, or lost entries.
  */
 export const auditKinds = [
   'change',
@@ -24,52 +24,52 @@ export type AuditKind = (typeof auditKinds)[number];
 
 /** One entry; `time` is in milliseconds since 1970. */
 export interface AuditEntry {
-  /** Grows with each entry; numbers may be skipped. */
+  /** The number of the entry, which increases with each entry. Numbers may be skipped. */
   readonly n: number;
   readonly time: number;
   readonly kind: AuditKind;
-  /** A client, `api 10.0.0.3`, or a connection, `keys`; `flow files` for a reload, `hub` for actions of the hub itself. */
+  /** A client such as `api 10.0.0.3`, or a connection such as `keys`; `flow files` for a reload, `hub` for actions of the hub itself. */
   readonly user: string;
-  /** The address of the parameter; for other kinds, the name of the rule or the connection. */
+  /** The address of the parameter. For other kinds, the name of the rule or connection. */
   readonly address?: string | undefined;
-  /** Omitted if unknown. Texts are cut. */
+  /** The value before the change. Omitted if unknown. Long strings are truncated. */
   readonly before?: Value | undefined;
-  /** Omitted for a trigger. Texts are cut. */
+  /** The value after the change. Omitted for a trigger. Long strings are truncated. */
   readonly after?: Value | undefined;
-  /** The number of changes that the entry covers: more than 1 only if very many arrived together. */
+  /** The number of changes that the entry covers, which is more than 1 only if very many changes arrived together. */
   readonly count: number;
-  /** A sentence with details; omitted if there are none. */
+  /** A sentence with details. Omitted if there are no details. */
   readonly cause?: string | undefined;
 }
 
 // Writes from outside a hub, as received.
 
 export interface OutsideTurn {
-  /** Milliseconds since the recording began. */
+  /** The time in milliseconds since the recording began. */
   readonly atMs: number;
   readonly writes: readonly RecordedWrite[];
-  /** Events of devices other than values; omitted: none. */
+  /** Device events other than values. Omitted if there are none. */
   readonly devices?: readonly DeviceEvent[] | undefined;
 }
 
 /**
- * A connection whose values have become stale or fresh, by its ID; or the address of a parameter whose pending write was refused, or whose
+ * The ID of a connection whose values have become stale or fresh, or the address of a parameter whose pending write was refused or whose
  * value is no longer known.
  */
 export type DeviceEvent = readonly [what: 'stale' | 'fresh' | 'refused' | 'unset', name: string];
 
 export interface RecordedWrite {
   readonly address: string;
-  /** The input, if the parameter has its own conversion; otherwise the converted value. */
+  /** The input if the parameter has its own conversion, otherwise the converted value. */
   readonly value: Value;
   readonly origin: Origin;
 }
 
 /** A recording in progress. */
 export interface Recording {
-  /** When it began, in milliseconds since 1970. */
+  /** When the recording began, in milliseconds since 1970. */
   readonly time: number;
-  /** Returns the milliseconds since then. */
+  /** Returns the milliseconds since the recording began. */
   elapsedMs(): number;
   stop(): void;
 }

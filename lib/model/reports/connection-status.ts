@@ -1,8 +1,8 @@
-// The status of a connection, and the actions of operators.
+// The status of a connection, and the actions that operators can perform on it.
 
 /**
- * running: it works; degraded: it works in part, or retries; failed: it cannot start; disabled: switched off by its settings or by an
- * operator.
+ * running: the connection works; degraded: it works partially, or retries; failed: it cannot start; disabled: it was switched off by its
+ * settings or by an operator.
  */
 export type ConnectionState = 'running' | 'degraded' | 'failed' | 'disabled';
 
@@ -14,11 +14,11 @@ export interface ConnectionStatus {
   readonly state: ConnectionState;
   readonly reason: string;
   readonly since: number;
-  /** Whether its settings enable it. */
+  /** Whether the settings enable the connection. */
   readonly enabled: boolean;
-  /** The number of its parameters. */
+  /** The number of the connection's parameters. */
   readonly parameters: number;
-  /** The flow file that declares it. */
+  /** The flow file that declares the connection. */
   readonly file: string;
   /** Only for a connection to a device. */
   readonly wire?: WireTotals | undefined;
@@ -27,11 +27,11 @@ export interface ConnectionStatus {
 }
 
 export interface DeviceStatus {
-  /** Since when its values are stale, in milliseconds since 1970; undefined if they are fresh. */
+  /** When the values became stale, in milliseconds since 1970; undefined if they are fresh. */
   readonly staleSince: number | undefined;
   /** The number of writes that the device has not confirmed yet. */
   readonly pending: number;
-  /** Whether it runs without the device. */
+  /** Whether the connection runs without the device. */
   readonly isSimulated: boolean;
 }
 
@@ -41,11 +41,11 @@ export interface WireTotals {
   readonly framesOut: number;
   readonly bytesIn: number;
   readonly bytesOut: number;
-  /** How many frames, or messages in them, were refused; omitted: none. */
+  /** The number of refused frames, or of refused messages in frames. Omitted if there are none. */
   readonly refused?: number;
 }
 
-/** A way through a connection: a change at one of the addresses `from` may change each of `to`. */
+/** A way through a connection: a change at one of the addresses in `from` may change each address in `to`. */
 export interface Way {
   readonly connection: string;
   readonly type: string;
@@ -53,7 +53,7 @@ export interface Way {
   readonly to: readonly string[];
 }
 
-/** The actions of operators on a connection. */
+/** The actions that operators can perform on a connection. */
 export const connectionActions = ['start', 'stop', 'restart'] as const;
 
 export type ConnectionAction = (typeof connectionActions)[number];

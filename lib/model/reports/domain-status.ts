@@ -6,19 +6,24 @@ export interface DomainStatus {
   readonly domain: string;
   /** The name of this hub. */
   readonly hub: string;
-  /** `alone`: no other hub has its name; `main`: the hub of a pair that runs connections and rules; `standby`: the other one. */
+  /**
+   * `alone`: no other hub has the same name; `main`: the hub in a pair that runs connections and rules; `standby`: the other hub in a pair.
+   */
   readonly role: 'alone' | 'main' | 'standby';
   readonly lease: LeaseStatus;
   readonly link: LinkStatus;
-  /** The hubs of the domain, sorted by name. */
+  /** The hubs in the domain, sorted by name. */
   readonly hubs: readonly DomainHub[];
 }
 
 /** The lease on the name of this hub. */
 export interface LeaseStatus {
-  /** `fenced`: this hub held it but could not renew it; `taken`: another hub holds it; `unknown`: no server has answered yet. */
+  /**
+   * `held`: this hub holds the lease; `fenced`: this hub held the lease but could not renew it; `taken`: another hub holds the lease;
+   * `unknown`: no server has responded yet.
+   */
   readonly state: 'held' | 'fenced' | 'taken' | 'unknown';
-  /** The machine of the current or last holder; empty if unknown. */
+  /** The machine of the current or last holder. Empty if unknown. */
   readonly holder: string;
   readonly term: number;
   /** When this state began. */
@@ -29,44 +34,47 @@ export interface LeaseStatus {
 export interface LinkStatus {
   readonly isUp: boolean;
   /**
-   * Whether the server accepts every client with all rights, so anyone who can reach it can write shared parameters under any name.
-   * undefined if no server has answered yet.
+   * Whether the server accepts every client with all rights, so that anyone who can reach the server can write shared parameters under any
+   * name. Undefined if no server has responded yet.
    */
   readonly isOpen?: boolean | undefined;
   /** The connected server, or the reason why there is none. */
   readonly text: string;
   readonly servers: readonly string[];
-  /** When it came up or went down. */
+  /** When the link was established or lost. */
   readonly since: number;
-  /** The number of times that it was re-established. */
+  /** The number of times that the link was re-established. */
   readonly reconnects: number;
 }
 
-/** A hub of the domain: this one, one that this hub has received messages from, or one that is known to have connections. */
+/** A hub in the domain: this hub, a hub from which this hub has received messages, or a hub that is known to have connections. */
 export interface DomainHub {
   readonly hub: string;
-  /** `unknown`: this hub has received nothing from it since its start. */
+  /** `unknown`: this hub has received nothing from that hub since this hub started. */
   readonly state: 'this' | 'fresh' | 'stale' | 'unknown';
   /** The Connection IDs of the hub. */
   readonly connections: readonly string[];
-  /** How many of its parameters this hub mirrors; for this hub, how many it shares. */
+  /** The number of that hub's parameters that this hub mirrors. For this hub, the number of parameters that it shares. */
   readonly parameters: number;
-  /** The mirror; omitted if there is none. */
+  /** The mirror. Omitted if there is none. */
   readonly mirror?: MirrorStatus | undefined;
 }
 
 export interface MirrorStatus {
   /** The last reported term. */
   readonly term: number;
-  /** The machine that runs it, for a pair the active one, as last reported; undefined if not reported in this term yet. */
+  /** The machine that runs the hub (for a pair, the active hub), as last reported. Undefined if not reported in this term yet. */
   readonly machine?: string | undefined;
-  /** The time for which the mirror has been incomplete: normally at most half a second. */
+  /** How long the mirror has been incomplete, which normally is at most half a second. */
   readonly lagMs: number;
-  /** When this hub last received anything from it; undefined if it is fresh. */
+  /** When this hub last received anything from the mirrored hub. Undefined if the mirror is fresh. */
   readonly staleSince?: number | undefined;
-  /** Counts since its first message: gaps in its messages, and fires that were lost for good. */
+  /** Counts since the first message: gaps in the messages, and fires that were permanently lost. */
   readonly gaps: number;
   readonly lostFires: number;
-  /** How many messages in its name were rejected: they were malformed, sent by another client, or more than this hub processes. */
+  /**
+   * The number of rejected messages in the hub's name: messages that were malformed, were sent by another client, or exceeded what this hub
+   * processes.
+   */
   readonly refused: number;
 }

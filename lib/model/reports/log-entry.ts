@@ -1,12 +1,12 @@
-// The recent log of the hub, for operators.
+// The recent log entries of the hub, for operators.
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * One entry; `time` is in milliseconds since 1970. `n` grows with each entry. It restarts with the hub. With a store, it continues after a
- * restart, and then skips numbers that the hub may have shown before it ended.
+ * One entry; `time` is in milliseconds since 1970. `n` increases with each entry and starts over when the hub restarts. With a store, `n`
+ * continues after a restart, and skips numbers that the hub may have shown before it ended.
  */
 export interface LogEntry {
   readonly n: number;
@@ -20,24 +20,24 @@ export interface LogEntry {
 /** The state of the log output. */
 export interface LogStatus {
   readonly state: 'running' | 'degraded';
-  /** Why it is degraded, in one sentence; empty if it is not. */
+  /** Why the output is degraded, in one sentence. Empty if the output is not degraded. */
   readonly reason: string;
-  /** The number of lines that were lost since the start of the hub. */
+  /** The number of lines that were lost since the hub started. */
   readonly lost: number;
 }
 
-/** The number of entries that are kept. */
+/** The maximum number of kept entries. */
 export const keptEntries = 2000;
 
 /** Entries, oldest first. The next page begins after `next`. */
 export interface LogPage {
   readonly entries: readonly LogEntry[];
   readonly next: number;
-  /** Identifies the numbering: while it is the same, a smaller `n` is an earlier entry. */
+  /** Identifies the numbering: as long as the identifier stays the same, a smaller `n` is an earlier entry. */
   readonly count: string;
 }
 
-/** The start of a hub that continues the log of an earlier run. */
+/** The message for the start of a hub that continues the log of an earlier run. */
 const restartText = 'the hub was restarted';
 
 /** Returns the message for a restart: when and how the previous run ended, if known. */
@@ -45,7 +45,7 @@ export function describeRestart(endedAt: number, isClean: boolean): string {
   return `${restartText}: ${describeEnd(endedAt, isClean)}`;
 }
 
-/** Describes the end of a run of the hub, if known. */
+/** Describes how a run of the hub ended, if known. */
 export function describeEnd(endedAt: number, isClean: boolean): string {
   const time = new Date(endedAt).toISOString();
   return isClean ? `it had ended cleanly at ${time}` : `it had not ended cleanly, at ${time} it was still running`;

@@ -2,7 +2,7 @@
 import type { Origin } from '../parameter.ts';
 import type { Value, ValueType } from '../value.ts';
 
-/** Connection IDs or names of rules, each in the order of the flow files. */
+/** Connection IDs or rule names, each list in the order of the flow files. */
 export interface Difference {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -16,7 +16,7 @@ export interface Reload {
 
 // The result of loading the flow files, for operators.
 
-/** One flow file: its errors, and how many connections and rules it has, including disabled ones. */
+/** One flow file: its errors, and its number of connections and rules, including disabled ones. */
 export interface FileReport {
   readonly path: string;
   readonly connections: number;
@@ -25,8 +25,8 @@ export interface FileReport {
 }
 
 /**
- * The last load or reload. `time` is in milliseconds since 1970. `isLoaded` is false if the previous configuration remains active; in that
- * case, `reason` is one sentence with the reason.
+ * The last load or reload. `time` is in milliseconds since 1970. `isLoaded` is false if the previous configuration remains active, in which
+ * case `reason` is one sentence that explains why.
  */
 export interface LoadReport {
   readonly time: number;
@@ -37,13 +37,16 @@ export interface LoadReport {
 
 // The state of the shadow, and its deviations from the live results: plain data, copied on request.
 
-/** The number of deviations that are kept: the newest ones. */
+/** The maximum number of deviations that are kept; the newest deviations are kept. */
 export const keptDeviations = 1000;
 
 export interface ShadowReport {
-  /** The start of the comparison, in milliseconds since 1970. A change of the rules in shadow restarts it. */
+  /** The start of the comparison, in milliseconds since 1970. A change to the rules in shadow restarts the comparison. */
   readonly since: number;
-  /** rules: flow files declare shadow rules; reload: an operator has reloaded in shadow, and saved files run in shadow until a reload. */
+  /**
+   * rules: flow files declare shadow rules; reload: an operator has reloaded in shadow, and saved files run in shadow until the next
+   * reload.
+   */
   readonly kind: 'rules' | 'reload';
   /** The rules that run only in shadow, and the live rules that a reload would remove. */
   readonly rules: readonly string[];
@@ -61,14 +64,14 @@ export interface ShadowReport {
 
 /** The state of a parameter on one side, and its writer. */
 export interface Side {
-  /** For a trigger: how often it has fired at this moment; undefined if unknown. */
+  /** The value, or the number of times that a trigger has fired at this moment; undefined if unknown. */
   readonly value: Value | undefined;
   readonly origin: Origin | undefined;
 }
 
 /** A moment at which two sides begin to differ, differ in another way, or agree again. */
 export interface Deviation {
-  /** In milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly time: number;
   readonly address: string;
   readonly type: ValueType;
@@ -81,7 +84,7 @@ export interface Deviation {
 /** The deviations of one parameter. */
 export interface DeviationCount {
   readonly address: string;
-  /** How many of the deviations concern this parameter. */
+  /** The number of deviations that concern this parameter. */
   readonly count: number;
   /** Whether the two sides currently differ; false for a trigger. */
   readonly differs: boolean;

@@ -1,4 +1,4 @@
-// Snapshots: saved values of a selection of parameters, to be recalled.
+// Snapshots: saved values of a selection of parameters, which can be recalled.
 
 import type { Value, ValueType } from '../value.ts';
 
@@ -7,15 +7,15 @@ export interface SnapshotSelection {
   readonly name: string;
   /** Newest first. */
   readonly saved: readonly SavedSnapshot[];
-  /** The last saved or recalled snapshot, as long as recalling it would write nothing. */
+  /** The last saved or recalled snapshot, as long as recalling the snapshot would write nothing. */
   readonly matches: string | undefined;
 }
 
 export interface SavedSnapshot {
   readonly name: string;
-  /** When it was saved, in milliseconds since 1970. */
+  /** When the snapshot was saved, in milliseconds since 1970. */
   readonly time: number;
-  /** The number of its parameters. */
+  /** The number of parameters in the snapshot. */
   readonly parameters: number;
 }
 
@@ -24,7 +24,7 @@ export interface Snapshot {
   readonly selection: string;
   readonly name: string;
   readonly time: number;
-  /** In recall order; values that no recall writes come last. */
+  /** The values in recall order, followed by the values that are not written by a recall. */
   readonly values: readonly SnapshotValue[];
 }
 
@@ -33,8 +33,8 @@ export interface SnapshotValue {
   readonly parameter: string;
   readonly type: ValueType;
   readonly value: Value;
-  /** Undefined if the state is unknown, or the parameter no longer exists. */
+  /** The current value. Undefined if the state is unknown, or if the parameter no longer exists. */
   readonly present: Value | undefined;
-  /** Whether a recall writes it. */
+  /** Whether a recall writes the value. */
   readonly differs: boolean;
 }

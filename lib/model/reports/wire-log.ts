@@ -2,37 +2,37 @@
 
 import type { WireTotals } from './connection-status.ts';
 
-/** The number of frames that are kept, of bytes in total, and of bytes per frame. */
+/** The maximum number of frames that are kept, of bytes in total, and of bytes per frame. */
 export const keptFrames = 1000;
 const keptBytes = 65_536;
 const shownBytes = 4096;
 
 export interface WireFrame {
-  /** Counts the frames of the connection, from 1. */
+  /** The number of the frame, counted from 1 for each connection. */
   readonly number: number;
-  /** In milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly time: number;
   readonly direction: 'in' | 'out';
-  /** The reason why it was refused; undefined if it was not refused. */
+  /** The reason why the frame was refused; undefined if the frame was not refused. */
   readonly fault?: string | undefined;
   readonly bytes: Uint8Array;
   /** The full length of the frame. */
   readonly length: number;
 }
 
-/** A frame as text for the operator, with secrets masked. */
+/** A frame as shown to the operator, with secrets masked. */
 export interface ShownFrame extends Omit<WireFrame, 'bytes' | 'fault'> {
-  /** The reason why it was refused; omitted if it was not refused. */
+  /** The reason why the frame was refused. Omitted if the frame was not refused. */
   readonly fault?: string;
-  /** The text; control characters, and bytes that are not UTF-8, are escaped: `\r`, `\xff`. */
+  /** The text of the frame. Control characters, and bytes that are not valid UTF-8, are escaped: `\r`, `\xff`. */
   readonly text: string;
-  /** The bytes, `90 50 02 ff`; omitted if they contain a secret. */
+  /** The bytes in hexadecimal: `90 50 02 ff`. Omitted if the bytes contain a secret. */
   readonly hex?: string;
 }
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };
 
-/** Converts a frame to text; `mask` replaces secrets with `***`. `show` converts a frame of a binary protocol. */
+/** Converts a frame to text; `mask` replaces secrets with `***`. `show` converts a frame in a binary protocol. */
 export function showFrame(
   { bytes, fault, ...frame }: WireFrame,
   mask: (text: string) => string,
@@ -54,7 +54,7 @@ export function showFrame(
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Decodes UTF-8, or Latin-1 if it is not UTF-8. */
+/** Decodes UTF-8, or Latin-1 if the bytes are not valid UTF-8. */
 function readText(bytes: Buffer): readonly [text: string, isUtf8: boolean] {
   try {
     return [utf8.decode(bytes), true];
@@ -70,13 +70,13 @@ export interface FramePart {
   readonly end: number;
 }
 
-/** The recorded data of a frame, as numbers in a row: many frames as objects would cost the garbage collector time. */
+/** The columns of a frame's row of numbers. A separate object for each frame would cost garbage collection time. */
 const [timeAt, startAt, shownAt, lengthAt, directionAt, columns] = [0, 1, 2, 3, 4, 5];
 const firstFrames = 16;
 const firstBytes = 1024;
-/** Positions start over after this one, because larger numbers are slower. */
+/** The position after which positions start over, because larger numbers are slower. */
 const maxPosition = 2 ** 29;
-/** Copying up to this many bytes one by one takes less time than a call. */
+/** The number of bytes up to which copying byte by byte takes less time than a call. */
 const fewBytes = 48;
 
 function copy(from: Uint8Array, length: number, to: Uint8Array, at: number): void {
@@ -85,16 +85,16 @@ function copy(from: Uint8Array, length: number, to: Uint8Array, at: number): voi
 }
 
 /**
- * Keeps the last frames. Their bytes are copied into one buffer, and the rows of the oldest frames are reused: a device may send 50,000
- * frames per second, and a frame may be a small part of the bytes read.
+ * Keeps the last frames. Their bytes are copied into one buffer, and the rows of the oldest frames are reused, because a device may send
+ * 50,000 frames per second, and a frame may be a small part of the bytes read.
  */
 export class WireLog {
-  /** The rows; `start` counts the bytes of all frames, `shown` the recorded bytes of this one. */
+  /** The rows of frames. `start` counts the bytes of all frames, and `shown` the recorded bytes of one frame. */
   #rows = new Float64Array(0);
-  /** Which row is that of the oldest frame, and how many there are. */
+  /** The row of the oldest frame, and the number of rows. */
   #first = 0;
   #count = 0;
-  /** The faults of refused frames, by the number of the frame. */
+  /** The faults of refused frames, by frame number. */
   readonly #faults = new Map<number, string>();
   #buffer = new Uint8Array(0);
   #end = 0;
@@ -104,7 +104,7 @@ export class WireLog {
   #bytesIn = 0;
   #bytesOut = 0;
 
-  /** Adds a frame; one with a fault counts as refused rather than as a frame. */
+  /** Adds a frame. A frame with a fault is counted as refused and not as a frame. */
   add(direction: WireFrame['direction'], bytes: Uint8Array, fault?: string): void {
     const { length } = bytes;
     if (fault !== undefined) this.#refused++;
@@ -123,7 +123,7 @@ export class WireLog {
     if (fault !== undefined) this.#faults.set(this.#newest, fault);
   }
 
-  /** Adds received frames, from one place in the list to another. Copies consecutive frames of one read together. */
+  /** Adds received frames between two positions in the list. Consecutive frames from one read are copied together. */
   addReceived(frames: readonly FramePart[], fromPlace: number, endPlace: number): void {
     const time = Date.now();
     for (let place = fromPlace; place < endPlace; ) {
@@ -149,7 +149,7 @@ export class WireLog {
     }
   }
 
-  /** Adds the row of a frame that is counted, and whose recorded bytes begin at `start`. */
+  /** Adds the row for a frame that has been counted and whose recorded bytes begin at `start`. */
   #addRow(time: number, start: number, length: number, direction: 0 | 1): void {
     if (this.#count === keptFrames) this.#drop();
     if (this.#count * columns === this.#rows.length) this.#addRows();
@@ -161,7 +161,7 @@ export class WireLog {
     this.#rows[row + directionAt] = direction;
   }
 
-  /** undefined: there was no frame. */
+  /** The totals; undefined if there were no frames. */
   get totals(): WireTotals | undefined {
     const [framesIn, framesOut, refused] = [this.#framesIn, this.#framesOut, this.#refused];
     if (framesIn + framesOut + refused === 0) return undefined;
@@ -193,13 +193,13 @@ export class WireLog {
     return this.#framesIn + this.#framesOut + this.#refused;
   }
 
-  /** Returns where the row of a frame begins; the oldest frame has place 0. */
+  /** Returns where the row of a frame begins. The oldest frame is at place 0. */
   #rowOf(place: number): number {
     const at = (this.#first + place) * columns;
     return at < this.#rows.length ? at : at - this.#rows.length;
   }
 
-  /** Makes room for more rows, and puts the oldest first. */
+  /** Makes room for more rows, and moves the oldest row to the beginning. */
   #addRows(): void {
     const before = this.#rows;
     const from = this.#first * columns;
@@ -209,7 +209,7 @@ export class WireLog {
     this.#first = 0;
   }
 
-  /** Makes room for this many consecutive bytes, and returns where they begin. */
+  /** Makes room for this many consecutive bytes. Returns where they begin. */
   #room(length: number): number {
     if (this.#end > maxPosition) this.#resize(this.#buffer.length);
     for (;;) {
@@ -223,7 +223,7 @@ export class WireLog {
     }
   }
 
-  /** Moves the bytes to the beginning of a buffer of this size, a power of two. */
+  /** Moves the bytes to the beginning of a buffer with this size, which is a power of two. */
   #resize(size: number): void {
     const before = this.#buffer;
     this.#buffer = new Uint8Array(size);
@@ -237,7 +237,7 @@ export class WireLog {
     }
   }
 
-  /** Drops the oldest frame. A frame that is being added is counted already. */
+  /** Drops the oldest frame. A frame that is being added has already been counted. */
   #drop(): void {
     if (this.#faults.size > 0) {
       const oldest = this.#faults.keys().next().value!;

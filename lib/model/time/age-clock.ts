@@ -1,5 +1,5 @@
-// The clock with which the hub determines the age of persistent data. It cannot be set: it counts time that has really passed. The
-// clock of the machine alone never causes a deletion.
+// The clock with which the hub determines the age of persistent data. This clock cannot be set: it counts time that has actually passed.
+// The machine's clock alone never causes a deletion.
 
 import { isTime } from './iso-time.ts';
 import { jumpMs } from './wall-clock.ts';
@@ -10,29 +10,29 @@ export interface ClockReading {
   readonly steady: number;
 }
 
-/** A pause in which the hub did not run. */
+/** A pause during which the hub was not running. */
 export interface AgePause {
   /** The reading of this clock when the pause began. */
   readonly at: number;
-  /** The length of the pause according to the machine's clock, and how much of it counts so far. */
+  /** The length of the pause according to the machine's clock, and how much of this length has been counted so far. */
   readonly claimedMs: number;
   readonly countedMs: number;
 }
 
-/** The stored state of a clock, with which it continues after a restart; in milliseconds. */
+/** The stored state of a clock, in milliseconds. The clock continues from this state after a restart. */
 export interface KeptAge {
-  /** The reading. It begins as the time of day, and counts the time in which the hub runs. */
+  /** The reading, which begins as the time of day and counts the time during which the hub is running. */
   readonly ran: number;
-  /** The clock of the machine at that moment. */
+  /** The machine's clock at that moment. */
   readonly wall: number;
   /** The pauses, oldest first. */
   readonly pauses: readonly AgePause[];
 }
 
-/** The number of pauses that are stored separately; beyond that, the two oldest are merged. */
+/** The maximum number of pauses that are stored separately. When there are more, the two oldest pauses are merged. */
 const mostPauses = 256;
 
-/** Reads the clocks of this thread. Those of other threads count from another start. */
+/** Reads the clocks of this thread. The clocks of other threads count from a different start. */
 export function readClocks(): ClockReading {
   return { wall: Date.now(), steady: performance.now() };
 }
@@ -42,7 +42,7 @@ export function beginAge(timeMs: number): KeptAge {
   return { ran: timeMs, wall: timeMs, pauses: [] };
 }
 
-/** Reads pauses from a database. A user may have edited them, so invalid ones are omitted. */
+/** Reads pauses from a database. Invalid pauses are omitted, because a user may have edited the database. */
 export function readPauses(text: string): AgePause[] {
   try {
     const pauses: unknown = JSON.parse(text);
@@ -57,7 +57,7 @@ function isPause(pause: unknown): pause is AgePause {
   return isTime(at) && isTime(claimedMs) && isTime(countedMs) && 0 <= countedMs! && countedMs! <= claimedMs!;
 }
 
-/** The ages of items at one moment. An item is identified by the clock reading when it was noted. */
+/** The ages of items at one moment. An item is identified by the clock reading at the time it was recorded. */
 export class Ages {
   /** The reading of the clock at that moment. */
   readonly ran: number;
@@ -73,12 +73,12 @@ export class Ages {
     return this.#ageOf(notedAt, ({ countedMs }) => countedMs);
   }
 
-  /** Returns the age, assuming that the machine's clock was always right. */
+  /** Returns the age, assuming that the machine's clock was always correct. */
   claimedOf(notedAt: number): number {
     return this.#ageOf(notedAt, ({ claimedMs }) => claimedMs);
   }
 
-  /** Returns the clock reading of the newest item that has at least this age. */
+  /** Returns the clock reading for the newest item that has at least this age. */
   newestOf(ageMs: number): number {
     let pausedMs = 0;
     let upper = this.ran;
@@ -98,9 +98,10 @@ export class Ages {
 }
 
 /**
- * Counts the time in which the hub runs with a clock that never jumps. Only the machine's clock shows how long the hub was down, and it may
- * be wrong. So the claimed length of a pause counts gradually, as fast as time passes afterwards: a wrong claim never ages data by more
- * than the time since. If the clock is set back in between, the rest of the claim is void.
+ * Counts the time during which the hub is running, with a clock that never jumps. Only the machine's clock shows how long the hub was down,
+ * and that clock may be wrong. Therefore, the claimed length of a pause is counted gradually, as fast as time passes afterwards: a wrong
+ * claim never ages data by more than the time that has passed since. If the machine's clock is set back meanwhile, the rest of the claim is
+ * void.
  */
 export class AgeClock {
   #ran: number;
@@ -157,7 +158,7 @@ export class AgeClock {
     }
   }
 
-  /** Voids claims after the clock of the machine was set back: the last claimed time that does not count yet was wrong. */
+  /** Voids claims after the machine's clock was set back. The most recent claimed time that has not been counted yet was wrong. */
   #void(ms: number): void {
     let left = ms;
     for (let index = this.#pauses.length - 1; index >= 0 && left > 0; index--) {

@@ -1,13 +1,13 @@
-// The pauses between attempts: each is twice as long as the one before, up to a maximum.
+// The pauses between attempts: each pause is twice as long as the previous one, up to a maximum.
 
 export interface BackoffTimes {
   readonly firstMs: number;
   readonly longestMs: number;
-  /** After a run of at least this length, the pauses start over. */
+  /** The minimum length of a run after which the pauses start over. */
   readonly provenMs?: number;
 }
 
-/** The pauses before the hub restarts crashed connections, parts of a store, and rules in TypeScript. */
+/** The pauses before the hub restarts crashed connections, parts of a store, and TypeScript rules. */
 export const restartTimes: BackoffTimes = { firstMs: 1000, longestMs: 30_000, provenMs: 60_000 };
 
 export class Backoff {
@@ -18,7 +18,7 @@ export class Backoff {
     this.#times = { firstMs, longestMs, provenMs };
   }
 
-  /** Notes how long the last attempt ran before it failed. */
+  /** Records how long the last attempt ran before it failed. */
   ran(ranMs: number): void {
     if (ranMs >= this.#times.provenMs) this.reset();
   }
@@ -35,14 +35,14 @@ export class Backoff {
   }
 }
 
-/** For how long after its last sign of life a host counts as one that will soon be back. */
+/** How long after its last sign of life a host is expected to be back soon, in milliseconds. */
 export const recentMs = 600_000;
 const apartMs = 4000;
 const leastPauseMs = 1000;
 
 /**
- * Returns the longest pause before such a host is tried again, if the last attempt took that long: attempts begin 4 s apart, or 1 s after one
- * that took longer.
+ * Returns the longest pause before such a host is tried again if the last attempt took this long. Attempts begin 4 s apart, or 1 s after an
+ * attempt that took longer.
  */
 export function longestRecentPauseMs(tookMs: number): number {
   return Math.max(leastPauseMs, apartMs - tookMs);

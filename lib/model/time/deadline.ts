@@ -1,6 +1,6 @@
 // Deadlines for promises.
 
-/** Runs work after a delay, unless it is unsubscribed first. The schedulers of rxjs implement it. */
+/** Runs work after a delay, unless the work is unsubscribed first. Implemented by the RxJS schedulers. */
 export interface Scheduler {
   schedule(work: () => void, delayMs: number): { unsubscribe(): void };
 }
@@ -12,7 +12,9 @@ const wallClock: Scheduler = {
   },
 };
 
-/** Resolves like the promise, or to undefined after this time; the work itself continues. Errors: any error from the promise. */
+/**
+ * Resolves like the promise, or to undefined after this time, in which case the work itself continues. Errors: any error from the promise.
+ */
 export async function within<T>(promise: Promise<T>, limitMs: number, scheduler = wallClock): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>();
   const deadline = scheduler.schedule(() => late.resolve(undefined), limitMs);

@@ -1,4 +1,4 @@
-// Durations as people write them: milliseconds, or text such as '500ms', '30s', '1m30s', '2h', '1d'.
+// Durations as people write them: milliseconds, or strings such as '500ms', '30s', '1m30s', '2h', '1d'.
 import { describe, HubError } from '../error.ts';
 import { dayMs } from './iso-time.ts';
 
@@ -10,13 +10,13 @@ const unitMs: Readonly<Record<string, number>> = {
   s: 1000,
   ms: 1,
 };
-/** The pattern of a duration in text. */
+/** The pattern of a duration string. */
 export const durationPattern = String.raw`^(?:\d+(?:\.\d+)?(?:ms|d|h|m|s))+$`;
 const pattern = new RegExp(durationPattern);
 const longPattern = /^(?:\d+(?:\.\d+)?(?:ms|y|d|h|m|s))+$/;
 const part = /(\d+(?:\.\d+)?)(ms|y|d|h|m|s)/g;
 
-/** The maximum duration in milliseconds. A platform timer cannot wait longer. */
+/** The maximum duration in milliseconds, because a platform timer cannot wait longer. */
 export const longestDurationMs = 2 ** 31 - 1;
 
 /** The maximum retention time in milliseconds: a thousand years. */
@@ -35,14 +35,14 @@ export function readDurationMs(input: unknown): number {
   return durationMs;
 }
 
-/** Returns a duration of any length in milliseconds, or undefined for text that is not a duration. */
+/** Returns a duration of any length in milliseconds, or undefined if a string is not a duration. */
 export function parseDurationMs(input: number | string): number | undefined {
   return typeof input === 'string' ? readText(input) : input;
 }
 
 /**
- * Reads a duration that is not used with a timer: `'90d'`, or `'1y'`, which is 365 days. Returns undefined for other text, or over 1000
- * years.
+ * Reads a duration that is not used with a timer: `'90d'`, or `'1y'`, which is 365 days. Returns undefined for any other string, or for
+ * more than 1000 years.
  */
 export function readLongDurationMs(text: string): number | undefined {
   const durationMs = readText(text, longPattern);
@@ -62,7 +62,7 @@ function readText(text: string, shape = pattern): number | undefined {
 export const durationBounds = [1e-5, 1e-4, 1e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.25, 1, 5] as const;
 
 export class Durations {
-  /** The counts by bucket; the last bucket has the durations above all bounds. */
+  /** The counts by bucket. The last bucket contains the durations above all bounds. */
   readonly counts: number[] = new Array<number>(durationBounds.length + 1).fill(0);
   /** The sum of all durations, in seconds. */
   sum = 0;

@@ -1,4 +1,5 @@
-// The time of day. It may be set, so it may jump at any moment. A clock that never jumps runs next to it and reveals such jumps.
+// The time of day. The machine's clock may be set, so the time of day may jump at any moment. A clock that never jumps runs in parallel and
+// reveals such jumps.
 import { type Scheduler, within } from './deadline.ts';
 
 /** A clock jump: the expected time and the displayed time, in milliseconds since 1970. */
@@ -15,24 +16,25 @@ interface TimeSources {
 
 export interface WallClock {
   /**
-   * Returns milliseconds since 1970, the same for everything in one round of the event loop: reading the clock costs more than the rest of
-   * a write. When the clock goes back by less than a jump, the time stops until the clock has caught up.
+   * Returns milliseconds since 1970. The result is the same for everything in one round of the event loop, because reading the clock costs
+   * more than the rest of a write. When the clock goes back by less than a jump, the returned time stands still until the clock has caught
+   * up.
    */
   readonly now: () => number;
   /**
-   * Converts a moment of this run, as currently shown by the clock. Returns a function that returns the same moment as shown by the clock
-   * later, so its age stays correct.
+   * Converts a moment in this run, as currently shown by the clock. Returns a function that returns the same moment as shown by the clock
+   * later, so that the moment's age stays correct.
    */
   pin(timeMs: number): () => number;
-  /** Calls back for each jump before any change gets a later time. Returns a function that stops this. */
+  /** Calls back for each jump before any change receives a later time. Returns a function that ends the callbacks. */
   watch(listener: (jump: ClockJump) => void): () => void;
 }
 
-/** A difference of at least this size is a jump. Time synchronization causes smaller ones. */
+/** The minimum size of a jump, in milliseconds. Time synchronization causes smaller differences. */
 export const jumpMs = 1000;
-/** The interval of readings while nothing happens and there is a listener. */
+/** The interval between readings while nothing is happening and there is a listener, in milliseconds. */
 const lookEveryMs = 1000;
-/** Two consecutive readings are never further apart, unless this thread was suspended in between. */
+/** The maximum time between two consecutive readings, in milliseconds, unless this thread was suspended in between. */
 const readingMs = 20;
 
 const systemTime: TimeSources = { wall: Date.now, steady: () => performance.now() };
@@ -103,13 +105,13 @@ const units = [
   ['s', 1],
 ] as const;
 
-/** Returns `the clock was set back by 1 h, from 2026-11-22T14:00:00.000Z to 2026-11-22T13:00:00.000Z`. */
+/** Describes a jump: `the clock was set back by 1 h, from 2026-11-22T14:00:00.000Z to 2026-11-22T13:00:00.000Z`. */
 export function describeJump({ before, after }: ClockJump): string {
   const by = `${spanText(Math.abs(after - before))}, from ${isoTime(before)} to ${isoTime(after)}`;
   return after < before ? `the clock was set back by ${by}` : `the clock was set ahead by ${by}, or the machine slept`;
 }
 
-/** Returns the two largest units of a time span: `91 d`, `1 h 30 min`. */
+/** Formats a time span in its two largest units: `91 d`, `1 h 30 min`. */
 function spanText(ms: number): string {
   let seconds = Math.round(ms / 1000);
   const parts = units.map(([unit, length]) => {
@@ -122,7 +124,7 @@ function spanText(ms: number): string {
   return shown.map(({ count, unit }) => `${count} ${unit}`).join(' ');
 }
 
-/** Returns the time in ISO format, limited to the range of `Date`, because a clock may exceed it. */
+/** Returns the time in ISO format, limited to the range of `Date`, because a clock may exceed that range. */
 function isoTime(timeMs: number): string {
   return new Date(Math.max(-lastDateMs, Math.min(lastDateMs, timeMs))).toISOString();
 }
@@ -135,8 +137,8 @@ const lastDateMs = 8.64e15;
 const tickMs = 50;
 
 /**
- * Resolves like the promise, or to undefined once `isLate` returns true. `isLate` is called at each tick of the scheduler with the elapsed
- * time, in ms. Errors: any error from the promise.
+ * Resolves like the promise, or to undefined as soon as `isLate` returns true. `isLate` is called on each tick of the scheduler with the
+ * elapsed time in milliseconds. Errors: any error from the promise.
  */
 export async function withinTicks<T>(
   promise: Promise<T>,
@@ -167,7 +169,7 @@ export class Pause {
     return this.until((resolve) => this.#scheduler.schedule(() => resolve(), Math.max(0, delayMs)));
   }
 
-  /** Resolves when `begin` calls its argument, or when woken; then unsubscribes what `begin` returned. */
+  /** Resolves when `begin` calls its argument, or when woken. Then unsubscribes from the object that `begin` returned. */
   until(begin: (resolve: () => void) => { unsubscribe(): void }): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiting = begin(resolve);
@@ -181,12 +183,12 @@ export class Pause {
     this.#wake();
   }
 
-  /** Whether it was woken since the last `forget`: a caller that was busy at that time skips its next pause. */
+  /** Whether `wake` was called since the last `forget`. A caller that was busy at that time skips its next pause. */
   get isWoken(): boolean {
     return this.#isWoken;
   }
 
-  /** Forgets that it was woken. */
+  /** Resets `isWoken`. */
   forget(): void {
     this.#isWoken = false;
   }

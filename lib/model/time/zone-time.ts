@@ -1,12 +1,12 @@
-// Local times of time zones, and their moments. The UTC offset of a zone is looked up once per quarter of an hour, because it changes only
-// at quarters.
+// Local times in time zones, and the moments that they denote. The UTC offset of a zone is looked up once per quarter of an hour, because
+// offsets change only at quarters.
 
 import { dayMs } from './iso-time.ts';
 
 const quarterMs = 900_000;
-/** The number of zones that are cached; there are about 600 in the world. */
+/** The maximum number of cached zones. There are about 600 zones in the world. */
 const maxZones = 1000;
-/** How many days of each zone have a cached UTC offset. */
+/** The maximum number of days per zone with a cached UTC offset. */
 const maxDays = 100;
 
 interface Zone {
@@ -19,9 +19,7 @@ interface Zone {
 
 const zones = new Map<string, Zone>();
 
-/**
- * Returns a date whose UTC fields are the local time of a zone, by default the zone of the machine. Throws for an unknown zone.
- */
+/** Returns a date whose UTC fields are the local time in a zone, by default the machine's zone. Throws for an unknown zone. */
 export function localTime(timeMs: number, zoneName = ownZone()): Date {
   const zone = zoneOf(zoneName);
   const quarter = Math.floor(timeMs / quarterMs);
@@ -33,9 +31,9 @@ export function localTime(timeMs: number, zoneName = ownZone()): Date {
 }
 
 /**
- * Returns the moment at which clocks in a zone show a local time. `localMs` is given as by `localTime`: milliseconds whose UTC fields are
- * the local ones. For a time that occurs twice it returns the first moment, for a skipped one the moment of the shift. Throws for an
- * unknown zone.
+ * Returns the moment at which clocks in a zone show a local time. `localMs` has the same form as the result of `localTime`: milliseconds
+ * whose UTC fields are the local fields. For a time that occurs twice, returns the first moment; for a skipped time, the moment of the
+ * shift. Throws for an unknown zone.
  */
 export function momentOf(localMs: number, zoneName: string): number {
   const zone = zoneOf(zoneName);
@@ -51,7 +49,7 @@ export function momentOf(localMs: number, zoneName: string): number {
   return isShown(last) ? last : shiftBetween(format, first, last);
 }
 
-/** Returns the UTC offset at midnight, UTC, of a day. */
+/** Returns the UTC offset at midnight UTC on a day. */
 function offsetOfDay({ format, offsets }: Zone, day: number): number {
   let offsetMs = offsets.get(day);
   if (offsetMs === undefined) {
@@ -76,7 +74,7 @@ function shiftBetween(format: Intl.DateTimeFormat, fromMs: number, untilMs: numb
 
 let knownOwnZone: string | undefined;
 
-/** Returns the time zone of the machine; the first call takes some milliseconds. */
+/** Returns the machine's time zone. The first call takes several milliseconds. */
 function ownZone(): string {
   knownOwnZone ??= new Intl.DateTimeFormat().resolvedOptions().timeZone;
   return knownOwnZone;
@@ -120,7 +118,7 @@ function zoneOf(name: string): Zone {
   return zone;
 }
 
-/** Before this moment clocks show local mean time, in any year. `Date.UTC` would treat a year below 100 as one of the last century. */
+/** Before this moment, clocks show local mean time. `Date.UTC` would treat a year below 100 as a year in the 20th century. */
 const firstZoneMs = Date.UTC(1700, 0, 1);
 
 function offsetAt(format: Intl.DateTimeFormat, timeMs: number): number {
