@@ -1,12 +1,12 @@
-// Causes across time. Work that is scheduled during the delivery of a change runs on behalf of that change, no matter how much later. So
-// the cause of a timer that fires is its start, although the timer connection does not handle causes.
+// Causes across time. Work that is scheduled while a change is being delivered runs on behalf of that change, no matter how much later.
+// Therefore, the cause of a timer that fires is the change that started the timer, although the timer connection does not handle causes.
 
 import type { SchedulerAction, SchedulerLike } from 'rxjs';
 import type { Graph } from './graph.ts';
 
 /**
- * Creates a scheduler on the clock of another one. Its work runs on behalf of the change that was delivered when it was scheduled, and does
- * not run if `mayAct` then returns false.
+ * Creates a scheduler that uses the clock of another scheduler. Its work runs on behalf of the change that was being delivered when the
+ * work was scheduled, and does not run if `mayAct` then returns false.
  */
 export function createCausalScheduler(graph: Graph, scheduler: SchedulerLike, mayAct = () => true): SchedulerLike {
   return {

@@ -1,14 +1,14 @@
-// A hot stream designed for a hundred thousand instances and cheap emissions, because most have at most one listener. It is an rxjs
-// Observable. Frequent listeners use `addListener`, which bypasses rxjs.
+// A hot stream designed for a hundred thousand instances and cheap emissions, because most instances have at most one listener. An emitter
+// is an rxjs Observable. Frequent listeners use `addListener`, which bypasses rxjs.
 
 import { Observable, type Subscriber } from 'rxjs';
 
-/** Receives values. It must not throw. An rxjs Subscriber is one. */
+/** Receives values. A listener must not throw. An rxjs Subscriber is a listener. */
 export interface Listener<T> {
   next(value: T): void;
-  /** Whether it has stopped receiving values; set it before removing the listener. */
+  /** Whether the listener has stopped receiving values. Set this before removing the listener. */
   readonly closed: boolean;
-  /** Whether it acts only on changes, and so does not receive values that are merely shown. */
+  /** Whether the listener acts only on changes, and thus does not receive values that are merely shown. */
   readonly isOfChanges?: boolean;
 }
 
@@ -17,8 +17,8 @@ const longestShortList = 16;
 /** Hot, synchronous, never completes, never errors; replays nothing. Calls listeners in the order in which they were added. */
 export class Emitter<T> extends Observable<T> {
   /**
-   * The listener, if there is only one, because a list would cost two more memory accesses. Frequent callers of `emit` check it first, so
-   * V8 knows the listener at that call site. Only the emitter sets it.
+   * The listener if there is only one, because a list would cost two more memory accesses. Frequent callers of `emit` check this field
+   * first, so that V8 knows the listener at that call site. Only the emitter sets this field.
    */
   only: Listener<T> | undefined = undefined;
   #many: ListenerList<T> | undefined = undefined;
@@ -63,10 +63,13 @@ export class Emitter<T> extends Observable<T> {
   }
 }
 
-/** Two listeners or more. A long list keeps closed listeners until half of its entries are closed. */
+/** A list of at least two listeners. A long list keeps closed listeners until half of its entries are closed. */
 class ListenerList<T> {
   list: Listener<T>[];
-  /** The list during an emission, even if it adds or removes listeners; undefined means that the next emission creates it. */
+  /**
+   * The listeners to which an emission emits, even if listeners are added or removed during the emission; undefined means that the next
+   * emission creates the list.
+   */
   #snapshot: readonly Listener<T>[] | undefined = undefined;
   #closedCount = 0;
 
@@ -100,7 +103,7 @@ class ListenerList<T> {
   }
 }
 
-/** Adds an rxjs subscriber; returns a function that removes it. */
+/** Adds an rxjs subscriber. Returns a function that removes the subscriber. */
 export function listen<T>(this: Observable<T>, subscriber: Subscriber<T>): () => void {
   const emitter = this as Emitter<T>;
   emitter.addListener(subscriber);

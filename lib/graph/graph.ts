@@ -1,6 +1,6 @@
-// The keyed graph: one table of parameters, a single entry point for writes, and all changes delivered in order.
-// Every write is resolved, checked, converted and queued. The queue is delivered first in, first out, and writes of observers are queued
-// behind it. A parameter stores a value before it notifies its observers.
+// The keyed graph: one table of parameters, a single entry point for writes, and delivery of all changes in order. Every write is resolved,
+// checked, converted and queued. The queue is delivered first in, first out, and writes by observers are queued at its end. A parameter
+// stores a value before its observers are notified.
 import { type Observable, Subject } from 'rxjs';
 import { formatAddress } from '../model/address.ts';
 import { HubError } from '../model/error.ts';
@@ -27,7 +27,7 @@ import { SettleQueue, type SettleTask } from './settle-queue.ts';
 import { isLongText } from './text-room.ts';
 import { DroppedWrite, LoopError, maxHops, maxWritesPerTurn, reportLoop, TurnTimer, timedEvery } from './turn.ts';
 
-/** A queue up to this length is reused for the next turn; creating one takes half as long as a write. */
+/** The maximum length of a queue that is reused for the next turn. Creating a queue takes half as long as a write. */
 const keptQueueLength = 1024;
 
 export class Graph extends ParameterTable {
@@ -47,35 +47,35 @@ export class Graph extends ParameterTable {
   #isTimed = false;
   readonly #timer: TurnTimer;
   #delivering: Change | undefined = undefined;
-  /** A change from an earlier turn on whose behalf work runs. */
+  /** A change from an earlier turn on whose behalf work is running. */
   #earlier: Change | undefined = undefined;
   readonly #settling = new SettleQueue();
-  /** Metadata from flow files, and from the declarations of connections. */
+  /** Metadata from flow files and from the declarations of connections. */
   #described: readonly { readonly pattern: RegExp; readonly about: About }[] = [];
   readonly #declaredAbout = new WeakMap<ParameterNode, About | undefined>();
-  /** Confirmed writes that are still to be reported. */
+  /** Confirmed writes that have yet to be reported. */
   #confirmed: Change[] = [];
-  /** Writes of true or false that the destination converted in its own way. */
+  /** Writes of true or false that the destination converted with its own conversion. */
   readonly #meant = new WeakMap<Change, boolean>();
 
   /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly changes$: Observable<Change> = this.#changes;
   /** Every write that changes nothing. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly repeated$: Observable<Change> = this.#repeated;
-  /** Writes dropped by the limits of a turn. Hot, replays nothing, synchronous, never completes, never errors. */
+  /** Writes dropped by the limits for a turn. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly dropped$: Observable<DroppedWrite> = this.#dropped.asObservable();
 
   /** Parameters whose value is no longer known. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly unset$: Observable<Parameter> = this.#unset.asObservable();
   /** Writes that a connection has yet to confirm. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly wanted$: Observable<Change> = this.#wanted.asObservable();
-  /** The outcome of these writes. Hot, replays nothing, synchronous, never completes, never errors. */
+  /** The outcomes of these writes. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly settled$: Observable<SettledWrite> = this.#settled.asObservable();
 
-  /** The time of day in milliseconds since 1970. */
+  /** Returns the time of day in milliseconds since 1970. */
   readonly now: () => number;
 
-  /** Checks before each turn whether rules and connections may continue; undefined if they always may. */
+  /** Checks before each turn whether rules and connections may continue; undefined if they may always continue. */
   mayAct: (() => boolean) | undefined = undefined;
 
   /** `now` returns the time of a change in milliseconds since 1970. */
@@ -95,22 +95,25 @@ export class Graph extends ParameterTable {
     return this.#turns;
   }
 
-  /** The durations of turns: one of 64 is measured, at most one per millisecond. */
+  /** The durations of turns. One turn in 64 is measured, at most one per millisecond. */
   get turnDurations(): Durations {
     return this.#timer.durations;
   }
 
-  /** The cause of a write at this moment: the change that is being delivered, or on whose behalf work is running. */
+  /** The cause of a write at this moment: the change that is being delivered, or the change on whose behalf work is running. */
   get cause(): Change | undefined {
     return this.#delivering ?? this.#earlier;
   }
 
-  /** Returns the written value, or the boolean that the destination converted. Another parameter may convert it differently. */
+  /**
+   * Returns the written value, or the boolean that the destination converted, because another parameter may convert the boolean
+   * differently.
+   */
   inputOf(change: Change): Value {
     return this.#meant.get(change) ?? change.value;
   }
 
-  /** Runs work on behalf of a change of an earlier turn. Errors: any error from `work`. */
+  /** Runs work on behalf of a change from an earlier turn. Errors: any error from `work`. */
   onBehalfOf(cause: Change | undefined, work: () => void): void {
     const before = this.#earlier;
     this.#earlier = cause;
@@ -122,7 +125,7 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Adds the parameters of a connection, then sets their default values; existing parameters keep their values. Parameters created together
+   * Adds the parameters of a connection, then sets their default values. Existing parameters keep their values. Parameters created together
    * are adjacent in memory, so a rule that writes to thousands of them takes up to a fifth less time.
    */
   declare(owner: Origin, declarations: Iterable<ParameterDeclaration>): void {
@@ -160,8 +163,8 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Sets metadata by address or glob, also for parameters declared later. Later entries take precedence, and all take precedence over
-   * declarations.
+   * Sets metadata by address or glob, also for parameters that are declared later. Later entries take precedence over earlier ones, and all
+   * entries take precedence over declarations.
    */
   describe(described: readonly { readonly glob: string; readonly about: About }[]): void {
     if (described.length === 0 && this.#described.length === 0) return;
@@ -181,7 +184,7 @@ export class Graph extends ParameterTable {
     return found.length === 0 ? declared : Object.assign({}, declared, ...found);
   }
 
-  /** Returns a stream of the converted values written by others to a parameter, for its connection. Hot, replays nothing. */
+  /** Returns a stream of the converted values that others write to a parameter, for the parameter's connection. Hot, replays nothing. */
   inbox(address: string): Observable<Value> {
     const node = this.get(address);
     node.inbox ??= new Emitter<Value>();
@@ -194,9 +197,7 @@ export class Graph extends ParameterTable {
     return node.repeats;
   }
 
-  /**
-   * Makes the value of a parameter unknown. Only subscribers of the parameter are notified, because this is not a change.
-   */
+  /** Makes the value of a parameter unknown. Only subscribers to the parameter are notified, because this is not a change. */
   forget(node: StateNode): void {
     if (node.value === undefined) return;
     this.byRevision.remove(node);
@@ -241,15 +242,15 @@ export class Graph extends ParameterTable {
     });
   }
 
-  /** Writes by address and returns the converted value. Errors: the same as `writeTo`, and `unknown-parameter`. */
+  /** Writes to an address and returns the converted value. Errors: the same as `writeTo`, and `unknown-parameter`. */
   write(address: string, input: unknown, origin: Origin): Value {
     return this.writeTo(this.get(address), input, origin);
   }
 
   /**
-   * The single entry point for writes. Returns the converted value. If another hub owns the parameter, the write is only sent there, and
-   * the value changes when that hub reports it. Errors: `read-only`, `not-convertible`, `out-of-range`; `conflict` if long text does not
-   * fit; `unavailable` if this hub detects that it no longer owns the parameter.
+   * The single entry point for writes. Returns the converted value. If another hub owns the parameter, the write is only sent to that hub,
+   * and the value changes when that hub reports the change. Errors: `read-only`, `not-convertible`, `out-of-range`; `conflict` if a long
+   * string does not fit; `unavailable` if this hub detects that it no longer owns the parameter.
    */
   writeTo(
     node: ParameterNode,
@@ -275,12 +276,12 @@ export class Graph extends ParameterTable {
     return value;
   }
 
-  /** Errors: `conflict`. */
+  /** Reserves memory for a long string. Errors: `conflict`. */
   #takeRoom(node: ParameterNode, text: string, origin: Origin, cause: Change | undefined): void {
     this.texts.take(node, text, { origin, cause }, this.#isInTurn ? this.#turns : 0);
   }
 
-  /** Checks whether this hub may still act. The check may transfer the parameter to another hub; then the write is refused. */
+  /** Checks whether this hub may still act. The check may transfer the parameter to another hub, in which case the write is refused. */
   #look(node: ParameterNode, origin: Origin): void {
     const wasOwn = node.remote === undefined;
     this.mayAct!();
@@ -289,8 +290,8 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Writes to a parameter of another hub. A separate method, because V8 inlines `writeTo` only while it is short. Errors: the same as
-   * `writeTo`.
+   * Writes to a parameter of another hub. This is a separate method because V8 inlines `writeTo` only while that method is short. Errors:
+   * the same as `writeTo`.
    */
   #writeElsewhere(node: ParameterNode, input: unknown, origin: Origin): Value {
     if (node.access === 'read-only' || node.remote === undefined) throw readOnly(node);
@@ -305,8 +306,8 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Makes the hub that owns parameters write them, as one turn there. Never rejects: resolves to the value or the error of each write, a
-   * `LoopError` beyond the limit of hops.
+   * Makes the hub that owns parameters write their values in one turn. Never rejects: resolves to the value or the error for each write,
+   * which is a `LoopError` beyond the hop limit.
    */
   writeRemote(remote: Remote, writes: readonly RemoteWrite[], origin: Origin): Promise<readonly (Value | Error)[]> {
     const hop = this.#nextHop();
@@ -326,14 +327,16 @@ export class Graph extends ParameterTable {
     );
   }
 
-  /** Writes on behalf of another hub, which has counted hops. Errors: the same as `writeTo`, and `conflict` beyond the limit of hops. */
+  /** Writes on behalf of another hub, which has counted the hops. Errors: the same as `writeTo`, and `conflict` beyond the hop limit. */
   writeFor(node: ParameterNode, input: unknown, origin: Origin, cause: Change | undefined, hop: number): Value {
     if (hop <= maxHops) return this.writeTo(node, input, origin, cause, hop);
     this.#dropped.next(new DroppedWrite('hops', new PendingChange(node, 1, origin, cause, hop, this.now())));
     throw new LoopError(node.address);
   }
 
-  /** Applies a change reported by the owner of a mirrored parameter. Runs within a turn, whose write limit does not count it. */
+  /**
+   * Applies a change reported by the owner of a mirrored parameter. Runs within a turn and does not count towards the turn's write limit.
+   */
   mirror(node: ParameterNode, reported: MirroredChange): Change {
     const { value, origin, cause, hop, time } = reported;
     const change = new PendingChange(node, value, origin, cause, hop, time);
@@ -342,8 +345,8 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Restores the value that a parameter had in an earlier run of the hub, with a new revision and the old time. It notifies no observers,
-   * so call it before anything runs. Errors: the same as `writeTo`, except `read-only`.
+   * Restores the value that a parameter had in an earlier run of the hub, with a new revision and the old time. No observers are notified,
+   * so call this before anything is running. Errors: the same as `writeTo`, except `read-only`.
    */
   restore(node: StateNode, restored: Restored, origin: Origin): void {
     const value = node.accept === undefined ? convert(node.type, restored.value) : node.accept(restored.value);
@@ -356,8 +359,8 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Sets a value that a device had before this hub connected to it. It notifies all observers except those that act on changes, such as
-   * rules. Errors: the same as `writeTo`.
+   * Sets a value that a device had before this hub connected to the device. Notifies all observers except those that act on changes, such
+   * as rules. Errors: the same as `writeTo`.
    */
   show(node: StateNode, input: unknown, origin: Origin): void {
     const value = convert(node.type, input);
@@ -376,7 +379,7 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Restores a value that another hub stored, within a turn: it notifies all observers, and the limit of writes does not count it. Skips a
+   * Restores a value that another hub stored, within a turn. Notifies all observers, and does not count towards the write limit. Skips a
    * value that can no longer be converted.
    */
   giveBack(node: ParameterNode, { value, time, readCause }: Restored, origin: Origin): void {
@@ -386,7 +389,7 @@ export class Graph extends ParameterTable {
     } catch {} // the default value remains
   }
 
-  /** Combines all writes in `work` into one turn; within a turn, it only runs the work. Errors: any error from `work`. */
+  /** Combines all writes in `work` into one turn. Within a turn, only runs the work. Errors: any error from `work`. */
   turn(work: () => void): void {
     if (this.#isInTurn) {
       work();
@@ -401,7 +404,7 @@ export class Graph extends ParameterTable {
     }
   }
 
-  /** Runs the task once in this turn, after its writes have settled; outside a turn, in a separate turn. */
+  /** Runs the task once in this turn, after the turn's writes have settled. Outside a turn, runs the task in a separate turn. */
   atSettle(task: SettleTask): void {
     this.#settling.add(task, this.#delivering, this.#earlier);
     if (!this.#isInTurn) this.turn(() => {});
@@ -416,13 +419,15 @@ export class Graph extends ParameterTable {
     if (++this.#turns % timedEvery === 0) this.#isTimed = this.#timer.begin();
   }
 
-  /** Runs a turn that begins with one write; `writeTo` has checked whether the hub may act. */
+  /** Runs a turn that begins with one write. `writeTo` has already checked whether the hub may act. */
   #turnOf(change: PendingChange): void {
     this.#beginTurn();
     this.#finishTurn(change);
   }
 
-  /** Delivers and settles the rest even if an observer throws, which it must not do. Then ends the turn and throws the first error. */
+  /**
+   * Delivers and settles the rest even if an observer throws, which observers must not do. Then ends the turn and throws the first error.
+   */
   #finishTurn(first?: PendingChange): void {
     const earlier = this.#earlier;
     let failure: { readonly error: unknown } | undefined;
@@ -469,7 +474,7 @@ export class Graph extends ParameterTable {
     this.#timer.end();
   }
 
-  /** Stores the value, then notifies the observers of the parameter, those of all changes, and the parameter's own connection. */
+  /** Stores the value, then notifies the observers of the parameter, the observers of all changes, and the parameter's own connection. */
   #deliver(change: PendingChange): void {
     const node = change.parameter;
     if (node.isConfirmed && this.#isWanted(node as StateNode, change)) return;
@@ -501,7 +506,9 @@ export class Graph extends ParameterTable {
     for (const write of confirmed) this.#settled.next({ write, error: undefined });
   }
 
-  /** Passes a write to the connection that has to confirm it, and notes confirmations; returns whether there is nothing to store. */
+  /**
+   * Passes a write to the connection that has to confirm the write, and records confirmations. Returns whether there is nothing to store.
+   */
   #isWanted(node: StateNode, change: PendingChange): boolean {
     const before = node.wanted;
     if (change.origin === node.owner) {
@@ -523,7 +530,7 @@ export class Graph extends ParameterTable {
     return true;
   }
 
-  /** Counts a change to or from long text. */
+  /** Counts a change to or from a long string. */
   #countTexts(node: ParameterNode, change: Change): void {
     if (isLongText(change.value) || isLongText(node.value) || isLongText(node.lastChange?.previous))
       this.texts.count(node, change);
@@ -540,7 +547,7 @@ export class Graph extends ParameterTable {
 }
 
 /**
- * Adopts the time and writer when the owner of a mirrored parameter reports the same value with new ones. It notifies no observers, and the
+ * Adopts a new time and writer that the owner of a mirrored parameter reports for the same value. No observers are notified, and the
  * revision stays the same.
  */
 function adopt(node: StateNode, change: PendingChange): void {
@@ -555,7 +562,7 @@ function replaced({ address }: ParameterNode): HubError {
   return new HubError('conflict', `${address}: a newer write replaced this one before the device confirmed it`);
 }
 
-/** The outcome of a write that a connection had to confirm; `error` undefined: it is confirmed. */
+/** The outcome of a write that a connection had to confirm; `error` is undefined if the write was confirmed. */
 export interface SettledWrite {
   readonly write: Change;
   readonly error: HubError | undefined;
@@ -568,10 +575,10 @@ function readOnly({ address }: ParameterNode): HubError {
 // Changes as the graph creates them. A change keeps the chain of changes that led to it. Within a turn the chain is complete. Across turns
 // it loses its oldest changes, so a loop through timers does not keep its whole history.
 
-/** A change keeps at least this many of the changes that led to it, and always less than twice as many. */
+/** The number of preceding changes that a change keeps at least. It always keeps fewer than twice as many. */
 export const keptCauses = 64;
 
-/** A change, created when it is written. Delivery sets its previous value and its revision. */
+/** A change, created when a value is written. Its previous value and revision are set on delivery. */
 class PendingChange implements Change {
   readonly parameter: ParameterNode;
   readonly value: Value;
@@ -602,10 +609,10 @@ class PendingChange implements Change {
   }
 }
 
-/** How much of a long text a cause keeps, because replaced texts are no longer counted. */
+/** How many characters of a long string a cause keeps, because replaced strings are no longer counted. */
 const causeTextLength = 256;
 
-/** The cause, or a copy of it with the beginnings of its long texts. */
+/** Returns the cause, or a copy that contains only the beginnings of its long strings. */
 function withShortTexts(cause: Change | undefined): Change | undefined {
   if (cause === undefined || !(isLongText(cause.value) || isLongText(cause.previous))) return cause;
   const { value, previous } = cause;
@@ -614,7 +621,7 @@ function withShortTexts(cause: Change | undefined): Change | undefined {
 
 const shortText = (value: Value) => (isLongText(value) ? cutText(value, causeTextLength) : value);
 
-/** Copies the newest part of a chain. Other chains through the original keep all of their changes. */
+/** Copies the newest part of a chain. Other chains that contain the original keep all of their changes. */
 function shorten(newest: Change): Change {
   const links: Change[] = [];
   for (let link: Change | undefined = newest; link !== undefined && links.length < keptCauses; link = link.cause)

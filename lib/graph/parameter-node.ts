@@ -1,5 +1,6 @@
-// A parameter in the graph: a stream that replays its value if it has state, like a BehaviorSubject, and a stream without replay if it is a
-// trigger, like a Subject. Both have the same fields, so the graph writes both in the same way. Only the graph writes them.
+// A parameter in the graph. A parameter with state is a stream that replays its value, like a BehaviorSubject; a trigger is a stream
+// without replay, like a Subject. Both have the same fields, so that the graph writes both in the same way. Only the graph writes these
+// fields.
 import type { Observable, Subscriber } from 'rxjs';
 import type {
   About,
@@ -16,7 +17,7 @@ import { Emitter, listen } from './emitter.ts';
 
 export type ParameterNode = StateNode | TriggerNode;
 
-/** Rare properties of parameters, in a separate object so that they take no memory in the hundred thousand others. */
+/** Rare properties of parameters, in a separate object, so that the hundred thousand other parameters need no memory for them. */
 interface Extras {
   remote?: Remote | undefined;
   repeats?: Emitter<Value> | undefined;
@@ -49,7 +50,7 @@ abstract class Node<T> extends Emitter<T> {
     if (isConfirmed === true && type !== 'T') this.#own.isConfirmed = true;
   }
 
-  /** The hub that owns it; undefined means this one. */
+  /** The hub that owns the parameter; undefined means this hub. */
   get remote(): Remote | undefined {
     return this.#extras?.remote;
   }
@@ -58,7 +59,7 @@ abstract class Node<T> extends Emitter<T> {
     if (remote !== this.remote) this.#own.remote = remote;
   }
 
-  /** Emits writes that change nothing, once these have been requested. */
+  /** Emits writes that change nothing, after such writes were first requested. */
   get repeats(): Emitter<Value> | undefined {
     return this.#extras?.repeats;
   }
@@ -138,12 +139,15 @@ function listenFromNow(this: Observable<Value | undefined>, subscriber: Subscrib
 
 // The change that restores a value of an earlier run. It notifies no observers, so it causes nothing.
 
-/** A value of an earlier run. */
+/** A value from an earlier run. */
 export interface Restored {
   readonly value: unknown;
-  /** When it was set, in milliseconds since 1970. */
+  /** When the value was set, in milliseconds since 1970. */
   readonly time: number;
-  /** Reads the original change and its causes; undefined if unknown. Called on each request, so that not all causes fill the memory. */
+  /**
+   * Reads the original change and its causes; returns undefined if they are unknown. Called on each request, so that not all causes fill
+   * the memory.
+   */
   readonly readCause: () => Change | undefined;
 }
 

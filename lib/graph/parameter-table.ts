@@ -1,11 +1,11 @@
-// The parameters of a hub by address, and those with a known state in the order of their last changes.
+// The parameters of a hub by address, and the parameters with a known state in the order of their last changes.
 import { type Observable, Subject } from 'rxjs';
 import { noSuchParameter } from '../model/error.ts';
 import type { Origin, Parameter, Remote } from '../model/parameter.ts';
 import { createNode, type ParameterNode, type StateNode } from './parameter-node.ts';
 import { TextRoom } from './text-room.ts';
 
-/** The table part of the graph. The graph moves changed parameters to the end of `byRevision`. */
+/** The table on which the graph is based. The graph moves changed parameters to the end of `byRevision`. */
 export abstract class ParameterTable {
   readonly #parameters = new Map<string, ParameterNode>();
   protected readonly byRevision = new RevisionList();
@@ -20,7 +20,10 @@ export abstract class ParameterTable {
   readonly declared$: Observable<Parameter> = this.#declared.asObservable();
   /** Parameters that were removed. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly removed$: Observable<Parameter> = this.#removed.asObservable();
-  /** Emits parameters that have become stale or fresh, and those whose pending write or metadata has changed. Hot, replays nothing, synchronous, never completes, never errors. */
+  /**
+   * Emits parameters that have become stale or fresh, and parameters whose pending write or metadata has changed. Hot, replays nothing,
+   * synchronous, never completes, never errors.
+   */
   readonly marked$: Observable<readonly Parameter[]> = this.#marked.asObservable();
   /** Emits after parameters of other hubs were added or removed. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly mirrored$: Observable<void> = this.#mirrored.asObservable();
@@ -34,7 +37,7 @@ export abstract class ParameterTable {
     return this.#parameters.size;
   }
 
-  /** Removes parameters. Call it between turns, when they are no longer written. */
+  /** Removes parameters. Call this between turns, when the parameters are no longer written. */
   remove(nodes: Iterable<ParameterNode>): void {
     for (const node of nodes) {
       this.#parameters.delete(node.address);
@@ -50,7 +53,7 @@ export abstract class ParameterTable {
     this.#marked.next(nodes);
   }
 
-  /** Adds a parameter of another hub, unless its address is taken; `owner` names the connection there. */
+  /** Adds a parameter of another hub, unless the address is taken. `owner` names the connection on that hub. */
   declareMirrored(
     remote: Remote,
     owner: Origin,
@@ -63,7 +66,7 @@ export abstract class ParameterTable {
     return node;
   }
 
-  /** Reports that parameters of other hubs were added or removed, so rules that wait for them start. Call it between turns. */
+  /** Reports that parameters of other hubs were added or removed, so that rules waiting for them start. Call this between turns. */
   notifyMirrored(): void {
     this.#mirrored.next();
   }
@@ -88,7 +91,9 @@ export abstract class ParameterTable {
     return this.byRevision.since(revision);
   }
 
-  /** Yields each parameter whose state is known, newest change first. Read it in one go: a change meanwhile moves its parameter. */
+  /**
+   * Yields each parameter whose state is known, newest change first. Read the result in one go, because each change moves its parameter.
+   */
   newestFirst(): Generator<Parameter, void, void> {
     return this.byRevision.newestFirst();
   }
@@ -135,8 +140,8 @@ class RevisionList {
   }
 
   /**
-   * Yields each parameter that changed after the revision, oldest change first; 0 yields all. Parameters may change between two steps: the
-   * walk continues after its last position.
+   * Yields each parameter that changed after the revision, oldest change first; 0 yields all. Parameters may change between two steps;
+   * iteration continues after its last position.
    */
   *since(revision: number): Generator<StateNode, void, void> {
     let node = revision === 0 ? this.#head : this.#firstAfter(revision);

@@ -1,27 +1,27 @@
-// Work that waits until the writes of a turn have settled, so it sees consistent values. Most tasks are added in the order in which they
-// run, and a list of any length is enough. The others wait in a heap.
+// Work that waits until the writes in a turn have settled, so that the work sees consistent values. Most tasks are added in the order in
+// which they run, for which a list of any length suffices. All other tasks wait in a heap.
 
 import { Heap } from '../model/heap.ts';
 import type { Change } from '../model/parameter.ts';
 
-/** The position of a task among all waiting ones: lower orders run first. A reload may change it while nothing waits. */
+/** The position of a task among all waiting tasks: lower orders run first. A reload may change the position while no task is waiting. */
 export interface SettlePlace {
   order: number;
 }
 
-/** Work that runs when no write is queued. Only the queue writes its fields. */
+/** Work that runs when no write is queued. Only the queue writes these fields. */
 export interface SettleTask extends Readonly<SettlePlace> {
   isWaiting: boolean;
-  /** The changes on whose behalf it runs: one of this turn, and one of an earlier turn. */
+  /** The changes on whose behalf the task runs: a change in this turn, and a change from an earlier turn. */
   delivering: Change | undefined;
   earlier: Change | undefined;
-  /** Counts the added tasks: among equal orders the first added runs first. */
+  /** The number of tasks added before this task. Among equal orders, the task that was added first runs first. */
   number: number;
   /** Runs the task. Must not throw. */
   settle(): void;
 }
 
-/** A task that calls a function, at a position that it may share with others. */
+/** A task that calls a function, at a position that may be shared with other tasks. */
 export class SettleCall implements SettleTask {
   readonly #place: SettlePlace;
   isWaiting = false;
@@ -40,11 +40,11 @@ export class SettleCall implements SettleTask {
   }
 }
 
-/** A list up to this length is reused for the next turn; creating one takes longer than using it. */
+/** The maximum length of a list that is reused for the next turn, because creating a list takes longer than using it. */
 const keptLength = 1024;
 
 export class SettleQueue {
-  /** The tasks added in order; those from `#next` up to `#end` wait. */
+  /** The tasks that were added in order. The tasks from `#next` to `#end` are waiting. */
   readonly #inOrder: (SettleTask | undefined)[] = [];
   #next = 0;
   #end = 0;
@@ -53,7 +53,7 @@ export class SettleQueue {
   #added = 0;
   #waiting = 0;
 
-  /** Adds a task, unless it already waits. */
+  /** Adds a task, unless the task is already waiting. */
   add(task: SettleTask, delivering: Change | undefined, earlier: Change | undefined): void {
     if (task.isWaiting) return;
     task.isWaiting = true;
@@ -67,7 +67,10 @@ export class SettleQueue {
     } else this.#others.add(task);
   }
 
-  /** Removes and returns the first task; among equal orders the first added. The task keeps its changes until the caller clears them. */
+  /**
+   * Removes and returns the first task; among equal orders, the task that was added first. The task keeps its changes until the caller
+   * clears them.
+   */
   takeFirst(): SettleTask | undefined {
     return this.#waiting === 0 ? undefined : this.#take(); // minimal, because nearly every turn ends with no tasks
   }

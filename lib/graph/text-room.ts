@@ -1,6 +1,6 @@
-// The memory for long text values of all parameters together. A parameter keeps its value and the previous one, which `explain` shows, so
-// text counts twice, and another text of the same length always fits. A writer may use as much memory as remains free for others, so none
-// can fill it alone.
+// The memory for the long strings in all parameters together. A parameter keeps its value and the previous value, which `explain` shows.
+// Therefore, a string counts twice, and another string of the same length always fits. A writer may use at most as much memory as remains
+// free for other writers, so that no writer can use up the memory alone.
 import { groupDigits } from '../model/digits.ts';
 import { HubError } from '../model/error.ts';
 import type { Change } from '../model/parameter.ts';
@@ -8,17 +8,17 @@ import type { Value } from '../model/value.ts';
 import { writerOf } from '../model/writer.ts';
 import type { ParameterNode } from './parameter-node.ts';
 
-/** Texts up to this length are not counted, because each parameter may have one. */
+/** The length up to which strings are not counted, because each parameter may have such a string. */
 const uncountedLength = 1024;
 const shareOfHeap = 1 / 8;
 const leastCharacters = 128 * 1024 * 1024;
 
-/** Returns how many characters all long texts together may have, given a maximum heap size. */
+/** Returns the maximum number of characters in all long strings together, given a maximum heap size. */
 export function mostTextCharacters(heapBytes: number): number {
   return Math.max(leastCharacters, Math.floor(heapBytes * shareOfHeap));
 }
 
-/** Whether a value is text that counts. */
+/** Returns whether a value is a string that is counted. */
 export function isLongText(value: Value | undefined): value is string {
   return typeof value === 'string' && value.length > uncountedLength;
 }
@@ -33,10 +33,10 @@ export class TextRoom {
   readonly #holdings = new Map<ParameterNode, Holding>();
   readonly #byWriter = new Map<string, number>();
   #total = 0;
-  /** The characters of writes that may not have been delivered yet, and their turn. */
+  /** The number of characters in writes that may not have been delivered yet, and the turn of these writes. */
   #queued = 0;
   #turn = 0;
-  /** true: new texts are counted but never refused. */
+  /** true: new strings are counted but never refused. */
   isOpen = false;
 
   /** Sets the maximum number of characters. */
@@ -54,8 +54,8 @@ export class TextRoom {
   }
 
   /**
-   * Reserves memory for long text that is about to be written, until another turn reserves some; `turn` 0: it begins with this write.
-   * Errors: `conflict`.
+   * Reserves memory for a long string that is about to be written, until another turn reserves memory. `turn` 0 means that the turn begins
+   * with this write. Errors: `conflict`.
    */
   take(node: ParameterNode, text: string, by: Pick<Change, 'origin' | 'cause'>, turn: number): void {
     if (turn === 0 || turn !== this.#turn) this.#queued = 0;
@@ -72,7 +72,7 @@ export class TextRoom {
     this.#queued += characters;
   }
 
-  /** Counts a change before it is stored. Parameters of other hubs do not count, because the hub that owns them limits their memory. */
+  /** Counts a change before it is stored. Parameters of other hubs are not counted, because the hub that owns them limits their memory. */
   count(node: ParameterNode, change: Change): void {
     this.forget(node);
     const characters = lengthOfBoth(change.value, node.value);
@@ -83,7 +83,7 @@ export class TextRoom {
     this.#total += characters;
   }
 
-  /** Forgets a parameter that is removed, or has no long text any more. */
+  /** Stops counting a parameter that is removed or no longer contains a long string. */
   forget(node: ParameterNode): void {
     const held = this.#holdings.get(node);
     if (held === undefined) return;
@@ -101,7 +101,7 @@ export class TextRoom {
   }
 }
 
-/** Returns the counted characters of a value and the previous one. */
+/** Returns the number of counted characters in a value and the previous value. */
 function lengthOfBoth(value: Value, before: Value | undefined): number {
   return lengthOf(value) + Math.max(lengthOf(value), lengthOf(before));
 }

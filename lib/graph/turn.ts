@@ -4,9 +4,9 @@ import { HubError } from '../model/error.ts';
 import type { Change } from '../model/parameter.ts';
 import { Durations } from '../model/time/duration.ts';
 
-/** The maximum length of a chain of changes within a turn, each caused by the one before. */
+/** The maximum length of a chain of changes within a turn, each caused by the previous change. */
 export const maxHops = 64;
-/** The maximum number of writes in a turn. It bounds the queue, and the time that multiplying rules can take. */
+/** The maximum number of writes in a turn. This limits the size of the queue, and the time that multiplying rules can take. */
 export const maxWritesPerTurn = 131_072;
 
 type TurnLimit = 'hops' | 'writes';
@@ -21,7 +21,7 @@ export class DroppedWrite {
     this.write = write;
   }
 
-  /** The changes that led to it, from the event outside the hub to the dropped write itself. */
+  /** The changes that led to the dropped write, from the event outside the hub to the dropped write itself. */
   get chain(): readonly Change[] {
     const chain: Change[] = [];
     for (let link: Change | undefined = this.write; link !== undefined; link = link.hop > 0 ? link.cause : undefined)
@@ -30,7 +30,7 @@ export class DroppedWrite {
   }
 }
 
-/** The error of a write beyond the limit of hops. The hub that drops the write reports the loop as well, so no caller has to. */
+/** The error for a write beyond the hop limit. The hub that drops the write also reports the loop, so that no caller has to do so. */
 export class LoopError extends HubError {
   constructor(address: string) {
     super('conflict', `${address}: expected at most ${maxHops} hops: the rules that led to this write form a loop`);
@@ -38,8 +38,8 @@ export class LoopError extends HubError {
 }
 
 /**
- * Reports a loop across hubs after this hub has dropped a write: it sends the next write of the loop to the other hub, which refuses it
- * beyond the limit of hops, and names the rules as well.
+ * Reports a loop across hubs after this hub has dropped a write: sends the next write in the loop to the other hub, which refuses that
+ * write beyond the hop limit and names the rules as well.
  */
 export function reportLoop(dropped: Change): void {
   const { cause, origin, hop } = dropped;
@@ -48,7 +48,7 @@ export function reportLoop(dropped: Change): void {
   void remote.write([{ parameter: cause.parameter, input: 1 }], { origin, cause: dropped, hop });
 }
 
-/** The graph considers one of this many turns for measurement. */
+/** One turn out of this many is considered for measurement. */
 export const timedEvery = 64;
 
 /**
@@ -58,16 +58,16 @@ export const timedEvery = 64;
 export class TurnTimer {
   readonly durations = new Durations();
   readonly #now: () => number;
-  /** The time of the round of the last measured turn, and the start of that turn by a monotonic clock. */
+  /** The time of the event loop round with the last measured turn, and the start of that turn on a monotonic clock. */
   #roundMs = 0;
   #beganMs = 0;
 
-  /** `now` returns the time of this round of the event loop in milliseconds, without reading a clock. */
+  /** `now` returns the time of this event loop round in milliseconds, without reading a clock. */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Begins a turn. Returns whether it is measured; if so, call `end` at its end. */
+  /** Begins a turn. Returns whether the turn is measured, in which case `end` must be called at its end. */
   begin(): boolean {
     const now = this.#now();
     if (now === this.#roundMs) return false;
