@@ -1,5 +1,5 @@
-// Abbreviated keys in discovery documents of Home Assistant, from the lists of Home Assistant and ESPHome. Only keys that the hub reads are
-// here.
+// Abbreviated keys in Home Assistant discovery documents, from the lists published by Home Assistant and ESPHome. Only keys that the hub
+// reads are listed.
 
 /** The full names of the abbreviated keys. */
 export const longNames: Readonly<Record<string, string>> = {

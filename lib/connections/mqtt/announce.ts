@@ -1,4 +1,4 @@
-// Creates the discovery documents of Home Assistant for the parameters of a bridge. Each parameter becomes an entity, and each connection a
+// Creates Home Assistant discovery documents for the parameters of a bridge. Each parameter becomes an entity, and each connection a
 // device.
 
 import { createHash } from 'node:crypto';
@@ -15,9 +15,9 @@ export interface Announced {
 export interface AnnounceOptions {
   /** The prefix of the bridge. */
   readonly prefix: string;
-  /** The discovery prefix of Home Assistant. */
+  /** Home Assistant's discovery prefix. */
   readonly discovery: string;
-  /** The topic with the value of the parameter. */
+  /** The topic that contains the parameter's value. */
   readonly topic: string;
   readonly status: string;
   /** Whether MQTT clients may write the parameter. */
@@ -25,18 +25,18 @@ export interface AnnounceOptions {
   readonly version: string;
 }
 
-/** The longest text that Home Assistant accepts, in characters. It would show a longer one as unknown. */
+/** The maximum length of a string that Home Assistant accepts, in characters. Home Assistant would show a longer string as unknown. */
 const maxTextLength = 255;
 const shortened = { value_template: `{{ value[:${maxTextLength}] }}` };
-/** The bounds of numbers that have none. Without bounds, Home Assistant would allow 1 to 100. */
+/** The bounds for numbers without their own bounds. Without bounds, Home Assistant would allow 1 to 100. */
 const widestNumber = 1e9;
 
-/** Returns the node ID that all entities of a bridge share. */
+/** Returns the node ID that all of a bridge's entities share. */
 export function nodeOf(prefix: string): string {
   return `patchbay_${slugOf(prefix)}`;
 }
 
-/** Returns the discovery document of a parameter, and its topic. */
+/** Returns the discovery document for a parameter, and the document's topic. */
 export function announce(parameter: Parameter, options: AnnounceOptions): Announced {
   const { address, about = {} } = parameter;
   const { prefix, discovery, status, version } = options;
@@ -107,14 +107,14 @@ function entityOf({ type, access, about = {} }: Parameter, { topic, isAccepted }
   };
 }
 
-/** Returns a map for a template. Escapes the characters that could end a part of the template. */
+/** Returns a map for a template. Characters that could end part of the template are escaped. */
 function mapOf(entries: readonly (readonly [key: string, text: string])[]): string {
   const quote = (text: string) =>
     JSON.stringify(text).replace(/[{}%#]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
   return `{${[...new Map(entries)].map(([key, text]) => `${quote(key)}: ${quote(text)}`).join(', ')}}`;
 }
 
-/** Returns text that is valid in topics and IDs. Different texts have different results. */
+/** Converts a string to a form that is valid in topics and IDs. Different strings have different results. */
 function slugOf(text: string): string {
   const plain = text.replace(/\//g, '_').replace(/[^A-Za-z0-9_-]/g, '-');
   const isPlain = /^[A-Za-z0-9/-]*$/.test(text);

@@ -1,6 +1,6 @@
 // Connects parameters with topics: which values a message sets, which payloads a write publishes, and which writes are pending until the
-// device reports the value (D-46). When a device reports that it is offline, its parameters become stale; when the broker is lost, all of
-// them do.
+// device reports the value (D-46). When a device reports that it is offline, its parameters become stale; when the link to the broker is
+// lost, all parameters become stale.
 
 import { Subscription } from 'rxjs';
 import { acceptedValue, Payload } from '../../device/payload.ts';
@@ -13,43 +13,44 @@ import type { MqttSettings } from './settings.ts';
 
 /** The time for which a write stays pending until the device reports the value, in milliseconds. */
 const confirmMs = 5000;
-/** The longest payload that is read into parameters, in bytes. */
+/** The maximum size of a payload that is read into parameters, in bytes. */
 export const maxPayloadBytes = 1_048_576;
 
 /** A topic that reports whether a device is online. */
 export interface Availability {
   readonly topic: string;
-  /** Returns whether the device is online; undefined if the payload does not say so. */
+  /** Returns whether the device is online; undefined if the payload does not contain this information. */
   read(payload: Payload): boolean | undefined;
 }
 
 /**
- * A device behind the broker, with the topics that report its availability. Until one of them has a message, the device counts as online.
+ * A device behind the broker, with the topics that report its availability. The device counts as online until a message arrives at one of
+ * these topics.
  */
 export interface Device {
   readonly name: string;
   readonly availability: readonly Availability[];
-  /** `all` (default): offline if any topic says so; `any`: online if one topic says so; `latest`: the last message decides. */
+  /** `all` (default): offline if any topic reports this; `any`: online if any topic reports this; `latest`: the last message decides. */
   readonly mode?: 'all' | 'any' | 'latest';
 }
 
-/** A parameter with its topics. */
+/** A parameter and its topics. */
 export interface Binding {
   readonly id: string;
   readonly type: ValueType;
   readonly about: About | undefined;
   readonly device: Device | undefined;
-  /** The topic that reports the value; undefined if no topic does. */
+  /** The topic that reports the value; undefined if there is no such topic. */
   readonly topic: string | undefined;
-  /** Further topics that report the value in the same form. */
+  /** Further topics that report the value in the same format. */
   readonly moreTopics?: readonly string[];
-  /** The time for which a value is valid without another message, in milliseconds. After that, the device of the parameter is stale. */
+  /** The time for which a value is valid without another message, in milliseconds. Afterwards, the parameter's device is stale. */
   readonly expireMs?: number;
-  /** The time for which the value true lasts without another true, in milliseconds. */
+  /** The time after which the value true becomes false, unless another true arrives, in milliseconds. */
   readonly offMs?: number;
   /**
    * Reads a payload. Returns null if the value is unknown, and undefined if the payload does not concern the parameter. Errors:
-   * `not-convertible`, those of expressions.
+   * `not-convertible`, any expression error.
    */
   read(payload: Payload): Value | null | undefined;
   readonly write: BindingWrite | undefined;
@@ -59,7 +60,7 @@ export interface BindingWrite {
   readonly topic: string;
   readonly isRetained: boolean;
   readonly isOptimistic: boolean;
-  /** Returns the payload for a value. Errors: `not-convertible`, `out-of-range`, those of expressions. */
+  /** Returns the payload for a value. Errors: `not-convertible`, `out-of-range`, any expression error. */
   format(value: Value): string;
 }
 
@@ -79,32 +80,35 @@ function topicsOf({ topic, moreTopics = [] }: Pick<Binding, 'topic' | 'moreTopic
   return topic === undefined ? moreTopics : [topic, ...moreTopics];
 }
 
-/** Whether the topic that reports the value also receives the writes. Then everybody publishes to it, and a write needs no confirmation. */
+/**
+ * Returns whether the topic that reports the value also receives the writes. Anyone may publish to such a topic, so a write needs no
+ * confirmation.
+ */
 function isShared({ topic, write }: Pick<Binding, 'topic' | 'write'>): boolean {
   return write !== undefined && write.topic === topic;
 }
 
-/** A binding while the connection runs. */
+/** A binding while the connection is running. */
 interface Live {
   readonly binding: Binding;
   readonly own: Parameter | undefined;
   wanted: { readonly value: Value; readonly change: Change | undefined; timer: Subscription } | undefined;
   expiring: Subscription | undefined;
   switchingOff: Subscription | undefined;
-  /** The value that waits to be published; undefined if none does. */
+  /** The value that is waiting to be published; undefined if no value is waiting. */
   unsent: Value | undefined;
   writing: Subscription | undefined;
   /** Whether the current value came from the topic. */
   isHeard: boolean;
-  /** Whether the value that the hub publishes after a connect is newer than the retained one of the broker. */
+  /** Whether the value that the hub publishes after a connect is newer than the value that the broker has retained. */
   isAhead: boolean;
 }
 
 interface LiveDevice {
   readonly device: Device;
-  /** The last report of each topic; undefined means nothing yet. */
+  /** The last report from each topic; undefined if there has been no report. */
   readonly said: (boolean | undefined)[];
-  /** The last report of any topic. */
+  /** The last report from any topic. */
   latest: boolean | undefined;
   isExpired: boolean;
   users: number;
@@ -120,7 +124,7 @@ export interface BindingsOptions {
 export class Bindings {
   readonly #options: BindingsOptions;
   readonly #live = new Map<string, Live>();
-  /** Refuses writes to parameters whose device has not announced them yet, or no longer does. */
+  /** Subscriptions that refuse writes to parameters whose device has not announced them yet or no longer announces them. */
   readonly #absent = new Map<string, Subscription>();
   readonly #byTopic = new Map<string, Set<Live>>();
   readonly #devices = new Map<string, LiveDevice>();
@@ -142,7 +146,7 @@ export class Bindings {
     for (const binding of bindings) {
       this.remove([binding.id]);
       const { id, write, device } = binding;
-      this.#absent.get(id)?.unsubscribe(); // before the writes are taken, or it would undo that
+      this.#absent.get(id)?.unsubscribe(); // before the writes are taken, because unsubscribing later would undo this
       this.#absent.delete(id);
       const live: Live = {
         binding,
@@ -196,7 +200,7 @@ export class Bindings {
     this.#options.broker.unsubscribe(topics);
   }
 
-  /** Publishes the values of shared topics, except those that came from the topics. */
+  /** Publishes the values of shared topics, except for values that came from these topics. */
   opened(): void {
     for (const live of this.#live.values()) {
       const { own, binding } = live;
@@ -212,7 +216,7 @@ export class Bindings {
     for (const live of this.#live.values()) live.isAhead = false;
   }
 
-  /** Called when everything is up to date. Values are fresh, except those of devices that are offline. */
+  /** Called when everything is up to date. The values are then fresh, except for devices that are offline. */
   ready(): void {
     this.#isFresh = true;
     const { emit } = this.#options;
@@ -240,7 +244,7 @@ export class Bindings {
     for (const { binding } of this.#live.values()) if (binding.type !== 'T') this.#options.emit({ unset: binding.id });
   }
 
-  /** Handles a message; false if its topic belongs to no parameter and no device. */
+  /** Handles a message. Returns false if the topic belongs to neither a parameter nor a device. */
   received(topic: string, bytes: Buffer, isRetained: boolean): boolean {
     const found = this.#byTopic.get(topic);
     const devices = this.#byAvailability.get(topic);
@@ -277,7 +281,7 @@ export class Bindings {
   #read(live: Live, payload: Payload, isRetained: boolean): void {
     const { binding, own } = live;
     const { id, type } = binding;
-    if (isRetained && (type === 'T' || live.isAhead)) return; // it fired long ago, or is older than the value of the hub
+    if (isRetained && (type === 'T' || live.isAhead)) return; // it fired long ago or is older than the hub's value
     const { emit, context } = this.#options;
     if (binding.expireMs !== undefined) this.#restartExpiry(live, binding.expireMs);
     let value: Value | null | undefined;
@@ -466,7 +470,7 @@ function endTimers({ expiring, switchingOff }: Live): void {
 
 const outgoings = new WeakMap<Live, ReturnType<typeof createOutgoing>>();
 
-/** Returns the object that stands for the topic of a binding. It is always the same one, so that a set contains each topic once. */
+/** Returns the object that represents the topic of a binding. It is always the same object, so that a set contains each topic only once. */
 function outgoingOf(live: Live, topic: string, isRetained: boolean, format: (value: Value) => string) {
   const known = outgoings.get(live) ?? createOutgoing(live, topic, isRetained, format);
   outgoings.set(live, known);
@@ -487,7 +491,7 @@ function createOutgoing(live: Live, topic: string, isRetained: boolean, format: 
   return { topic, isRetained, take };
 }
 
-/** Adds an item to the set of a key. Returns whether the key is new. */
+/** Adds an item to a key's set. Returns whether the key is new. */
 function addTo<Item>(map: Map<string, Set<Item>>, key: string, item: Item): boolean {
   const items = map.get(key);
   if (items === undefined) map.set(key, new Set([item]));
@@ -495,7 +499,7 @@ function addTo<Item>(map: Map<string, Set<Item>>, key: string, item: Item): bool
   return items === undefined;
 }
 
-/** Removes an item from the set of a key. Returns whether the set is empty now. */
+/** Removes an item from a key's set. Returns whether the set is now empty. */
 function removeFrom<Item>(map: Map<string, Set<Item>>, key: string, item: Item): boolean {
   const items = map.get(key);
   items?.delete(item);

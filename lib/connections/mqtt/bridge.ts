@@ -1,7 +1,7 @@
-// The bridge: publishes parameters of the hub as topics below a prefix. `<prefix>/<address>` has the retained value, and
-// `<prefix>/<address>/set` receives writes. A value that came from a topic is not published to it again. Several hubs may share a topic
-// tree (`follow`): each message has a number that orders it among those of its topic. After writes at the same time, all hubs therefore end
-// with the same value.
+// The bridge: publishes the hub's parameters as topics below a prefix. `<prefix>/<address>` contains the retained value, and
+// `<prefix>/<address>/set` receives writes. A value that came from a topic is not published to this topic again. Several hubs may share a
+// topic tree (`follow`): numbers then order all messages for a topic, so that all hubs end up with the same value after simultaneous
+// writes.
 
 import { Subscription } from 'rxjs';
 import { readBoolean } from '../../device/payload.ts';
@@ -25,7 +25,7 @@ interface Share extends Outgoing {
   readonly isPublished: boolean;
   readonly isAccepted: boolean;
   readonly isFollowed: boolean;
-  /** The number and sender of the newest message at the topic. */
+  /** The number and the sender of the newest message for the topic. */
   stamp: Stamp;
   /** Whether the current value came from the topic. */
   isHeard: boolean;
@@ -57,7 +57,7 @@ export class Bridge {
   readonly #documents = new Set<string>();
   /** The parameters that changed while the broker was unreachable. */
   readonly #dirty = new Set<Share>();
-  /** Whether the parameters are known. While the hub starts, it does not know yet which connections it has. */
+  /** Whether the parameters are known. A hub that is starting does not know yet which connections it has. */
   #hasBegun = false;
   #isOpen = false;
 
@@ -72,7 +72,7 @@ export class Bridge {
     this.#followOrigin = { kind: 'client', name: `${context.id} follow` };
     this.#announcePrefix =
       homeAssistant === false ? undefined : homeAssistant === true ? 'homeassistant' : homeAssistant;
-    const error = () => {}; // these streams never fail
+    const error = () => {}; // these streams never error
     this.#following.add(hub.changes$.subscribe({ next: (change) => this.#changed(change), error }));
     this.#following.add(
       hub.declared$.subscribe({ next: (parameter) => this.#hasBegun && this.#add(parameter), error }),
@@ -83,7 +83,7 @@ export class Bridge {
       broker.subscribe([{ topic: `${this.#announcePrefix}/+/${nodeOf(prefix)}/+/config`, isRetainedWanted: true }]);
   }
 
-  /** Publishes everything that does not depend on the retained values of other hubs. */
+  /** Publishes everything that does not depend on other hubs' retained values. */
   opened(): void {
     if (!this.#hasBegun) for (const parameter of this.#options.hub.parameters()) this.#add(parameter);
     this.#hasBegun = true;
@@ -96,7 +96,7 @@ export class Bridge {
     }
   }
 
-  /** Publishes the values whose topics had no retained message. */
+  /** Publishes the values whose topics have no retained message. */
   retained(): void {
     this.#dirty.clear();
     for (const share of this.#shares.values())
@@ -108,13 +108,13 @@ export class Bridge {
     this.#isOpen = false;
   }
 
-  /** Handles a message; false if it does not belong to the bridge. */
+  /** Handles a message. Returns false if the message does not belong to the bridge. */
   received(topic: string, payload: Buffer, isRetained: boolean, stamp: Stamp | undefined): boolean {
     const { prefix } = this.#options.settings;
     if (!topic.startsWith(`${prefix}/`)) return this.#tidy(topic, payload, isRetained);
     const set = topic.endsWith('/set') ? this.#byTopic.get(topic.slice(0, -'/set'.length)) : undefined;
     if (set !== undefined) {
-      if (!isRetained) this.#set(set, payload, this.#setOrigin); // a retained command is an old one
+      if (!isRetained) this.#set(set, payload, this.#setOrigin); // a retained command is outdated
       return true;
     }
     const share = this.#byTopic.get(topic);
@@ -193,7 +193,7 @@ export class Bridge {
     if (isPublished && type !== 'T') broker.publish(share);
   }
 
-  /** Deletes the retained value and the document of a parameter that no longer exists. */
+  /** Deletes the retained value and the discovery document of a parameter that no longer exists. */
   #remove(parameter: Parameter): void {
     const share = this.#shares.get(parameter);
     if (share === undefined) return;
@@ -221,18 +221,21 @@ export class Bridge {
     else if (share.isFollowed) this.#dirty.add(share);
   }
 
-  /** Whether a change applies a value from the topic, directly or after a device has confirmed it. */
+  /** Returns whether a change applies a value from the topic, either directly or after confirmation by a device. */
   #isHeard({ origin, cause, parameter }: Change): boolean {
     return origin === this.#followOrigin || (cause?.origin === this.#followOrigin && cause.parameter === parameter);
   }
 
-  /** Whether a message is older than the last one that this hub has published or received at the topic. If not, stores its number. */
+  /**
+   * Returns whether a message is older than the last message that this hub has published to or received from the topic. If it is not,
+   * stores its number.
+   */
   #isOlder(share: Share, stamp: Stamp | undefined, isRetained: boolean): boolean {
     if (stamp === undefined) return isRetained && this.#dirty.has(share);
     const { number, by } = share.stamp;
     if (isRetained && this.#dirty.has(share)) {
       if (stamp.number >= number) {
-        share.stamp = { number: stamp.number + 1, by: this.#options.broker.clientId }; // the value of this hub is newer
+        share.stamp = { number: stamp.number + 1, by: this.#options.broker.clientId }; // this hub's value is newer
         this.#options.broker.publish(share);
       }
       return true;
@@ -279,7 +282,7 @@ export class Bridge {
 
 const noStamp: Stamp = { number: 0, by: '' };
 
-/** Converts an address to a part of a topic. Percent-encodes wildcards, and characters that Home Assistant refuses. */
+/** Converts an address to part of a topic. Wildcards and characters that Home Assistant refuses are percent-encoded. */
 function encodeTopic(address: string): string {
   return address.replace(/[%+#\p{Noncharacter_Code_Point}]/gu, (character) => encodeURIComponent(character));
 }

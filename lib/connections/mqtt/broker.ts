@@ -1,6 +1,6 @@
 // The session with a broker: connects, subscribes, publishes in a defined order, and notices when the broker is unreachable. After a
-// connect, it subscribes, then publishes all current values, then the status `online`. While the broker is unreachable, no payload is
-// queued: only the topics are stored, and each returns its newest payload when it is sent.
+// connect, the session first subscribes, then publishes all current values, and finally the status `online`. While the broker is
+// unreachable, only topics are queued, not payloads: each topic provides its newest payload when it is sent.
 
 import { randomUUID } from 'node:crypto';
 import type { IClientOptions, MqttClient } from 'mqtt';
@@ -12,15 +12,18 @@ import type { Log } from '../connection.ts';
 import { LinkStream, maxPacketBytes } from './link-stream.ts';
 import { maxTopicBytes, writePublish } from './publish-packet.ts';
 
-/** The maximum number of unsent bytes. Beyond that, the hub waits before it sends more payloads. */
+/** The maximum number of unsent bytes. Above this number, the hub waits before it sends further payloads. */
 export const maxUnsentBytes = 262_144;
-/** The maximum number of waiting trigger messages. */
+/** The maximum number of trigger messages that wait to be sent. */
 export const maxFires = 1024;
-/** The maximum number of own payloads per topic that the hub recognizes when a broker without `noLocal` sends them back. */
+/** The maximum number of the hub's own payloads per topic that the hub recognizes when a broker without `noLocal` sends them back. */
 export const maxEchoes = 64;
 /** The maximum number of payloads that are sent in one round of the event loop. */
 const sentPerRound = 64;
-/** The minimum time between two writes to the link, in milliseconds: while there is much to send, each write sends more messages. */
+/**
+ * The minimum time between two writes to the link, in milliseconds. While there is much to send, each write therefore contains more
+ * messages.
+ */
 const gatherMs = 2;
 /** The maximum number of topic filters in one SUBSCRIBE packet. */
 const filtersPerPacket = 200;
@@ -40,11 +43,12 @@ export interface Outgoing {
 }
 
 /**
- * Orders the messages of a topic to which several hubs publish. It is sent as a user property of MQTT 5: `patchbay: '17 patchbay-1b9d'`.
+ * Orders the messages for a topic to which several hubs publish. A stamp is sent as an MQTT 5 user property: `patchbay: '17
+ * patchbay-1b9d'`.
  */
 export interface Stamp {
   readonly number: number;
-  /** The client ID of the sender. Of two messages with the same number, that with the greater client ID counts. */
+  /** The client ID of the sender. If two messages have the same number, the one with the greater client ID counts. */
   readonly by: string;
 }
 
@@ -56,18 +60,18 @@ export interface BrokerOptions {
   readonly version: '5' | '3.1.1' | undefined;
   readonly connectTimeoutMs: number;
   readonly keepAliveMs: number;
-  /** The topic of the last will; undefined if there is no last will. */
+  /** The topic for the last will; undefined if there is no last will. */
   readonly status: string | undefined;
   readonly scheduler: SchedulerLike;
   readonly log: Log;
 }
 
 export interface BrokerEvents {
-  /** The broker has accepted the connection. The listener publishes its values. No message arrives earlier. */
+  /** Called when the broker has accepted the connection and before any message arrives. The listener publishes its values. */
   opened(): void;
-  /** The retained messages have arrived. The listener publishes values that were missing. */
+  /** Called when the retained messages have arrived. The listener publishes the missing values. */
   retained(): void;
-  /** Everything is subscribed and published. */
+  /** Called when everything is subscribed and published. */
   ready(): void;
   away(reason: string): void;
   received(topic: string, payload: Buffer, isRetained: boolean, stamp: Stamp | undefined): void;
@@ -77,11 +81,11 @@ export interface BrokerEvents {
 /** A topic filter. */
 export interface Filter {
   readonly topic: string;
-  /** Whether the hub needs the retained messages of the topics. */
+  /** Whether the hub needs the topics' retained messages. */
   readonly isRetainedWanted: boolean;
 }
 
-/** The reasons why a broker refuses a connection, by the code of MQTT 5 or 3.1.1. */
+/** The reasons why a broker refuses a connection, by the code in MQTT 5 or 3.1.1. */
 const refusals: Readonly<Record<number, string>> = {
   2: 'the broker refuses the client ID',
   3: 'the broker is not available',
@@ -115,13 +119,13 @@ export class Broker {
   #isAccepted = false;
   #isReady = false;
   #hasRetained = false;
-  /** Whether the answer to a ping ends the retained messages. */
+  /** Whether the hub is waiting for the answer to a ping, which follows the retained messages. */
   #isAwaiting = false;
   #isSending = false;
   /** When the last round of sending ended, on the clock of `performance`. */
   #sentAtMs = 0;
   #isStopped = false;
-  /** The number of filters that the broker has not confirmed yet. */
+  /** The number of filters that the broker has not yet confirmed. */
   #pending = 0;
   #timers = new Subscription();
   #refusal: { readonly reason: string; readonly pauseMs: number } | undefined;
@@ -154,7 +158,7 @@ export class Broker {
     return this.#isReady;
   }
 
-  /** Whether the broker supports `noLocal`, so it does not send back what this hub publishes. */
+  /** Whether the broker supports `noLocal`, so that it does not send the hub's own messages back. */
   get hasNoLocal(): boolean {
     return this.#version === 5;
   }
@@ -182,7 +186,7 @@ export class Broker {
     await this.#link.stop();
   }
 
-  /** Subscribes to topic filters now, or after the next connect. */
+  /** Subscribes to topic filters, now or after the next connect. */
   subscribe(filters: readonly Filter[]): void {
     const fresh = filters.filter(({ topic }) => !this.#filters.has(topic));
     for (const filter of fresh) this.#filters.set(filter.topic, filter);
@@ -201,7 +205,7 @@ export class Broker {
     this.#send();
   }
 
-  /** Publishes a trigger, which is never retained; false if the message was dropped. */
+  /** Publishes a trigger, which is never retained. Returns false if the message was dropped. */
   fire(topic: string, payload: string): boolean {
     if (!this.#isReady || this.#fires.length >= maxFires) return false;
     this.#fires.push({ topic, payload });
@@ -209,7 +213,7 @@ export class Broker {
     return true;
   }
 
-  // The link, and the MQTT client on it.
+  // The link and its MQTT client
 
   async #opened(): Promise<void> {
     const { connectTimeoutMs, keepAliveMs, scheduler, username, password, status } = this.#options;
@@ -235,18 +239,18 @@ export class Broker {
       protocolId: 'MQTT',
       clean: true,
       keepalive: Math.ceil(keepAliveMs / 1000),
-      reschedulePings: false, // pings also while much is sent: a broker that does not answer them is unreachable
+      reschedulePings: false, // the client also pings while it is sending, because a broker that does not answer is unreachable
       reconnectPeriod: 0,
       connectTimeout: 2 ** 30,
       queueQoSZero: false,
-      incomingStore: new Store({ clean: false }), // the client still reads it for packets that arrive after its end
+      incomingStore: new Store({ clean: false }), // the client still reads the store for packets that arrive after the client has ended
       customHandleAcks: (_topic, _message, { qos }, done) => {
         if (qos < 2) done(0);
         // MQTT 3.8.4: at most the QoS that was subscribed; a message of QoS 2 would be kept until the broker releases it
         else if (this.#stream === stream)
           this.#link.fail('the broker sent a message with QoS 2, to which the hub never subscribes');
       },
-      log: () => {}, // the log of the client costs a tenth of the time
+      log: () => {}, // the client's log costs a tenth of the time
       resubscribe: false,
       ...(username !== '' && { username }),
       ...(password !== '' && { password }),
@@ -291,7 +295,7 @@ export class Broker {
     );
   }
 
-  /** Ends the link when the work throws. An uncaught error in a callback of the client would end the hub. */
+  /** Ends the link if the work throws, because an uncaught error in a client callback would end the hub. */
   #guarded(work: () => void): void {
     try {
       work();
@@ -321,12 +325,12 @@ export class Broker {
     this.#link.fail(reason);
   }
 
-  /** Returns the minimum pause before the next attempt, in milliseconds. */
+  /** Handles the end of the link. Returns the minimum pause before the next attempt, in milliseconds. */
   #ended(reason: string): number {
     const refusal = this.#refusal;
     const wasHeard = this.#stream?.isHeard === true;
     const isOfVersion = this.#client !== undefined && !this.#isAccepted && !wasHeard && refusal === undefined;
-    // a broker that knows only an older version may close the link without an answer
+    // a broker that knows only an older version may close the link without answering
     if (isOfVersion && this.#options.version === undefined && !reason.includes(' within '))
       this.#version = this.#version === 5 ? 4 : 5;
     this.#refusal = undefined;
@@ -351,7 +355,7 @@ export class Broker {
     client?.end(true);
   }
 
-  // The session: subscribe, publish, report online.
+  // The session: subscribing, publishing, reporting the status
 
   #accepted(): void {
     this.#link.prove();
@@ -389,7 +393,7 @@ export class Broker {
     else setImmediate(round);
   }
 
-  /** Publishes until enough bytes wait to be sent, and continues when fewer wait. */
+  /** Publishes until enough bytes are waiting to be sent, and continues once fewer are waiting. */
   #sendRound(): void {
     this.#isSending = false;
     if (!this.#isAccepted || this.#client === undefined || this.#isStopped) return;
@@ -422,7 +426,7 @@ export class Broker {
     if (packets.length > 0) this.#stream!.write(packets.length === 1 ? packets[0] : Buffer.concat(packets));
   }
 
-  /** Appends the packet of a message to `packets`. */
+  /** Appends a message to `packets` as a packet. */
   #publish(packets: Buffer[], topic: string, payload: string, isRetained: boolean, stamp?: Stamp): void {
     if (!this.hasNoLocal) {
       const echoes = this.#echoes.get(topic) ?? [];
@@ -441,7 +445,7 @@ export class Broker {
     packets.push(writePublish(text, topicBytes, isRetained, this.#version, property));
   }
 
-  /** Waits for the answer to a ping. Retained messages arrive before it. */
+  /** Waits for the answer to a ping. All retained messages arrive before this answer. */
   #awaitRetained(): void {
     if (this.#timers.closed || this.#isAwaiting) return;
     this.#isAwaiting = true;
@@ -487,7 +491,7 @@ export class Broker {
 const stampName = 'patchbay';
 const space = 32;
 
-/** Reads the number of a message from its user property; undefined if it has none. */
+/** Reads the number of a message from its user property; undefined if the message has no number. */
 function stampIn(property: unknown): Stamp | undefined {
   const [, number, by] = (typeof property === 'string' && /^(\d{1,15}) (\S{1,128})$/.exec(property)) || [];
   return by === undefined ? undefined : { number: Number(number), by };

@@ -1,5 +1,5 @@
 // Devices that announce themselves: their discovery documents become parameters. When a document arrives again, only the differences take
-// effect: unchanged parameters stay, and missing ones are withdrawn. The parameter `refused` lists everything that cannot become a
+// effect: unchanged parameters remain, and missing parameters are withdrawn. The parameter `refused` lists everything that cannot become a
 // parameter, with the reason.
 
 import { createHash } from 'node:crypto';
@@ -19,10 +19,10 @@ import type { MqttSettings } from './settings.ts';
 import { tasmotaDevice } from './tasmota.ts';
 import { shellyDevice, shellyFilters, zigbeeDevices } from './vendors.ts';
 
-/** The maximum number of documents, and the longest one in bytes. A device list of Zigbee2MQTT may have up to `maxPacketBytes`. */
+/** The maximum number of documents, and their maximum size in bytes. A Zigbee2MQTT device list may have up to `maxPacketBytes`. */
 export const maxDocuments = 20_000;
 export const maxDocumentBytes = 262_144;
-/** The maximum number of refused documents in the list. */
+/** The maximum number of refused documents that are listed. */
 export const maxRefused = 500;
 
 /** The ID of the parameter that lists what was refused. */
@@ -33,14 +33,14 @@ export interface DiscoveryOptions {
   readonly settings: NonNullable<MqttSettings['discover']>;
   readonly bindings: Bindings;
   readonly broker: Broker;
-  /** Parameters that are already declared. */
+  /** The parameters that are already declared. */
   readonly expected: ReadonlyMap<string, ParameterDeclaration>;
   emit(event: ConnectionEvent): void;
 }
 
 interface Known {
   readonly declaration: ParameterDeclaration;
-  /** The key of the document that describes it. */
+  /** The key of the document that describes the parameter. */
   readonly key: string;
 }
 
@@ -54,7 +54,10 @@ export class Discovery {
   readonly #known = new Map<string, Known>();
   /** The Parameter IDs that each document describes. */
   readonly #documents = new Map<string, ReadonlySet<string>>();
-  /** Digests of the documents that were applied. The same document again, as after a restart of Home Assistant, changes nothing. */
+  /**
+   * The digests of the documents that were applied. If the same document arrives again, such as after a restart of Home Assistant, nothing
+   * changes.
+   */
   readonly #digests = new Map<string, string>();
   readonly #refused = new Map<string, readonly string[]>();
   readonly #tasmotaParts = new Map<string, { config?: unknown; sensors?: unknown }>();
@@ -85,7 +88,7 @@ export class Discovery {
     broker.subscribe(filters.map((topic) => ({ topic, isRetainedWanted: true })));
   }
 
-  /** Handles a message; false if it announces nothing. */
+  /** Handles a message. Returns false if the message announces nothing. */
   received(topic: string, bytes: Buffer, isRetained: boolean): boolean {
     try {
       return this.#read(topic, bytes, isRetained);
@@ -111,7 +114,7 @@ export class Discovery {
     }
     const place = this.#homeAssistant === undefined ? undefined : placeIn(topic, this.#homeAssistant);
     if (place !== undefined) {
-      // a document of this hub or of another one; NATS may connect their brokers
+      // a document from this hub or from another hub, because NATS may connect their brokers
       if (place.node?.startsWith('patchbay_') === true) return true;
       if (!this.#isShort(topic, bytes) || this.#isTaken(topic, bytes)) return true;
       const described = payload.isEmpty
@@ -134,7 +137,7 @@ export class Discovery {
     const ids = new Set(shelly.bindings.map(({ id }) => id));
     const others = [...(known ?? [])].flatMap((id) => (ids.has(id) ? [] : (this.#options.bindings.get(id) ?? [])));
     this.#take(shelly.key, [...others, ...shelly.bindings], []);
-    this.#flush(); // now, because the same message also has values
+    this.#flush(); // immediately, because the same message also contains values
     this.#options.bindings.received(topic, bytes, isRetained);
     return true;
   }
@@ -169,7 +172,7 @@ export class Discovery {
     this.#take(`tasmota ${mac}`, bindings, refused);
   }
 
-  /** Returns whether a document equals the last one with its key. If not, stores its digest. */
+  /** Returns whether a document equals the last document with the same key. If it does not, stores its digest. */
   #isTaken(key: string, document: string | Buffer): boolean {
     const digest = createHash('sha1').update(document).digest('base64');
     if (this.#digests.get(key) === digest && this.#documents.has(key)) return true;
@@ -177,7 +180,7 @@ export class Discovery {
     return false;
   }
 
-  /** Applies the parameters of a document, which replace those that it described before. */
+  /** Applies a document's parameters, which replace the parameters from its previous version. */
   #take(key: string, bindings: readonly Binding[], reasons: readonly string[]): void {
     const refused = [...reasons];
     const before = this.#documents.get(key) ?? new Set();
@@ -264,7 +267,7 @@ export class Discovery {
     emit({ set: refusedId, value: this.#text() });
   }
 
-  /** Returns the list as JSON. Cuts it to the maximum length of text. */
+  /** Returns the list as JSON, truncated to the maximum length of a string. */
   #text(): string {
     const lines: string[] = [];
     let length = 2;

@@ -1,5 +1,5 @@
-// Discovery documents of Home Assistant: reads their keys, abbreviated or not, with the base topic `~`, and creates the parameters that
-// `entities.ts` finds in them. ESPHome, the bridge of Zigbee2MQTT and others publish documents of this form.
+// Home Assistant discovery documents: reads their keys, abbreviated or not, with the base topic `~`, and creates the parameters that
+// `entities.ts` finds in them. Documents of this form are published by ESPHome, the Zigbee2MQTT bridge and others.
 
 import { Payload, readValue, type Words, wordOf } from '../../device/payload.ts';
 import { HubError } from '../../model/error.ts';
@@ -19,7 +19,7 @@ export interface DocumentPlace {
   /** The topic of the document. */
   readonly topic: string;
   readonly component: string;
-  /** The node ID in the topic; undefined if the topic has none. */
+  /** The node ID in the topic; undefined if the topic has no node ID. */
   readonly node: string | undefined;
   readonly object: string;
 }
@@ -32,7 +32,7 @@ export function placeIn(topic: string, prefix: string): DocumentPlace | undefine
   return { topic, component: component!, node: others.length === 2 ? others[0] : undefined, object: others.at(-1)! };
 }
 
-/** Returns the entities of a document. A device document has several, by their keys. */
+/** Returns the entities in a document. A device document contains several entities, by their keys. */
 export function entitiesIn(
   place: DocumentPlace,
   json: unknown,
@@ -45,12 +45,12 @@ export function entitiesIn(
   return Object.entries(components).flatMap(([object, one]) => {
     if (!isJsonObject(one)) return [];
     const document = { ...shared, ...long(one, longNames) } as Json;
-    if (Object.keys(one).length === 1) return []; // it only reports that the entity was removed
+    if (Object.keys(one).length === 1) return []; // the document merely reports that the entity was removed
     return [[{ ...place, component: textOf(document.platform) ?? '', node: place.object, object }, document] as const];
   });
 }
 
-/** Returns the stable ID of the device; undefined if the document has none. */
+/** Returns the stable ID of the device; undefined if the document contains no such ID. */
 export function deviceKeyOf(document: Json): string | undefined {
   if (!isJsonObject(document.device)) return undefined;
   const { identifiers, connections } = long(document.device, longDeviceNames);
@@ -75,12 +75,12 @@ function textOf(value: unknown): string | undefined {
       : undefined;
 }
 
-/** Returns a value as the templates of a document print it, so that words can be compared. */
+/** Returns a value as templates in documents print it, so that words can be compared. */
 function wordIn(value: Value): string {
   return typeof value === 'boolean' ? (value ? 'True' : 'False') : toText(value);
 }
 
-/** Converts any text to a valid segment of an ID. */
+/** Converts any string to a valid segment of an ID. */
 export function segmentOf(text: string): string {
   return (
     text
@@ -90,10 +90,10 @@ export function segmentOf(text: string): string {
   );
 }
 
-/** The description of a parameter of an entity. `state`, `template`, `command` and `commandTemplate` are keys of the document. */
+/** Describes one parameter of an entity. `state`, `template`, `command` and `commandTemplate` are keys of the document. */
 export interface Part {
   readonly type: ValueType;
-  /** The suffix of the ID. Without it, the parameter has the ID of the entity. */
+  /** The suffix of the ID. Without a suffix, the parameter has the same ID as the entity. */
   readonly name?: string;
   readonly state?: string | undefined;
   readonly template?: string | undefined;
@@ -102,21 +102,21 @@ export interface Part {
   /** Further names that the command template may use. `named` returns their values. */
   readonly names?: readonly string[];
   readonly named?: (value: Value, word: Value) => Readonly<Record<string, Value | undefined>>;
-  /** Reads the state, in place of the usual conversion, from the payload or from the result of the template. */
+  /** Reads the state from the payload or from the result of the template, instead of the usual conversion. */
   readonly read?: (payload: Payload) => unknown;
-  /** Returns the payload of a command, in place of the usual conversion. Errors: `not-convertible`. */
+  /** Returns the payload for a command, instead of the usual conversion. Errors: `not-convertible`. */
   readonly send?: (value: Value, word: Value) => string;
   readonly words?: Words;
-  /** The words of commands, if they differ from those of states. */
+  /** The words for commands, if they differ from the words for states. */
   readonly commands?: Words;
   /** The values of words that differ from the words themselves. */
   readonly values?: Readonly<Record<string, string>>;
-  /** Words that do not concern the parameter. */
+  /** The words that do not concern the parameter. */
   readonly ignored?: readonly (string | undefined)[];
   readonly about?: About | undefined;
 }
 
-/** An entity. Reads the keys of its document, and collects its parameters. */
+/** An entity. Reads the keys of its document and collects the parameters. */
 export class Entity {
   readonly bindings: Binding[] = [];
   readonly refused: string[] = [];
@@ -134,7 +134,7 @@ export class Entity {
     this.#expireMs = this.#milliseconds('expire_after');
     const name = this.#availabilityKey(key);
     this.#device = {
-      name: this.#expireMs === undefined ? name : `${name} ${this.#prefix}`, // a device of its own, because it becomes stale alone
+      name: this.#expireMs === undefined ? name : `${name} ${this.#prefix}`, // a separate device, because it may become stale on its own
       availability: this.#availability(),
       mode: modes.find((mode) => mode === document.availability_mode) ?? 'latest',
     };
@@ -154,7 +154,7 @@ export class Entity {
     return Array.isArray(value) ? value.flatMap((one) => textOf(one) ?? []) : [];
   }
 
-  /** Returns a topic with its base resolved; undefined if the document has no such topic, or an invalid one. */
+  /** Returns a topic with the base topic resolved; undefined if the topic is missing or invalid. */
   topic(key: string): string | undefined {
     const written = this.document[key];
     if (typeof written !== 'string') return undefined;
@@ -224,13 +224,15 @@ export class Entity {
     }
   }
 
-  /** Converts a number of seconds to milliseconds, up to the longest time of a timer; undefined if the document has no such number. */
+  /**
+   * Converts a number of seconds to milliseconds, limited to the maximum duration of a timer; undefined if the document has no such number.
+   */
   #milliseconds(key: string): number | undefined {
     const seconds = this.number(key) ?? 0;
     return seconds > 0 ? Math.min(seconds * 1000, longestDurationMs) : undefined;
   }
 
-  /** Returns the function that reads the state. It ignores empty text, unless the parameter accepts any text. */
+  /** Returns a function that reads the state. This function ignores empty strings, unless the parameter accepts any string. */
   #reader({ type, template, read, values, ignored = [], about }: Part): (payload: Payload) => unknown {
     const text = template === undefined ? undefined : this.text(template);
     const isAnyText = type === 'S' && about?.choices === undefined;
@@ -262,7 +264,7 @@ export class Entity {
     };
   }
 
-  /** Adds a parameter whose command for false has a template of its own, if the document has that template. */
+  /** Adds a parameter that has a separate template for the command false, if the document contains this template. */
   addSwitched({ offTemplate, ...part }: Part & { readonly offTemplate: string }): void {
     if (this.text(offTemplate) === undefined) {
       this.add(part);
@@ -348,7 +350,7 @@ export function choicesOf(words: readonly string[]): About {
   return words.length === 0 ? {} : { choices: Object.fromEntries(words.map((word) => [word, word])) };
 }
 
-/** Returns the keys of a property: `mode_state_topic`, `mode_state_template`, `mode_command_topic`, `mode_command_template`. */
+/** Returns the keys for a property: `mode_state_topic`, `mode_state_template`, `mode_command_topic`, `mode_command_template`. */
 export function keysOf(name: string, template = `${name}_state_template`): Partial<Part> {
   return {
     state: `${name}_state_topic`,

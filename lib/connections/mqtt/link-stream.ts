@@ -1,40 +1,40 @@
-// The link to a broker as a stream for the MQTT client. It reads in slices, so that a flood of messages does not delay the rest of the
-// hub. It limits the length of a packet, and the number of bytes that wait to be read. Plain messages, which are most of a flood, bypass
-// the client; they never overtake a packet that the client has not handled yet.
+// The link to a broker as a stream for the MQTT client. The stream is read in slices, so that a flood of messages does not delay the rest
+// of the hub. The length of a packet and the number of unread bytes are limited. Plain messages, which make up most of a flood, bypass the
+// client, but never overtake a packet that the client has not handled yet.
 
 import { Duplex } from 'node:stream';
 import type { DeviceLink } from '../../device/link.ts';
 import { type Published, packetLength, readPublish } from './publish-packet.ts';
 
-/** The longest packet that the hub reads, in bytes. */
+/** The maximum size of a packet that the hub reads, in bytes. */
 export const maxPacketBytes = 16 * 1_048_576;
-/** The maximum number of received bytes that wait to be read. Beyond that, the link pauses. */
+/** The maximum number of unread bytes. Above this number, the link is paused. */
 export const maxUnreadBytes = 262_144;
-/** The maximum number of received bytes, and of packets, that are handled in one round of the event loop. */
+/** The maximum numbers of received bytes and of packets that are handled in one round of the event loop. */
 export const readPerRoundBytes = 2048;
 export const readPerRound = 32;
 
-/** The events of the stream. */
+/** The events that the stream reports. */
 export interface LinkStreamEvents {
   /** Reports a message that bypasses the client. */
   published(message: Published): void;
   fail(reason: string): void;
 }
 
-/** Passes received bytes to the MQTT client in small parts, one in each round of the event loop. */
+/** Passes received bytes to the MQTT client in small parts, one part per round of the event loop. */
 export class LinkStream extends Duplex {
   readonly #link: Pick<DeviceLink, 'send' | 'pause'>;
   readonly #version: 4 | 5;
   readonly #events: LinkStreamEvents;
   #unread: Buffer[] = [];
-  /** The offset of the first unread byte in the first part. */
+  /** The offset of the first unread byte within the first part. */
   #at = 0;
   #unreadBytes = 0;
   #isPaused = false;
   #isReading = false;
-  /** The number of bytes that the client has still to receive of the current packet. */
+  /** The number of bytes in the current packet that the client has not received yet. */
   #restBytes = 0;
-  /** The number of packets that the client has received and not handled yet. */
+  /** The number of packets that the client has received but not handled yet. */
   #untaken = 0;
   isHeard = false;
 
@@ -53,14 +53,17 @@ export class LinkStream extends Duplex {
     this.#pass();
   }
 
-  /** Called when the client handles a packet. */
+  /** Called when the client has handled a packet. */
   taken(): void {
     this.#untaken--;
   }
 
   override _read(): void {}
 
-  /** Ignores chunks that are not bytes: the client may answer a malformed packet with one, and the error that follows would end the hub. */
+  /**
+   * Ignores chunks that are not bytes. The client may answer a malformed packet with such a chunk, and the resulting error would end the
+   * hub.
+   */
   override write(chunk: unknown): boolean {
     try {
       return super.write(chunk);
@@ -97,11 +100,11 @@ export class LinkStream extends Duplex {
     const leftBytes = this.#unreadBytes;
     setImmediate(() => {
       this.#isReading = false;
-      if (hasMore || this.#unreadBytes > leftBytes) this.#pass(); // more bytes may have arrived meanwhile
+      if (hasMore || this.#unreadBytes > leftBytes) this.#pass(); // more bytes may have arrived in the meantime
     });
   }
 
-  /** Passes on the packets of a round; false if no complete packet header remains. */
+  /** Passes on the packets for one round. Returns false if no complete packet header is left. */
   #passRound(): boolean {
     let left = readPerRoundBytes;
     for (let packets = 0; packets < readPerRound && left > 0 && !this.destroyed; packets++) {
@@ -136,7 +139,7 @@ export class LinkStream extends Duplex {
     return true;
   }
 
-  /** Joins the parts of the next packet header; false if the header is not complete yet. */
+  /** Joins the parts of the next packet header. Returns false if the header is not complete yet. */
   #joinHead(): boolean {
     for (;;) {
       const first = this.#unread[0];

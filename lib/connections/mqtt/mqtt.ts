@@ -1,4 +1,4 @@
-// The connection type `mqtt`: topics of a broker as parameters, parameters of the hub as topics, and devices that announce themselves.
+// The connection type `mqtt`: a broker's topics as parameters, the hub's parameters as topics, and devices that announce themselves.
 
 import { Observable } from 'rxjs';
 import { acceptedValue } from '../../device/payload.ts';
@@ -158,7 +158,7 @@ interface OpenTopicsOptions {
   emit(event: ConnectionEvent): void;
 }
 
-/** Declares the parameters of open templates when messages arrive at their topics. */
+/** Declares the parameters of open templates as soon as messages arrive at their topics. */
 class OpenTopics {
   readonly #options: OpenTopicsOptions;
   #count = 0;
@@ -208,7 +208,7 @@ function simulate(context: ConnectionContext<MqttSettings>): Observable<Connecti
   });
 }
 
-/** Returns the discovered parameters that the setting `expect` declares, and the errors in it. */
+/** Returns the discovered parameters that the setting `expect` declares, and the errors in this setting. */
 function expectedOf(
   settings: MqttSettings,
   open: readonly OpenTemplate[],

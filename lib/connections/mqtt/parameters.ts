@@ -1,5 +1,5 @@
-// Compiles the parameters of the settings to bindings, and reports all errors. `room/{room}/level` is a template. With `{n:1..8}` or
-// `{side:L|R}`, it declares its parameters in advance. With `{room}`, the hub declares a parameter when a message arrives at its topic.
+// Compiles the parameters in the settings to bindings, and reports all errors. `room/{room}/level` is a template. With `{n:1..8}` or
+// `{side:L|R}`, the parameters are declared in advance. With `{room}`, a parameter is declared when a message arrives at its topic.
 
 import { type Matcher, parseMatcher } from '../../device/message.ts';
 import { PatternError } from '../../device/pattern.ts';
@@ -19,10 +19,10 @@ type Names = Readonly<Record<string, string>>;
 
 /** A template whose variables get their values from the topics of messages. */
 export interface OpenTemplate {
-  /** The name as in the settings. */
+  /** The name as written in the settings. */
   readonly name: string;
   readonly type: ParameterSettings['type'];
-  /** The topic filter: `house/+/level`. */
+  /** The topic filter, such as `house/+/level`. */
   readonly filter: string;
   /** Returns the binding for a topic; undefined if the topic does not match. */
   bind(topic: string): Binding | undefined;
@@ -76,7 +76,7 @@ export function compileParameters({ parameters }: Pick<MqttSettings, 'parameters
   return { bindings: [...bindings.values()], open, mistakes };
 }
 
-/** Reads and writes payloads; shared by all parameters of a template. */
+/** How payloads are read and written; shared by all parameters of a template. */
 interface Io {
   read(payload: Payload): Value | null | undefined;
   format(value: Value, names: Names): string;
@@ -136,7 +136,7 @@ function compileIo(
   };
 }
 
-/** Converts text to a number if it is one, so that expressions can compute with it. */
+/** Converts a string to a number if it contains one, so that expressions can compute with it. */
 function numberOf(part: unknown): Value {
   if (typeof part !== 'string') return typeof part === 'object' ? JSON.stringify(part) : (part as Value);
   return part.trim() !== '' && Number.isFinite(Number(part)) ? Number(part) : part;
@@ -176,7 +176,7 @@ function deviceOf({ availability }: ParameterSettings, values: Names): Device | 
   return { name: JSON.stringify([filled, path, online, offline]), availability: [one] };
 }
 
-/** Returns a topic that reports availability. Without a path, it also reads JSON with a key `state`. */
+/** Returns a topic that reports availability. Without a path, JSON with a key `state` is supported as well. */
 export function availabilityOf(topic: string, path: string | undefined, online: string, offline: string): Availability {
   const steps = path === undefined ? undefined : readPath(path);
   return {
@@ -189,9 +189,9 @@ export function availabilityOf(topic: string, path: string | undefined, online: 
   };
 }
 
-// Templates: `{n:1..8}`, `{side:L|R}`, and `{room}`, whose values come from messages.
+// Templates: `{n:1..8}` and `{side:L|R}`, and `{room}`, whose values come from messages
 
-/** Returns the values of each variable; undefined for a variable whose values come from messages. */
+/** Returns the values of each variable, or undefined for a variable whose values come from messages. */
 function readVariables(name: string, add: (message: string) => void): Map<string, readonly string[] | undefined> {
   const variables = new Map<string, readonly string[] | undefined>();
   for (const { 1: inner } of name.matchAll(/\{([^{}]*)\}/g)) {
@@ -211,7 +211,7 @@ function readVariables(name: string, add: (message: string) => void): Map<string
   return variables;
 }
 
-/** Replaces variables by their values. Replaces each `/` in a value, because it would be a separator of the ID. */
+/** Replaces variables with their values. Each `/` in a value is replaced as well, because it would act as a separator in the ID. */
 function fill(text: string, values: Names): string {
   return text.replace(/\{([^{}:]*)(?::[^{}]*)?\}/g, (whole, name: string) => values[name] ?? whole);
 }
@@ -250,7 +250,7 @@ function openTemplate(
   };
 }
 
-/** Returns a function that finds the values of the variables in a text, or returns undefined for a text that does not match. */
+/** Returns a function that returns the values of the variables in a string, or undefined if the string does not match. */
 function matcherOf(
   template: string,
   variables: ReadonlyMap<string, readonly string[] | undefined>,

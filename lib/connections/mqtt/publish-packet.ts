@@ -1,10 +1,10 @@
-// PUBLISH with QoS 0, which nearly all messages are: the client of MQTT would take several times as long to write and to read it.
-// MQTT 3.1.1 and 5, section 3.3.
+// PUBLISH packets with QoS 0, which nearly all messages use. The MQTT client would take several times as long to write and read them. MQTT
+// 3.1.1 and 5, section 3.3.
 
-/** The longest topic, in bytes. */
+/** The maximum length of a topic, in bytes. */
 export const maxTopicBytes = 65_535;
 
-/** A message of a topic. */
+/** A message published to a topic. */
 export interface Published {
   readonly topic: string;
   readonly payload: Buffer;
@@ -12,8 +12,8 @@ export interface Published {
 }
 
 /**
- * Encodes a packet. `text` is the topic, a space and the payload; `topicBytes` is the length of the topic. `property`: a user property, its
- * name and its value, for MQTT 5 only.
+ * Encodes a packet. `text` consists of the topic, a space and the payload; `topicBytes` is the length of the topic. `property` is the name
+ * and the value of a user property, for MQTT 5 only.
  */
 export function writePublish(
   text: Buffer,
@@ -55,7 +55,7 @@ function writeProperty(pair: readonly string[]): Buffer {
   return property;
 }
 
-/** Writes a length, with 7 bits in each byte, and returns where it ends. */
+/** Writes a length with 7 bits per byte, and returns the offset after it. */
 function writeLength(into: Buffer, start: number, length: number): number {
   let at = start;
   for (let rest = length; ; rest >>= 7) {
@@ -64,7 +64,7 @@ function writeLength(into: Buffer, start: number, length: number): number {
   }
 }
 
-/** Returns the length of the packet at a position, including its header; undefined if the header is incomplete; NaN if it is malformed. */
+/** Returns the length of the packet at a position, including the header; undefined if the header is incomplete, NaN if it is malformed. */
 export function packetLength(bytes: Uint8Array, start: number): number | undefined {
   let rest = 0;
   for (let place = 0; place < 4; place++) {
@@ -77,8 +77,8 @@ export function packetLength(bytes: Uint8Array, start: number): number | undefin
 }
 
 /**
- * Reads the packet from `start` to `end`; undefined if the packet is of another kind, has properties, or is malformed; the client reads it
- * instead.
+ * Reads the packet from `start` to `end`; undefined if the packet is of another kind, has properties or is malformed, so that the client
+ * has to read it.
  */
 export function readPublish(bytes: Buffer, start: number, end: number, version: 4 | 5): Published | undefined {
   if ((bytes[start]! & 0xfe) !== 0x30) return undefined;

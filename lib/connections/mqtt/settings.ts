@@ -1,4 +1,4 @@
-// The settings of an MQTT connection: the broker, the parameters behind topics, the bridge, and what is discovered.
+// The settings of an MQTT connection: the broker, the parameters behind topics, the bridge, and the discovery.
 
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ import { durationSetting, integerSetting, type ResolvePath, readTlsFile } from '
 /** The longest certificate or key file, in bytes. */
 /** The maximum number of parameters that a connection discovers. */
 export const maxDiscovered = 20_000;
-/** The longest topic that brokers accept, in bytes. */
+/** The maximum length of a topic that brokers accept, in bytes. */
 const maxTopicBytes = 65_535;
 
 const urlShape = '^(mqtts?|wss?)://(\\[[\\da-fA-F:.]+\\]|[^\\s:/@\\[\\]]+)(:\\d{1,5})?(/\\S*)?$';
@@ -26,13 +26,13 @@ function urlSetting() {
     .string({ error: urlError })
     .refine((url) => !url.includes('@'), {
       error: 'expected an address without credentials: use the settings `username` and `password`',
-      abort: true, // skips the later checks
+      abort: true, // skips all later checks
     })
     .regex(new RegExp(urlShape), { error: urlError, abort: true })
     .refine((url) => URL.canParse(url), { error: ({ input }) => `expected ${urlError}, got ${describe(input)}` });
 }
 
-/** Returns the error of a topic without wildcards; undefined if the topic is valid. */
+/** Returns what is wrong with a topic without wildcards; undefined if the topic is valid. */
 export function topicMistake(topic: string): string | undefined {
   if (topic === '' || /[+#\0]/.test(topic) || !topic.isWellFormed() || Buffer.byteLength(topic) > maxTopicBytes)
     return `expected a topic without the wildcards + and #, such as 'house/lamp', got ${describe(topic)}`;
@@ -213,7 +213,7 @@ export function aboutOf({
   return about.length === 0 ? undefined : Object.fromEntries(about);
 }
 
-/** Creates the transports to the brokers. Errors: `cannot-start` for a certificate or key that cannot be read. */
+/** Creates the transports to the brokers. Errors: `cannot-start` if a certificate or key cannot be read. */
 export function createTransports(
   { url, hosts, tls = {} }: MqttSettings,
   resolvePath: ResolvePath,

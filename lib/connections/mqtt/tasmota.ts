@@ -51,7 +51,7 @@ const units: Readonly<Record<string, string>> = {
   Weight: 'kg',
   Yesterday: 'kWh',
 };
-/** Sensors whose unit is in another key of the document. */
+/** The keys that contain the units of sensors, and the usual units. */
 const statedUnits: Readonly<Record<string, readonly [key: string, usual: string]>> = {
   DewPoint: ['TempUnit', 'C'],
   Pressure: ['PressureUnit', 'hPa'],
@@ -59,11 +59,11 @@ const statedUnits: Readonly<Record<string, readonly [key: string, usual: string]
   Speed: ['SpeedUnit', 'km/h'],
   Temperature: ['TempUnit', 'C'],
 };
-/** Keys next to the sensors that are not sensors. */
+/** Keys beside the sensors that are not sensors themselves. */
 const noSensors: ReadonlySet<string> = new Set(['Time', 'PN532', 'RDM6300', 'TempUnit', 'PressureUnit', 'SpeedUnit']);
 const buttonActions = ['SINGLE', 'DOUBLE', 'TRIPLE', 'QUAD', 'PENTA', 'HOLD', 'CLEAR'];
 
-/** Returns the parameters of a device. */
+/** Returns a device's parameters. */
 export function tasmotaDevice(mac: string, config: unknown, sensors: unknown): Described {
   if (!isJsonObject(config)) return { bindings: [], refused: [] };
   const name = textOf(config.dn) ?? mac;
@@ -81,7 +81,7 @@ export function tasmotaDevice(mac: string, config: unknown, sensors: unknown): D
   const found = new TasmotaDevice(mac, name, config, topicOf, {
     name: `tasmota ${mac} ${t}`,
     availability:
-      config.dslp === 1 // a device that sleeps most of the time, and reports its availability
+      config.dslp === 1 // a device that sleeps most of the time and reports its availability
         ? []
         : [availabilityOf(will, undefined, textOf(config.onln) ?? 'Online', textOf(config.ofln) ?? 'Offline')],
   });
@@ -133,7 +133,7 @@ class TasmotaDevice {
     this.bindings.push(...bind(this.#device, { ...part, id, about }));
   }
 
-  /** A value that commands report at `RESULT` or at a topic of its own, and that the device reports periodically at `STATE`. */
+  /** Returns where a value is reported: by commands at `RESULT` or at a separate topic, and periodically at `STATE`. */
   #stated(key: string, also: readonly string[] = []): Pick<Part, 'topic' | 'moreTopics' | 'read'> {
     const keys = [key, ...also];
     const own = this.#option('4') ? keys.map((one) => this.#topicOf(1, one.toUpperCase())) : [];
@@ -174,7 +174,7 @@ class TasmotaDevice {
       });
   }
 
-  /** Adds the dimmer, the color temperature and the color of the light, depending on its subtype. */
+  /** Adds the light's dimmer, color temperature and color, depending on its subtype. */
   addLight(): void {
     const subtype = typeof this.#config.lt_st === 'number' ? this.#config.lt_st : 0;
     const first = this.#relays.indexOf(lightRelay);
@@ -204,7 +204,7 @@ class TasmotaDevice {
         this.#add([key.toLowerCase()], key, { type: 'S', ...this.#stated(key), write: this.#send(key) });
   }
 
-  /** Adds shutters, each of which uses two relays. An inverted shutter counts its position from the opposite end. */
+  /** Adds shutters, each of which uses two relays. The position of an inverted shutter is counted from the opposite end. */
   addShutters(): void {
     const options = this.#list('sho');
     const count = Math.floor(this.#relays.filter((kind) => kind === shutterRelay).length / 2);
@@ -307,7 +307,7 @@ class TasmotaDevice {
   }
 }
 
-/** Returns the unit of the last name in a path that has one: that of `Power` in `ENERGY.Power.0`. */
+/** Returns the unit that belongs to a path, such as the unit of `Power` for `ENERGY.Power.0`. */
 function unitOf(path: readonly string[], sn: Readonly<Record<string, unknown>>): string | undefined {
   for (const key of path.toReversed()) {
     const stated = Object.hasOwn(statedUnits, key) ? statedUnits[key] : undefined;

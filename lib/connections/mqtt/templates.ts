@@ -1,5 +1,5 @@
-// Templates of discovery documents, in a subset of Jinja, which are compiled to expressions of the hub. The hub never runs Jinja. It
-// refuses everything outside of the subset with a reason: loops, macros, most filters, and access to anything but the message.
+// Templates in discovery documents, in a subset of Jinja, which are compiled to the hub's expressions. The hub never runs Jinja. Everything
+// outside the subset is refused with a reason: loops, macros, most filters, and access to anything but the message.
 
 import { partAt } from '../../device/message.ts';
 import { compileExpression, missingName } from '../../expression/expression.ts';
@@ -7,23 +7,23 @@ import { messageOf } from '../../model/error.ts';
 import { KeptResults } from '../../model/kept-results.ts';
 import type { Value } from '../../model/value.ts';
 
-/** The longest template in characters, the maximum number of words of an expression, and the maximum depth of nesting. */
+/** The maximum length of a template in characters, the maximum number of words in an expression, and the maximum nesting depth. */
 const maxLength = 4000;
 const maxTokens = 400;
 const maxDepth = 20;
-/** The maximum number of compiled templates in the cache: many devices share the same ones. */
+/** The maximum number of compiled templates in the cache. Many devices share the same templates. */
 const keptTemplates = 5000;
 
-/** The template is outside the supported subset; the message gives the reason. */
+/** The error for a template that is outside the supported subset; the message gives the reason. */
 export class TemplateError extends Error {}
 
 /** The values that a template can read. */
 export interface Source {
-  /** The name `value`: text when the template reads a payload, the value itself when it writes a command. */
+  /** The value of the name `value`: a string when the template reads a payload, or the value itself when the template writes a command. */
   readonly text: Value;
-  /** The name `value_json`. */
+  /** The value of the name `value_json`. */
   readonly json: unknown;
-  /** Further names with which the template was compiled. A name without a value is undefined. */
+  /** Further names with which the template was compiled. Names without a value are undefined. */
   readonly names?: Readonly<Record<string, Value | undefined>>;
 }
 
@@ -36,7 +36,7 @@ export interface Template {
 
 const compiled = new KeptResults<Template | TemplateError>(keptTemplates);
 
-/** Compiles a template that may use `value`, `value_json`, and the names in `names`. Errors: `TemplateError`. */
+/** Compiles a template that may use `value`, `value_json` and the names in `names`. Errors: `TemplateError`. */
 export function compileTemplate(text: string, names: readonly string[] = []): Template {
   const key = names.length === 0 ? text : `${names.join()}\n${text}`;
   let known = compiled.get(key);
@@ -55,10 +55,10 @@ export function compileTemplate(text: string, names: readonly string[] = []): Te
   return known;
 }
 
-/** The source of the value of a name. */
+/** Where the value of a name comes from. */
 type From = 'value' | 'value_json' | (string & {});
 
-/** A name in the expression, and the value that it reads. */
+/** A name in the expression, and the value that is read for it. */
 interface Read {
   readonly name: string;
   readonly asks: 'value' | 'defined' | 'none' | 'true' | 'isTrue' | 'isFalse' | 'number';
@@ -101,7 +101,7 @@ function compile(text: string, names: readonly string[]): Template {
   };
 }
 
-/** The text that a template prints for an unknown value. */
+/** The string that a template prints for an unknown value. */
 export const noneText = 'None';
 
 function partOf({ text, json, names }: Source, from: From, path: readonly string[]): unknown {
@@ -126,13 +126,13 @@ type Term =
   | { readonly from: From; readonly path: readonly string[] }
   | { readonly map: Entries }
   | { readonly list: readonly string[] }
-  /** A value of a map, whose key may be missing. */
+  /** A value in a map, whose key may be missing. */
   | { readonly chosen: Entries; readonly key: string }
   | { readonly text: string; readonly isTest?: boolean };
 
 type Entries = readonly (readonly [key: string, value: string])[];
 
-/** The state that all expressions of a template share. */
+/** The state that all expressions in a template share. */
 interface Scope {
   readonly reads: Map<string, Read>;
   /** The names that the template may use. */
@@ -141,7 +141,7 @@ interface Scope {
   readonly variables: Map<string, Term>;
 }
 
-/** Parses text and the statements in it: `{{ … }}`, `{% if … %}`, `{% elif … %}`, `{% else %}`, `{% endif %}`, `{% set name = … %}`. */
+/** Parses text and the statements within it: `{{ … }}`, `{% if … %}`, `{% elif … %}`, `{% else %}`, `{% endif %}`, `{% set name = … %}`. */
 class Statements {
   readonly #parts: readonly string[];
   readonly #scope: Scope;
@@ -202,7 +202,7 @@ class Statements {
   #set(text: string, depth: number): void {
     const [, name, rest] = /^(\w+)\s*=(?!=)\s*([\s\S]*)$/.exec(text) ?? [];
     if (name === undefined) throw new TemplateError(`the template uses the unsupported statement {% set ${text} %}`);
-    // in Jinja, the name would also be set after the {% endif %}
+    // in Jinja, the name would remain set after the {% endif %}
     if (depth > 0) throw new TemplateError('the template sets a name inside an {% if %}');
     this.#scope.variables.set(name, new Expressions(rest!, this.#scope).term());
   }
@@ -534,7 +534,7 @@ function chosen(map: Entries, key: string, other: string): string {
   return `(${map.map(([one, value]) => `string(${key}) == string(${one}) ? ${shown(value)} : `).join('')}${shown(other)})`;
 }
 
-/** Returns the text of an expression that is nothing but quoted text; undefined if it is not. */
+/** Returns the text of an expression that consists only of quoted text; undefined for any other expression. */
 function plainText(expression: string): string | undefined {
   return /^"(?:[^"\\]|\\.)*"$/.test(expression) ? (JSON.parse(expression) as string) : undefined;
 }

@@ -1,5 +1,5 @@
-// Devices that announce themselves in a format of their vendor: Zigbee2MQTT with typed exposes, and Shelly of all generations. Each
-// function returns the parameters of a device under its stable ID, so that addresses stay when the device is renamed.
+// Devices that announce themselves in a vendor-specific format: Zigbee2MQTT with typed exposes, and all generations of Shelly. Each
+// function returns a device's parameters under a stable ID, so that addresses remain the same when the device is renamed.
 
 import { type Payload, readValue, type Words, wordOf } from '../../device/payload.ts';
 import { isJsonObject } from '../../model/json-object.ts';
@@ -13,22 +13,22 @@ import { topicMistake } from './settings.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The description of a parameter of a device. */
+/** Describes one parameter of a device. */
 export interface Part {
   readonly id: string;
   readonly type: ValueType;
   readonly about?: About;
   readonly topic?: string;
   readonly moreTopics?: readonly string[];
-  /** The path of the value in the payload. If omitted, the payload is the value. */
+  /** The path of the value in the payload. Without a path, the payload itself is the value. */
   readonly path?: readonly string[];
-  /** Reads the payload if a path is not enough. */
+  /** Reads the payload where a path is not enough. */
   readonly read?: (payload: Payload) => unknown;
   readonly words?: Words;
   readonly write?: { readonly topic: string; format(value: Value, word: Value): string };
 }
 
-/** Returns the binding of a parameter, or an empty list if one of its topics is invalid. */
+/** Returns the binding for a parameter, or an empty list if one of the topics is invalid. */
 export function bind(device: Device, part: Part): Binding[] {
   const { id, type, about, topic, moreTopics = [], path, words = {}, write } = part;
   const read = part.read ?? ((payload: Payload) => payload.at(path));
@@ -67,21 +67,21 @@ export function defined(about: About): About {
   return Object.fromEntries(Object.entries(about).filter(([, value]) => value !== undefined));
 }
 
-// Zigbee2MQTT: `zigbee2mqtt/bridge/devices` lists all devices with their exposes.
+// Zigbee2MQTT: `zigbee2mqtt/bridge/devices` lists all devices and their exposes.
 
-/** Bits of `access`: the device reports the value, and accepts writes. */
+/** The bits of `access`: the device reports the value, and the device accepts writes. */
 const reports = 1;
 const takes = 2;
 /** The maximum number of exposes that are read per device. */
 export const maxExposes = 500;
 
-/** A device in the list of Zigbee2MQTT, with its parameters. */
+/** A device in the Zigbee2MQTT list, with its parameters. */
 interface ZigbeeDevice {
   readonly text: string;
   describe(): Described;
 }
 
-/** Returns the devices of the list, by their IEEE addresses. */
+/** Returns the devices in the list, by IEEE address. */
 export function zigbeeDevices(json: unknown, base: string): ReadonlyMap<string, ZigbeeDevice> {
   const found = new Map<string, ZigbeeDevice>();
   for (const one of Array.isArray(json) ? json.filter(isJsonObject) : []) {
@@ -139,17 +139,20 @@ function zigbeeDevice(
   return { bindings: [...bindings.values()], refused };
 }
 
-/** Returns the values of an enum, with their types. */
+/** Returns the values of an enum, in their respective types. */
 function valuesOf({ values }: Json): readonly Value[] {
   return Array.isArray(values) ? values.filter((one): one is Value => ['string', 'number'].includes(typeof one)) : [];
 }
 
-/** Whether the value reports an action, such as a press of a button. The same action twice changes no value, so it becomes a trigger. */
+/**
+ * Returns whether the value reports an action, such as a button press. Because the same action twice in a row changes no value, actions
+ * become triggers.
+ */
 function isAction({ type, property, access }: Json): boolean {
   return type === 'enum' && /^action(?:_|$)/.test(String(property)) && (numberOf(access) ?? reports) % 4 === reports;
 }
 
-/** Returns the parameter, or text with the reason why there is none. */
+/** Returns the parameter, or the reason why there is no parameter. */
 function zigbeePart(
   expose: Json,
   address: string,
@@ -204,8 +207,8 @@ function zigbeePart(
   }
 }
 
-// Shelly since the second generation: `<prefix>/status/<component>:<number>` has the complete status of a component as JSON, with its
-// number as `id`. In the first generation, `shellies/<id>/relay/0` has a word.
+// Shelly since the second generation: `<prefix>/status/<component>:<number>` contains the complete status of a component as JSON, with the
+// number as `id`. In the first generation, `shellies/<id>/relay/0` contains a single word.
 
 interface ShellyPart {
   readonly name: string;
@@ -214,7 +217,7 @@ interface ShellyPart {
   readonly unit?: string;
   readonly min?: number;
   readonly max?: number;
-  /** Returns the payload of a command. */
+  /** Returns the payload for a command. */
   readonly command?: (value: Value) => string;
 }
 
@@ -234,7 +237,7 @@ const dimmed: readonly ShellyPart[] = [
   { name: 'brightness', path: ['brightness'], type: 'F', ...percent, command: (value) => `set,true,${toText(value)}` },
   ...meters,
 ];
-/** The parts of an energy meter: its phases, and the totals. */
+/** The parts of an energy meter: the phases and the totals. */
 const phases: readonly ShellyPart[] = ['a', 'b', 'c', 'n', 'total'].flatMap((phase) => [
   { name: `${phase}/power`, path: [`${phase}_act_power`], type: 'F' as const, unit: 'W' },
   { name: `${phase}/voltage`, path: [`${phase}_voltage`], type: 'F' as const, unit: 'V' },
@@ -267,7 +270,7 @@ const shellyParts: Readonly<Record<string, readonly ShellyPart[]>> = {
   em: phases,
   em1: [{ name: 'power', path: ['act_power'], type: 'F', unit: 'W' }, ...meters],
 };
-/** Commands of components that report no state. */
+/** The commands for components that report no state. */
 const shellyCommands: Readonly<Record<string, readonly string[]>> = { cover: ['open', 'close', 'stop'] };
 
 /** The parts of the first generation, by their topics below `shellies/<id>/`. */
@@ -293,13 +296,13 @@ const firstParts: readonly (readonly [pattern: RegExp, type: ValueType, about: A
 /** The topic filters that find Shelly devices. */
 export const shellyFilters = ['+/status/+', 'shellies/#'];
 
-/** The device that a topic of Shelly announces. */
+/** The device that a Shelly topic announces. */
 interface Announced {
   readonly key: string;
   readonly bindings: readonly Binding[];
 }
 
-/** Returns the device; undefined if the topic belongs to no Shelly device. */
+/** Returns the device that a topic announces; undefined if the topic belongs to no Shelly device. */
 export function shellyDevice(topic: string, payload: Payload): Announced | undefined {
   const [, id, component, number] = /^([^/]+)\/status\/([a-z]\w*):(\d+)$/.exec(topic) ?? [];
   if (id !== undefined && Object.hasOwn(shellyParts, component!) && payload.at(['id']) === Number(number))
@@ -322,7 +325,7 @@ export function shellyDevice(topic: string, payload: Payload): Announced | undef
   return { key: topic, bindings };
 }
 
-/** Returns the parameters whose fields the status contains. A later status may contain further ones. */
+/** Returns the parameters whose fields the status contains. A later status may contain further fields. */
 function secondGeneration(id: string, component: string, number: string, topic: string, payload: Payload): Binding[] {
   const device = deviceAt(id, `${id}/online`);
   const place = [id, component, number];
