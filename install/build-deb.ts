@@ -2,7 +2,6 @@
 // systemd service. It needs npm and dpkg-deb.
 
 import {
-  chmodSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -20,7 +19,7 @@ import { conffiles, writeConffiles } from './debian/conffiles.ts';
 import { controlOf, debianVersionOf } from './debian/control.ts';
 import { writeDocuments } from './debian/documents.ts';
 import { unitOfPackage } from './debian/unit.ts';
-import { fetchNode, npmPack, npmSbom, run, unpack, withNode } from './packing.ts';
+import { fetchNode, npmPack, npmSbom, run, unpack, withBuiltIn, withNode } from './packing.ts';
 
 /** The Node.js in the package. The binaries of uWebSockets.js for it also run on glibc 2.36 (Debian 12). */
 const nodeVersion = '22.23.3';
@@ -64,7 +63,7 @@ function build(work: string, into: string, version: string, maintainer: string):
   unpack(values.packed === undefined ? npmPack(root, work) : resolve(values.packed), home);
   installPackages(home);
   fetchNode(nodeVersion, join(home, 'bin'));
-  const bill = withNode(npmSbom(home), nodeVersion, join(home, 'bin/node'));
+  const bill = withNode(withBuiltIn(npmSbom(home), npmSbom(root)), nodeVersion, join(home, 'bin/node'));
   write(join(docs, 'sbom.cdx.json'), `${JSON.stringify(bill, undefined, 2)}\n`);
   symlinkSync('../dist/patchbay.cjs', join(home, 'bin/patchbay'));
   renameSync(join(home, 'bin/LICENSE'), join(docs, 'LICENSE.node'));

@@ -70,6 +70,28 @@ export function withNode(bill: Bill, version: string, binary: string): Bill {
   };
 }
 
+/** The packages that are parts of the built console. npm does not install these development dependencies with the hub. */
+export const builtIn: readonly string[] = ['lean-qr', 'solid-js', 'uplot'];
+
+/** Adds the packages in the built console to a bill of materials, as `clone` describes them, the bill of the clone that built it. */
+export function withBuiltIn(bill: Bill, clone: Bill): Bill {
+  const added = clone.components
+    .filter(({ name }) => builtIn.includes(name))
+    .map(({ properties: _, ...component }) => ({ ...component, scope: 'required' }) as Component);
+  const refs = added.map((component) => component['bom-ref']);
+  const root = bill.metadata.component['bom-ref'];
+  return {
+    ...bill,
+    components: [...bill.components.filter((component) => !refs.includes(component['bom-ref'])), ...added],
+    dependencies: [
+      ...bill.dependencies
+        .filter(({ ref }) => !refs.includes(ref))
+        .map(({ ref, dependsOn }) => ({ ref, dependsOn: ref === root ? [...dependsOn, ...refs] : dependsOn })),
+      ...refs.map((ref) => ({ ref, dependsOn: [] })),
+    ],
+  };
+}
+
 /** Unpacks an archive of `npm pack`. */
 export function unpack(archive: string, folder: string): void {
   mkdirSync(folder, { recursive: true });

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Bill, npmSbom } from './packing.ts';
+import { type Bill, npmSbom, withBuiltIn } from './packing.ts';
 
 /** The names of packages, each with the requested version; `npm:<name>@<version>` is a package under another name. */
 type Wanted = Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ type Wanted = Readonly<Record<string, string>>;
 const root = join(import.meta.dirname, '..');
 const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const bill = npmSbom(root);
-const kept = keepWanted(bill, { ...dependencies, ...optionalDependencies });
+const kept = withBuiltIn(keepWanted(bill, { ...dependencies, ...optionalDependencies }), bill);
 process.stdout.write(`${JSON.stringify(kept, undefined, 2)}\n`);
 
 /** Keeps the root, and everything that the given dependencies of the root lead to. */

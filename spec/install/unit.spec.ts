@@ -2,13 +2,15 @@
 // that the changelog promises are those of the source.
 
 import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { conffiles, writeConffiles } from '../../install/debian/conffiles.ts';
 import { controlOf } from '../../install/debian/control.ts';
+import { changelogOf, manualOf } from '../../install/debian/documents.ts';
 import { unitOfPackage } from '../../install/debian/unit.ts';
-import { type Bill, npmSbom, withNode } from '../../install/packing.ts';
+import { type Bill, builtIn, npmSbom, withNode } from '../../install/packing.ts';
 import { check } from '../../lib/command/check-command.ts';
 import { createFolder } from '../support/folder.ts';
 import { needs, pathOf } from '../support/programs.ts';
@@ -90,7 +92,29 @@ test('npm run sbom prints every package that the hub needs, as CycloneDX', (t) =
   const there = components.map((component) => component['bom-ref'].split('@').slice(0, -1).join('@'));
   const { dependencies, devDependencies } = JSON.parse(readReadme('package.json')) as Record<string, object>;
   for (const name of Object.keys(dependencies!)) t.true(there.includes(name.replace(/^uws-.*/, '@uwsjs/core')), name);
-  t.false(there.includes(Object.keys(devDependencies!)[0]!));
+  for (const name of Object.keys(devDependencies!)) t.is(there.includes(name), builtIn.includes(name), name);
+});
+
+test('the bill of materials contains every package that the built console imports', (t) => {
+  const { devDependencies } = JSON.parse(readReadme('package.json')) as Record<string, object>;
+  const imported = new Set<string>();
+  for (const file of readdirSync(join(root, 'lib/console'), { recursive: true, encoding: 'utf8' })) {
+    if (!/\.tsx?$/.test(file)) continue;
+    const text = readReadme(`lib/console/${file}`);
+    for (const [, name] of text.matchAll(/ from '((?:@[^/']+\/)?[^./@'][^/']*)/g))
+      if (Object.hasOwn(devDependencies!, name!)) imported.add(name!);
+  }
+  t.deepEqual([...imported].sort(), builtIn);
+});
+
+test('a Debian package has a changelog and a manual page', (t) => {
+  const facts = { version: '1.2.3-rc.1', maintainer: 'Jane Doe <jane@example.org>', time: new Date(0) };
+  t.is(
+    changelogOf(facts),
+    'patchbay (1.2.3~rc.1) stable; urgency=medium\n\n  * For the changes in this version, see CHANGELOG.md in this folder.\n\n -- Jane Doe <jane@example.org>  Thu, 01 Jan 1970 00:00:00 +0000\n',
+  );
+  const manual = manualOf({ ...facts, help: "Usage: patchbay\n\n  --help  C:\\\n.odd\n'odd\n" });
+  t.true(manual.includes("\n  \\-\\-help  C:\\e\n\\&.odd\n\\&'odd\n"), manual);
 });
 
 test('the parts of the Debian package include its Node.js, which the product depends on', async (t) => {
