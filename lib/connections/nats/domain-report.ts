@@ -1,4 +1,4 @@
-// Reports the status of the domain, as seen by this hub, to operators.
+// Reports the status of the domain, to operators, as seen by this hub.
 
 import { Subscription } from 'rxjs';
 import type { DomainHub, DomainStatus, LinkStatus, MirrorStatus } from '../../model/reports/domain-status.ts';
@@ -20,7 +20,7 @@ export interface DomainReportOptions {
   readonly mirrors: Mirrors;
   readonly intake: Pick<Intake, 'refusedOf'>;
   readonly sharer: Sharer;
-  /** Returns milliseconds since 1970. */
+  /** Returns the time of day, in milliseconds since 1970. */
   readonly timeOfDay: () => number;
 }
 
@@ -30,7 +30,7 @@ export class DomainReport {
   #linkSince: () => number;
   #leaseSince: () => number;
   #sessions = 0;
-  /** Whether the servers of the last session accept every client. */
+  /** Whether the servers in the last session accept every client. */
   #isOpen: boolean | undefined;
 
   constructor(options: DomainReportOptions) {
@@ -44,7 +44,7 @@ export class DomainReport {
       if (isUp) this.#sessions++;
       wasUp = isUp;
     };
-    const error = () => {}; // neither fails
+    const error = () => {}; // neither of them fails
     const followSession = ({ session }: LinkState) => {
       followLink(session !== undefined);
       if (session !== undefined) this.#isOpen = session.isOpen;

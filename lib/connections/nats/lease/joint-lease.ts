@@ -1,7 +1,7 @@
-// The lease on the name of a hub, on one register or on several. To begin, a hub must hold all of them at the same time, or the one in
-// which the last holder left the whole lease. To continue, it needs only one that it has held ever since, or that was returned by a hub
-// that did not begin. So a hub that begins knows that no other hub continues. A register that servers cannot write for some seconds because
-// it has no leader does not end a term.
+// The lease on the name of a hub, which consists of one or several registers. To begin, a hub must hold all registers at the same time, or
+// the register in which the last holder left the whole lease. To continue, a hub needs only one register that it has held ever since, or
+// that was returned by a hub that did not begin. So a hub that begins knows that no other hub continues. A register that cannot be written
+// for some seconds because it has no leader does not end a term.
 
 import { BehaviorSubject, combineLatest, type Observable, type SchedulerLike } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
@@ -12,8 +12,8 @@ import type { Holder, Rivals, Terms, Whole } from './parties.ts';
 import type { ForeignRegister, Register } from './register.ts';
 
 /**
- * Up to a hundred confirmations per second are possible. Each renews this many parts, and all others if none has succeeded after
- * `allAfterMs`.
+ * The number of parts that each confirmation renews at first, because up to a hundred confirmations per second are possible. If no renewal
+ * has succeeded after `allAfterMs`, all other parts are renewed as well.
  */
 const confirmedFirst = 3;
 const allAfterMs = 200;
@@ -23,12 +23,12 @@ const hurryEveryMs = 20;
 export class JointLease {
   readonly #me: Holder;
   readonly #clock: SchedulerLike;
-  /** In the order in which they are taken, so two hubs that want all of them never wait for each other. */
+  /** The parts, in the order in which they are taken, so that two hubs that want all parts never wait for each other. */
   readonly #parts: readonly Lease[];
   readonly #state = new BehaviorSubject<LeaseState>({ is: 'unknown' });
   /**
-   * The parts with which this hub continues, each with the term in which it was taken: those held since it began, those taken later, and
-   * those returned to it.
+   * The parts with which this hub continues, each with the term in which it was taken: the parts held since this hub began, those taken
+   * later, and those returned to this hub.
    */
   readonly #kept = new Map<Lease, number>();
   /** The term of the whole lease, set when this hub began. */
@@ -62,7 +62,7 @@ export class JointLease {
     return this.#state.value;
   }
 
-  /** The name of this hub for other hubs. */
+  /** The name of this hub, as shown to other hubs. */
   get ownName(): string {
     return this.#me.name;
   }
@@ -79,7 +79,7 @@ export class JointLease {
     return false;
   }
 
-  /** Whether every part is held, so the loss of any one part would not end the term. */
+  /** Whether every part is held, so that losing any one part would not end the term. */
   get isHeldByAll(): boolean {
     return this.isHeld() && this.#parts.every((part) => part.isHeld());
   }
@@ -89,14 +89,16 @@ export class JointLease {
     for (const part of this.#parts) part.hurry();
   }
 
-  /** Renews the lease immediately. Resolves to whether it is then held; if so, no other hub has begun before the call. Never rejects. */
+  /**
+   * Renews the lease immediately. Resolves to whether the lease is then held; if so, no other hub has begun before the call. Never rejects.
+   */
   async confirm(): Promise<boolean> {
     const parts = this.#byLastRenewal();
     const soon = within(confirmAny(parts.slice(0, confirmedFirst)), allAfterMs, this.#clock);
     return ((await soon) || (await confirmAny(parts))) && this.isHeld();
   }
 
-  /** Notes a record that a hub has requested to write into one of the registers, counted from 0. */
+  /** Notes a record that a hub has requested to write into register number `part`, counted from 0. */
   noteRequest(record: LeaseRecord, part: number): void {
     this.#parts[part]!.noteRequest(record);
     const nowMs = this.#clock.now();
@@ -117,7 +119,7 @@ export class JointLease {
 
   /**
    * Releases the lease to any hub that wants it. Connections and rules must have ended before. Never rejects. The whole lease is left in
-   * one part, so other hubs do not have to wait for parts that currently cannot be written; no other part is marked as the whole.
+   * one part, so other hubs do not have to wait for parts that currently cannot be written; no other part is marked as the whole lease.
    */
   async release(): Promise<void> {
     this.stop();
@@ -133,8 +135,8 @@ export class JointLease {
   }
 
   /**
-   * The reason why the servers have not answered for any part for a while; empty if they answer. Hot, replays last, never completes, never
-   * errors.
+   * The reason why the servers have not answered for any part for a while; empty if the servers answer. Hot, replays last, never completes,
+   * never errors.
    */
   get problem$(): Observable<string> {
     return combineLatest(this.#parts.map((part) => part.problem$)).pipe(
@@ -158,13 +160,13 @@ export class JointLease {
     for (const part of this.#parts) part.clearProblem();
   }
 
-  /** Returns the parts with which this hub continues, most recently renewed first, because that one is most likely to be writable. */
+  /** Returns the parts with which this hub continues, most recently renewed first, because that part is most likely to be writable. */
   #byLastRenewal(): Lease[] {
     const kept = this.#parts.filter((part) => part.isHeld() && this.#isKept(part));
     return kept.sort((one, other) => other.fenceMs - one.fenceMs);
   }
 
-  /** Derives the state from the parts, after one of them has changed. */
+  /** Derives the state from the parts, after a part has changed. */
   #look(): void {
     if (this.#hasEnded) return;
     const held = this.#parts.filter((part) => part.isHeld());
@@ -184,7 +186,7 @@ export class JointLease {
     const [holder] = this.#parts.filter(({ state }) => state.is === 'taken').sort(byRenewal);
     if (holder?.state.is === 'taken') this.#enter(holder.state);
     else if (this.state.is === 'held') this.#enter({ is: 'fenced', term: this.#term });
-    if (held.length > 0) this.hurry(); // for the next part
+    if (held.length > 0) this.hurry(); // to take the next part
   }
 
   #begin(held: readonly Lease[]): void {
@@ -193,20 +195,20 @@ export class JointLease {
     for (const part of this.#parts) part.begin();
   }
 
-  /** Whether a part is held, or may be held again, and no other hub can have begun with it since this hub began. */
+  /** Returns whether a part is held or may be held again, and no other hub can have begun with this part since this hub began. */
   #isKept(part: Lease): boolean {
     const { state } = part;
     return (state.is === 'held' || state.is === 'fenced') && this.#kept.get(part) === state.term;
   }
 
-  /** Whether another hub, which did not begin, has returned a part with which this hub continued. */
+  /** Returns whether another hub, which did not begin, has returned a part with which this hub continued. */
   #isReturned(part: Lease): boolean {
     return part.returnedTerm !== undefined && this.#kept.get(part) === part.returnedTerm;
   }
 
   /**
-   * Whether to take or renew a part. The part with the whole lease is always wanted. Otherwise the hub wants a part once it holds all parts
-   * before it, while no other hub continues with a later one.
+   * Returns whether to take or renew a part. The part with the whole lease is always wanted. Any other part is wanted once this hub holds
+   * all parts before it, as long as no other hub continues with a later part.
    */
   #wants(index: number): boolean {
     const wanted = this.#parts[index]!;
@@ -217,7 +219,7 @@ export class JointLease {
     });
   }
 
-  /** Returns the term in which a part is taken: that of the held parts, unless a greater one is known. */
+  /** Returns the term in which to take a part: the term of the held parts, unless a greater term is known. */
   #nextTerm(index: number): number | undefined {
     const { greatest } = this.#terms;
     const isHeldIn = this.#parts.some((part, place) => place !== index && part.isHeld() && termOf(part) === greatest);
@@ -229,7 +231,7 @@ export class JointLease {
   }
 }
 
-/** Reads the lease of another hub: its first register, and the others only if the first one shows that they exist. */
+/** Reads the lease of another hub: its first register, and further registers only if the first register shows that they exist. */
 export function readJointly(registers: readonly ForeignRegister<LeaseRecord>[]): Pick<Register<LeaseRecord>, 'read'> {
   return {
     async read() {
@@ -244,8 +246,8 @@ export function readJointly(registers: readonly ForeignRegister<LeaseRecord>[]):
 }
 
 /**
- * Returns the terms in which the lease of another hub is held, according to its readable registers, of which there are several only if the
- * first one shows this. Rejects if none of them can be read.
+ * Resolves to the terms in which the lease of another hub is held, according to all readable registers. There are further registers only if
+ * the first register shows that they exist. Rejects if no register can be read.
  */
 export async function readTerms(registers: readonly ForeignRegister<LeaseRecord>[]): Promise<ReadonlySet<number>> {
   const [first, ...others] = registers;
@@ -258,7 +260,7 @@ export async function readTerms(registers: readonly ForeignRegister<LeaseRecord>
   return new Set(records.map(({ term, begun = term }) => begun));
 }
 
-/** Resolves to whether any of them was renewed. */
+/** Renews parts, and resolves to whether any part was renewed. */
 function confirmAny(parts: readonly Lease[]): Promise<boolean> {
   const asked = parts.map(async (part) => {
     if (!(await part.confirm())) throw new Error('not renewed');

@@ -3,39 +3,42 @@
 import { z } from 'zod';
 import type { HubName } from '../link/subjects.ts';
 
-/** The highest possible term. No correct hub reaches it. A hub that writes it does not block others, because terms restart after it. */
+/**
+ * The highest possible term, which no correct hub reaches. A hub that writes this term does not block other hubs, because terms then start
+ * again.
+ */
 export const maxTerm = 2 ** 48;
 const term = z.int().positive().max(maxTerm);
 const id = z.string().max(200);
 
-/** The content of a lease register. Each holder has a greater term than the one before. */
+/** The content of a lease register. Each holder has a greater term than the previous holder. */
 const leaseRecord = z.object({
   term,
   holder: id,
   name: z.string().max(1000),
   isReleased: z.boolean(),
-  /** Grows with each record that the holder writes into this register. */
+  /** A number that grows with each record that the holder writes into this register. */
   renewal: z.int().nonnegative().optional(),
   /** The number of registers that the lease consists of. */
   parts: z.int().positive().optional(),
-  /** The term in which the holder began, and which it reports. Omitted: the term of the record, or the holder has not begun. */
+  /** The term in which the holder began, and which it reports; if omitted, the term of the record, or the holder has not begun. */
   begun: term.optional(),
   /**
-   * The previous holder, which may continue with this register because no hub has begun since; a release returns the register to it.
-   * Omitted: there is none.
+   * The previous holder, which may continue with this register because no hub has begun since then; a release returns the register to this
+   * holder. Omitted if there is none.
    */
   before: z.object({ holder: id, term }).optional(),
-  /** Set in a released part: the hub that takes it has the whole lease. */
+  /** Whether the hub that takes this released part then has the whole lease. */
   isWhole: z.boolean().optional(),
 });
 export type LeaseRecord = z.infer<typeof leaseRecord>;
 
-/** Parses the content of a register. Errors: the expected content. */
+/** Parses the content of a register. Errors: a message about the expected content. */
 export function parseLease(data: unknown): LeaseRecord {
   return leaseRecord.parse(data);
 }
 
-/** Where leases and claims are stored: JetStream streams and their subjects. */
+/** The place where a lease or the claims are stored: a JetStream stream and its subject. */
 export interface Place {
   readonly stream: string;
   readonly subject: string;
@@ -43,8 +46,8 @@ export interface Place {
 
 /**
  * The parts of the lease of a pair, any one of which is enough to continue. When all servers restart, each stream gets a leader 4 to 9 s
- * later, about half of them after more than 5 s; with seven streams, one gets a leader soon. The lease of a hub without a pair has only the
- * first part, because its loss ends nothing.
+ * later, about half of the streams after more than 5 s; with seven streams, at least one gets a leader soon. The lease of a hub without a
+ * pair has only the first part, because losing that lease ends nothing.
  */
 export const pairParts = [1, 2, 3, 4, 5, 6, 7];
 
@@ -66,12 +69,12 @@ export const leaseTimes = {
   expiryMs: 4000,
   /** The interval at which other hubs read the register. */
   lookMs: 500,
-  /** The time that the holder has for a renewal when the servers answer again, before another hub takes its lease. */
+  /** The time that the holder has for a renewal after the servers answer again, before another hub takes the lease. */
   graceMs: 1500,
-  /** How long after its last renewal a holder that answers keeps its claim. */
+  /** How long after its last renewal a holder that answers keeps its claim to the lease. */
   patienceMs: 7000,
-  /** The pause before a retry when servers did not answer. */
+  /** The pause before a retry if the servers have not answered. */
   retryMs: 200,
-  /** The time for which servers may be silent before this is reported. */
+  /** The time for which the servers may be silent before a problem is reported. */
   problemAfterMs: 2000,
 } as const;

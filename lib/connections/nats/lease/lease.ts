@@ -1,6 +1,6 @@
 // A lease that at most one of several hubs holds at a time, even if hubs, servers or links fail. A holder renews its lease every second.
-// Another hub takes it after it has seen no renewal for 4 s by its own clock, which no change of the system time affects. The holder stops
-// at its fence, 3 s after it requested the last successful renewal, so it ends before any other begins.
+// Another hub takes the lease after seeing no renewal for 4 s by its own clock, which is not affected by changes of the system time. The
+// holder stops at its fence, 3 s after requesting the last successful renewal, and therefore ends before any other hub begins.
 
 import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
@@ -12,9 +12,9 @@ import { Sighting, Succession } from './succession.ts';
 
 /**
  * - *unknown*: the servers have not answered yet.
- * - *held*: this hub holds it.
- * - *fenced*: this hub held it; the current holder is not known.
- * - *taken*: another hub holds it. `isThere`: that hub has answered; omitted: it may have ended, or was not asked.
+ * - *held*: this hub holds the lease.
+ * - *fenced*: this hub held the lease; the current holder is not known.
+ * - *taken*: another hub holds the lease. `isThere`: that hub has answered; if omitted, that hub may have ended, or was not asked.
  */
 export type LeaseState =
   | { readonly is: 'unknown' }
@@ -38,16 +38,16 @@ export class Lease {
   #ownTerm: number | undefined;
   /** Whether the next hub that takes the newest record, or this hub that has taken it, has the whole lease. */
   #isWhole = false;
-  /** As in the record, while this hub has not begun since it took the part. */
+  /** The previous holder, as in the record, while this hub has not begun since taking the part. */
   #before: LeaseRecord['before'];
-  /** The term of this hub's own record after which another hub took the part without beginning, and returned it. */
+  /** The term of this hub's own record after which another hub took the part, did not begin, and returned the part. */
   #returnedTerm: number | undefined;
   #fenceMs = Number.NEGATIVE_INFINITY;
   /** The number of records that this hub has created. */
   #records = 0;
   /**
-   * The number of renewals, and the callers that wait for the next one. Taking the lease again is not a renewal, because another hub may
-   * have held it in between.
+   * The number of renewals, and the callers that are waiting for the next renewal. Taking the lease again is not a renewal, because another
+   * hub may have held the lease in between.
    */
   #renewals = 0;
   #confirming: ((isRenewed: boolean) => void)[] = [];
@@ -89,23 +89,23 @@ export class Lease {
     return false;
   }
 
-  /** When the lease ends without a renewal, by the clock. */
+  /** The time on the clock at which the lease ends unless it is renewed. */
   get fenceMs(): number {
     return this.#fenceMs;
   }
 
-  /** Whether another hub holds it, and has recently renewed it. */
+  /** Whether another hub holds the lease and has recently renewed it. */
   get isRenewed(): boolean {
     if (this.state.is !== 'taken' || !this.#sighting.isTaken) return false;
     return this.#sighting.unseenMs(this.#clock.now()) < leaseTimes.expiryMs;
   }
 
-  /** Whether another hub holds it, and has not renewed it in time although the servers have answered. */
+  /** Whether another hub holds the lease and has not renewed it in time, although the servers have answered. */
   get hasRunOut(): boolean {
     return this.state.is === 'taken' && this.#sighting.isOver(this.#clock.now());
   }
 
-  /** Whether the last holder left the whole lease in this register and no hub has taken it since, or this hub has. */
+  /** Whether the last holder left the whole lease in this register, and no hub other than this one has taken the register since. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
@@ -115,17 +115,20 @@ export class Lease {
     if (this.#ownTerm === undefined) this.#pause.wake();
   }
 
-  /** The term in which this hub held this part before another hub, which did not begin, took and returned it; undefined if none has. */
+  /**
+   * The term in which this hub held this part before another hub, which did not begin, took and returned the part; undefined if no hub has
+   * done so.
+   */
   get returnedTerm(): number | undefined {
     return this.#returnedTerm;
   }
 
-  /** Notes that this hub has begun: from now on it returns nothing to the previous holder. */
+  /** Notes that this hub has begun: from now on, it returns nothing to the previous holder. */
   begin(): void {
     this.#before = undefined;
   }
 
-  /** Renews the lease immediately if this hub holds it. Resolves to whether this succeeded. Never rejects. */
+  /** Renews the lease immediately if this hub holds it. Resolves to whether the renewal succeeded. Never rejects. */
   confirm(): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     if (this.#ownTerm === undefined || this.#hasEnded) resolve(false);
@@ -155,8 +158,8 @@ export class Lease {
   }
 
   /**
-   * Releases the whole lease, or this part, to any hub that wants it. Connections and rules must have ended before. Never rejects. Resolves
-   * to false only if it is certain that nothing was released.
+   * Releases the whole lease, or this part, to any hub that wants the lease. Connections and rules must have ended before. Never rejects.
+   * Resolves to false only if it is certain that nothing was released.
    */
   async release(isWhole = false): Promise<boolean> {
     this.stop();
@@ -167,20 +170,20 @@ export class Lease {
     this.isHeld();
     if (term === undefined) return false;
     const released: LeaseRecord = isWhole
-      ? { ...this.#record(this.#whole.terms.greatest), isReleased: true, isWhole } // the hub that takes it may know no other term
+      ? { ...this.#record(this.#whole.terms.greatest), isReleased: true, isWhole } // the hub that takes the lease may know no other term
       : { ...this.#record(term), isReleased: true };
     try {
       if ((await this.#register.replace(released, this.#sighting.sequence)) !== undefined) return true;
-      const { sequence, value } = await this.#register.read(); // an unanswered renewal may have succeeded, and so may this
+      const { sequence, value } = await this.#register.read(); // an unanswered renewal may have succeeded, and so may this release
       if (value?.holder === this.#me.id && !value.isReleased) await this.#register.replace(released, sequence);
       return true;
     } catch (error) {
-      return !(error instanceof NotReplaced); // it expires
+      return !(error instanceof NotReplaced); // the lease expires
     }
   }
 
   /**
-   * The reason why the servers have not answered for a while; empty if they answer. Emits with each answer. Hot, replays last, never
+   * The reason why the servers have not answered for a while; empty if the servers answer. Emits with each answer. Hot, replays last, never
    * completes, never errors.
    */
   get problem$(): Observable<string> {
@@ -227,12 +230,12 @@ export class Lease {
     return leaseTimes.renewMs - (this.#clock.now() - askedMs);
   }
 
-  /** Whether the previous holder may continue with this part, because this hub has not begun. */
+  /** Resolves to whether the previous holder may continue with this part, because this hub has not begun. */
   async #isAwaited(): Promise<boolean> {
     return (await this.#succession.isAwaited(this.#before)) && this.#before !== undefined;
   }
 
-  /** Returns the part to other hubs; returns the pause until the next read. */
+  /** Gives the part back to other hubs; returns the pause until the next read. */
   async #giveUp(term: number): Promise<number> {
     this.#fenceMs = Number.NEGATIVE_INFINITY;
     this.isHeld();
@@ -241,7 +244,7 @@ export class Lease {
     return leaseTimes.lookMs;
   }
 
-  /** Determines the holder of the lease, and takes it if there is none; returns the pause until the next read. */
+  /** Determines the holder of the lease, and takes the lease if there is no holder; returns the pause until the next read. */
   async #look(): Promise<number> {
     const held = await this.#register.read();
     const { value } = held;
@@ -251,8 +254,8 @@ export class Lease {
     this.#sighting.note(held, nowMs);
     const isOwn = value !== undefined && !value.isReleased && value.holder === this.#me.id;
     this.#ownTerm = isOwn ? value.term : undefined;
-    if (!isOwn) this.#noteReleased(value); // its own record has replaced the one it saw
-    if (isOwn) return 0; // an unanswered write has succeeded: it is held once it is renewed
+    if (!isOwn) this.#noteReleased(value); // otherwise, this hub's own record has replaced the record that it saw
+    if (isOwn) return 0; // an unanswered write has succeeded: the lease is held once it is renewed
     const { mayTake, isThere, before } = await this.#succession.find(value, nowMs, this.isHeld());
     if (mayTake && !this.#hasEnded && this.#whole.isWanted()) return this.#take(this.#nextTerm(value), before);
     if (value !== undefined && value.holder !== this.#me.id)

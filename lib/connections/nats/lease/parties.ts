@@ -1,4 +1,4 @@
-// The parties of a lease: the holder, the other hubs and whether they are still connected, and the whole lease of which a register is a
+// The parties of a lease: the holder, the other hubs, and whether they are still connected, and the whole lease of which a register is a
 // part.
 
 import { withinTicks } from '../../../model/time/wall-clock.ts';
@@ -18,46 +18,49 @@ export interface Terms {
   greatest: number;
 }
 
-/** Reports whether other hubs are running, and whether one of them takes precedence. */
+/** Reports whether other hubs are running, and whether another hub takes precedence. */
 export interface Rivals {
   lifeOf(holder: string): Promise<Life>;
-  /** false: both hubs may run at the same time for a while, so this hub does not wait for a holder that seems to be gone. */
+  /** False if both hubs may run at the same time for a while, so that this hub does not wait for a holder that seems to be gone. */
   readonly isExclusive: boolean;
-  /** Whether another hub should get the lease first. `answeredMs` is how long the servers have been answering. Omitted: none should. */
+  /**
+   * Returns whether another hub should get the lease first. `answeredMs` is how long the servers have been answering. If omitted, no other
+   * hub should.
+   */
   goesFirst?(answeredMs: number): boolean;
 }
 
 /** The lease of which a register is a part. */
 export interface Whole {
   readonly terms: Terms;
-  /** Whether this hub currently wants the lease. Called before taking it, and before each renewal. */
+  /** Returns whether this hub currently wants the lease. Called before taking the lease, and before each renewal. */
   isWanted(): boolean;
   /**
-   * Whether this hub holds another part, or another part has expired: then no hub that could renew this one continues. Omitted: there is
-   * no other part.
+   * Returns whether this hub holds another part, or another part has expired: in both cases, no hub that could renew this part continues.
+   * Omitted if there is no other part.
    */
   hasRunOut?(): boolean;
-  /** Whether this hub has begun, and may continue. */
+  /** Returns whether this hub has begun and may continue. */
   hasBegun?(): boolean;
-  /** The term in which this hub has begun; omitted or undefined: it has not. */
+  /** Returns the term in which this hub has begun; omitted or undefined if it has not begun. */
   begunIn?(): number | undefined;
-  /** The minimum term with which to take it; omitted: one greater than all known terms. */
+  /** Returns the minimum term with which to take the part; if omitted, the term is one greater than all known terms. */
   nextTerm?(): number | undefined;
 }
 
 export const unknownRivals: Rivals = { lifeOf: async () => 'silent', isExclusive: true };
 export const ofOneRegister = (): Whole => ({ terms: { greatest: 0 }, isWanted: () => true });
 
-/** A hub that does not answer within this time is silent. */
+/** The time after which a hub that does not answer is silent. */
 const answerMs = 500;
-/** The timeout of a request. It is longer because, if this thread was busy, answers that arrived in time may still be unread. */
+/** The timeout of a request. The timeout is longer because, if this thread was busy, answers that arrived in time may still be unread. */
 const requestMs = 2000;
 
 function subjectOfLife({ domain, hub }: HubName, id: string): string {
   return `patchbay.${domain}.${hub}.life.${id}`;
 }
 
-/** Answers while this hub runs; returns a function that stops this. */
+/** Answers other hubs while this hub is running; returns a function that stops the answers. */
 export function answerForLife(transport: Transport, name: HubName, id: string): () => void {
   return transport.subscribe(subjectOfLife(name, id), (message) => {
     message.reply('');
@@ -65,10 +68,10 @@ export function answerForLife(transport: Transport, name: HubName, id: string): 
   });
 }
 
-/** *there*: the hub answers; *gone*: nobody listens; *silent*: the hub is suspended, cut off, or too busy. */
+/** The state of a hub. *there*: the hub answers; *gone*: nobody is listening; *silent*: the hub is suspended, cut off, or too busy. */
 export type Life = 'there' | 'gone' | 'silent';
 
-/** Determines whether a run of a hub is still connected: servers report immediately when nobody listens. */
+/** Determines whether a run of a hub is still connected: servers report immediately if nobody is listening. */
 export async function lifeOf(session: Session | undefined, name: HubName, id: string): Promise<Life> {
   if (session === undefined) return 'silent';
   const { RequestError } = await import('@nats-io/transport-node');

@@ -1,30 +1,30 @@
-// Distributes the leaders of a lease's streams over the servers of a cluster. Any server may be elected as leader. If one led all streams,
-// its failure would stop a pair, and two servers that are cut off from each other disturb every stream that either of them leads. If the
-// holder dies together with the server that it uses, because both are on one machine, its successor waits for a new leader of each stream
-// that this server led. So the holder requests another leader of a stream until each server leads one, and its own server leads no more
-// than one.
+// Distributes the leaders of a lease's streams over the servers of a cluster. Any server may be elected as leader. If one server led all
+// streams, its failure would stop a pair, and two servers that are cut off from each other disturb every stream that either of them leads.
+// If the holder dies together with its server, because both are on one machine, its successor waits for a new leader of each stream that
+// this server led. So the holder requests other leaders for streams until each server leads a stream, and the holder's own server leads no
+// more than one.
 
 import type { StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { type SchedulerLike, Subscription } from 'rxjs';
 
 const lookEveryMs = 2000;
-/** The pause after requesting another leader, which may be on a server that already leads one. */
+/** The pause after requesting another leader, which may turn out to be a server that already leads a stream. */
 const electedMs = 1000;
 /** The pause if the server does not permit the request. */
 const refusedMs = 30_000;
 const answerMs = 1000;
 
 export interface SpreadOptions {
-  /** Returns the current connection; undefined if there is none. */
+  /** Returns the current connection; undefined if there is no connection. */
   readonly connection: () => NatsConnection | undefined;
   readonly streams: readonly string[];
-  /** Whether a stream may be without a leader for a moment. */
+  /** Returns whether a stream may be without a leader for a moment. */
   readonly isCalm: () => boolean;
   readonly clock: SchedulerLike;
 }
 
-/** The servers of a stream: its leader and its followers, all connected and up to date. */
+/** The servers that store a stream, all connected and up to date: the leader and the followers. */
 export interface Placed {
   readonly leader: string;
   readonly followers: readonly string[];
@@ -55,7 +55,10 @@ export function spreadLeaders({ connection, streams, isCalm, clock }: SpreadOpti
   return running;
 }
 
-/** Finds a stream whose server also leads an earlier one, if that server is `own`, or if one of the followers leads none. */
+/**
+ * Finds a stream whose leader also leads an earlier stream, provided that the leader is `own`, or that one of the followers leads no
+ * stream.
+ */
 export function findCrowded(placed: readonly (Placed | undefined)[], own: string): number | undefined {
   const leaders = placed.map((one) => one?.leader);
   const index = placed.findIndex((one, place) => {
@@ -65,7 +68,9 @@ export function findCrowded(placed: readonly (Placed | undefined)[], own: string
   return index < 0 ? undefined : index;
 }
 
-/** Returns undefined if the stream has no leader, or if not all of its servers are connected and up to date. */
+/**
+ * Resolves to the servers of a stream; undefined if the stream has no leader, or if not all of its servers are connected and up to date.
+ */
 async function placeOf(connection: NatsConnection, stream: string): Promise<Placed | undefined> {
   const { cluster } = await ask<Partial<StreamInfo>>(connection, `STREAM.INFO.${stream}`);
   const { leader, replicas = [] } = cluster ?? {};

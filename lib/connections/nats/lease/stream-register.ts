@@ -1,5 +1,6 @@
-// A register in NATS: a small stream with one message. Writes expect the last sequence of the whole stream, because servers before 2.9.21
-// accept two concurrent writes that expect the last sequence of a subject. Reads use STREAM.MSG.GET, because direct gets may be stale.
+// A register in NATS: a small stream with one message. Writes expect the last sequence of the whole stream, because servers before version
+// 2.9.21 accept two concurrent writes that expect the last sequence of a subject. Reads use STREAM.MSG.GET, because direct gets may be
+// stale.
 
 import { setTimeout as after } from 'node:timers/promises';
 import type {
@@ -16,33 +17,34 @@ import { within } from '../../../model/time/deadline.ts';
 import { expectShallow } from '../wire/shallow.ts';
 import { type ForeignRegister, type Held, NotReplaced, type Register } from './register.ts';
 
-/** A server that takes longer than this counts as silent. */
+/** The time after which a server that has not answered counts as silent. */
 const answerMs = 1000;
-/** The interval of further attempts while one is unanswered, so a stream with a new leader is written or read immediately. */
+/** The interval of further attempts while an attempt is unanswered, so that a stream with a new leader is written or read immediately. */
 const retryMs = 100;
 /** The number of servers in a cluster that store a register. */
 const replicas = 3;
 /** The error codes for a stream that does not exist, and for an unexpected last message. */
 const isNotThere = 10_059;
 const hasOtherSequence = 10_071;
-/** The error code for a stream that exists with other settings, for example one created before there was a cluster. */
+/** The error code for a stream that exists with other settings, for example because it was created before there was a cluster. */
 const hasOtherSettings = 10_058;
 /** The error code if another stream has the subject, or while another client is creating this one. */
 const overlaps = 10_065;
 const overlapAttempts = 5;
 const overlapMs = 50;
-/** Stored values have no more keys than this, because they are parsed repeatedly. */
+/** The maximum number of keys in a stored value, because values are parsed repeatedly. */
 const maxKeys = 6000;
 const nothing = { sequence: 0, value: undefined };
 
 /**
- * The streams that a hub creates in a cluster, one after another. Servers that restart know immediately what the cluster recorded before
- * its last entry, and the last entry only after they have a leader: a stream created at the same moment would elect its leader only then.
+ * Creates the streams of a hub in a cluster, one after another. Servers that restart immediately know what the cluster recorded before its
+ * last entry, but they know the last entry only once they have a leader. Streams created at the same moment would elect their leaders only
+ * then.
  */
 export class Creations {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Creates a stream after all earlier ones, whatever their result. Errors: its own. */
+  /** Creates a stream after all earlier streams, whether or not they could be created. Errors: any error from `create`. */
   inTurn<T>(create: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(create);
     this.#last = turn.catch(() => {});
@@ -51,14 +53,14 @@ export class Creations {
 }
 
 interface StreamRegisterOptions<T> {
-  /** Returns the current connection; undefined if there is none. */
+  /** Returns the current connection; undefined if there is no connection. */
   readonly connection: () => NatsConnection | undefined;
   readonly stream: string;
   readonly subject: string;
   readonly creations: Creations;
-  /** Parses a stored value. Errors: the expected content. */
+  /** Parses a stored value. Errors: a message about the expected content. */
   readonly parse: (data: unknown) => T;
-  /** Called if the stored value is invalid. It counts as missing, and the next value replaces it. */
+  /** Called if the stored value is invalid. An invalid value counts as missing, and is replaced by the next value. */
   readonly warnOfInvalid: (reason: string) => void;
 }
 
@@ -68,14 +70,14 @@ interface Opened {
   readonly streams: StreamAPI;
   /** Returns the error code sent by a server; undefined if the error did not come from a server. */
   readonly codeOf: (error: unknown) => number | undefined;
-  /** Whether the stream is known to have a message: then no other client is creating it. */
+  /** Whether the stream is known to have a message, in which case no other client is creating it. */
   isThere: boolean;
 }
 
 /**
- * In a cluster, it creates its stream only when a server reports that there is none, because a stream may have a leader while the cluster,
- * which creates streams, has none. On a single server, it always creates the stream first, because the server in Debian 12 crashes on a
- * request for a message of a stream that another client is just creating.
+ * A register in a JetStream stream. In a cluster, the stream is created only when a server reports that it does not exist, because a stream
+ * may have a leader while the cluster, which creates streams, has none. On a single server, the stream is always created first, because the
+ * server in Debian 12 crashes on a request for a message in a stream that another client is just creating.
  */
 export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
   readonly #options: StreamRegisterOptions<T>;
@@ -117,7 +119,10 @@ export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
     return message === null ? nothing : { sequence: message.seq, value: this.#parse(message) };
   }
 
-  /** Returns undefined for an invalid value: the hub can continue even if other clients write invalid data there. */
+  /**
+   * Parses a stored value; returns undefined if the value is invalid, so that the hub can continue even if other clients write invalid
+   * data.
+   */
   #parse(message: StoredMsg): T | undefined {
     try {
       expectShallow(message.data, maxKeys);
@@ -130,7 +135,7 @@ export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
 
   async replace(value: T, sequence: number): Promise<number | undefined> {
     const session = await this.#opened();
-    const expect = { lastSequence: sequence }; // so at most one attempt succeeds
+    const expect = { lastSequence: sequence }; // ensures that at most one attempt succeeds
     let attempts = 0;
     const write = (timeout: number) => {
       attempts++;
@@ -178,7 +183,7 @@ export class StreamRegister<T> implements Register<T>, ForeignRegister<T> {
   }
 }
 
-/** Repeats a request until a server has answered. Errors: the error of a server; otherwise that of the first attempt. */
+/** Repeats a request until a server has answered. Errors: the error reported by a server, otherwise the error of the first attempt. */
 async function insist<T>({ codeOf }: Opened, ask: (timeoutMs: number) => Promise<T>): Promise<T> {
   const isAnswer = (error: unknown) => codeOf(error) !== undefined;
   try {
@@ -196,13 +201,13 @@ async function open(connection: NatsConnection): Promise<Opened> {
   return { connection, streams, client: jetstream(connection, { timeout: answerMs }), codeOf, isThere: false };
 }
 
-/** Whether nobody listens: the stream is gone, or currently has no leader. */
+/** Resolves to whether nobody is listening, because the stream is gone or currently has no leader. */
 async function hasNoResponder(error: unknown): Promise<boolean> {
   const { RequestError } = await import('@nats-io/transport-node');
   return error instanceof Error && error.cause instanceof RequestError && error.cause.isNoResponders();
 }
 
-/** Creates the stream, or leaves an existing one unchanged. Returns the sequence of its last message; undefined if unknown. */
+/** Creates the stream, or leaves an existing stream unchanged. Resolves to the sequence of the last message; undefined if unknown. */
 async function create(
   session: Opened,
   stream: string,
@@ -235,16 +240,16 @@ interface AskAgainOptions<T> {
   /** Sends a request; rejects if no answer arrives in time. */
   ask(withinMs: number): Promise<T>;
   readonly everyMs: number;
-  /** The deadline of all attempts. */
+  /** The time after which all attempts end. */
   readonly limitMs: number;
-  /** Whether an error is an answer. After an answer, no further attempt begins. */
+  /** Returns whether an error is an answer. After an answer, no further attempt begins. */
   isAnswer(error: unknown): boolean;
 }
 
 /**
- * Repeats a request in parallel with earlier attempts until one is answered: a request to a stream without a leader is lost, while its next
- * leader would answer immediately. Resolves to the first answer. Errors: an AggregateError of all attempts, in the order in which they
- * began.
+ * Repeats a request, in parallel with earlier attempts, until an attempt is answered: a request to a stream without a leader is lost,
+ * whereas the next leader would answer immediately. Resolves to the first answer. Errors: an AggregateError of all attempts, in the order
+ * in which they began.
  */
 export function askAgain<T>({ ask, everyMs, limitMs, isAnswer }: AskAgainOptions<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();

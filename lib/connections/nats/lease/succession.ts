@@ -1,5 +1,5 @@
-// Decides whether this hub may take a lease: it has no holder, its holder has not renewed it in time, or its holder has released it. The
-// decision is based on observations of the register (`Sighting`).
+// Decides whether this hub may take a lease, because the lease has no holder, or because its holder has released it or not renewed it in
+// time. The decision is based on observations of the register (`Sighting`).
 
 import { type LeaseRecord, leaseTimes } from './lease-record.ts';
 import type { Holder, Life, Rivals, Whole } from './parties.ts';
@@ -9,11 +9,11 @@ type Before = LeaseRecord['before'];
 
 interface Finding {
   readonly mayTake: boolean;
-  /** Whether the hub that may still continue with this lease answers: its holder, or the hub to which it was returned. */
+  /** Whether the hub that may still continue with this lease answers: the holder, or the hub to which the lease was returned. */
   readonly isThere: boolean;
   /**
-   * The value of `before` in the record of the next holder. Also undefined if that hub answers, because it is not waited for a second time,
-   * and if it is this hub.
+   * The value of `before` in the record of the next holder. Also undefined if the previous holder answers, because other hubs do not wait
+   * for it a second time, and if it is this hub.
    */
   readonly before: Before;
 }
@@ -31,7 +31,10 @@ export class Succession {
     this.#whole = whole;
   }
 
-  /** Decides from the content of a register and its observation. `isHeld`: this hub holds it. Errors: the same as `Rivals.lifeOf`. */
+  /**
+   * Decides based on the content of a register and its observation. `isHeld` means that this hub holds the register. Errors: any error from
+   * `Rivals.lifeOf`.
+   */
   async find(value: LeaseRecord | undefined, nowMs: number, isHeld: boolean): Promise<Finding> {
     let life: Life | undefined;
     const lifeOf = async (holder: string) => (life = await this.#rivals.lifeOf(holder));
@@ -47,26 +50,29 @@ export class Succession {
     return { mayTake: isFirst, isThere, before: before?.holder === this.#me.id ? undefined : before };
   }
 
-  /** Whether the previous holder is back, so it may continue. Errors: the same as `Rivals.lifeOf`. */
+  /** Resolves to whether the previous holder is back and may therefore continue. Errors: any error from `Rivals.lifeOf`. */
   async isAwaited(before: Before): Promise<boolean> {
     return before !== undefined && (await this.#rivals.lifeOf(before.holder)) === 'there';
   }
 
   /**
-   * Whether it is certain that no hub holds a missing lease. If servers have lost the lease, its holder may still run, and may take it
-   * again.
+   * Returns whether it is certain that no hub holds a missing lease. If the servers have lost the lease, its holder may still be running,
+   * and may take the lease again.
    */
   #mayTakeLost(nowMs: number, isHeld: boolean): boolean {
     return !this.#sighting.isTaken || !this.#rivals.isExclusive || isHeld || this.#sighting.isOver(nowMs);
   }
 
-  /** A lease that was returned to another hub is left to it for a while, if it answers. */
+  /**
+   * Resolves to whether a released lease may be taken. A lease that was returned to another hub is left to that hub for a while, if the hub
+   * answers.
+   */
   async #mayTakeReleased(before: Before, lifeOf: Rivals['lifeOf'], nowMs: number): Promise<boolean> {
     if (before === undefined || before.holder === this.#me.id || (await lifeOf(before.holder)) !== 'there') return true;
     return this.#sighting.unseenMs(nowMs) >= leaseTimes.graceMs;
   }
 
-  /** Whether the lease has expired. A holder that answers, but was stopped by its fence, has some time to continue. */
+  /** Resolves to whether the lease has expired. A holder that answers, but was stopped by its fence, has some time to continue. */
   async #mayTakeHeld(holder: string, lifeOf: Rivals['lifeOf'], nowMs: number): Promise<boolean> {
     const isOver = this.#sighting.isOver(nowMs, this.#whole.hasRunOut?.() ? 0 : leaseTimes.graceMs);
     if (!this.#rivals.isExclusive) return isOver || (await lifeOf(holder)) === 'gone';
@@ -81,8 +87,8 @@ function beforeOf(taken: LeaseRecord | undefined): Before {
 }
 
 /**
- * The observation of a register from outside: whether a hub holds and renews it, and how long the servers have been answering. All times
- * are on one monotonic clock.
+ * The observation of a register from outside: whether a hub holds and renews the register, and how long the servers have been answering.
+ * All times are on the same monotonic clock.
  */
 export class Sighting {
   /** The newest known sequence, and when the newest record was seen. */
@@ -92,7 +98,7 @@ export class Sighting {
   #isTaken = false;
   /** The greatest requested renewal, and the time of the request. */
   #requested: { readonly holder: string; readonly renewal: number; readonly atMs: number } | undefined;
-  /** The start of the period in which every request was answered; undefined if the last request was not. */
+  /** The start of the period in which every request was answered; undefined if the last request was not answered. */
   #answeredSinceMs: number | undefined;
   #answeredMs = Number.NEGATIVE_INFINITY;
 
@@ -104,13 +110,13 @@ export class Sighting {
     return this.#isTaken;
   }
 
-  /** Notes that a holder has requested a renewal, whether or not it succeeds. */
+  /** Notes that a holder has requested a renewal, whether or not the renewal succeeds. */
   noteRequest({ holder, renewal }: LeaseRecord, nowMs: number): void {
     if (renewal === undefined || (this.#requested?.holder === holder && renewal <= this.#requested.renewal)) return;
     this.#requested = { holder, renewal, atMs: nowMs };
   }
 
-  /** Notes the content of the register. If the request to write it was observed, it counts from that moment. */
+  /** Notes the content of the register. If the request to write this content was observed, the content counts from that moment. */
   note({ sequence, value }: Held<LeaseRecord>, nowMs: number): void {
     if (value !== undefined && sequence !== this.#sequence) this.#seenMs = this.#requestedMs(value) ?? nowMs;
     if (value !== undefined) this.#isTaken = !value.isReleased;
@@ -128,7 +134,7 @@ export class Sighting {
     this.#isTaken = true;
   }
 
-  /** Notes an answer of the servers. A process that was suspended has seen nothing in between, so its observation restarts. */
+  /** Notes an answer from the servers. A process that was suspended has seen nothing in between, so the observation starts again. */
   answered(nowMs: number): void {
     if (nowMs - this.#answeredMs > leaseTimes.graceMs) this.#answeredSinceMs = undefined;
     this.#answeredMs = nowMs;
@@ -139,7 +145,7 @@ export class Sighting {
     this.#answeredSinceMs = undefined;
   }
 
-  /** Returns how long the servers have not answered. */
+  /** Returns for how long the servers have not answered. */
   silentMs(nowMs: number): number {
     return nowMs - this.#answeredMs;
   }
@@ -149,12 +155,12 @@ export class Sighting {
     return this.#answeredSinceMs === undefined ? 0 : nowMs - this.#answeredSinceMs;
   }
 
-  /** Returns how long no renewal has been seen. */
+  /** Returns for how long no renewal has been seen. */
   unseenMs(nowMs: number): number {
     return nowMs - this.#seenMs;
   }
 
-  /** Whether the lease has expired, as observed while the servers answered for at least this long. */
+  /** Returns whether the lease has expired, as observed while the servers answered for at least this long. */
   isOver(nowMs: number, graceMs: number = leaseTimes.graceMs): boolean {
     return this.unseenMs(nowMs) >= leaseTimes.expiryMs && this.answeredForMs(nowMs) >= graceMs;
   }
