@@ -3,6 +3,7 @@
 import test from 'ava';
 import { expectAccessible } from '../../support/browser/accessible.ts';
 import { openConsole, signIn, waitUntil } from '../../support/browser/console.ts';
+import { pale } from '../../support/browser/legible.ts';
 import { browser } from '../../support/browser/own-browser.ts';
 import { ask } from '../../support/http.ts';
 import { api, startTestHub, writer } from '../../support/hub.ts';
@@ -68,6 +69,7 @@ test.serial('the page says as whom it is seen, shows only what the user sees, li
   await page.getByRole('link', { name: 'See as reception' }).click();
   const note = page.getByRole('note').getByText('You see the console as reception.');
   await note.waitFor();
+  t.deepEqual(await page.evaluate(pale()), []);
   await page.evaluate("location.hash = '#/parameters'");
   const row = page.locator('[role=row][data-address="door/open"]');
   await row.getByText('false').waitFor();
