@@ -1,4 +1,4 @@
-// The connection types of the registry, from which flow files, their JSON Schema and their TypeScript types are derived.
+// The connection types in the registry. Flow files, their JSON Schema and their TypeScript types are derived from these types.
 
 import type { z } from 'zod';
 import type { AnyConnectionType } from './connection.ts';
@@ -9,8 +9,8 @@ import type { commonSettings } from './setting.ts';
 export type ConnectionTypes = ReadonlyMap<string, AnyConnectionType>;
 
 /**
- * Loads the connection types with these names. Loads all of them if none are given, or if one of the names is unknown: the error then lists
- * the known types.
+ * Loads the connection types with these names. Without names, or if one of the names is unknown, all types are loaded, so that the error
+ * can list the known types.
  */
 export async function loadConnectionTypes(names?: ReadonlySet<unknown>): Promise<ConnectionTypes> {
   const known: Readonly<Record<string, () => Promise<AnyConnectionType>>> = registry;
@@ -19,7 +19,7 @@ export async function loadConnectionTypes(names?: ReadonlySet<unknown>): Promise
   return new Map(await Promise.all(wanted.map(async ([name, load]) => [name, await load()] as const)));
 }
 
-/** Loads the rehearsals of these types, if there are any. */
+/** Loads the rehearsals for these types, if there are any. */
 export function loadRehearsals(names: ReadonlySet<string>): Promise<readonly AnyConnectionType[]> {
   const wanted = Object.entries(rehearsals).filter(([name]) => names.has(name));
   return Promise.all(wanted.map(([, load]) => load()));
@@ -29,10 +29,10 @@ type SettingsOf<Type> = Type extends { readonly type: infer Name; readonly setti
   ? { readonly type: Name } & WithTexts<z.input<Schema>> & z.input<z.ZodObject<typeof commonSettings>>
   : never;
 
-/** Text from the environment, or from a file. */
+/** A string that comes from the environment or from a file. */
 type TextElsewhere = { readonly env: string } | { readonly file: string };
 
-/** Settings whose texts may come from the environment or a file. */
+/** Settings whose strings may come from the environment or from a file. */
 type WithTexts<Settings> = Settings extends string
   ? string extends Settings
     ? Settings | TextElsewhere
@@ -41,5 +41,5 @@ type WithTexts<Settings> = Settings extends string
     ? { [Key in keyof Settings]: WithTexts<Settings[Key]> }
     : Settings;
 
-/** The settings of a connection as in a flow file, for each type. */
+/** The settings of a connection as written in a flow file, by type. */
 export type ConnectionSettings = SettingsOf<Awaited<ReturnType<(typeof registry)[keyof typeof registry]>>>;

@@ -1,4 +1,4 @@
-// Editing of flow files through a gateway: the operations that a hub offers, and the rights of a user that it checks.
+// Editing flow files through a gateway: the operations that a hub offers, and the user rights that it checks.
 
 import { HubError } from '../model/error.ts';
 import type { NamedAddress } from '../model/named-address.ts';
@@ -7,15 +7,15 @@ import type { Reload, ShadowReport } from '../model/reports/reload-report.ts';
 import type { RuleOutcome } from '../model/reports/rule-status.ts';
 import type { Value, ValueType } from '../model/value.ts';
 
-/** The rights of a user who edits. */
+/** The rights of a user who edits files. */
 export interface EditRights {
-  /** The name of the user; empty if there is none. */
+  /** The name of the user; empty if the client has no user name. */
   readonly user: string;
-  /** The Connection ID of the REST API that the user has reached. */
+  /** The Connection ID of the REST API through which the user has reached the hub. */
   readonly via: string;
-  /** Whether everything is permitted: all addresses, files and settings. */
+  /** Whether everything is permitted: all addresses, all files and all settings. */
   readonly isOwner: boolean;
-  /** Whether the user may edit a file. `names` are its name as the hub lists it, and its name below the flow folder. */
+  /** Returns whether the user may edit a file. `names` contains the file's name as the hub lists it, and its name below the flow folder. */
   mayEdit(names: readonly string[]): boolean;
   mayRead(address: string): boolean;
   mayWrite(address: string): boolean;
@@ -33,21 +33,21 @@ export interface FileOp {
 
 export interface FileEdit {
   readonly file: string;
-  /** The ETag of the text on which the edits are based; empty if the file is new. */
+  /** The ETag of the text on which the edits are based; empty for a new file. */
   readonly base: string;
   readonly ops: readonly FileOp[];
 }
 
 export interface EditRequest {
   readonly files: readonly FileEdit[];
-  /** check: nothing changes; shadow: the changed rules run in shadow; save: the files are written and run. */
+  /** `check`: nothing changes; `shadow`: the changed rules run in shadow; `save`: the files are written and run. */
   readonly mode: 'check' | 'shadow' | 'save';
   readonly comment: string;
-  /** Rehearses the edited rule on the last runs of the live one; only with `check`. */
+  /** Rehearses the edited rule on the last runs of the live rule; only with `check`. */
   readonly rehearse?: { readonly rule: string; readonly recorded: readonly RehearsedEvent[] };
 }
 
-/** A recorded change of a parameter; `time` in milliseconds since 1970. */
+/** A recorded change of a parameter; `time` is in milliseconds since 1970. */
 export interface RehearsedEvent {
   readonly address: string;
   readonly value: Value;
@@ -60,7 +60,7 @@ export interface RehearsedResult {
   readonly error?: string;
 }
 
-/** A run of the live rule, and the run of the edited rule on the same event. A run is omitted if the rule did not, or would not, run. */
+/** A run of the live rule, and the run of the edited rule on the same event. A run is omitted if the rule did not run or would not run. */
 export interface RehearsedRun {
   readonly time: number;
   readonly source?: string;
@@ -70,23 +70,23 @@ export interface RehearsedRun {
 }
 
 export interface Rehearsal {
-  /** Newest first. */
+  /** The runs, newest first. */
   readonly runs: readonly RehearsedRun[];
-  /** Addresses whose past values are unknown: the present ones took their place. */
+  /** Addresses whose past values are unknown, so that the present values were used instead. */
   readonly assumed: readonly string[];
-  /** Why there are no runs, or not all; empty if there are. */
+  /** Why there are no runs, or why some are missing; empty if all runs are included. */
   readonly reason: string;
 }
 
-/** A file, and whether it may be edited; if not, the reason. */
+/** A file, whether it may be edited, and the reason if it may not. */
 export interface EditableFile {
   readonly file: string;
   readonly canEdit: boolean;
-  /** One sentence; empty if it can be edited. */
+  /** One sentence; empty if the file may be edited. */
   readonly reason: string;
 }
 
-/** A value in a text, with its location. Offsets count UTF-16 units. */
+/** A value in a text, with its location. Offsets are in UTF-16 code units. */
 export interface SourceNode {
   readonly path: string;
   readonly key?: string;
@@ -95,14 +95,14 @@ export interface SourceNode {
   readonly end: number;
   readonly line: number;
   readonly column: number;
-  /** The offsets of all of its parts, including comments, key and comma. */
+  /** The offsets of the value with everything that belongs to it, including comments, key and comma. */
   readonly lead: number;
   readonly tail: number;
   readonly value?: string | number | boolean | null;
   readonly children?: readonly SourceNode[];
 }
 
-/** The rules and connections that a template created from an item. */
+/** The rules and connections that a template has created from an item. */
 export interface MadeItems {
   readonly path: string;
   readonly by: 'each' | 'instances';
@@ -111,9 +111,9 @@ export interface MadeItems {
 
 export interface Source extends EditableFile {
   readonly etag: string;
-  /** With `***` instead of secrets. */
+  /** The text, with `***` in place of secrets. */
   readonly text: string;
-  /** Omitted if the text is not JSON5. */
+  /** The parsed text; omitted if the text is not JSON5. */
   readonly tree?: SourceNode;
   readonly made: readonly MadeItems[];
 }
@@ -130,23 +130,23 @@ export interface EditedFile {
   readonly file: string;
   readonly etag: string;
   readonly text: string;
-  /** The changes in the unified format of diff; empty if nothing has changed. */
+  /** The changes in unified diff format; empty if nothing has changed. */
   readonly difference: string;
   /** Whether the text on disk had changed in the meantime and both edits were kept. */
   readonly isMerged: boolean;
 }
 
-/** The part of the run of a test that a user may see. */
+/** The part of a test run that a user may see. */
 export interface ShownPart {
   mayRead(address: string): boolean;
-  /** Whether a rule may be named. */
+  /** Returns whether a rule may be named. */
   mayName(rule: string): boolean;
 }
 
 export interface TestResults {
   readonly passed: number;
   readonly failed: readonly { readonly name: string; readonly place: string; readonly timeline: string }[];
-  /** How many did not run because the time was up. */
+  /** The number of tests that did not run because the time was up. */
   readonly left: number;
 }
 
@@ -161,7 +161,7 @@ export interface EditAnswer {
   readonly rehearsal?: Rehearsal;
   readonly shadow?: ShadowReport;
   readonly revision?: number;
-  /** Until when the change must be confirmed, in milliseconds since 1970. */
+  /** When the change must be confirmed at the latest, in milliseconds since 1970. */
   readonly probation?: { readonly until: number };
 }
 
@@ -170,13 +170,13 @@ export interface EditConflict {
   readonly file: string;
   /** The ETag of `theirs`. */
   readonly etag: string;
-  /** The text that both edits started from; omitted if the hub no longer has it. */
+  /** The text on which both edits were based; omitted if the hub no longer has it. */
   readonly base?: string;
   readonly yours?: string;
   readonly theirs: string;
 }
 
-/** The error for two overlapping edits of a file. */
+/** The error for two overlapping edits to a file. */
 export class EditConflictError extends HubError {
   readonly conflicts: readonly EditConflict[];
 
@@ -193,7 +193,7 @@ export class EditConflictError extends HubError {
 /** A saved change set. */
 export interface Revision {
   readonly revision: number;
-  /** In milliseconds since 1970. */
+  /** When the change set was saved, in milliseconds since 1970. */
   readonly time: number;
   readonly user: string;
   readonly comment: string;
@@ -217,37 +217,37 @@ export interface Uses {
   readonly tests: readonly { readonly name: string; readonly file: string; readonly place: string }[];
 }
 
-/** A rule that somebody has open; `since` in milliseconds since 1970. */
+/** A rule that somebody has open; `since` is in milliseconds since 1970. */
 export interface OtherSheet {
   readonly user: string;
   readonly rule: string;
   readonly since: number;
 }
 
-/** The errors of a document, and its addresses. */
+/** The errors in a document, and the addresses that it uses. */
 export interface DocumentFindings {
   readonly mistakes: readonly EditMistake[];
   readonly addresses: readonly NamedAddress[];
 }
 
-/** A folder of files that a connection shows while it runs and that users may edit, such as dashboards. */
+/** A folder whose files a connection shows while it is running and users may edit, such as dashboards. */
 export interface DocumentFolder {
   /** The absolute path. */
   readonly path: string;
-  /** The names of its files: whole, without folders. */
+  /** Matches the names of the folder's files: whole names, without folders. */
   readonly names: RegExp;
   readonly maxFiles: number;
-  /** The usual order of the keys of an object. */
+  /** The usual order of the keys in an object. */
   readonly keys: readonly string[];
-  /** Checks a text. Errors: `bad-dashboard` if it cannot be checked. */
+  /** Checks a text. Errors: `bad-dashboard` if the text cannot be checked. */
   findings(file: string, text: string): Promise<DocumentFindings>;
 }
 
-/** A folder of documents, as a user may edit it. */
+/** A folder of documents, as seen by a user who may edit them. */
 export interface EditableFolder {
-  /** How the names of its files begin. */
+  /** The prefix of the names of the folder's files. */
   readonly folder: string;
-  /** Whether files can be added, or the reason why not. */
+  /** Whether files can be added, or why they cannot. */
   readonly canEdit: boolean;
   readonly reason: string;
   readonly files: readonly EditableFile[];
@@ -256,21 +256,22 @@ export interface EditableFolder {
 /** The operations with which a hub lets users edit its flow files. */
 export interface Editing {
   files(rights: EditRights): Promise<readonly EditableFile[]>;
-  /** Returns a folder of documents, with those of its files that the user may edit; undefined if users cannot edit it. */
+  /** Returns a folder of documents with the files that the user may edit; undefined if users cannot edit this folder. */
   documents(folder: string, rights: EditRights): Promise<EditableFolder | undefined>;
-  /** Returns the text of a file, and the data that the page needs to edit the file. Errors: `forbidden`, `not-found`. */
+  /** Returns the text of a file, and the data that the page needs to edit it. Errors: `forbidden`, `not-found`. */
   source(file: string, rights: EditRights): Promise<Source>;
-  /** Edits a file. Errors: `bad-request`, `forbidden` with the location, `not-found`; `conflict`, an `EditConflictError`. */
+  /** Edits a file. Errors: `bad-request`, `forbidden` with the location, `not-found`, `conflict` as an `EditConflictError`. */
   edit(request: EditRequest, by: Origin, rights: EditRights): Promise<EditAnswer>;
   /**
-   * Returns the change set that makes an instance a file of its own, for `edit`, and the place of what was opened there. `path` is that of an
-   * item of the template, `made` which of the items that it has made. Errors: `bad-request`, `forbidden`, `not-found`, `conflict`.
+   * Returns the change set for `edit` that turns an instance into a separate file, and the location of the opened item in this file. `path`
+   * is the path of an item in the template; `made` selects one of the items created from it. Errors: `bad-request`, `forbidden`,
+   * `not-found`, `conflict`.
    */
   separate(
     item: { readonly file: string; readonly path: string; readonly made: number },
     rights: EditRights,
   ): Promise<{ readonly files: readonly FileEdit[]; readonly place: string }>;
-  /** Notes that somebody has a rule open, or no longer. Returns the other open rules of the file. Errors: `forbidden`, `not-found`. */
+  /** Records that somebody has opened or closed a rule. Returns the other open rules in the file. Errors: `forbidden`, `not-found`. */
   noteSheet(
     sheet: { readonly file: string; readonly rule: string; readonly sheet: string; readonly isOpen: boolean },
     by: string,
@@ -280,7 +281,7 @@ export interface Editing {
   namesOf(file: string): readonly string[];
   /** Keeps a change that is on probation. Errors: `not-found`, `forbidden`. */
   confirm(revision: number, rights: EditRights): void;
-  /** The kept change sets, newest first. */
+  /** The saved change sets, newest first. */
   revisions(rights: EditRights): readonly Revision[];
   /** Undoes a change set; later edits are kept. Errors: the same as `edit`. */
   revert(
@@ -292,18 +293,18 @@ export interface Editing {
   ): Promise<EditAnswer>;
 }
 
-/** A recipe of the cookbook, with the variables to fill. */
+/** A recipe from the cookbook, with the variables to fill in. */
 export interface RecipeForm {
-  /** `tally/two-microphones` */
+  /** The name, such as `tally/two-microphones`. */
   readonly name: string;
-  /** The first three lines. */
+  /** The first three lines of the description. */
   readonly about: readonly string[];
   readonly variables: readonly {
     readonly name: string;
     readonly about: string;
     readonly usual: string;
     readonly isAddress?: true;
-    /** The value type of an address. */
+    /** The value type, if the variable is an address. */
     readonly type?: ValueType;
   }[];
 }

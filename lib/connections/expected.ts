@@ -1,4 +1,4 @@
-// The setting `expect`: parameters that flow files may name before the peer of a connection has reported them.
+// The setting `expect`: parameters that flow files may name before the connection's peer has reported them.
 
 import { z } from 'zod';
 import { readRegularFileSync } from '../files/regular-file.ts';
@@ -7,10 +7,10 @@ import { isJsonObject } from '../model/json-object.ts';
 import { type ValueType, valueTypes } from '../model/value.ts';
 import type { ResolvePath, SettingMistake } from './setting.ts';
 
-/** The longest file of expected parameters, in bytes. */
+/** The maximum size of a file that lists expected parameters, in bytes. */
 const maxFileBytes = 1_048_576;
 
-/** A setting that lists expected parameters as `lamp/state,B`, or names a file of them. */
+/** A setting that lists expected parameters as `lamp/state,B`, or names a file that does. */
 export function expectSetting(about: string) {
   return z
     .union([z.array(z.string({ error: 'a line such as "lamp/state,B"' })).max(10_000), z.string().min(1)], {
@@ -25,11 +25,11 @@ type Expect = z.output<ReturnType<typeof expectSetting>>;
 export interface Expected {
   readonly id: string;
   readonly type: ValueType;
-  /** The path in the settings. */
+  /** The path of the setting. */
   readonly path: SettingMistake['path'];
 }
 
-/** Reads the setting. `whyNot` returns the error in an ID with its type; undefined: there is none. */
+/** Reads the setting. `whyNot` returns what is wrong with an ID and its type; undefined if they are valid. */
 export function readExpected(
   expect: Expect,
   resolvePath: ResolvePath,
@@ -53,7 +53,7 @@ export function readExpected(
   return { list: [...list.values()], mistakes };
 }
 
-/** Reads a file such as `{"lamp/state":"B"}` as lines. Returns text if the file has an error. */
+/** Reads a file such as `{"lamp/state":"B"}` as lines. If the file contains an error, returns the message. */
 function linesOfFile(file: string, resolvePath: ResolvePath): readonly string[] | string {
   try {
     const data: unknown = JSON.parse(readRegularFileSync(resolvePath(file), maxFileBytes).toString());

@@ -1,4 +1,5 @@
-// Templates of Parameter IDs and of the addresses behind them: `ch/{n:1..32}/fader` is 32 parameters, `/ch/{n:00}/fader` their addresses.
+// Templates for Parameter IDs and the addresses behind them: `ch/{n:1..32}/fader` stands for 32 parameters, and `/ch/{n:00}/fader` for
+// their addresses.
 
 import { describe } from '../model/error.ts';
 
@@ -6,7 +7,7 @@ export interface Variable {
   readonly name: string;
   /** The values of a variable in a Parameter ID. */
   readonly values: readonly string[];
-  /** The minimum number of digits of a variable in an address. */
+  /** The minimum number of digits for a variable in an address. */
   readonly digits: number;
 }
 export type Template = readonly (string | Variable)[];
@@ -16,7 +17,7 @@ const maxValues = 20_000;
 
 const variablePattern = /\{([^{}]*)\}/;
 
-/** Parses `ch/{n:1..32}/fader`, or in an address `/ch/{n:00}/fader`. Returns a sentence for an invalid template. */
+/** Parses `ch/{n:1..32}/fader` or, in an address, `/ch/{n:00}/fader`. Returns a sentence if the template is invalid. */
 export function readTemplate(text: string, isId: boolean): Template | string {
   const parts: (string | Variable)[] = [];
   for (const [index, part] of text.split(variablePattern).entries()) {
@@ -41,7 +42,7 @@ export function readTemplate(text: string, isId: boolean): Template | string {
   return parts;
 }
 
-/** Returns the values of `1..32` or `L|R`; undefined if the text has neither form. */
+/** Returns the values of `1..32` or `L|R`; undefined for any other text. */
 function valuesOf(text: string): readonly string[] | undefined {
   const [, from, to] = /^(\d{1,5})\.\.(\d{1,5})$/.exec(text) ?? [];
   if (from === undefined || to === undefined) return text.includes('|') ? text.split('|') : undefined;
@@ -51,7 +52,7 @@ function valuesOf(text: string): readonly string[] | undefined {
   return Array.from({ length: count }, (_, index) => String(first + index));
 }
 
-/** Returns the values of the variables for each Parameter ID that a template stands for. */
+/** Yields the values of the variables for each Parameter ID that a template stands for. */
 export function* combinationsOf(template: Template): Generator<ReadonlyMap<string, string>> {
   const variables = template.filter((part): part is Variable => typeof part !== 'string');
   const count = variables.reduce((product, { values }) => product * values.length, 1);
@@ -66,7 +67,7 @@ export function* combinationsOf(template: Template): Generator<ReadonlyMap<strin
   }
 }
 
-/** Returns the text with its variables replaced by these values. */
+/** Returns the template with its variables replaced by these values. */
 export function filled(template: Template, values: ReadonlyMap<string, string>): string {
   return template
     .map((part) => (typeof part === 'string' ? part : (values.get(part.name) ?? '').padStart(part.digits, '0')))

@@ -1,10 +1,10 @@
-// The setting `onLoss`: what becomes of the values of a peer while it is offline.
+// The setting `onLoss`: what happens to a peer's values while the peer is offline.
 
 import type { SchedulerLike, Subscription } from 'rxjs';
 import { z } from 'zod';
 import { durationSetting } from './setting.ts';
 
-/** A setting that determines the state of values while `peer` is offline: `'stale'`, `'unknown'`, `{ hold: '5s' }`. */
+/** A setting that determines what happens to values while `peer` is offline: `'stale'`, `'unknown'`, `{ hold: '5s' }`. */
 export function lossSetting(peer: string) {
   const hold = durationSetting(1).describe('How long values are held before they are unknown');
   return z
@@ -15,7 +15,7 @@ export function lossSetting(peer: string) {
 
 type OnLoss = z.output<ReturnType<typeof lossSetting>>;
 
-/** Forgets the values of a peer that is offline, as `onLoss` says. */
+/** Makes the values of an offline peer unknown, according to `onLoss`. */
 export class Loss {
   readonly #onLoss: OnLoss;
   readonly #scheduler: SchedulerLike;
@@ -30,7 +30,7 @@ export class Loss {
     this.#forget = forget;
   }
 
-  /** The peer is offline. The time counts from the first call: failed attempts to reach the peer do not extend it. */
+  /** Called when the peer is offline. The time counts from the first call, so that failed attempts to reach the peer do not extend it. */
   begin(): void {
     if (this.#isLost) return;
     this.#isLost = true;
@@ -39,7 +39,7 @@ export class Loss {
       this.#holding = this.#scheduler.schedule(this.#forget, this.#onLoss.hold);
   }
 
-  /** The peer is online again, or the connection stops. */
+  /** Called when the peer is online again or the connection stops. */
   end(): void {
     this.#isLost = false;
     this.#holding?.unsubscribe();

@@ -1,5 +1,5 @@
-// Templates for outgoing messages: text, or JSON whose texts are templates. `{value}` and `{name}` are values, `{= value * 2}` is an
-// expression. A write to the parameter of a message renders it.
+// Templates for outgoing messages: a string, or JSON whose strings are templates. `{value}` and `{name}` stand for values, and `{= value *
+// 2}` is an expression. A write to a message's parameter renders its template.
 
 import { z } from 'zod';
 import { Pattern, PatternError } from '../device/pattern.ts';
@@ -14,7 +14,7 @@ import type { SettingMistake } from './setting.ts';
 /** The maximum number of writes in one turn that send messages. */
 export const maxWritesAtOnce = 1000;
 
-/** The setting `inputs` of types with templates. */
+/** The setting `inputs` for types with templates. */
 export function inputsSetting() {
   return z
     .record(
@@ -36,11 +36,11 @@ export function inputsSetting() {
 export type TemplateValues = ReadonlyMap<string, Value | null>;
 
 export interface Template {
-  /** Never throws: unknown values and failed expressions become null in JSON and `unknown` in text. */
+  /** Renders the template. Never throws: unknown values and failed expressions become null in JSON and `unknown` in strings. */
   render(values: TemplateValues): unknown;
 }
 
-/** Returns the types of the names that templates may use. */
+/** Returns the names that templates may use, with their types. */
 export function templateNames(type: ValueType, inputTypes: InputTypes): ReadonlyMap<string, ValueType> {
   return new Map([
     ...[...inputTypes].filter(([, one]) => one !== 'T'),
@@ -51,7 +51,7 @@ export function templateNames(type: ValueType, inputTypes: InputTypes): Readonly
 
 const maxDepth = 16;
 
-/** Compiles a template and adds its errors, with their paths. */
+/** Compiles a template and adds its errors with their paths. */
 export function compileTemplate(
   written: unknown,
   types: ReadonlyMap<string, ValueType>,
@@ -117,18 +117,18 @@ function withUnknown(names: ReadonlySet<string>, known: ReadonlyMap<string, Valu
   return missing.length === 0 ? known : new Map([...known, ...missing.map((name) => [name, unknown] as const)]);
 }
 
-/** Returns the result of a template as text. */
+/** Returns a rendered template as a string. */
 export function renderText(template: Template, values: TemplateValues): string {
   const rendered = template.render(values);
   if (rendered === null) return unknown;
   return typeof rendered === 'object' ? JSON.stringify(rendered) : toText(rendered as Value);
 }
 
-// The writes that send messages.
+// The writes that cause messages to be sent
 
 /**
- * Calls `render` once per write that sends a message, when the turn of the write has settled, with the values of the inputs at that time.
- * Returns a function that stops this.
+ * Calls `render` once per write that sends a message, as soon as the write's turn has settled, with the values that the inputs then have.
+ * Returns a function that stops these calls.
  */
 export function followWrites(
   context: Pick<ConnectionContext<unknown>, 'inbox' | 'input' | 'inputTypes' | 'atSettle' | 'timeOfDay'>,
@@ -152,7 +152,7 @@ export function followWrites(
     following.push(
       context.inbox(name).subscribe({
         next(value) {
-          if (writes.length >= maxWritesAtOnce) writes.shift(); // more would not fit into the queue anyway
+          if (writes.length >= maxWritesAtOnce) writes.shift(); // further messages would not fit into the queue anyway
           writes.push({ name, value });
           settle();
         },

@@ -1,5 +1,5 @@
-// Outgoing messages, such as webhooks and mail. Each target has a bounded queue and keeps its order. Sending is retried, an offline target
-// never delays others, and parameters show the outcome of messages.
+// Outgoing messages, such as webhooks and mail. Each target has a bounded queue, which is sent in order. Sending is retried, an offline
+// target never delays other targets, and parameters show the outcome of messages.
 
 import { randomUUID } from 'node:crypto';
 import type { SchedulerLike, Subscription } from 'rxjs';
@@ -13,21 +13,21 @@ import type { ValueType } from '../model/value.ts';
 import type { ConnectionContext, ConnectionEvent, WrittenMessage } from './connection.ts';
 import type { MessageTotals } from './hub-port.ts';
 
-/** The maximum number of messages, and of bytes, that wait for a target. */
+/** The maximum numbers of messages and of bytes that wait for a target. */
 export const maxQueued = 1000;
 export const maxQueuedBytes = 1_048_576;
 /** The longest pause that a target may request (`Retry-After`). */
 export const maxPauseMs = 3_600_000;
 const backoffTimes = { firstMs: 1000, longestMs: 60_000 };
 
-/** A waiting message. */
+/** A message that is waiting to be sent. */
 export interface Message {
-  /** The same for each attempt, so that the receiver can recognize a repetition. */
+  /** The ID of the message, which is the same for each attempt, so that the receiver can recognize a repetition. */
   readonly id: string;
-  /** The name of the message in the settings. */
+  /** The name of the message type in the settings. */
   readonly name: string;
   readonly content: string;
-  /** In milliseconds since 1970. */
+  /** When the message was created, in milliseconds since 1970. */
   readonly createdMs: number;
 }
 
@@ -36,7 +36,10 @@ export type Outcome =
   | { readonly is: 'delivered' }
   /** The target has permanently refused the message. */
   | { readonly is: 'refused'; readonly reason: string }
-  /** To be retried after at least `afterMs`; with `content`, only this rest. `isUnreached`: the target has not answered at all. */
+  /**
+   * The message must be retried after at least `afterMs`; if `content` is set, only this rest is sent. `isUnreached` means that the target
+   * has not answered at all.
+   */
   | {
       readonly is: 'later';
       readonly reason: string;
@@ -45,20 +48,23 @@ export type Outcome =
       readonly isUnreached?: boolean;
     };
 
-/** Begins an attempt and calls `done` once, with its outcome; returns a function that cancels it without a call of `done`. */
+/** Begins an attempt and calls `done` once, with the outcome. Returns a function that cancels the attempt without calling `done`. */
 export type Send = (message: Message, done: (outcome: Outcome) => void) => () => void;
 
 /** An attempt with a time limit. */
 export interface BoundedAttempt {
   readonly scheduler: SchedulerLike;
   readonly limitMs: number;
-  /** The reason of the outcome at the limit. */
+  /** The reason in the outcome when the time limit is reached. */
   readonly late: string;
-  /** Begins to send, and returns a function that aborts that. The first call of `end` counts; later ones have no effect. */
+  /** Begins to send, and returns a function that aborts sending. Only the first call of `end` has an effect. */
   begin(end: (outcome: Outcome) => void, hasEnded: () => boolean): () => void;
 }
 
-/** Begins an attempt and calls `done` once, no later than the time limit; returns a function that cancels it without a call of `done`. */
+/**
+ * Begins an attempt and calls `done` once, when the time limit is reached at the latest. Returns a function that cancels the attempt
+ * without calling `done`.
+ */
 export function attempt(
   { scheduler, limitMs, late, begin }: BoundedAttempt,
   done: (outcome: Outcome) => void,
@@ -82,7 +88,7 @@ export function attempt(
   };
 }
 
-/** The counts of one message in the settings, which are parameters. */
+/** The counts for one message in the settings, which become parameters. */
 interface Counts {
   delivered: number;
   failed: number;
@@ -97,7 +103,7 @@ const countDescriptions = {
   pending: 'The number of waiting messages',
 };
 
-/** Returns the parameters of a message: the one that sends it, and those that show its outcome. */
+/** Returns the parameters for a message: the one that sends it, and the ones that show the outcome. */
 export function messageParameters(name: string, type: ValueType, description: string): ParameterDeclaration[] {
   return [
     { id: name, type, access: 'write-only', about: { description } },
@@ -121,11 +127,11 @@ interface Waiting extends Message {
   readonly number: number;
   content: string;
   readonly bytes: number;
-  /** When to give up on it, on the clock of the connection. */
+  /** When to give up on the message, on the connection's clock. */
   readonly endsAtMs: number;
 }
 
-/** A message in the form kept by the store and by the next run of the connection. */
+/** A message in the form in which the store and the connection's next run receive it. */
 const keptMessage = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -136,24 +142,24 @@ const keptMessage = z.strictObject({
 type KeptMessage = z.output<typeof keptMessage>;
 
 export interface Target {
-  /** Messages to targets with the same key are sent one after the other. */
+  /** Messages to targets with the same key are sent one after another. */
   readonly key: string;
-  /** The name for the operator, without secrets. */
+  /** The name for operators, without secrets. */
   readonly name: string;
 }
 
 export interface OutboxOptions {
   readonly context: Pick<ConnectionContext<unknown>, 'scheduler' | 'timeOfDay' | 'memory' | 'log' | 'own'>;
-  /** The target of each message, by its name. */
+  /** The target for each message, by the name of the message. */
   readonly targets: ReadonlyMap<string, Target>;
   /** The result of `stop` in the previous run. */
   readonly left: unknown;
-  /** The time to try before giving up on a message. */
+  /** The time after which the connection gives up on a message. */
   readonly giveUpMs: number;
   readonly send: Send;
   /**
-   * Checks whether the target can be reached while no message is waiting, at the start and after a failure. Omitted: only messages show
-   * this.
+   * Checks whether the target can be reached, at the start and after a failure, while no message is waiting. If omitted, only messages show
+   * whether it can.
    */
   readonly probe?: (done: (outcome: Outcome) => void) => () => void;
   emit(event: ConnectionEvent): void;
@@ -169,7 +175,7 @@ export class Outbox {
   readonly #changed = new Set<string>();
   #publishing: Subscription | undefined;
   #number = 0;
-  /** Whether the counts at the start have been shown; unchanged ones are not. */
+  /** Whether the counts at the start have been shown. Unchanged counts are not shown again. */
   #isLive = false;
   #fault: string | undefined;
 
@@ -191,7 +197,7 @@ export class Outbox {
     }
   }
 
-  /** Begins to send, first the messages left by an earlier run. */
+  /** Starts to send, beginning with the messages that an earlier run has left. */
   start(): void {
     const { left, context } = this.#options;
     const { memory } = context;
@@ -224,7 +230,7 @@ export class Outbox {
     return sum;
   }
 
-  /** Cancels messages in transit; returns the waiting ones, for the next run of the connection. */
+  /** Cancels messages in transit, and returns the waiting messages for the connection's next run. */
   stop(): readonly unknown[] {
     this.#publishing?.unsubscribe();
     const left: KeptMessage[] = [];
@@ -307,7 +313,9 @@ export class Outbox {
     if (line.fault !== line.shownFault || this.#fault === undefined) this.#showState();
   }
 
-  /** Shows whether a target is online, before the state of the connection that follows from it; only its first state comes earlier. */
+  /**
+   * Shows whether a target is online. This is shown before the resulting state of the connection, except for the connection's first state.
+   */
   #showOnline(name: string, isOnline: boolean): void {
     if (this.#online.get(name) === isOnline) return;
     this.#online.set(name, isOnline);
@@ -346,7 +354,7 @@ export class Outbox {
     this.#options.emit(fault === '' ? { state: 'running' } : { state: 'degraded', reason: fault });
   }
 
-  /** Shows changed counts soon, so that many messages in one round of the event loop change them only once. */
+  /** Shows changed counts soon, so that many messages in one round of the event loop change the counts only once. */
   #touch(name: string): void {
     this.#changed.add(name);
     this.#publishing ??= this.#options.context.scheduler.schedule(() => {
@@ -368,7 +376,7 @@ export class Outbox {
   }
 }
 
-/** The name of a message in the memory of a connection: `message 17`. */
+/** The prefix of a message's name in the connection's memory: `message 17`. */
 const memoryPrefix = 'message ';
 
 function memoryName({ number }: Waiting): string {
@@ -383,7 +391,7 @@ function leftMessages(left: unknown): readonly unknown[] {
   return Array.isArray(left) ? left : [];
 }
 
-/** The result of an attempt at the first message of a line; without a message, of a probe. */
+/** The result of an attempt to send the first message in a line or, without a message, of a probe. */
 interface Report {
   readonly line: Line;
   readonly message: Waiting | undefined;
@@ -391,12 +399,12 @@ interface Report {
   readonly isGivenUp: boolean;
 }
 
-/** The messages to one target, sent one at a time. */
+/** The messages to a single target, which are sent one at a time. */
 class Line {
-  /** The messages of the settings that have this target. */
+  /** The messages in the settings that have this target. */
   readonly names: string[] = [];
   readonly messages: Waiting[] = [];
-  /** Why the last attempt failed, as a sentence; undefined if it did not fail. */
+  /** Why the last attempt failed, as a sentence; undefined if it succeeded. */
   fault: string | undefined;
   /** The fault that the state of the connection shows. */
   shownFault: string | undefined;
@@ -411,7 +419,7 @@ class Line {
   #isStopped = false;
   /** Whether the last attempt reached the target. */
   #isProved = false;
-  /** When an attempt reached the target last, and when the last attempt began. */
+  /** When an attempt last reached the target, and when the last attempt began. */
   #provedMs = Number.NEGATIVE_INFINITY;
   #triedMs = 0;
 
@@ -425,7 +433,7 @@ class Line {
     return this.messages.length < maxQueued && this.#bytes + bytes <= maxQueuedBytes;
   }
 
-  /** Removes the oldest messages, except for one that is being sent, until there is room; returns them. */
+  /** Removes the oldest messages, except for a message that is being sent, until there is enough room. Returns the removed messages. */
   makeRoom(bytes: number): readonly Waiting[] {
     const removed: Waiting[] = [];
     const first = this.#cancel === undefined ? 0 : 1;
@@ -443,7 +451,7 @@ class Line {
     this.#bytes += message.bytes;
   }
 
-  /** Sends until an attempt takes time or fails, or no message is waiting. */
+  /** Sends until an attempt takes time or fails, or until no message is waiting. */
   advance(): void {
     if (this.#isAdvancing) return;
     this.#isAdvancing = true;
@@ -462,7 +470,7 @@ class Line {
     return this.messages.length > 0 || (this.#options.probe !== undefined && !this.#isProved);
   }
 
-  /** Sends a message; without one, checks whether the target can be reached. */
+  /** Sends a message or, without a message, checks whether the target can be reached. */
   #attempt(message: Waiting | undefined): void {
     const { send, probe, context } = this.#options;
     this.#triedMs = context.scheduler.now();
@@ -488,7 +496,7 @@ class Line {
     this.fault = outcome.is === 'delivered' ? undefined : `${this.#target}: ${outcome.reason}`;
     this.#isProved = outcome.is !== 'later';
     if (outcome.is === 'later') {
-      // a rest is a part of the message, so its bytes remain an upper bound
+      // the rest is part of the message, so the size remains an upper bound
       if (outcome.content !== undefined && message !== undefined) message.content = outcome.content;
       this.#wait(outcome);
     } else {
@@ -502,7 +510,7 @@ class Line {
     this.#report({ line: this, message, outcome, isGivenUp });
   }
 
-  /** Waits before the next attempt. A target that answered a short time ago and is gone may soon be back. */
+  /** Waits before the next attempt. A target that answered recently and is now gone may soon be back. */
   #wait({ afterMs = 0, isUnreached = false }: Pick<Outcome & { is: 'later' }, 'afterMs' | 'isUnreached'>): void {
     const { context, random = Math.random } = this.#options;
     const now = context.scheduler.now();
@@ -517,19 +525,19 @@ class Line {
   }
 }
 
-// Tests simulate the target: messages are sent to their transport.
+// In tests, the target is simulated: messages are sent to its transport.
 
-/** Returns a message of a test. Errors: one sentence. */
+/** Returns a message written in a test. Errors: one sentence. */
 export function textOf(written: WrittenMessage): string {
   if (typeof written === 'string') return written;
   if ('text' in written) return written.text;
   throw new Error('expected text, got { hex }');
 }
 
-/** The time for which a test's target is unreachable before the next attempt. */
+/** The time for which a test's target remains unreachable before the next attempt. */
 const playedAgainMs = 1000;
 
-/** The link to a target simulated by a test. */
+/** The link to a target that a test simulates. */
 export class PlayedLink {
   readonly #transport: Transport;
   readonly #context: Pick<ConnectionContext<unknown>, 'scheduler' | 'wire'>;
@@ -568,7 +576,7 @@ export class PlayedLink {
     });
   }
 
-  /** Like `Send`: the message is delivered if the link is open. Before the first link is open, it waits for that. */
+  /** Like `Send`: the message is delivered if the link is open. Before the first link is open, the message waits. */
   send(frame: Uint8Array, done: (outcome: Outcome) => void): () => void {
     const end = () => {
       this.#waiting = undefined;

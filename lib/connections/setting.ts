@@ -7,7 +7,7 @@ import { HubError, messageOf } from '../model/error.ts';
 import { readBy } from '../model/record-schema.ts';
 import { durationPattern, longestDurationMs, parseDurationMs } from '../model/time/duration.ts';
 
-/** The settings that every connection has in addition to those of its type. */
+/** The settings that every connection has in addition to the settings of its type. */
 export const commonSettings = {
   enabled: z.boolean().default(true).describe('false: the connection is declared but not started'),
   description: z.string().default('').describe('The purpose of the connection, in the words of its operator'),
@@ -19,7 +19,7 @@ export const commonSettings = {
 
 const maxCertificateBytes = 1_048_576;
 
-/** Reads a file that the setting `tls` names, such as `caFile`; undefined if it names none. Errors: `cannot-start`. */
+/** Reads a file that the setting `tls` names, such as `caFile`; undefined if the setting is missing. Errors: `cannot-start`. */
 export function readTlsFile(key: string, path: string | undefined, resolvePath: ResolvePath): Buffer | undefined {
   if (path === undefined) return undefined;
   try {
@@ -29,7 +29,7 @@ export function readTlsFile(key: string, path: string | undefined, resolvePath: 
   }
 }
 
-/** A setting that is an integer between two bounds, inclusive; errors show `unit`. */
+/** A setting for an integer between two bounds, inclusive; errors show `unit`. */
 export function integerSetting(least: number, most: number, unit = ''): z.ZodNumber {
   const expected = `integer ${least}..${most}${unit && ` (${unit})`}`;
   return z
@@ -39,7 +39,7 @@ export function integerSetting(least: number, most: number, unit = ''): z.ZodNum
     .max(most, { error: expected });
 }
 
-/** A setting that is a time in milliseconds, or as text: `'1m30s'`. */
+/** A setting for a duration, in milliseconds or as a string: `'1m30s'`. */
 export function durationSetting(least: number, most = longestDurationMs) {
   const expected = `integer ${least}..${most} (ms) or a duration such as "1m30s"`;
   const number = z.number().meta({ type: 'integer', minimum: least, maximum: most });
@@ -50,7 +50,7 @@ export function durationSetting(least: number, most = longestDurationMs) {
   });
 }
 
-/** A setting that is the local address to listen on; the default, empty, means all interfaces. */
+/** A setting for the local address to listen on. The default is empty and stands for all interfaces. */
 export function bindIpSetting(): z.ZodDefault<z.ZodString> {
   return z
     .string()
@@ -61,7 +61,7 @@ export function bindIpSetting(): z.ZodDefault<z.ZodString> {
     .describe('Local address to listen on; empty: all interfaces');
 }
 
-/** Whether a local address to listen on means all interfaces of the machine. */
+/** Returns whether a local address stands for all interfaces of the machine. */
 export function isEveryInterface(bindIp: string): boolean {
   return ['', '0.0.0.0', '::'].includes(bindIp);
 }
@@ -69,23 +69,23 @@ export function isEveryInterface(bindIp: string): boolean {
 /** Resolves a path in the settings against the folder of the flow file. */
 export type ResolvePath = (path: string) => string;
 
-/** A hint about settings that work but are probably not intended, at a path within the settings. */
+/** A hint about settings that work but are probably not intended, with the path of the setting. */
 export interface SettingHint {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** An error in the settings at a path within them. For an unknown name, the message suggests the nearest known one. */
+/** An error in the settings, with the path of the setting. For an unknown name, the message suggests the nearest known name. */
 export type SettingMistake = {
   readonly path: readonly (string | number)[];
-  /** The offset of the error in the text at the path. */
+  /** The offset of the error in the string at the path. */
   readonly offset?: number | undefined;
 } & (
   | { readonly message: string }
   | { readonly unknown: string; readonly name: string; readonly known: readonly string[] }
 );
 
-/** An error in a file named by the settings, with the location in the file. */
+/** An error in a file that the settings name, with the location in the file. */
 export interface FileMistake {
   /** The path of the file as the operator wrote it. */
   readonly file: string;
@@ -95,7 +95,7 @@ export interface FileMistake {
   readonly column: number | undefined;
 }
 
-/** The setting `tls` of types that send messages over the internet. */
+/** The setting `tls` for types that send messages over the internet. */
 export function trustSetting(about: string, aboutFingerprint: string) {
   return z
     .strictObject({
