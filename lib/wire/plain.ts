@@ -2,7 +2,7 @@
 
 import type { Value } from '../model/value.ts';
 
-/** `{"p":"desk/lamp","v":"true"}`: the hub reports a value, as text. */
+/** `{"p":"desk/lamp","v":"true"}`: the hub reports a value as a string. */
 export interface Notification {
   readonly p: string;
   readonly v: string;
@@ -17,6 +17,6 @@ export interface PlainWrite {
 /** `{"error":"v: expected a value, got nothing","p":"desk/lamp"}`: a message was not carried out. */
 export interface PlainRefusal {
   readonly error: string;
-  /** The address as in the message; omitted if it could not be read. */
+  /** The address as given in the message. Omitted if the address could not be read. */
   readonly p?: string | undefined;
 }

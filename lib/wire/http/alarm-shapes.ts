@@ -1,4 +1,4 @@
-// The alarms of all connections of type `alarms`.
+// The alarms from all connections of type `alarms`.
 
 import { z } from 'zod';
 import { address, count, flag, named, type Shape, text, time } from './shape.ts';
@@ -18,16 +18,16 @@ const alarm = z.strictObject({
 });
 export type Alarm = Shape<typeof alarm>;
 
-/** `GET /hub/alarms` answers with `{"count":2,"active":1,"unacknowledged":1,"shelved":0,"alarms":[…]}`. */
+/** `GET /hub/alarms` returns `{"count":2,"active":1,"unacknowledged":1,"shelved":0,"alarms":[…]}`. */
 export const alarmList = named(
   'Alarms',
   z.strictObject({
     count: count.describe('The number of alarms that the user may read, in any state'),
-    /** As in the parameters `all/…`, shelved alarms are not counted here. */
+    /** Shelved alarms are not counted here, just as in the parameters `all/…`. */
     active: count,
     unacknowledged: count,
     shelved: count,
-    /** Most urgent first: not shelved, unacknowledged, by priority, newest. */
+    /** Sorted by urgency: unshelved before shelved, unacknowledged before acknowledged, then by priority, newest first. */
     alarms: z.array(alarm),
   }),
 );

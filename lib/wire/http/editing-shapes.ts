@@ -1,4 +1,4 @@
-// Editing: the texts of flow files, change sets, revisions, the uses of parameters, and the current value of an expression.
+// Editing: the contents of flow files, change sets, revisions, the uses of parameters, and the current value of an expression.
 
 import { z } from 'zod';
 import { reloadAnswer, ruleOutcome, shadowReport } from './operation.ts';
@@ -17,7 +17,7 @@ import {
   yes,
 } from './shape.ts';
 
-/** The limits of a request. */
+/** The limits for a request. */
 export const maxEdits = 1000;
 export const maxEditedFiles = 32;
 const maxComment = 1000;
@@ -30,7 +30,7 @@ const editableFile = {
   reason: text.describe('Why the file cannot be edited; empty if it can'),
 };
 
-/** `GET /hub/sources` answers with `{"files":[{"file":"flows/studio.json5","canEdit":true,"reason":""}],"dashboards":{…}}`. */
+/** `GET /hub/sources` returns `{"files":[{"file":"flows/studio.json5","canEdit":true,"reason":""}],"dashboards":{…}}`. */
 export const sourceList = named(
   'Sources',
   z.strictObject({
@@ -48,7 +48,7 @@ export const sourceList = named(
 );
 export type SourceList = Shape<typeof sourceList>;
 
-/** `GET /hub/source/<file>` answers with `{"file":"…","etag":"…","text":"{ … }","tree":{…},"made":[…],"canEdit":true,"reason":""}`. */
+/** `GET /hub/source/<file>` returns `{"file":"…","etag":"…","text":"{ … }","tree":{…},"made":[…],"canEdit":true,"reason":""}`. */
 export const source = named(
   'Source',
   z.strictObject({
@@ -133,7 +133,7 @@ export const editRequest = named(
 const rehearsed = z.strictObject({ outcome: ruleOutcome, result: valueOrNull.optional(), error: text.optional() });
 const difference = reloadAnswer.shape.swapped.unwrap().shape;
 
-/** `POST /hub/edit` answers with `{"mode":"save","isSaved":true,"errors":[],"files":[…],"restarts":{…},"tests":{…},"revision":7}`. */
+/** `POST /hub/edit` returns `{"mode":"save","isSaved":true,"errors":[],"files":[…],"restarts":{…},"tests":{…},"revision":7}`. */
 export const editAnswer = named(
   'Edited',
   z.strictObject({
@@ -197,8 +197,8 @@ export const separationRequest = named(
   }),
 );
 /**
- * `POST /hub/edit/separate` answers with `{"files":[{"file":"studios.json5","base":"…","ops":[…]},…],"place":"s2.json5:4:5"}`, for POST
- * /hub/edit.
+ * `POST /hub/edit/separate` returns `{"files":[{"file":"studios.json5","base":"…","ops":[…]},…],"place":"s2.json5:4:5"}`, whose files are
+ * sent to POST /hub/edit.
  */
 export const separation = named(
   'Separated',
@@ -209,7 +209,10 @@ export const separation = named(
 );
 export type SeparationAnswer = Shape<typeof separation>;
 
-/** `POST /hub/edit/sheet` takes `{"file":"studio.json5","rule":"lamp","sheet":"k3x9","isOpen":true}`, again every 20 s while it is open. */
+/**
+ * `POST /hub/edit/sheet` takes `{"file":"studio.json5","rule":"lamp","sheet":"k3x9","isOpen":true}`, repeated every 20 s while the sheet is
+ * open.
+ */
 export const openedSheet = named(
   'OpenedSheet',
   z.strictObject({
@@ -223,7 +226,7 @@ export const openedSheet = named(
     isOpen: z.boolean({ error: 'true or false' }),
   }),
 );
-/** `POST /hub/edit/sheet` answers with `{"others":[{"user":"anna","rule":"lamp","since":"…"}]}`. */
+/** `POST /hub/edit/sheet` returns `{"others":[{"user":"anna","rule":"lamp","since":"…"}]}`. */
 export const otherSheets = named(
   'OtherSheets',
   z.strictObject({ others: z.array(z.strictObject({ user: text, rule: text, since: time })) }),
@@ -234,7 +237,10 @@ export type OtherSheets = Shape<typeof otherSheets>;
 export const confirmRequest = named('Confirmation', z.strictObject({ revision: z.int({ error: 'a number' }) }));
 export const confirmed = named('Confirmed', z.strictObject({ revision: count }));
 
-/** `GET /hub/revisions` answers with `{"revisions":[{"revision":7,"time":"…","user":"api desk 10.0.0.7","comment":"","files":[…]}]}`, the newest first. */
+/**
+ * `GET /hub/revisions` returns `{"revisions":[{"revision":7,"time":"…","user":"api desk 10.0.0.7","comment":"","files":[…]}]}`, newest
+ * first.
+ */
 export const revisionList = named(
   'Revisions',
   z.strictObject({
@@ -254,7 +260,10 @@ export type RevisionList = Shape<typeof revisionList>;
 /** `POST /hub/revisions/7/revert` takes `{"mode":"check"}` for a preview, or `{}`. */
 export const revertRequest = named('Revert', z.strictObject({ mode: mode.optional(), comment }));
 
-/** `GET /hub/recipes` answers with `{"recipes":[{"name":"tally/two-microphones","about":[…],"variables":[{"name":"mic1","usual":"desk/mic1",…}]}]}`. */
+/**
+ * `GET /hub/recipes` returns
+ * `{"recipes":[{"name":"tally/two-microphones","about":[…],"variables":[{"name":"mic1","usual":"desk/mic1",…}]}]}`.
+ */
 export const recipeList = named(
   'Recipes',
   z.strictObject({
@@ -285,7 +294,7 @@ export const recipeRequest = named(
     set: z.record(z.string().max(100), z.string({ error: 'text' }).max(1000)),
   }),
 );
-/** `POST /hub/recipes/<name>` answers with `{"file":"tally-1.json5","text":"…"}`: a new file for POST /hub/edit. */
+/** `POST /hub/recipes/<name>` returns `{"file":"tally-1.json5","text":"…"}`: a new file for POST /hub/edit. */
 export const filledRecipe = named('FilledRecipe', z.strictObject({ file: text, text }));
 export type FilledRecipe = Shape<typeof filledRecipe>;
 
@@ -306,7 +315,7 @@ export const evaluation = named(
   }),
 );
 
-/** `POST /hub/evaluate` answers with `{"value":true,"type":"B","reason":""}`. */
+/** `POST /hub/evaluate` returns `{"value":true,"type":"B","reason":""}`. */
 export const evaluated = named(
   'Evaluated',
   z.strictObject({
@@ -317,7 +326,9 @@ export const evaluated = named(
 );
 export type Evaluated = Shape<typeof evaluated>;
 
-/** `GET /hub/usages?address=desk/lamp` answers with `{"address":"desk/lamp","rules":[…],"connections":[…],"dashboards":["studio"],"tests":[…]}`. */
+/**
+ * `GET /hub/usages?address=desk/lamp` returns `{"address":"desk/lamp","rules":[…],"connections":[…],"dashboards":["studio"],"tests":[…]}`.
+ */
 export const usages = named(
   'Usages',
   z.strictObject({

@@ -1,4 +1,4 @@
-// The state of the hub, and its operation: connections, rules, flow files, reloads, the log, health, clients, the domain.
+// The state and operation of the hub: connections, rules, flow files, reloads, the log, health, clients, and the domain.
 
 import { z } from 'zod';
 import { connectionActions } from '../../model/reports/connection-status.ts';
@@ -39,7 +39,7 @@ export const connectionStatus = named(
   connectionHealth.extend({
     enabled: flag.describe('Whether the connection is enabled in its settings'),
     parameters: count,
-    /** The flow file that declares it. */
+    /** The flow file that declares the connection. */
     file: text,
     wire: z
       .strictObject({
@@ -63,21 +63,18 @@ export const connectionStatus = named(
 );
 export type ConnectionStatus = Shape<typeof connectionStatus>;
 
-/** `GET /hub/connections` answers with `{"structure":12,"connections":[{"id":"desk","type":"dummy","state":"running",…}]}`. */
+/** `GET /hub/connections` returns `{"structure":12,"connections":[{"id":"desk","type":"dummy","state":"running",…}]}`. */
 export const connectionList = named(
   'Connections',
   z.strictObject({
     structure: count.describe('Counts added and removed parameters, including those of other hubs'),
-    /** In the order of the flow files. */
+    /** The connections in the order of the flow files. */
     connections: z.array(connectionStatus),
   }),
 );
 export type ConnectionList = Shape<typeof connectionList>;
 
-/**
- * `GET /hub/wire/<id>` answers with a list of frames: `{"number":7,"time":"…","direction":"in","text":"RPRT 0","hex":"52 50
- * …","length":6}`.
- */
+/** `GET /hub/wire/<id>` returns a list of frames: `{"number":7,"time":"…","direction":"in","text":"RPRT 0","hex":"52 50 …","length":6}`. */
 export const wireFrames = named(
   'WireFrames',
   z.array(
@@ -134,15 +131,18 @@ export const ruleStatus = named(
   }),
 );
 
-/** `GET /hub/rules` answers with a list of rules, in the order of the flow files. */
+/** `GET /hub/rules` returns a list of rules, in the order of the flow files. */
 export const ruleList = named('Rules', z.array(ruleStatus));
 export type RuleList = Shape<typeof ruleList>;
 
-/** `GET /hub/ways` answers with `{"structure":12,"ways":[{"connection":"clock","type":"timer","from":["clock/timer/1/start"],"to":["clock/timer/1/trigger"]}]}`. */
+/**
+ * `GET /hub/ways` returns
+ * `{"structure":12,"ways":[{"connection":"clock","type":"timer","from":["clock/timer/1/start"],"to":["clock/timer/1/trigger"]}]}`.
+ */
 export const wayList = named(
   'Ways',
   z.strictObject({
-    /** Grows when parameters are added or removed. */
+    /** Increases when parameters are added or removed. */
     structure: count,
     ways: z.array(z.strictObject({ connection: text, type: text, from: addresses, to: addresses })),
   }),
@@ -161,7 +161,7 @@ export const ruleSwitch = named(
   }),
 );
 
-/** `GET /hub/overrides` answers with `{"overrides":[{"kind":"rule","name":"lamp","isOn":false,"by":"api desk 10.0.0.7","until":"…",…}]}`. */
+/** `GET /hub/overrides` returns `{"overrides":[{"kind":"rule","name":"lamp","isOn":false,"by":"api desk 10.0.0.7","until":"…",…}]}`. */
 export const overrideList = named(
   'Overrides',
   z.strictObject({
@@ -193,7 +193,8 @@ const ruleRun = z.strictObject({
   time,
   outcome: ruleOutcome,
   /**
-   * The written value, before its conversion to the types of the destinations; null means an infinite number, which JSON cannot represent.
+   * The written value before its conversion to the types of the destinations. null stands for an infinite number, which JSON cannot
+   * represent.
    */
   result: valueOrNull.optional(),
   to: addresses,
@@ -202,7 +203,7 @@ const ruleRun = z.strictObject({
 });
 export type RuleRun = Shape<typeof ruleRun>;
 
-/** `GET /hub/trace?rule=<name>` answers with one trace per rule with this name, newest run first. */
+/** `GET /hub/trace?rule=<name>` returns one trace per rule with this name, newest run first. */
 export const ruleTraces = named(
   'Traces',
   z.array(z.strictObject({ rule: text, file: text, isAlwaysRecorded: flag, runs: z.array(ruleRun) })),
@@ -210,7 +211,7 @@ export const ruleTraces = named(
 export type RuleTraces = Shape<typeof ruleTraces>;
 
 /**
- * `GET /hub/files` answers with the result of the last load or reload:
+ * `GET /hub/files` returns the result of the last load or reload:
  * `{"time":"2026-…","loaded":true,"reason":"","files":[{"path":"demo.json5","connections":2,"rules":5,"mistakes":[]}]}`.
  */
 export const loadReport = named(
@@ -218,7 +219,7 @@ export const loadReport = named(
   z.strictObject({
     time,
     loaded: flag.describe('false: the previous configuration remains active'),
-    /** The reason why it was not loaded, one sentence; empty if it was. */
+    /** The reason why the files were not loaded, in one sentence. Empty if they were loaded. */
     reason: text,
     files: z.array(z.strictObject({ path: text, connections: count, rules: count, mistakes: texts })),
   }),
@@ -226,8 +227,8 @@ export const loadReport = named(
 export type LoadReport = Shape<typeof loadReport>;
 
 /**
- * `POST /hub/reload` takes `{"shadow":true}`, or `{}`. After a reload in shadow, files saved later run in shadow as well, until a normal
- * reload.
+ * `POST /hub/reload` takes `{"shadow":true}`, or `{}`. After a reload in shadow, files that are saved later run in shadow as well, until a
+ * normal reload.
  */
 export const reloadRequest = named(
   'Reload',
@@ -237,7 +238,7 @@ export type ReloadRequest = Shape<typeof reloadRequest>;
 
 /** One side of a deviation. */
 const deviationSide = z.strictObject({
-  /** Omitted: unknown. */
+  /** Omitted if the value is unknown. */
   value: value.describe('For a trigger, the number of times it fired').optional(),
   origin: origin.optional(),
 });
@@ -253,12 +254,12 @@ const deviation = z.strictObject({
 });
 export type Deviation = Shape<typeof deviation>;
 
-/** `GET /hub/shadow` answers with `{"kind":"rules","rules":["lamp"],"count":1,"deviations":[…],…}`. */
+/** `GET /hub/shadow` returns `{"kind":"rules","rules":["lamp"],"count":1,"deviations":[…],…}`. */
 export const shadowReport = named(
   'Shadow',
   z.strictObject({
     since: time,
-    /** none: nothing is in shadow. */
+    /** none: nothing runs in shadow. */
     kind: z.enum(['rules', 'reload', 'none']),
     rules: texts.describe('The rules that run in shadow and not live'),
     left: texts.describe('The rules that run live and would not run after the reload'),
@@ -272,7 +273,7 @@ export type ShadowReport = Shape<typeof shadowReport>;
 
 const difference = z.strictObject({ added: texts, removed: texts, changed: texts });
 
-/** `POST /hub/reload` answers with `{"swapped":{"connections":{…},"rules":{…}}}`, or `{"shadow":{…}}`. */
+/** `POST /hub/reload` returns `{"swapped":{"connections":{…},"rules":{…}}}`, or `{"shadow":{…}}`. */
 export const reloadAnswer = named(
   'Reloaded',
   z.strictObject({
@@ -292,7 +293,7 @@ const logEntry = z.strictObject({
 });
 export type LogEntry = Shape<typeof logEntry>;
 
-/** `GET /hub/log?after=7&level=warn` answers with `{"entries":[{"n":9,"time":"2026-…","level":"warn","message":"…"}],"next":9,"count":"…"}`. */
+/** `GET /hub/log?after=7&level=warn` returns `{"entries":[{"n":9,"time":"2026-…","level":"warn","message":"…"}],"next":9,"count":"…"}`. */
 export const logPage = named(
   'Log',
   z.strictObject({
@@ -300,19 +301,22 @@ export const logPage = named(
     entries: z.array(logEntry),
     next: z.int().describe('The value of `after` for the next request'),
     /**
-     * Without a store, a hub begins a new count at each start, with another name. With a store, the count continues, and clients miss no
-     * entry.
+     * Without a store, a hub begins a new count with another name each time it starts. With a store, the count continues, and clients miss
+     * no entries.
      */
     count: text.describe('Identifies the numbering: a different text means that the numbers have restarted'),
   }),
 );
 export type LogPage = Shape<typeof logPage>;
 
-/** `GET /hub/health` answers with `{"status":"ok","version":"0.1.0","epoch":"1f0c…","revision":7,"uptimeSeconds":12,"log":{…},"connections":[…]}`. */
+/**
+ * `GET /hub/health` returns
+ * `{"status":"ok","version":"0.1.0","epoch":"1f0c…","revision":7,"uptimeSeconds":12,"log":{…},"connections":[…]}`.
+ */
 export const health = named(
   'Health',
   z.strictObject({
-    /** degraded: the log or one of the connections has a problem. */
+    /** degraded: the log or a connection has a problem. */
     status: z.enum(['ok', 'degraded']),
     title: text.describe('The name of the installation; empty if it has none'),
     version: text,
@@ -327,7 +331,7 @@ export const health = named(
 export type Health = Shape<typeof health>;
 
 /**
- * The answers to a process supervisor: `GET /hub/health/live` returns `{"status":"live"}`, `GET /hub/health/ready` returns
+ * The responses to a process supervisor: `GET /hub/health/live` returns `{"status":"live"}`, `GET /hub/health/ready` returns
  * `{"status":"ready"}`.
  */
 export const probe = named('Probe', z.strictObject({ status: z.enum(['live', 'ready']) }));
@@ -335,12 +339,12 @@ export type Probe = Shape<typeof probe>;
 
 const pattern = z.union([text, z.strictObject({ regex: text })]);
 
-/** `{"id":1,"include":["desk/*",{"regex":"x"}],"exclude":[],"rate":2.5,"delivery":"latest"}`; only the beginning of long lists. */
+/** `{"id":1,"include":["desk/*",{"regex":"x"}],"exclude":[],"rate":2.5,"delivery":"latest"}`. Long lists are truncated. */
 const clientSubscription = z.strictObject({
   id: count,
   include: z.array(pattern),
   exclude: z.array(pattern),
-  /** The maximum number of updates per second; 0 means one per change. */
+  /** The maximum number of updates per second; 0 means one update per change. */
   rate: duration,
   delivery: z.enum(['latest', 'all']),
 });
@@ -353,15 +357,15 @@ const interests = z.strictObject({
 });
 export type Interests = Shape<typeof interests>;
 
-/** The lag of a client. */
+/** How far a client lags behind. */
 const sessionStatus = z.strictObject({
-  /** live: it receives changes as they happen; catching up: it receives missed values; stalled: it does not read. */
+  /** live: the client receives changes as they happen; catching up: it is receiving missed values; stalled: it is not reading. */
   state: z.enum(['live', 'catching up', 'stalled']),
-  /** The bytes that the hub holds for it. */
+  /** The number of bytes that the hub holds for the client. */
   unreadBytes: count,
-  /** The time for which the client has been behind; 0 if it is live. */
+  /** How long the client has been behind; 0 if it is live. */
   lagMs: count,
-  /** The data sent to its socket since it connected, without WebSocket framing. */
+  /** The amount of data sent to the client's socket since it connected, without WebSocket framing. */
   sentBytes: count,
   sentFrames: count,
   receivedMessages: count,
@@ -379,18 +383,18 @@ const clientStatus = z.strictObject({
   /** The IP address. */
   address: text,
   protocol: clientProtocol,
-  /** When it connected. */
+  /** When the client connected. */
   since: time,
   ...interests.shape,
   ...sessionStatus.shape,
 });
 export type ClientStatus = Shape<typeof clientStatus>;
 
-/** `GET /hub/clients` answers with `{"count":2,"clients":[{"id":1,"address":"127.0.0.1","protocol":"plain",…}]}`, slowest first. */
+/** `GET /hub/clients` returns `{"count":2,"clients":[{"id":1,"address":"127.0.0.1","protocol":"plain",…}]}`, slowest first. */
 export const clientList = named(
   'Clients',
   z.strictObject({
-    /** The total; `clients` may have fewer. */
+    /** The total number; `clients` may contain fewer. */
     count,
     clients: z.array(clientStatus),
   }),
@@ -404,7 +408,7 @@ export const clientControl = named(
 );
 export type ClientControl = Shape<typeof clientControl>;
 
-/** `GET /hub/dashboards` answers with `{"dashboards":["studio"]}`, in alphabetical order. */
+/** `GET /hub/dashboards` returns `{"dashboards":["studio"]}`, in alphabetical order. */
 export const dashboardList = named('Dashboards', z.strictObject({ dashboards: texts }));
 export type DashboardList = Shape<typeof dashboardList>;
 
@@ -436,7 +440,7 @@ const domainHub = z.strictObject({
 export type DomainHub = Shape<typeof domainHub>;
 
 /**
- * `GET /hub/hubs` answers with
+ * `GET /hub/hubs` returns
  * `{"connection":"house","domain":"house","hub":"east","role":"alone","lease":{…},"link":{…},"hubs":[{"hub":"east","state":"this",…}]}`.
  */
 export const domain = named(

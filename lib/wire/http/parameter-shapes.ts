@@ -30,7 +30,7 @@ const about = named(
 );
 
 /**
- * `GET /hub/parameters` answers with a list of these:
+ * `GET /hub/parameters` returns a list of parameters:
  * `{"parameter":"desk/lamp","type":"B","access":"read-write","state":"known","value":true,"revision":7,"time":"2026-…","origin":{…}}`.
  */
 const parameterInfo = named(
@@ -42,7 +42,7 @@ const parameterInfo = named(
     state: z.enum(['known', 'unknown']),
     /** Omitted if the state is unknown, and for a trigger. */
     value: value.optional(),
-    /** `revision`, `time` and `origin` describe the last change; omitted if there was none. */
+    /** `revision`, `time` and `origin` describe the last change. They are omitted if there was no change. */
     revision: count.optional(),
     time: time.optional(),
     origin: origin.optional(),
@@ -58,7 +58,7 @@ const recentChange = z.strictObject({
   parameter: address,
   type: valueType,
   value,
-  /** Omitted if it was unknown. */
+  /** Omitted if the previous value was unknown. */
   previous: value.optional(),
   time,
   origin,
@@ -66,7 +66,7 @@ const recentChange = z.strictObject({
 });
 export type RecentChange = Shape<typeof recentChange>;
 
-/** `GET /hub/changes` answers with `{"from":"2026-…","isComplete":true,"changes":[{"parameter":"desk/lamp","value":true,…}]}`. */
+/** `GET /hub/changes` returns `{"from":"2026-…","isComplete":true,"changes":[{"parameter":"desk/lamp","value":true,…}]}`. */
 export const recentChanges = named(
   'Changes',
   z.strictObject({
@@ -77,7 +77,7 @@ export const recentChanges = named(
 );
 export type RecentChanges = Shape<typeof recentChanges>;
 
-/** `GET /parameters/<address>` answers with this if the client accepts JSON. */
+/** The response to `GET /parameters/<address>` if the client accepts JSON. */
 export const parameterValue = named('Value', z.union([z.string(), z.number(), z.boolean()]));
 
 export const parameterList = named('Parameters', z.array(parameterInfo));
@@ -86,7 +86,7 @@ export const parameterList = named('Parameters', z.array(parameterInfo));
 export const update = named('Update', z.strictObject({ parameter: address, value }));
 export type Update = Shape<typeof update>;
 
-/** The answer, if the client accepts JSON: `{"p":"desk/lamp","v":true}`, with the converted value. */
+/** The response if the client accepts JSON: `{"p":"desk/lamp","v":true}`, with the converted value. */
 export const updated = named('Updated', z.strictObject({ p: address, v: value }));
 export type Updated = Shape<typeof updated>;
 
@@ -94,17 +94,17 @@ export type Updated = Shape<typeof updated>;
 const causedChange = z.strictObject({
   parameter: address,
   type: valueType,
-  /** 1 for a trigger. */
+  /** The value of a trigger is 1. */
   value,
-  /** Omitted if it was unknown or equal, and for a trigger. */
+  /** Omitted if the previous value was unknown or equal, and for a trigger. */
   previous: value.optional(),
   origin,
   /** Omitted if an equal value was written again. */
   revision: count.optional(),
   time,
-  /** The time since its cause, ms; omitted if it came from outside, or its cause is no longer kept. */
+  /** The time since the cause, in milliseconds. Omitted if the change came from outside, or if its cause is no longer kept. */
   afterMs: duration.optional(),
-  /** When the device went offline, for a change that it reported after its reconnect. */
+  /** When the device went offline, for a change that the device reported after its reconnection. */
   awaySince: time.optional(),
 });
 export type CausedChange = Shape<typeof causedChange>;
@@ -113,22 +113,22 @@ export type CausedChange = Shape<typeof causedChange>;
 const causes = z.strictObject({
   /** Omitted for a trigger. */
   value: value.optional(),
-  /** The last one is the change from outside, unless causes were forgotten. It is empty if there was no change. */
+  /** The last entry is the change from outside, unless causes are no longer stored. The chain is empty if there was no change. */
   chain: z.array(causedChange).describe('Newest change first'),
   forgotten: z.int().describe('Number of changes before the last of the chain that are no longer stored'),
 });
 export type Causes = Shape<typeof causes>;
 
-/** `GET /hub/explain/<address>` answers with `{"parameter":"desk/lamp","value":false,"chain":[…],"forgotten":0}`. */
+/** `GET /hub/explain/<address>` returns `{"parameter":"desk/lamp","value":false,"chain":[…],"forgotten":0}`. */
 export const explanation = named(
   'Explanation',
   causes.extend({
     parameter: address,
-    /** Omitted if those rules have not written it. */
+    /** Omitted if these rules have not written the parameter. */
     would: causes.describe('The value that the rules in shadow would have set').optional(),
-    /** Omitted if its device is online, or it has none. */
+    /** Omitted if the device is online, or if there is no device. */
     staleSince: time.describe('Since when the device has been offline; the value may be outdated').optional(),
-    /** Omitted if the value is kept, or there is no store. */
+    /** Omitted if the value is kept, or if there is no store. */
     isNotKept: yes.describe('The value is not stored: its writer uses most of the space').optional(),
   }),
 );

@@ -1,4 +1,4 @@
-// The records of the store: values, events, audit and snapshots; and the state of the store.
+// The records in the store (values, events, audit and snapshots), and the state of the store.
 import { z } from 'zod';
 import { auditKinds } from '../../model/reports/audit-entry.ts';
 import {
@@ -30,8 +30,8 @@ const historyKind = z.enum(['raw', 'intervals', 'texts', 'fires', 'buckets']);
 const figures = z.array(z.number().nullable());
 
 /**
- * `GET /hub/history/desk/level` answers with `{"address":"desk/level","type":"F","from":…,"to":…,"kind":"raw","times":[…],…}`. Times are
- * numbers as well: a plot needs numbers, and thousands of them.
+ * `GET /hub/history/desk/level` returns `{"address":"desk/level","type":"F","from":…,"to":…,"kind":"raw","times":[…],…}`. Times are numbers
+ * as well, because a plot needs thousands of numbers.
  */
 export const history = named(
   'History',
@@ -41,11 +41,16 @@ export const history = named(
     from: timeMs,
     to: timeMs,
     kind: historyKind,
-    /** Omitted if there are no buckets. Buckets begin at multiples of it; the first and the last may extend beyond the range. */
+    /**
+     * Omitted if there are no buckets. Buckets begin at multiples of this length; the first and the last bucket may extend beyond the
+     * range.
+     */
     stepMs: count.describe('The length of a bucket').optional(),
-    /** When each value began or each trigger fired. The first may lie before `from`: its value still applied at `from`. */
+    /**
+     * When each value began or each trigger fired. The first time may be before `from`, in which case its value still applied at `from`.
+     */
     times: z.array(timeMs).describe('For buckets, the start of the bucket; the first may lie before `from`'),
-    /** For raw values, intervals and texts. */
+    /** For raw values, intervals and strings. */
     values: z.array(valueOrNull).describe('The value from that time on; null: unknown').optional(),
     /** For buckets; null if no value was known. */
     min: figures.optional(),
@@ -60,7 +65,7 @@ export const history = named(
 );
 export type History = Shape<typeof history>;
 
-/** `GET /hub/history?filter=desk/` answers with the histories of the parameters whose addresses match. */
+/** `GET /hub/history?filter=desk/` returns the histories of the parameters whose addresses match. */
 export const historyList = named(
   'Histories',
   z.strictObject({
@@ -79,25 +84,25 @@ const historyEvent = z.strictObject({
   time,
   /** 1 for a trigger. */
   value,
-  /** Omitted for a trigger, and if it is not known. */
+  /** Omitted for a trigger, and if the previous value is not known. */
   previous: value.optional(),
   /** The writer of the change, such as a rule. */
   writer: origin,
-  /** The writer of the change outside that led to it. */
+  /** The writer of the external change that led to this change. */
   source: origin,
   /** The recorded causes, at most 20. */
   chain: z.array(historyCause).describe('Its causes, newest first'),
 });
 export type HistoryEvent = Shape<typeof historyEvent>;
 
-/** `GET /hub/events/desk/lamp` answers with `{"address":"desk/lamp","type":"B","events":[…],"next":"1795…-7"}`. */
+/** `GET /hub/events/desk/lamp` returns `{"address":"desk/lamp","type":"B","events":[…],"next":"1795…-7"}`. */
 export const eventList = named(
   'Events',
   z.strictObject({
     address,
     type: valueType,
     events: z.array(historyEvent).describe('Newest first'),
-    /** Omitted if there are no older ones in the range. */
+    /** Omitted if there are no older events in the range. */
     next: text.describe('The value of `before` that returns older ones').optional(),
   }),
 );
@@ -117,7 +122,7 @@ const auditEntry = z.strictObject({
 });
 export type AuditEntry = Shape<typeof auditEntry>;
 
-/** `GET /hub/audit?address=desk/*&limit=1` answers with `{"entries":[{"n":9,"time":"2026-…","kind":"change",…}],"next":9}`. */
+/** `GET /hub/audit?address=desk/*&limit=1` returns `{"entries":[{"n":9,"time":"2026-…","kind":"change",…}],"next":9}`. */
 export const auditPage = named(
   'Audit',
   z.strictObject({
@@ -144,7 +149,10 @@ const snapshotSelection = z.strictObject({
 });
 export type SnapshotSelection = Shape<typeof snapshotSelection>;
 
-/** `GET /hub/snapshots` answers with `{"connection":"store","selections":[{"name":"studio-1","saved":[{"name":"evening",…}],"matches":"evening"}]}`. */
+/**
+ * `GET /hub/snapshots` returns
+ * `{"connection":"store","selections":[{"name":"studio-1","saved":[{"name":"evening",…}],"matches":"evening"}]}`.
+ */
 export const snapshotList = named(
   'Snapshots',
   z.strictObject({
@@ -165,14 +173,14 @@ const snapshotValue = z.strictObject({
   differs: flag.describe('Whether a recall would write it'),
 });
 
-/** `GET /hub/snapshots/studio-1/evening` answers with `{"selection":"studio-1","name":"evening","time":"2026-…","values":[…]}`. */
+/** `GET /hub/snapshots/studio-1/evening` returns `{"selection":"studio-1","name":"evening","time":"2026-…","values":[…]}`. */
 export const snapshot = named(
   'Snapshot',
   z.strictObject({
     selection: text,
     name: text,
     time,
-    /** The values that a recall would not write are at the end. */
+    /** Values that a recall would not write are at the end. */
     values: z.array(snapshotValue).describe('In the order in which they are recalled'),
   }),
 );
@@ -184,14 +192,14 @@ export type StoreFile = Shape<typeof storeFile>;
 const storePart = z.enum(['values', 'history', 'audit']);
 export type StorePart = z.output<typeof storePart>;
 
-/** `GET /hub/store` answers with `{"folder":"/srv/data","maxBytes":2000000000,"bytes":…,"files":[{"name":"values.db","bytes":…}],…}`. */
+/** `GET /hub/store` returns `{"folder":"/srv/data","maxBytes":2000000000,"bytes":…,"files":[{"name":"values.db","bytes":…}],…}`. */
 export const storeStatus = named(
   'Store',
   z.strictObject({
     /** `***` if the setting comes from the environment or a file. */
     folder: text,
     maxBytes: count.describe('Maximum disk space of the databases'),
-    /** The total of all files in the folder. */
+    /** The total size of all files in the folder. */
     bytes: count,
     files: z.array(storeFile),
     rows: z.array(
@@ -202,7 +210,7 @@ export const storeStatus = named(
         lost: count.describe('Changes that were not recorded since the hub started'),
       }),
     ),
-    /** The oldest recorded time of each; omitted if nothing is recorded. */
+    /** The oldest recorded time for each kind of record. Omitted if nothing is recorded. */
     oldest: z.strictObject({ history: time.optional(), audit: time.optional() }),
   }),
 );

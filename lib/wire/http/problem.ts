@@ -8,9 +8,9 @@ import { count, named, type Shape, text } from './shape.ts';
 export const problem = named(
   'Problem',
   z.strictObject({
-    /** Always `about:blank`: `code` distinguishes problems. */
+    /** Always `about:blank`, because problems are distinguished by `code`. */
     type: text,
-    /** The title of the code. */
+    /** The title that belongs to the code. */
     title: text,
     status: count,
     detail: text.describe('One sentence: where, what was expected, what was found'),

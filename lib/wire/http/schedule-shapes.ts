@@ -1,4 +1,4 @@
-// The times of the connections of type `schedule`.
+// The times in connections of type `schedule`.
 
 import { z } from 'zod';
 import { address, count, flag, named, type Shape, text, texts, time } from './shape.ts';
@@ -26,11 +26,11 @@ const entry = z.strictObject({
 });
 export type ScheduleEntry = Shape<typeof entry>;
 
-/** `GET /hub/schedules` answers with `{"schedules":[{"connection":"opening","zone":"Europe/Berlin","days":[…],"entries":[…]}]}`. */
+/** `GET /hub/schedules` returns `{"schedules":[{"connection":"opening","zone":"Europe/Berlin","days":[…],"entries":[…]}]}`. */
 export const scheduleList = named(
   'Schedules',
   z.strictObject({
-    /** The number of weeks after the present one. */
+    /** The number of weeks after the current week. */
     week: z.int(),
     count: count.describe('The number of entries that the user may read'),
     schedules: z.array(

@@ -1,20 +1,20 @@
-// The building blocks of answers. A shape is a zod schema: the type of an answer and its schema in the OpenAPI document are derived from
-// it. Browsers and threads import only the types of these files, so zod stays in the hub.
+// The building blocks of responses. A shape is a zod schema from which the type of a response and its schema in the OpenAPI document are
+// derived. Browsers and threads import only the types from these files, so zod stays in the hub.
 
 import { z } from 'zod';
 import { type Origin, originKinds } from '../../model/parameter.ts';
 import { type Value, valueTypes } from '../../model/value.ts';
 import type { IsoTime } from '../time.ts';
 
-/** The type of an answer with a shape. */
+/** The type of a response with the given shape. */
 export type Shape<Schema extends z.ZodType> = Immutable<z.output<Schema>>;
 
 export type Immutable<Type> = Type extends object ? { readonly [Key in keyof Type]: Immutable<Type[Key]> } : Type;
 
-/** The shapes with a name in the OpenAPI document. */
+/** The shapes that have a name in the OpenAPI document. */
 export const namedShapes = z.registry<{ id: string }>();
 
-/** Names a shape. */
+/** Gives a name to a shape. */
 export function named<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
   namedShapes.add(schema, { id });
   return schema;

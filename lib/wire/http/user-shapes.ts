@@ -12,14 +12,14 @@ const grants = {
   metrics: flag,
 };
 
-/** `GET /hub/me` answers with `{"user":"desk2","isOpen":false,"maySignIn":true,"read":["s2/**"],…}`. */
+/** `GET /hub/me` returns `{"user":"desk2","isOpen":false,"maySignIn":true,"read":["s2/**"],…}`. */
 export const me = named(
   'Me',
   z.strictObject({
     user: text.describe('Empty for a client without a user'),
-    /** Whether the hub requires no credentials and permits everything to every client. */
+    /** Whether the hub requires no credentials and every client may do everything. */
     isOpen: flag,
-    /** Whether there are users, so a sign-in page makes sense. */
+    /** Whether there are users, so that a sign-in page makes sense. */
     maySignIn: flag,
     kiosk: text.describe('The dashboard that the console shows alone on this kiosk; omitted: all views').optional(),
     ...grants,
@@ -27,7 +27,7 @@ export const me = named(
 );
 export type Me = Shape<typeof me>;
 
-/** Credentials wait in memory until they are compared, so they may not be longer than a header. */
+/** The maximum length of credentials. They wait in memory until they are compared, so they must not be longer than a header. */
 const longestText = 4096;
 const short = (what: string) => {
   const error = `${what} of at most ${longestText} characters`;
@@ -46,7 +46,7 @@ export const signIn = named(
 
 export type SignIn = Shape<typeof signIn>;
 
-/** The answer contains the user and, for a kiosk, the name of its dashboard. */
+/** The response contains the user and, for a kiosk, the name of its dashboard. */
 export const signedIn = named('SignedIn', me.extend({ dashboard: text.optional() }));
 export type SignedIn = Shape<typeof signedIn>;
 
@@ -59,19 +59,21 @@ const device = z.strictObject({
   id: text,
   user: text,
   kind: deviceKind,
-  /** The name from its invitation, or for a browser the name that it reports. */
+  /** The name from the invitation or, for a browser, the name that the browser reports. */
   name: text,
   since: time,
-  /** When it last sent a request, to the hour. */
+  /** When the device last sent a request, rounded to the hour. */
   seen: time,
 });
 export type Device = Shape<typeof device>;
 
-/** `{"user":"door-2","name":"Reception","dashboard":"door","until":"2026-…"}`: the purpose of a link; it never contains its code. */
+/**
+ * The purpose of a link, which never contains the link's code: `{"user":"door-2","name":"Reception","dashboard":"door","until":"2026-…"}`.
+ */
 const kioskLink = z.strictObject({ user: text, name: text, dashboard: text.optional(), until: time });
 export type KioskLink = Shape<typeof kioskLink>;
 
-/** The devices that have signed in, and the links for further ones. */
+/** The devices that have signed in, and the links for further devices. */
 const deviceList = z.strictObject({
   devices: z.array(device),
   kioskLinks: z.array(kioskLink).describe('The links that nobody has opened yet'),
@@ -88,7 +90,7 @@ const userInfo = z.strictObject({
 });
 export type UserInfo = Shape<typeof userInfo>;
 
-/** `GET /hub/users` answers with `{"users":[…],"devices":[…],"kioskLinks":[…]}`. */
+/** `GET /hub/users` returns `{"users":[…],"devices":[…],"kioskLinks":[…]}`. */
 export const userList = named('Users', deviceList.extend({ users: z.array(userInfo) }));
 export type UserList = Shape<typeof userList>;
 
@@ -99,7 +101,7 @@ export const userAction = named(
   'UserAction',
   z.strictObject({
     action: z.enum(['invite', 'revoke'], { error: 'one of "invite", "revoke"' }),
-    /** For an invitation. */
+    /** The user to invite. */
     user: z.string({ error: 'the name of a user' }).optional(),
     device: z
       .string({ error: nameExpected })
@@ -110,7 +112,7 @@ export const userAction = named(
 );
 export type UserAction = Shape<typeof userAction>;
 
-/** The answer contains the link of an invitation, which works once, within 24 hours, and the current devices and links. */
+/** The response contains the link for an invitation, which works once within 24 hours, and the current devices and links. */
 export const userActed = named(
   'UserActed',
   deviceList.extend({ link: text.describe('Open it on the device, once, within 24 hours').optional() }),

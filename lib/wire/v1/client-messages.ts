@@ -1,5 +1,5 @@
-// The messages from clients of `patchbay.v1` (docs/protocol.md). Exactly one of the keys `sub`, `unsub`, `set` and `ping` identifies
-// the kind of a message. lib/client/asyncapi.json describes them for machines.
+// The messages from `patchbay.v1` clients (docs/protocol.md). Exactly one of the keys `sub`, `unsub`, `set` and `ping` identifies the kind
+// of message. lib/client/asyncapi.json is the machine-readable description.
 
 import type { Value } from '../../model/value.ts';
 import type { Pattern } from '../pattern.ts';
@@ -10,19 +10,19 @@ export type Delivery = 'latest' | 'all';
 /** `{"sub":1,"include":["desk/**"],"exclude":[],"rate":60,"delivery":"latest"}`: subscribes, or replaces subscription 1. */
 export interface Subscribe extends SubscriptionRequest {
   readonly sub: number;
-  /** The client's position when its link broke. Omitted: it needs everything. */
+  /** The client's position when its link broke. If omitted, the client needs everything. */
   readonly since?: Since | undefined;
 }
 
 /** The parameters and delivery of a subscription. */
 export interface SubscriptionRequest {
-  /** Omitted: `["**"]`. */
+  /** The default is `["**"]`. */
   readonly include?: readonly Pattern[] | undefined;
-  /** The patterns of parameters to leave out; omitted: none. */
+  /** The patterns for parameters to exclude. The default is none. */
   readonly exclude?: readonly Pattern[] | undefined;
-  /** The maximum number of updates per second, 0.1 to 1000; 0 or omitted: one per change. */
+  /** The maximum number of updates per second, from 0.1 to 1000. If 0 or omitted, the hub sends one update per change. */
   readonly rate?: number | undefined;
-  /** How the hub sends changes; omitted: `latest`. */
+  /** How the hub delivers changes. The default is `latest`. */
   readonly delivery?: Delivery | undefined;
 }
 
@@ -37,18 +37,18 @@ export interface Unsubscribe {
   readonly unsub: number;
 }
 
-/** `{"set":[["desk/lamp",true],[8,0.5]],"ack":5}`: writes in one turn; with `ack`, the hub answers when the turn is over. */
+/** `{"set":[["desk/lamp",true],[8,0.5]],"ack":5}`: writes values in one turn. With `ack`, the hub responds when the turn is over. */
 export interface Write {
   readonly set: readonly (readonly [target: Target, value: Value])[];
   readonly ack?: number | undefined;
-  /** The trace of the write (W3C Trace Context). A malformed one is ignored. */
+  /** The trace to which the write belongs (W3C Trace Context). A malformed trace is ignored. */
   readonly traceparent?: string | undefined;
 }
 
-/** A parameter by its address, or by the id that the hub has defined. */
+/** A parameter, identified by its address or by the id that the hub has defined. */
 export type Target = string | number;
 
-/** `{"ping":1}` is answered with `{"pong":1}`; the client chooses the number. */
+/** `{"ping":1}` is answered with `{"pong":1}`. The client chooses the number. */
 export interface Ping {
   readonly ping: number;
 }

@@ -1,5 +1,5 @@
-// The messages from the hub to clients of `patchbay.v1` (docs/protocol.md). The keys of a message identify its kind.
-// lib/client/asyncapi.json describes them for machines.
+// The messages from the hub to `patchbay.v1` clients (docs/protocol.md). The keys of a message identify its kind. lib/client/asyncapi.json
+// is the machine-readable description.
 
 import type { About, Access } from '../../model/parameter.ts';
 import type { Value, ValueType } from '../../model/value.ts';
@@ -14,25 +14,25 @@ export interface Hello {
 export interface Greeting {
   /** Identifies a run of the REST API connection for this client. Ids and revisions are valid only within their epoch. */
   readonly epoch: string;
-  /** The name of the program and its version. */
+  /** The program's name and version. */
   readonly hub: string;
-  /** The limits for messages of this client. */
+  /** The limits for messages from this client. */
   readonly limits: {
-    /** Bytes of one message. */
+    /** The maximum size of a message, in bytes. */
     readonly messageBytes: number;
     readonly subscriptions: number;
-    /** Of one subscription. */
+    /** The maximum number of patterns per subscription. */
     readonly patterns: number;
     readonly regexes: number;
-    /** The highest rate, per second. */
+    /** The highest rate per second. */
     readonly rate: number;
   };
 }
 
-/** `{"sub":1,"mode":"snapshot","rate":60,"delivery":"latest"}`: the updates that the hub will send, which may be fewer than requested. */
+/** `{"sub":1,"mode":"snapshot","rate":60,"delivery":"latest"}`: the updates that the hub will send, possibly fewer than requested. */
 export interface Subscribed {
   readonly sub: number;
-  /** snapshot: everything that matches; resume: the changes since then. */
+  /** snapshot: everything that matches; resume: the changes since the position in the request. */
   readonly mode: 'snapshot' | 'resume';
   readonly rate: number;
   readonly delivery: Delivery;
@@ -43,7 +43,7 @@ export interface Unsubscribed {
   readonly unsub: number;
 }
 
-/** `{"def":[[7,"desk/lamp","B","rw"]]}`: parameters, before their ids are first used. */
+/** `{"def":[[7,"desk/lamp","B","rw"]]}`: defines parameters before their ids are first used. */
 export interface Definitions {
   readonly def: readonly Definition[];
 }
@@ -55,13 +55,13 @@ export interface Removals {
   readonly undef: readonly number[];
 }
 
-/** `{"set":[[7,true],[8,-3.5]],"rev":130}`: values, in order; there may be none. */
+/** `{"set":[[7,true],[8,-3.5]],"rev":130}`: values in order. The list may be empty. */
 export interface Values {
   readonly set: readonly (readonly [id: number, value: Value])[];
   readonly rev?: number | undefined;
 }
 
-/** `{"fired":[9,9],"rev":131}`: triggers, in order; a trigger that fired twice is listed twice. */
+/** `{"fired":[9,9],"rev":131}`: triggers in order. A trigger that fired twice is listed twice. */
 export interface Fires {
   readonly fired: readonly number[];
   readonly rev?: number | undefined;
@@ -87,17 +87,17 @@ export interface Stale {
   readonly ageMs: number;
 }
 
-/** `{"fresh":[7,9]}`: that hub is back, and these are up to date. */
+/** `{"fresh":[7,9]}`: the owning hub is back, and these parameters are up to date. */
 export interface Fresh {
   readonly fresh: readonly number[];
 }
 
-/** `{"wanted":[[7,3],[9,null]]}`: the written values that the device has not confirmed yet; null if none is pending any more. */
+/** `{"wanted":[[7,3],[9,null]]}`: the written values that the device has not confirmed yet; null if no value is pending any more. */
 export interface Pending {
   readonly wanted: readonly (readonly [id: number, value: Value | null])[];
 }
 
-/** `{"about":[[7,{"label":"Mic 1","unit":"dB"}]]}`: metadata of parameters; null if there is none any more. */
+/** `{"about":[[7,{"label":"Mic 1","unit":"dB"}]]}`: metadata of parameters; null if a parameter no longer has metadata. */
 export interface Metadata {
   readonly about: readonly (readonly [id: number, about: About | null])[];
 }
@@ -112,7 +112,7 @@ export interface Mistakes {
   readonly errors: readonly Mistake[];
 }
 
-/** The error of one parameter of a write: the target as the message named it, and the reason as a sentence. */
+/** The error for one parameter in a write: the target as named in the message, and the reason as a sentence. */
 export type Mistake = readonly [target: Target, reason: string];
 
 /** `{"pong":1}`. */
@@ -120,7 +120,7 @@ export interface Pong {
   readonly pong: number;
 }
 
-/** `{"error":"include[0]: expected …, got …","sub":1}`: a message was invalid, and has changed nothing. */
+/** `{"error":"include[0]: expected …, got …","sub":1}`: a message was invalid and has changed nothing. */
 export interface Refusal {
   readonly error: string;
   /** The subscription to which the message refers. */
@@ -132,7 +132,7 @@ export interface Refusal {
 /** `{"bye":{"code":1001,"reason":"the hub is shutting down","retry":true}}`: the hub is about to close the socket with this code. */
 export interface Goodbye {
   readonly bye: {
-    /** One of `closeCodes` (lib/wire/protocol.ts). */
+    /** A code from `closeCodes` (lib/wire/protocol.ts). */
     readonly code: number;
     readonly reason: string;
     /** Whether the client should connect again. */
@@ -160,7 +160,7 @@ export type HubMessage =
   | Refusal
   | Goodbye;
 
-/** A message as read by a client: it may have any of these keys, and others that the client does not know. */
+/** A message as read by a client. The message may have any of these keys, and further keys that the client does not know. */
 export type ReceivedMessage = { readonly [Key in KeyOf<HubMessage>]?: ValueOf<HubMessage, Key> | undefined };
 
 type KeyOf<Message> = Message extends unknown ? keyof Message : never;
