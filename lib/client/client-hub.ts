@@ -1,4 +1,4 @@
-// The hub as a program sees it: parameters, selections, writes, and the state of the link.
+// The hub as seen by a program: parameters, selections, writes, and the state of the link.
 import type { Value } from '../model/value.ts';
 import type { Delivery } from '../wire/v1/client-messages.ts';
 import { type Credentials, type Endpoint, findEndpoint } from './link/hub-endpoint.ts';
@@ -13,13 +13,13 @@ import { Subscriptions } from './subscriptions/subscriptions.ts';
 import { type Entries, Writes } from './writes.ts';
 
 export interface HubSettings extends Partial<LinkTimes> {
-  /** The maximum rate of a value, in messages per second, 0.1..1000; 0, the default: every change. */
+  /** The maximum rate for a value, in messages per second, from 0.1 to 1000. The default is 0, which means every change. */
   readonly rate?: number;
   /** `latest`, the default: the newest value of each parameter; `all`: every change, in order. */
   readonly delivery?: Delivery;
 }
 
-/** The number of changes or fires of a parameter that were not sent because this client read too slowly. */
+/** The number of a parameter's changes or fires that were not sent because this client read too slowly. */
 export interface Loss {
   readonly address: string;
   readonly count: number;
@@ -29,25 +29,28 @@ export interface Hub {
   readonly state: HubState;
   /** Hot, replays last, completes with `close()`. */
   readonly state$: Stream<HubState>;
-  /** Whether the values may be outdated: from the loss or silence of the link until everything is up to date again. */
+  /** Whether the values may be outdated: from the moment the link is lost or silent until everything is up to date again. */
   readonly stale: boolean;
   /** Hot, replays last, distinct, completes with `close()`. */
   readonly stale$: Stream<boolean>;
   /** Hot, replays nothing. */
   readonly lost$: Stream<Loss>;
-  /** Resolves when all subscribed values have arrived; rejects when the hub is closed for good. */
+  /** Resolves when all subscribed values have arrived. Rejects when the hub is permanently closed. */
   whenLive(): Promise<void>;
-  /** Errors on subscribing: a `RangeError` for an address that is empty or has more than 1,024 characters. */
+  /** Returns a parameter. Errors on subscribing: a `RangeError` for an address that is empty or has more than 1,024 characters. */
   param(address: string): Parameter;
   /** Emits 1 for each fire of a trigger. */
   fired(address: string): Stream<1>;
-  /** All matching parameters: for lists, and for more parameters than `param` can follow. */
+  /** Selects all matching parameters: for lists, and for more parameters than `param` can follow. */
   select(request?: SelectionRequest): Selection;
-  /** Writes a parameter; resolves when the hub has carried out the write. Errors: `WriteError`, immediately while the link is down. */
+  /** Writes a parameter. Resolves when the hub has carried out the write. Errors: `WriteError`, immediately while the link is down. */
   set(address: string, value: Value): Promise<void>;
-  /** Writes several parameters in one turn, `{'desk/lamp': true}` or pairs in order; valid entries are written even if others fail. */
+  /**
+   * Writes several parameters in one turn, given as `{'desk/lamp': true}` or as pairs in order. Valid entries are written even if other
+   * entries fail.
+   */
   batch(entries: Entries): Promise<void>;
-  /** Closes the link for good and completes all streams. */
+  /** Closes the link permanently and completes all streams. */
   close(): void;
 }
 
@@ -110,7 +113,7 @@ export function createHub(endpoints: readonly Endpoint[], settings: HubSettings,
   };
 }
 
-/** The objects that events of the link affect. */
+/** The objects that are affected by link events. */
 interface Parts {
   readonly platform: Platform;
   readonly replica: Replica;
@@ -124,7 +127,7 @@ interface Parts {
   readonly pool: Pool;
 }
 
-/** Whether the values may be outdated, and an emitter of changes to that. */
+/** Whether the values may be outdated, and an emitter for changes of this state. */
 class Staleness {
   readonly emitter = new Emitter<boolean>();
   isStale = true;
@@ -137,7 +140,7 @@ class Staleness {
   }
 }
 
-/** Returns the handlers of the link's events. */
+/** Returns the handlers for link events. */
 function eventsFor({ platform, replica, states, staleness, losses, writes, subscriptions, pool }: Parts): LinkEvents {
   return {
     state(state) {
@@ -165,7 +168,7 @@ function eventsFor({ platform, replica, states, staleness, losses, writes, subsc
   };
 }
 
-/** Resolves when all subscribed values have arrived; rejects when the link is closed for good. */
+/** Resolves when all subscribed values have arrived. Rejects when the link is permanently closed. */
 function untilLive(link: Link, { states, wholes, subscriptions }: Parts): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = () => {
@@ -183,13 +186,13 @@ function untilLive(link: Link, { states, wholes, subscriptions }: Parts): Promis
 // Connects to a hub: a page to the hub that served it, and any other program to a given address.
 
 export interface ConnectOptions extends HubSettings, Credentials {
-  /** A WebSocket class to use instead of the platform's. */
+  /** A WebSocket class to use instead of the platform's class. */
   readonly WebSocket?: SocketClass;
 }
 
 /**
  * Connects to `ws://studio.local:17011/ws`, `http://studio.local:17011`, or by default to the hub that served the page. Given several
- * addresses, of hubs that show the same parameters, tries the next one after each failed attempt or lost link. Returns immediately: the
+ * addresses of hubs that show the same parameters, tries the next address after each failed attempt or lost link. Returns immediately: the
  * library opens the link, and reopens it after each loss. Errors: a `TypeError` for an invalid URL.
  */
 export function connect(url?: string | URL | readonly (string | URL)[], options: ConnectOptions = {}): Hub {

@@ -1,4 +1,4 @@
-// `patchbay-hub/client`, and `/hub/client.js` of every hub: the library with which dashboards and programs follow and set parameters.
+// `patchbay-hub/client`, and `/hub/client.js` on every hub: the library with which dashboards and programs follow and set parameters.
 
 export type { About } from '../model/parameter.ts';
 export type { Value, ValueType } from '../model/value.ts';

@@ -1,4 +1,4 @@
-// One parameter as a program sees it: its current state, a stream of its values, and a way to set it.
+// One parameter as seen by a program: its current state, a stream of its values, and a way to set the parameter.
 
 import type { About } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
@@ -8,17 +8,17 @@ import { createStream, Emitter, type Observer, type Stream } from './stream.ts';
 import type { Pool } from './subscriptions/pool.ts';
 
 /**
- * A parameter. As a stream: hot, replays the known value, then emits each change; undefined when the value becomes unknown; 1 per fire of a
- * trigger. Its properties are up to date only while it has a subscriber.
+ * A parameter. As a stream: hot, replays the known value, then emits each change; emits undefined when the value becomes unknown, and 1 for
+ * each fire of a trigger. Its properties are up to date only while the stream has a subscriber.
  */
 export interface Parameter extends Stream<Value | undefined>, ParameterView {
-  /** Whether the value, or the parameter itself, may have changed: the link is down, or `staleSince` is set. */
+  /** Whether the value, or the parameter itself, may have changed because the link is down or `staleSince` is set. */
   readonly isStale: boolean;
-  /** Hot, replays last, distinct. A subscription to it also keeps the value up to date. */
+  /** Hot, replays last, distinct. A subscription to this stream also keeps the value up to date. */
   readonly stale$: Stream<boolean>;
-  /** The pending value, as `wanted`. Hot, replays last, distinct. */
+  /** The pending value, like `wanted`. Hot, replays last, distinct. */
   readonly wanted$: Stream<Value | undefined>;
-  /** The metadata, as `about`. Hot, replays last, distinct. */
+  /** The metadata, like `about`. Hot, replays last, distinct. */
   readonly about$: Stream<About | undefined>;
   /** Like `hub.set`. */
   set(value: Value): Promise<void>;
@@ -86,7 +86,7 @@ export function createParameter(address: string, options: ParameterOptions): Par
   return Object.defineProperties(stream, Object.getOwnPropertyDescriptors(own)) as Parameter;
 }
 
-/** Emits 1 for each fire of a trigger; returns a function that stops this. */
+/** Emits 1 for each fire of a trigger. Returns a function that ends the emissions. */
 export function watchFires(pool: Pool, address: string, observer: Observer<1>): () => void {
   const parameter = pool.join(address);
   parameter.fires ??= new Emitter();
@@ -94,7 +94,7 @@ export function watchFires(pool: Pool, address: string, observer: Observer<1>): 
   return () => leave(pool, parameter, remove);
 }
 
-/** Emits a property of a parameter other than its value, such as whether it is stale: initially, and after each change. */
+/** Emits a property of a parameter other than its value, such as whether the parameter is stale: initially, and after each change. */
 function watch<T>(
   { pool, stale$ }: ParameterOptions,
   address: string,

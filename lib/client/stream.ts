@@ -1,4 +1,4 @@
-// The streams of the library: hot, and compatible with RxJS and others (`Symbol.observable`,
+// The streams of the library: hot, and compatible with RxJS and other libraries (`Symbol.observable`,
 // https://github.com/benlesh/symbol-observable) without depending on any of them.
 
 declare global {
@@ -9,9 +9,9 @@ declare global {
 
 export interface Observer<T> {
   readonly next?: (value: T) => void;
-  /** The stream ended because of an error or a limit. */
+  /** Called when the stream has ended because of an error or a limit. */
   readonly error?: (error: unknown) => void;
-  /** The stream ended because `hub.close()` was called. */
+  /** Called when the stream has ended because `hub.close()` was called. */
   readonly complete?: () => void;
 }
 
@@ -25,10 +25,10 @@ export interface Stream<T> {
   [Symbol.observable](): Stream<T>;
 }
 
-/** The keys by which RxJS recognizes streams; the text is used where the symbol is not defined. */
+/** The keys by which RxJS recognizes streams. The string is used where the symbol is not defined. */
 const keys = ['@@observable', ...(Symbol.observable ? [Symbol.observable] : [])];
 
-/** Creates a stream; `subscribe` adds an observer and returns a function that removes it. */
+/** Creates a stream. `subscribe` adds an observer and returns a function that removes the observer. */
 export function createStream<T>(subscribe: (observer: Observer<T>) => () => void): Stream<T> {
   const stream = {
     subscribe(given: Observer<T> | ((value: T) => void)) {
@@ -45,16 +45,16 @@ export function createStream<T>(subscribe: (observer: Observer<T>) => () => void
   return stream;
 }
 
-/** A list of observers. If one throws, the others are still called; its error is reported as uncaught. */
+/** A list of observers. If an observer throws, the other observers are still called, and the error is reported as uncaught. */
 export class Emitter<T> {
-  /** The list is replaced, never changed, so adding or removing an observer does not disturb an emission in progress. */
+  /** The list is replaced and never modified, so that adding or removing an observer does not disturb an ongoing emission. */
   #observers: readonly Observer<T>[] = [];
 
   get isObserved(): boolean {
     return this.#observers.length > 0;
   }
 
-  /** Adds an observer and emits `first` to it; the returned function removes it. */
+  /** Adds an observer and emits `first` to it. The returned function removes the observer. */
   add(observer: Observer<T>, ...first: readonly T[]): () => void {
     const own: Observer<T> = {
       next: (value) => observer.next?.(value),
@@ -85,7 +85,7 @@ export class Emitter<T> {
   }
 }
 
-/** Calls user code; an error that it throws is later reported as uncaught. */
+/** Calls user code. An error that the code throws is later reported as uncaught. */
 function safely(call: () => void): void {
   try {
     call();

@@ -1,23 +1,23 @@
-// The address of a hub's socket, and the subprotocols to offer. One of them carries the credentials, because a browser cannot set headers
-// (docs/protocol.md "Connecting").
+// The address of a hub's socket, and the subprotocols to offer. One subprotocol carries the credentials, because a browser cannot set
+// headers (docs/protocol.md "Connecting").
 import { credentialsPrefix, protocolName } from '../../wire/protocol.ts';
 
 export interface Credentials {
-  /** The text after `Bearer `. */
+  /** The token, which follows `Bearer ` in the header. */
   readonly token?: string | undefined;
   readonly username?: string | undefined;
   readonly password?: string | undefined;
 }
 
 export interface Endpoint {
-  /** `ws://studio.local:17011/ws` */
+  /** The URL, such as `ws://studio.local:17011/ws`. */
   readonly url: string;
   readonly protocols: readonly string[];
-  /** The value of the `Authorization` header; empty if there is none. */
+  /** The value of the `Authorization` header. Empty if there is no header. */
   readonly authorization: string;
 }
 
-/** Returns the socket of a hub; `base` is the address of the page, if any. Errors: a `TypeError` for an invalid URL. */
+/** Returns the endpoint of a hub; `base` is the address of the page, if any. Errors: a `TypeError` for an invalid URL. */
 export function findEndpoint(url: string | URL | undefined, credentials: Credentials, base?: string): Endpoint {
   if (url === undefined && base === undefined)
     throw new TypeError('url: expected the address of a hub, such as ws://localhost:17011/ws, got nothing');

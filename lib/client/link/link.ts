@@ -1,5 +1,5 @@
-// The link to the hub: opens a socket, detects when it is dead, and opens the next one after a growing pause of random length
-// (docs/protocol.md "Resuming", "Keeping alive", "Limits and close codes").
+// The link to the hub: opens a socket, detects when the socket is dead, and opens the next socket after an increasing pause of random
+// length (docs/protocol.md "Resuming", "Keeping alive", "Limits and close codes").
 import { Backoff } from '../../model/time/backoff.ts';
 import { mayReturn, protocolName } from '../../wire/protocol.ts';
 import type { Greeting, ReceivedMessage } from '../../wire/v1/hub-messages.ts';
@@ -7,8 +7,8 @@ import type { Endpoint } from './hub-endpoint.ts';
 import type { Platform, SocketLike } from './platform.ts';
 
 /**
- * connecting: a socket is being opened; resuming: it is open, but not everything has arrived; live: the values are up to date;
- * waiting: until `retryAt` (ms since 1970); closed: for good.
+ * connecting: a socket is being opened; resuming: the socket is open, but not everything has arrived; live: the values are up to date;
+ * waiting: the link pauses until `retryAt` (ms since 1970); closed: the link is permanently closed.
  */
 export type HubState =
   | { readonly name: 'connecting' | 'resuming' | 'live' }
@@ -16,10 +16,13 @@ export type HubState =
   | { readonly name: 'closed'; readonly reason: string };
 
 export interface LinkTimes extends HeartbeatTimes {
-  /** The first pause before a retry, ms. It doubles with each failure; the actual wait is random, at least half of it. */
+  /**
+   * The first pause before a retry, in milliseconds. The pause doubles with each failure; the actual wait is random and at least half as
+   * long.
+   */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
-  /** The time that opening a socket may take until the hub's first message, ms. */
+  /** The maximum time between opening a socket and the hub's first message, in milliseconds. */
   readonly connectWithinMs: number;
 }
 
@@ -29,7 +32,7 @@ export interface LinkEvents {
   message(message: ReceivedMessage): void;
 }
 
-/** The close code of a link that broke without a close frame. */
+/** The close code for a link that broke without a close frame. */
 const brokenCode = 1006;
 /** The reasons for a permanent refusal, by HTTP status. */
 const refusals: ReadonlyMap<number | undefined, string> = new Map([
@@ -80,7 +83,7 @@ export class Link {
     return this.#state.name === 'live' || this.#state.name === 'resuming';
   }
 
-  /** Bytes that were passed to the socket but not transmitted yet. */
+  /** The number of bytes that were passed to the socket but not transmitted yet. */
   get unsentBytes(): number {
     return this.#socket?.bufferedAmount ?? 0;
   }
@@ -89,14 +92,14 @@ export class Link {
     this.#socket?.send(text);
   }
 
-  /** Notes that everything has arrived. */
+  /** Records that everything has arrived. */
   complete(): void {
     if (this.#state.name !== 'resuming') return;
     this.#backoff.reset();
     this.#become({ name: 'live' });
   }
 
-  /** Closes the link for good. */
+  /** Closes the link permanently. */
   close(reason: string): void {
     if (this.#state.name === 'closed') return;
     this.#drop();
@@ -189,9 +192,9 @@ export class Link {
 // Detects within seconds that the other side is gone, which takes TCP minutes: pings after a silence, and gives up if no answer arrives.
 
 interface HeartbeatTimes {
-  /** The time for which the hub may be silent before the client pings it, ms. */
+  /** How long the hub may be silent before the client pings it, in milliseconds. */
   readonly pingAfterMs: number;
-  /** The time that the hub may take to answer, ms. */
+  /** The maximum time that the hub may take to respond, in milliseconds. */
   readonly answerWithinMs: number;
 }
 
@@ -221,7 +224,7 @@ class Heartbeat {
     this.#isAsking = false;
   }
 
-  /** Notes that something arrived. */
+  /** Records that data has arrived. */
   received(): void {
     this.#heardAt = this.#platform.now();
     this.#isAsking = false;

@@ -1,8 +1,8 @@
-// The parts of a browser or Node.js that the library uses: sockets, time, randomness, and an event when a sleeping page wakes up.
+// The browser or Node.js functions that the library uses: sockets, time, randomness, and an event for when a sleeping page wakes up.
 
 import type { Endpoint } from './hub-endpoint.ts';
 
-/** The part of a WebSocket that the library uses. */
+/** The WebSocket members that the library uses. */
 export interface SocketLike {
   readonly protocol: string;
   readonly bufferedAmount: number;
@@ -18,15 +18,15 @@ export type SocketClass = new (url: string, protocols: string[]) => SocketLike;
 
 export interface Platform {
   readonly WebSocket: SocketClass;
-  /** A clock in milliseconds that never goes back. It may stop while the machine sleeps. */
+  /** Returns the time in milliseconds on a clock that never goes back. The clock may stop while the machine sleeps. */
   now(): number;
-  /** Milliseconds since 1970 by the clock of this machine, like `Date.now()`. */
+  /** Returns milliseconds since 1970 according to this machine's clock, like `Date.now()`. */
   clock(): number;
-  /** Runs work later; the returned function cancels it. */
+  /** Runs work later. The returned function cancels the work. */
   after(delayMs: number, work: () => void): () => void;
   /** Returns a random number in [0, 1). */
   random(): number;
-  /** Returns the HTTP status of a request with these credentials; undefined if it cannot be determined. */
+  /** Returns the HTTP status of a request with these credentials, or undefined if the status cannot be determined. */
   statusOf(endpoint: Endpoint): Promise<number | undefined>;
   /** Calls `wake` when the network is back or the page becomes visible, until the returned function is called. */
   onWake(wake: () => void): () => void;
@@ -43,12 +43,12 @@ interface Page extends Partial<Pick<EventTarget, 'addEventListener' | 'removeEve
 
 const page = globalThis as unknown as Page;
 
-/** Returns the address of the page in which this code runs; undefined outside a page. */
+/** Returns the address of the page in which this code is running, or undefined outside a page. */
 export function pageAddress(): string | undefined {
   return page.location?.href;
 }
 
-/** Creates the platform on which this code runs. Errors: a `TypeError` if there is no WebSocket and none is given. */
+/** Creates the platform on which this code is running. Errors: a `TypeError` if there is no WebSocket and no class was given. */
 export function createPlatform(given?: SocketClass): Platform {
   const socketClass = given ?? page.WebSocket;
   if (socketClass === undefined)

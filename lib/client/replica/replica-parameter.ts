@@ -4,40 +4,40 @@ import type { About, Access } from '../../model/parameter.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import type { Emitter } from '../stream.ts';
 
-/** The new value of a parameter; undefined if it has become unknown. A fire of a trigger is 1. */
+/** A parameter's new value. Undefined if the value has become unknown; 1 for the fire of a trigger. */
 export interface Change {
   readonly address: string;
   readonly value: Value | undefined;
 }
 
-/** Gathers changes of parameters and emits them as one batch. */
+/** Collects changes of parameters and emits them as one batch. */
 export interface Follower {
   readonly parameters: Map<string, ReplicaParameter>;
   /** Whether there is something to emit. */
   isTouched: boolean;
   changed(change: Change): void;
   removed(address: string): void;
-  /** The parameter has become stale or fresh. */
+  /** Called when the parameter has become stale or fresh. */
   aged(parameter: ReplicaParameter): void;
-  /** The pending write or its metadata has changed. */
+  /** Called when the pending write or the metadata has changed. */
   marked(parameter: ReplicaParameter): void;
   notify(): void;
 }
 
-/** The current state of a parameter; the object remains the same when the state changes. */
+/** The current state of a parameter. The object remains the same when the state changes. */
 export interface ParameterView {
   readonly address: string;
   /** undefined: the hub has no such parameter, or has not sent its definition yet. */
   readonly type: ValueType | undefined;
   readonly access: Access | undefined;
-  /** undefined: unknown, or a trigger. */
+  /** Undefined if the value is unknown or the parameter is a trigger. */
   readonly value: Value | undefined;
   readonly isKnown: boolean;
-  /** When its hub became silent, in milliseconds since 1970 of this machine's clock; undefined if it is not silent. */
+  /** When the parameter's hub became silent, in milliseconds since 1970 on this machine's clock; undefined if the hub is not silent. */
   readonly staleSince: number | undefined;
-  /** The written value that the device has not confirmed yet; undefined if none is pending. */
+  /** The written value that the device has not confirmed yet; undefined if no value is pending. */
   readonly wanted: Value | undefined;
-  /** Label, unit, range, choices and more; undefined if there is none. */
+  /** Label, unit, range, choices and more; undefined if there is no metadata. */
   readonly about: About | undefined;
 }
 
@@ -51,7 +51,7 @@ export class ReplicaParameter implements ParameterView {
   wanted: Value | undefined;
   about: About | undefined;
   /**
-   * The connection, counted from 1, in which it was last defined, reported as stale, pending, described, reported or complete.
+   * The connection, counted from 1, in which the parameter was last defined, reported as stale, pending, described, reported or complete.
    */
   definedIn = 0;
   staleIn = 0;
@@ -59,13 +59,13 @@ export class ReplicaParameter implements ParameterView {
   aboutIn = 0;
   reportedIn = 0;
   completeIn = 0;
-  /** Whether its address has a subscriber. */
+  /** Whether the address of the parameter has a subscriber. */
   isPooled = false;
-  /** The queries that it matches. */
+  /** The queries that the parameter matches. */
   followers: readonly Follower[] = [];
-  /** Emits each new value, undefined when it becomes unknown, and 1 when a trigger fires. */
+  /** Emits each new value, undefined when the value becomes unknown, and 1 when a trigger fires. */
   watchers: Emitter<Value | undefined> | undefined;
-  /** Emits when its staleness, pending write or metadata may have changed. */
+  /** Emits when the parameter's staleness, pending write or metadata may have changed. */
   ages: Emitter<void> | undefined;
   /** Emits 1 when a trigger fires. */
   fires: Emitter<1> | undefined;

@@ -1,21 +1,23 @@
 // Matches addresses against a selection. The library has to match exactly like the hub, because the hub sends a parameter only once even if
-// several subscriptions match it (docs/protocol.md "Subscribing").
+// it matches several subscriptions (docs/protocol.md "Subscribing").
 import { globToRegExp } from '../../model/glob.ts';
 import type { Pattern } from '../../wire/pattern.ts';
 
-/** A glob, in which `*` stands for characters within a segment and `**` for any, or a regular expression (RE2 and JavaScript). */
+/**
+ * A regular expression (RE2 and JavaScript), or a glob in which `*` stands for any characters within a segment and `**` for any characters.
+ */
 export type AddressPattern = string | RegExp;
 
 export type Matcher = (address: string) => boolean;
 
-/** Returns the pattern in the form of the protocol: `/lamp$/i` → `{"regex":"(?i)lamp$"}`. */
+/** Returns the pattern in the protocol's form: `/lamp$/i` → `{"regex":"(?i)lamp$"}`. */
 export function encodePattern(pattern: AddressPattern): Pattern {
   if (typeof pattern === 'string') return pattern;
   const flags = pattern.flags.replace(/[^ims]/g, '');
   return { regex: flags ? `(?${flags})${pattern.source}` : pattern.source };
 }
 
-/** Matches the addresses that match at least one pattern in `include` and none in `exclude`. */
+/** Matches addresses that match at least one pattern in `include` and no pattern in `exclude`. */
 export function createMatcher(include: readonly AddressPattern[], exclude: readonly AddressPattern[]): Matcher {
   const [isIncluded, isExcluded] = [include, exclude].map(anyOf) as [Matcher, Matcher];
   return (address) => isIncluded(address) && !isExcluded(address);

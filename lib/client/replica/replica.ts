@@ -1,5 +1,5 @@
 // This client's replica of the hub's parameters, by address and by id. A message is applied as a whole before observers are notified, so
-// they see a consistent state.
+// that observers see a consistent state.
 
 import type { About } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
@@ -8,13 +8,13 @@ import type { LiveQuery } from '../subscriptions/live-query.ts';
 import { type Follower, ReplicaParameter } from './replica-parameter.ts';
 
 export class Replica {
-  /** Counts connections from 1. */
+  /** The number of the current connection, counted from 1. */
   connection = 0;
-  /** Both are bounded by the number of subscribed parameters. */
+  /** Both maps are limited by the number of subscribed parameters. */
   readonly #byAddress = new Map<string, ReplicaParameter>();
   readonly #byId = new Map<number, ReplicaParameter>();
   readonly #queries = new Set<LiveQuery>();
-  /** The notifications to send once the message is applied. */
+  /** The notifications to send as soon as the message is applied. */
   #news: (() => void)[] = [];
 
   find(address: string): ReplicaParameter | undefined {
@@ -25,7 +25,7 @@ export class Replica {
     return this.#byId.get(id);
   }
 
-  /** Returns the parameter of a subscribed address. */
+  /** Returns the parameter at a subscribed address. */
   pool(address: string): ReplicaParameter {
     const parameter = this.#byAddress.get(address) ?? new ReplicaParameter(address);
     this.#byAddress.set(address, parameter);
@@ -63,7 +63,7 @@ export class Replica {
     }
   }
 
-  /** Forgets the ids, because a new run of the hub uses other ones. */
+  /** Discards the ids, because a new run of the hub uses other ids. */
   forgetIds(): void {
     for (const parameter of this.#byId.values()) parameter.id = undefined;
     this.#byId.clear();
@@ -100,7 +100,10 @@ export class Replica {
     this.#notify();
   }
 
-  /** Marks these as complete. After a snapshot, parameters missing from it are removed, and missing values are unknown. */
+  /**
+   * Marks these parameters as complete. After a snapshot, parameters that are missing from the snapshot are removed, and missing values are
+   * unknown.
+   */
   complete(parameters: Iterable<ReplicaParameter>, isSnapshot: boolean): void {
     for (const parameter of parameters) {
       parameter.completeIn = this.connection;
@@ -231,7 +234,7 @@ export class Replica {
     this.#byAddress.delete(parameter.address);
   }
 
-  /** Makes a follower emit its batch, once, with the next notifications. */
+  /** Makes a follower emit its batch once, with the next notifications. */
   touch(follower: Follower): void {
     if (follower.isTouched) return;
     follower.isTouched = true;

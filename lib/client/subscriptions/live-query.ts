@@ -1,18 +1,20 @@
-// The shared part of selections with equal requests: the matching parameters, kept up to date, and one batch per message of the hub for all
-// observers.
+// The shared part of selections with equal requests: the matching parameters, which are kept up to date, and one batch per message from the
+// hub for all observers.
 
 import type { Change, Follower, ParameterView, ReplicaParameter } from '../replica/replica-parameter.ts';
 import type { Matcher } from '../replica/replica-pattern.ts';
 import { Emitter, type Observer } from '../stream.ts';
 
-/** The changes of one message of the hub. Apply the lists in their order, `removed` first. */
+/** The changes in one message from the hub. Apply the lists in order, starting with `removed`. */
 export interface Batch {
-  /** Addresses of removed parameters; `changes` lacks them. If an address is also in `defined`, a new parameter has it now. */
+  /**
+   * The addresses of removed parameters, which are not in `changes`. If an address is also in `defined`, it now belongs to a new parameter.
+   */
   readonly removed: readonly string[];
   /** Parameters that are new, or whose type or access has changed. */
   readonly defined: readonly ParameterView[];
   readonly changes: readonly Change[];
-  /** Addresses whose hub has become silent, and those whose hub is back. */
+  /** The addresses whose hub has become silent, and those whose hub is back. */
   readonly stale: readonly string[];
   readonly fresh: readonly string[];
   /** Addresses of parameters whose `wanted` or `about` has changed. */
@@ -29,11 +31,11 @@ export class LiveQuery implements Follower {
   readonly #batches = new Emitter<Batch>();
   isTouched = false;
   #isComplete = false;
-  /** The changes of the current message. */
+  /** The changes in the current message. */
   #removed: string[] = [];
   #defined = new Map<string, ReplicaParameter>();
   #changes: Change[] = [];
-  /** Whether each address is stale now. */
+  /** Whether each address is currently stale. */
   #aged = new Map<string, boolean>();
   #marked = new Set<string>();
 
@@ -49,7 +51,7 @@ export class LiveQuery implements Follower {
     return this.#batches.isObserved;
   }
 
-  /** Adds an observer and emits the current state to it; the returned function removes it. */
+  /** Adds an observer and emits the current state to it. The returned function removes the observer. */
   observe(observer: Observer<Batch>): () => void {
     const defined = [...this.parameters.values()];
     if (defined.length === 0 && !this.#isComplete) return this.#batches.add(observer);
@@ -87,12 +89,12 @@ export class LiveQuery implements Follower {
     this.#marked.add(address);
   }
 
-  /** Notes that all matching parameters have arrived. The caller emits the batch. */
+  /** Records that all matching parameters have arrived. The caller emits the batch. */
   complete(): void {
     this.#isComplete = true;
   }
 
-  /** Emits the gathered changes. */
+  /** Emits the collected changes. */
   notify(): void {
     const batch = {
       removed: this.#removed,

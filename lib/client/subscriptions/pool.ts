@@ -1,5 +1,5 @@
-// Groups parameters with subscribers by address into a few subscriptions of the protocol. Parameters that a page requests in the same
-// microtask form a group; if there are too many groups, all parameters are regrouped.
+// Groups parameters that have subscribers by address into a few protocol subscriptions. Parameters that a page requests in the same
+// microtask form a group. If there are too many groups, all parameters are regrouped.
 
 import { maxMessageBytes, maxPatternLength, maxPatterns } from '../../wire/limits.ts';
 import type { SubscriptionRequest } from '../../wire/v1/client-messages.ts';
@@ -7,7 +7,7 @@ import type { Replica } from '../replica/replica.ts';
 import type { ReplicaParameter } from '../replica/replica-parameter.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 
-/** The maximum number of groups during regrouping; at other times, half of it. */
+/** The maximum number of groups during regrouping; at other times, half this number. */
 const maxGroups = 16;
 /** The maximum size, in bytes, of a subscription message without its patterns. */
 const frameBytes = 256;
@@ -15,7 +15,7 @@ const frameBytes = 256;
 interface PoolOptions {
   readonly replica: Replica;
   readonly subscriptions: Subscriptions;
-  /** The rate and delivery of each group. */
+  /** The rate and delivery for each group. */
   readonly defaults: Pick<SubscriptionRequest, 'rate' | 'delivery'>;
 }
 
@@ -50,7 +50,10 @@ class Group implements Subscription {
 
 export class Pool {
   readonly #options: PoolOptions;
-  /** The group of each parameter; undefined if it waits for the next microtask. Bounded by `maxGroups` times the size of a message. */
+  /**
+   * The group of each parameter; undefined if the parameter is waiting for the next microtask. Limited to `maxGroups` times the size of a
+   * message.
+   */
   readonly #groupOf = new Map<ReplicaParameter, Group | undefined>();
   #groups: Group[] = [];
   #maxPatterns = maxPatterns;
@@ -60,14 +63,14 @@ export class Pool {
     this.#options = options;
   }
 
-  /** Sets how many patterns the hub accepts per subscription. Call this before the groups are sent. */
+  /** Sets the number of patterns that the hub accepts per subscription. Call this before the groups are sent. */
   fit(most: number): void {
     if (most === this.#maxPatterns) return;
     this.#maxPatterns = most;
     this.#gather();
   }
 
-  /** Adds a subscriber of an address. Errors: a `RangeError` for an invalid address. */
+  /** Adds a subscriber to an address. Errors: a `RangeError` for an invalid address. */
   join(address: string): ReplicaParameter {
     if (address.length === 0 || address.length > maxPatternLength)
       throw new RangeError(`address: expected 1 to ${maxPatternLength} characters, got ${address.length}`);
@@ -80,7 +83,7 @@ export class Pool {
     return parameter;
   }
 
-  /** Notes that a parameter no longer has a subscriber. */
+  /** Records that a parameter no longer has a subscriber. */
   leave(parameter: ReplicaParameter): void {
     const group = this.#groupOf.get(parameter);
     group?.left.add(parameter);

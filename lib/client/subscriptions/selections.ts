@@ -1,4 +1,4 @@
-// Selections: lists of parameters by pattern. Equal requests share one subscription of the protocol.
+// Selections: lists of parameters by pattern. Equal requests share one protocol subscription.
 
 import type { Delivery, SubscriptionRequest } from '../../wire/v1/client-messages.ts';
 import type { Replica } from '../replica/replica.ts';
@@ -11,7 +11,7 @@ import type { Subscription, Subscriptions } from './subscriptions.ts';
 /** The maximum number of different selections with subscribers. */
 const maxSelections = 16;
 
-/** Selects the addresses that match at least one pattern in `include` (default: all) and none in `exclude`. */
+/** Selects addresses that match at least one pattern in `include` (default: all) and no pattern in `exclude`. */
 export interface SelectionRequest {
   readonly include?: readonly AddressPattern[];
   readonly exclude?: readonly AddressPattern[];
@@ -19,13 +19,15 @@ export interface SelectionRequest {
   readonly delivery?: Delivery;
 }
 
-/** As a stream: replays the known values, then emits each change. It is live while it or `batches` has a subscriber. */
+/**
+ * As a stream: replays the known values, then emits each change. The selection is live while the selection or `batches` has a subscriber.
+ */
 export interface Selection extends Stream<Change> {
-  /** The same changes as one batch per message from the hub, for long lists. Replays the current state as one batch. */
+  /** The same changes in one batch per message from the hub, for long lists. Replays the current state as one batch. */
   readonly batches: Stream<Batch>;
   /** All matching parameters by address, in their current state. */
   readonly parameters: ReadonlyMap<string, ParameterView>;
-  /** Whether all matching parameters have arrived; `hub.stale` shows whether they may be outdated. */
+  /** Whether all matching parameters have arrived; `hub.stale` shows whether their values may be outdated. */
   readonly isComplete: boolean;
 }
 

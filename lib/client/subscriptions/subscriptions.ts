@@ -1,26 +1,26 @@
-// The subscriptions of the socket. They are sent as soon as the hub has sent `hello`, and again after a break, from the last known revision
-// (docs/protocol.md "Revisions", "Resuming").
+// The socket's subscriptions. Subscriptions are sent as soon as the hub has sent `hello`, and again after a break, starting at the last
+// known revision (docs/protocol.md "Revisions", "Resuming").
 
 import type { Subscribe, SubscriptionRequest, Unsubscribe } from '../../wire/v1/client-messages.ts';
 import type { Greeting, ReceivedMessage } from '../../wire/v1/hub-messages.ts';
 import type { Replica } from '../replica/replica.ts';
 import type { ReplicaParameter } from '../replica/replica-parameter.ts';
 
-/** One subscription of the protocol. */
+/** One protocol subscription. */
 export interface Subscription {
   readonly request: SubscriptionRequest;
-  /** Returns its parameters in the replica. */
+  /** Returns the subscription's parameters in the replica. */
   parameters(): Iterable<ReplicaParameter>;
-  /** Called when it is complete, before observers are notified. */
+  /** Called when the subscription is complete, before observers are notified. */
   complete(): void;
-  /** Called when the hub has refused it. */
+  /** Called when the hub has refused the subscription. */
   fail(error: Error): void;
 }
 
 interface Sent {
   readonly subscription: Subscription;
   mode: ReceivedMessage['mode'];
-  /** Whether its `end` has arrived, on this connection or on one that this connection may resume. */
+  /** Whether the subscription's `end` has arrived, either on this connection or on a connection that this connection may resume. */
   isWhole: boolean;
 }
 
@@ -33,9 +33,9 @@ interface SubscriptionsOptions {
 
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
-  /** The subscriptions by number. The callers bound them (`maxSelections`, `maxGroups`). */
+  /** The subscriptions by number. Callers limit their number (`maxSelections`, `maxGroups`). */
   readonly #all = new Map<number, Sent>();
-  /** The subscriptions that are still without an `end`. */
+  /** The subscriptions whose `end` has not arrived yet. */
   readonly #pending = new Set<Sent>();
   #isUp = false;
   #nextNumber = 1;
