@@ -14,7 +14,7 @@ export function register(cli: Cli): void {
     .action((paths: string[]) => cli.finish(permissions(paths, cli.console)));
 }
 
-/** Prints every error on a separate line, and returns exit status 1. Without errors it prints warnings and a summary. */
+/** Prints every error on a separate line, and returns exit status 1. If there are no errors, prints warnings and a summary. */
 export async function check(paths: readonly string[], console: Console): Promise<number> {
   const { checkFlows } = await import('../hub/index.ts');
   const { plan, mistakes } = await checkFlows(paths);
@@ -31,7 +31,7 @@ export async function check(paths: readonly string[], console: Console): Promise
   return 0;
 }
 
-/** Prints the minimal permissions of each connection that needs any. Errors: `bad-flow` with every error. */
+/** Prints the minimal permissions for each connection that needs any. Errors: `bad-flow` with every error. */
 async function permissions(paths: readonly string[], console: Console): Promise<number> {
   const { loadFlows } = await import('../hub/index.ts');
   const { connections } = await loadFlows(paths);

@@ -27,7 +27,7 @@ export function remoteCommand(cli: Cli, name: string, description: string): Comm
     .addOption(fromEnvironment('--token <token>', 'token for HTTP Bearer', 'TOKEN'));
 }
 
-/** An option that an environment variable may set. The help names the variable, never its value. */
+/** Creates an option that an environment variable may set. The help shows the name of the variable, but never its value. */
 export function fromEnvironment(flags: string, description: string, name: string): Option {
   return new Option(flags, description).default('', 'none').env(`PATCHBAY_${name}`);
 }

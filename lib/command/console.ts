@@ -1,6 +1,6 @@
-// How commands print: results to standard output, errors to standard error. On a terminal, control characters are escaped, as `ls` does.
-// Pipes and files receive data unchanged. Lines for people, such as those of the audit, are always escaped, because another program may
-// show them on a terminal.
+// How commands print: results to standard output, errors to standard error. On a terminal, control characters are escaped, as in `ls`.
+// Pipes and files receive data unchanged. Lines for people, such as audit entries, are always escaped, because another program may show
+// them on a terminal.
 
 import type { Writable } from 'node:stream';
 import { printableLines } from '../model/printable.ts';

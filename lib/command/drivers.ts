@@ -1,4 +1,5 @@
-// `patchbay drivers`: driver modules made for Bitfocus Companion. Modules run here only to say what they offer, without any network.
+// `patchbay drivers`: driver modules made for Bitfocus Companion. Here, modules run only to report what they offer, without any network
+// access.
 
 import { constants, existsSync } from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
@@ -12,7 +13,7 @@ import { type Cli, command } from './cli.ts';
 import type { Console } from './console.ts';
 
 const usualFolder = 'drivers';
-/** How many variables and actions the first connection has. */
+/** The maximum number of variables and of actions in the first connection. */
 const mostMapped = 20;
 
 export function register(cli: Cli): void {
@@ -62,7 +63,7 @@ function about({ manufacturer, products, name, apiVersion }: Driver): string {
   return printable(`${what} (API ${apiVersion})`);
 }
 
-/** Errors: `bad-request`, `cannot-start` with what is wrong with the module. */
+/** Adds a module. Errors: `bad-request`, `conflict` if the module already exists, `cannot-start` with the fault in the module. */
 export async function add(file: string, folder: string, { print }: Pick<Console, 'print'>): Promise<number> {
   const { openDriver } = await import('../connections/companion/package.ts');
   if (!/\.tgz$/.test(file))
@@ -82,7 +83,7 @@ export async function add(file: string, folder: string, { print }: Pick<Console,
   return 0;
 }
 
-/** Errors: `bad-request` for the config, `cannot-start` with what is wrong with the module. */
+/** Shows what a module offers. Errors: `bad-request` for the config, `cannot-start` with the fault in the module. */
 export async function show(module: string, config: string, { print }: Pick<Console, 'print'>): Promise<number> {
   const { openDriver } = await import('../connections/companion/package.ts');
   const { describeDriver } = await import('../connections/companion/child.ts');
@@ -142,7 +143,7 @@ function fieldLine({ id, type, label, default: suggested }: Field): string {
   return `  ${id.padEnd(28)}${type}${usual}${label === '' ? '' : `: ${label}`}`;
 }
 
-/** A connection in JSON5 with some of what the module offers, as a beginning. */
+/** Returns a connection in JSON5 that uses a part of what the module offers, as a starting point. */
 function connectionText(module: string, { id }: Driver, config: Config, description: Description): string {
   const named = (text: string) => text.replaceAll(/[^\w/-]+/g, '_');
   const values = Object.fromEntries(

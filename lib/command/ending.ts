@@ -1,16 +1,16 @@
-// How the process of a command ends: with the exit status of the command, at a signal, or when its output is closed.
+// How the process of a command ends: with the command's exit status, on a signal, or when its output is closed.
 
 import { messageOf } from '../model/error.ts';
 import { hasWaitingThreads } from '../model/waiting-threads.ts';
 import type { PacedConsole } from './console.ts';
 
-/** The longest wait for unread output after a signal. */
+/** The maximum time for which unread output is waited for after a signal. */
 const lastLinesMs = 500;
 
 export interface Ending {
-  /** Prints the error of a command, if any, and ends the process with its exit status once all output has been read. */
+  /** Prints the command's error, if any. Ends the process with the command's exit status as soon as all output has been read. */
   finish(command: Promise<number>): Promise<void>;
-  /** Resolves at the first SIGINT or SIGTERM; a second one ends the process immediately. */
+  /** Resolves on the first SIGINT or SIGTERM. A second signal ends the process immediately. */
   untilStopped(): Promise<string>;
 }
 
@@ -24,7 +24,10 @@ export function createEnding(host: NodeJS.Process, console: PacedConsole): Endin
   });
   host.stderr.on('error', () => {}); // there is nowhere left to report it
 
-  /** Ends by a signal if a thread still hangs after the hub has waited for it, because a normal exit would wait for the thread. */
+  /**
+   * Ends the process with a signal if a thread still hangs after the hub has waited for it, because a normal exit would wait for the
+   * thread.
+   */
   const leaveWaitingThreads = () => {
     if (!hasWaitingThreads()) return;
     host.removeAllListeners('SIGTERM');

@@ -1,11 +1,11 @@
-// The hint in a folder without flow files: commands to copy.
+// The hint shown in a folder without flow files: commands to copy.
 
 import { existsSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { platform } from 'node:process';
 import { printable } from '../model/printable.ts';
 
-/** The folder that commands read when no path is given. */
+/** The folder that commands read if no path is given. */
 export const defaultFolder = 'flows';
 
 const demo = join(import.meta.dirname, '../../flows/demo.json5');
@@ -16,7 +16,7 @@ export function calledAs(program: string, folder: string): string {
   return /node_modules[\\/]\.bin[\\/]/.test(program) ? 'npx patchbay-hub' : 'patchbay';
 }
 
-/** Returns the hint for a folder without flow files; undefined if there are any. */
+/** Returns the hint for a folder without flow files, or undefined if the folder contains flow files. */
 export function firstSteps(program: string, folder: string): string | undefined {
   if (existsSync(join(folder, defaultFolder))) return undefined;
   const call = calledAs(program, folder);
@@ -30,7 +30,7 @@ export function firstSteps(program: string, folder: string): string | undefined 
   ].join('\n');
 }
 
-/** Quotes a path so that a shell reads it as one word and not as an option. */
+/** Quotes a path so that a shell treats the path as one word and not as an option. */
 export function quoted(path: string, system = platform): string {
   const word = /^[-+]/.test(path) ? `.${system === 'win32' ? '\\' : '/'}${path}` : path;
   if (system === 'win32') return /^[\w.\\/:@+-]+$/.test(word) ? word : `"${word}"`; // Windows allows no quotes in names

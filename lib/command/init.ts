@@ -1,4 +1,4 @@
-// `patchbay init`: creates a folder for a new installation, or adds a recipe to a folder. It never changes existing files.
+// `patchbay init`: creates a folder for a new installation, or adds a recipe to a folder. Existing files are never changed.
 
 import { lstatSync, mkdtempSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -58,31 +58,31 @@ function collect(value: string, before: readonly string[] = []): readonly string
 const examples = join(import.meta.dirname, '../../flows/init');
 const dashboard = 'dashboards/studio.json5';
 
-/** The settings of the flow file that depend on where the hub runs. */
+/** The settings in the flow file that depend on where the hub runs. */
 export interface Place {
-  /** The folder of the store, relative to the flow file. */
+  /** The store's folder, relative to the flow file. */
   readonly data?: string;
   /** The address to listen on; empty means all interfaces. */
   readonly bindIp?: string;
 }
 
 export interface InitOptions extends Place {
-  /** The recipe to copy; default: a first studio. */
+  /** The recipe to copy. The default is a first studio. */
   readonly recipe?: string;
-  /** `name=value` for variables of the recipe. */
+  /** Values for the recipe's variables, in the form `name=value`. */
   readonly set?: readonly string[];
-  /** The image of the container that runs the folder; default or empty: no container. */
+  /** The container image that runs the folder. If omitted or empty, no container is used. */
   readonly image?: string;
-  /** The name of the copy; default: that of the recipe. */
+  /** The name of the copy. The default is the name of the recipe. */
   readonly as?: string;
-  /** Asks for the variables if none is set; default: the recipe keeps its values. */
+  /** Asks for the variables if no variable is set. If omitted, the recipe keeps its values. */
   ask?(recipe: Recipe): Promise<ReadonlyMap<string, string>>;
 }
 
 /** The files to create, by path within the folder, and the hints to print. */
 interface Making {
   readonly files: ReadonlyMap<string, string>;
-  /** The commands to try it. */
+  /** The commands with which to try the result. */
   readonly steps: readonly string[];
   /** The part of the URL after `/hub/`. */
   readonly page: string;
@@ -90,8 +90,8 @@ interface Making {
 
 /**
  * Creates files in a folder. `calledAs` is the name of the command in hints. Errors: `conflict` if a file exists, `bad-request` for an
- * unknown recipe, an unknown variable or an invalid address, `bad-flow` if the copy would have errors. In all these cases it creates
- * nothing.
+ * unknown recipe, an unknown variable or an invalid address, `bad-flow` if the copy would have errors. In all these cases, no files are
+ * created.
  */
 export async function init(
   folder: string,
@@ -130,10 +130,10 @@ function expectNothing(folder: string, names: readonly string[]): void {
       throw new HubError('conflict', `${join(folder, name)}: file already exists; nothing was created`);
 }
 
-/** A container has a volume and a separate network; the container runtime controls access to it. */
+/** The settings in a container, which has a volume and a separate network. The container runtime controls access to the network. */
 const inContainer: Place = { data: '/var/lib/patchbay', bindIp: '' };
 
-/** Returns the command that runs the flow files of a folder in a container. */
+/** Returns the command that runs the flow files in a folder in a container. */
 function runInContainer(folder: string, image: string): string[] {
   const flows = quoted(join(folder, defaultFolder));
   const mounted = isAbsolute(folder) ? flows : `"$PWD"/${flows}`;
@@ -224,7 +224,10 @@ async function makeRecipe(folder: string, call: string, name: string, options: I
 
 const nothing: Surroundings = { addresses: new Set(), connections: new Set(), hasOthers: false };
 
-/** Returns the declarations in the flow files of a folder; undefined if there are none. Errors: `bad-flow` if they have errors. */
+/**
+ * Returns the declarations in the flow files of a folder, or undefined if there are no flow files. Errors: `bad-flow` if the files have
+ * errors.
+ */
 async function lookAround(flows: string): Promise<Surroundings | undefined> {
   const names = await readdir(flows, { recursive: true }).catch(() => []);
   if (!names.some((name) => /^(?!.*(?:^|[\\/])(?:[._]|node_modules|dashboards[\\/])).*\.(?:json5|ts)$/.test(name)))
@@ -254,8 +257,8 @@ const connectionsOfHub: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the connections that a hub needs besides its rules, except types that the recipe has: a hub can have only one store, and a port
- * only one listener.
+ * Returns the connections that a hub needs besides the recipe, except for types that the recipe contains, because a hub can have only one
+ * store, and a port only one listener.
  */
 function hubFor(recipe: string): string {
   const missing = Object.entries(connectionsOfHub).filter(([type]) => !recipe.includes(`type: '${type}'`));
@@ -267,7 +270,9 @@ ${missing.map(([, connection]) => connection).join('')}  },
 `;
 }
 
-/** Checks the new files together with the existing ones. Returns the addresses that their rules write. Errors: `bad-flow`. */
+/**
+ * Checks the new files together with the existing files. Returns the addresses that the rules in the new files write. Errors: `bad-flow`.
+ */
 async function checkCopy(
   folder: string,
   files: ReadonlyMap<string, string>,
@@ -297,7 +302,7 @@ async function isSame(path: string, text: string): Promise<boolean> {
   return (await readFile(path, 'utf8').catch(() => undefined)) === text;
 }
 
-/** Sets the folder of the store and the listen address in the files. Errors: `bad-request` if no file has the setting to change. */
+/** Sets the store's folder and the listen address in the files. Errors: `bad-request` if no file contains the setting to change. */
 function setPlace(files: Map<string, string>, { data, bindIp }: Place): void {
   for (const [option, value, said] of [
     ['data', data, "folder: 'data'"],
@@ -316,7 +321,7 @@ function setPlace(files: Map<string, string>, { data, bindIp }: Place): void {
   }
 }
 
-/** Returns a dashboard with a widget for each device: a lamp or value if rules write it, otherwise a button or fader. */
+/** Returns a dashboard with a widget for each device: a lamp or value if rules write to the device, otherwise a button or fader. */
 function panelOf(own: string, { devices }: RecipeCopy, writes: ReadonlySet<string>): string {
   const widgets = devices.map(({ address, about, type }) => {
     const label = inQuotes(asTitle(about.replace(/^the |[,;:].*$/g, '')));

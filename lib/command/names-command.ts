@@ -1,4 +1,4 @@
-// `patchbay keys` and `patchbay devices`: the names of keys, and of built-in device descriptions, that flow files may use.
+// `patchbay keys` and `patchbay devices`: the names of keys and of built-in device descriptions that flow files may use.
 
 import { unknownName } from '../json5/nearest-name.ts';
 import { type Cli, command } from './cli.ts';
@@ -15,7 +15,7 @@ export function register(cli: Cli): void {
   ).action(() => cli.finish(keys(cli.console)));
 }
 
-/** Prints one line per description, or the parameters of one description. Throws if there is none with that name. */
+/** Prints one line per description, or the parameters in one description. Throws if there is no description with that name. */
 async function devices(name: string | undefined, console: Console): Promise<number> {
   const { compileDescription } = await import('../connections/device/compile.ts');
   const { protocolNames, readProtocol } = await import('../connections/device/description.ts');
@@ -40,7 +40,7 @@ async function devices(name: string | undefined, console: Console): Promise<numb
   return 0;
 }
 
-/** Prints one line per key: its name, whether hotkeys can use it, and whether the connection can press it. */
+/** Prints one line per key: its name, whether hotkeys can use the key, and whether the connection can press the key. */
 async function keys(console: Console): Promise<number> {
   const { keyRows } = await import('../connections/keyboard/key-table.ts');
   const rows = [['key', 'inputKeys', 'outputKeys'], ...keyRows().map(({ key, input, output }) => [key, input, output])];

@@ -1,5 +1,5 @@
-// The first import of the command line. On an unsupported version of Node.js it prints a clear error and ends the process, before
-// anything else fails with a cryptic one.
+// The first import of the command line. On an unsupported version of Node.js, prints a clear error and ends the process before anything
+// else fails with a cryptic error.
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const isSupported = (major === 22 && minor >= 18) || (major === 24 && minor >= 11) || major >= 26;

@@ -15,7 +15,10 @@ export function register(cli: Cli): void {
 
 type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 
-/** Reads a password, one line, and prints its hash. A terminal does not echo it. Errors: `bad-request` if it is empty. */
+/**
+ * Reads a password on a single line, and prints its hash. A terminal does not echo the password. Errors: `bad-request` if the password is
+ * empty.
+ */
 export async function password(input: Input, { print, printError }: Console): Promise<number> {
   const isTerminal = input.isTTY === true;
   if (isTerminal) printError('Password (hidden):');

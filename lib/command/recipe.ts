@@ -1,4 +1,4 @@
-// The command `recipes`, and how a terminal asks for the variables of a recipe.
+// The command `recipes`, and how a terminal prompts for the variables in a recipe.
 
 import { createInterface } from 'node:readline/promises';
 import { checkGiven, listRecipes, type Recipe, readRecipe } from '../hub/recipes.ts';
@@ -13,7 +13,7 @@ export function register(cli: Cli): void {
     .action((recipe: string | undefined) => cli.finish(recipes(recipe, cli.console)));
 }
 
-/** Prints one line per recipe, or the description and the variables of one recipe. */
+/** Prints one line per recipe, or the description and variables of one recipe. */
 export async function recipes(name: string | undefined, { print }: Pick<Console, 'print'>): Promise<number> {
   if (name === undefined) {
     const all = await listRecipes();
@@ -28,7 +28,7 @@ export async function recipes(name: string | undefined, { print }: Pick<Console,
   return 0;
 }
 
-/** Reads `name=value` texts. Errors: `bad-request`. */
+/** Reads strings of the form `name=value`. Errors: `bad-request`. */
 export function readGiven(recipe: Recipe, texts: readonly string[]): Map<string, string> {
   const given = new Map<string, string>();
   for (const text of texts) {
@@ -41,7 +41,7 @@ export function readGiven(recipe: Recipe, texts: readonly string[]): Map<string,
   return given;
 }
 
-/** Asks for each variable on a terminal. An empty line keeps the value of the recipe. Throws if the input ends. */
+/** Prompts for each variable on a terminal. An empty line keeps the recipe's value. Throws if the input ends. */
 export async function askVariables(
   recipe: Recipe,
   input: NodeJS.ReadableStream,

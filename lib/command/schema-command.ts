@@ -1,4 +1,4 @@
-// `patchbay schema`: the JSON Schema of flow files or dashboards.
+// `patchbay schema`: the JSON Schema for flow files or dashboards.
 import { type Cli, command } from './cli.ts';
 import type { Console } from './console.ts';
 

@@ -63,8 +63,8 @@ export function declareInstallation({ connections }: Pick<Plan, 'connections'>, 
 }
 
 /**
- * Prints `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`, without the parameters that a standby mirrors from the active hub
- * of its pair. Errors: the hub's error message, or that no hub answers.
+ * Prints the declarations in JSON: `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`. Omits the parameters that a standby
+ * mirrors from the active hub of its pair. Errors: the hub's error message, or that no hub responds.
  */
 export async function remoteTypes(options: RemoteOptions, console: Console): Promise<number> {
   const list = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];
@@ -77,7 +77,7 @@ export async function remoteTypes(options: RemoteOptions, console: Console): Pro
 }
 
 /**
- * Prints `{"input/Mic/muted":"B"}`: the value types of a connection's parameters. Errors: the same as `remoteTypes`, and if there are no
+ * Prints the value types of a connection's parameters: `{"input/Mic/muted":"B"}`. Errors: the same as `remoteTypes`, and if there are no
  * such parameters.
  */
 export async function typesOf(connectionId: string, options: RemoteOptions, console: Console): Promise<number> {
@@ -92,7 +92,7 @@ export async function typesOf(connectionId: string, options: RemoteOptions, cons
   return 0;
 }
 
-/** Returns the name of the hub; undefined if it is in no domain, or does not reveal it to this user. */
+/** Returns the name of the hub, or undefined if the hub is not in a domain or does not reveal its name to this user. */
 async function ownName(options: RemoteOptions): Promise<string | undefined> {
   const answer = await respond(options, '/hub/hubs', {}, [403, 404]);
   return answer.ok ? ((await answer.json()) as Domain).hub : undefined;

@@ -1,4 +1,4 @@
-// How commands talk to a running hub, over its REST API.
+// How commands communicate with a running hub over its REST API.
 import { nearestName } from '../../json5/nearest-name.ts';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 import type { Problem } from '../../wire/http/problem.ts';
@@ -22,8 +22,8 @@ export async function request(
 }
 
 /**
- * Requests a resource of one parameter. Errors: the same as `request`, with the address; for an unknown address, the error suggests the
- * nearest known one.
+ * Requests a resource for one parameter. Errors: the same as `request`, with the address. For an unknown address, the error suggests the
+ * most similar known address.
  */
 export async function requestParameter(
   address: string,
@@ -42,7 +42,10 @@ export async function requestParameter(
   throw new Error(`${sentence}${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`);
 }
 
-/** Searches the visible parameters, those of the same connection first, because a hub may have a million parameters. */
+/**
+ * Finds the most similar address among the visible parameters. Parameters of the same connection are searched first, because a hub may have
+ * a million parameters.
+ */
 async function nearestAddress(address: string, options: RemoteOptions): Promise<string | undefined> {
   const known = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];
   const addresses = known.map(({ parameter }) => parameter);
@@ -53,7 +56,7 @@ async function nearestAddress(address: string, options: RemoteOptions): Promise<
   return nearestName(address, inIt) ?? nearestName(address, addresses);
 }
 
-/** Sends a request to the hub. Errors: an invalid URL, no running hub, or a status other than 2xx and the allowed ones. */
+/** Sends a request to the hub. Errors: an invalid URL, no running hub, or a status other than 2xx and the allowed statuses. */
 export async function respond(
   options: RemoteOptions,
   path: string,
@@ -81,7 +84,7 @@ export async function respond(
   throw new Error(sentenceOf(await response.text()));
 }
 
-/** Returns the error message of the hub, from plain text or JSON. */
+/** Returns the hub's error message from plain text or JSON. */
 function sentenceOf(text: string): string {
   try {
     return (JSON.parse(text) as Partial<Problem>).detail ?? text.trim();
@@ -90,7 +93,7 @@ function sentenceOf(text: string): string {
   }
 }
 
-/** Returns the header with the credentials; no header if there are none. */
+/** Returns the header with the credentials, or no header if there are no credentials. */
 export function credentials({ username, password, token }: RemoteOptions): Record<string, string> {
   if (token !== '') return { authorization: `Bearer ${token}` };
   if (username === '' && password === '') return {};

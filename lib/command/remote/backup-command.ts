@@ -26,14 +26,14 @@ export function register(cli: Cli): void {
     );
 }
 
-/** The subfolder that collects the restored files until all are complete. */
+/** The subfolder in which the restored files are collected until all files are complete. */
 const work = '.restoring';
-/** Backups contain flow files, which may contain passwords. */
+/** The file mode for backups, because they contain flow files, which may contain passwords. */
 const ownerOnly = 0o600;
 
 /**
- * Writes a backup of the hub into a file. The file appears once it is complete and checked. Errors: the hub's error message, no hub at the
- * URL, a lost connection, or a file that cannot be written; in that case, an existing file remains unchanged.
+ * Writes a backup of the hub to a file. The file appears as soon as the backup is complete and checked. Errors: the hub's error message, no
+ * hub at the URL, a lost connection, or a file that cannot be written. In case of an error, an existing file remains unchanged.
  */
 export async function backup(file: string, options: RemoteOptions, console: Console): Promise<number> {
   const part = `${file}.part`;
@@ -50,8 +50,8 @@ export async function backup(file: string, options: RemoteOptions, console: Cons
 }
 
 /**
- * Restores a backup into an empty or new folder. Throws if the folder is not empty, if the file is not a complete, unchanged backup, or if
- * a file cannot be written; in that case, the folder remains unchanged.
+ * Restores a backup to an empty or new folder. Throws if the folder is not empty, if the file is not a complete, unchanged backup, or if a
+ * file cannot be written. In case of an error, the folder remains unchanged.
  */
 export async function restore(file: string, folder: string, call: string, console: Console): Promise<number> {
   const isNew = await expectEmpty(folder);
@@ -76,7 +76,7 @@ export async function restore(file: string, folder: string, call: string, consol
   }
 }
 
-/** Writes the incoming bytes into a file and checks them at the same time. Errors: the same as `readBackup`. */
+/** Writes the incoming bytes to a file and checks them at the same time. Errors: the same as `readBackup`. */
 async function save(source: AsyncIterable<Uint8Array>, file: string): Promise<Manifest> {
   const handle = await open(file, 'w', ownerOnly);
   try {
@@ -96,7 +96,7 @@ async function save(source: AsyncIterable<Uint8Array>, file: string): Promise<Ma
   }
 }
 
-/** Whether the folder does not exist yet. Throws if it is not empty. */
+/** Checks that a folder is empty or does not exist. Returns whether the folder does not exist yet. */
 async function expectEmpty(folder: string): Promise<boolean> {
   const stats = await stat(folder).catch(() => undefined);
   if (stats === undefined) return true;
@@ -128,7 +128,7 @@ function describe({ files, time }: Manifest): string {
   return `${counted(files.length, 'file')}, ${counted(bytes, 'byte')}, of ${time}`;
 }
 
-/** A truncated response is reported as `terminated`, with the reason as its cause. */
+/** Returns the reason for an error. A truncated response is reported as `terminated`, with the reason as its cause. */
 function reasonOf(error: unknown): string {
   const { cause } = error as { cause?: unknown };
   return cause === undefined ? messageOf(error) : `${messageOf(error)} (${messageOf(cause)})`;

@@ -35,7 +35,7 @@ const units = [
   ['s', 1000],
 ] as const;
 
-/** Prints past values of a parameter, oldest first, one per line. Errors: the hub's error message, or that no hub answers. */
+/** Prints past values of a parameter, oldest first, one per line. Errors: the hub's error message, or that no hub responds. */
 export async function history(address: string, options: HistoryOptions, console: Console): Promise<number> {
   const { from, to, points, csv = false, json = false } = options;
   if (csv && json) throw new Error('--csv, --json: expected only one of these options, got both');
@@ -62,7 +62,10 @@ function printHistory(history: History, console: Console): void {
     if (text !== undefined) console.print(printable(`${localTime(toIsoTime(time))}  ${text}`));
 }
 
-/** `0.25`, `0.25 (0.1 to 0.4), 12 changes`, `true for 32 %, 3 changes`, `fired 4 times`; undefined if nothing is known. */
+/**
+ * Formats a point: `0.25`, `0.25 (0.1 to 0.4), 12 changes`, `true for 32 %, 3 changes`, `fired 4 times`. Returns undefined if nothing is
+ * known.
+ */
 function describePoint({ kind, type, values, min, mean, max, counts }: History, index: number): string | undefined {
   const count = counts?.[index];
   if (kind === 'fires') return count === undefined || count === 1 ? 'fired' : `fired ${count} times`;
@@ -80,7 +83,7 @@ function describeGap({ to, lost, reason }: HistoryGap): string {
   return `nothing was recorded until ${localTime(toIsoTime(to))}: ${reason}${losses}`;
 }
 
-/** `15m`, `250ms`. */
+/** Formats a duration: `15m`, `250ms`. */
 function duration(ms: number): string {
   const [unit, unitMs] = units.find(([, one]) => ms % one === 0) ?? ['ms', 1];
   return `${ms / unitMs}${unit}`;

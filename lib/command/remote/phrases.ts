@@ -7,15 +7,15 @@ import type { IsoTime } from '../../wire/time.ts';
 
 const shownLength = 80;
 
-/** Returns a value as text on one line. */
+/** Returns a value as a string on one line. */
 export function show(value: Value | null | undefined): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > shownLength ? `${text.slice(0, shownLength - 1)}…` : text;
 }
 
 /**
- * Returns `set by rule "lamp off" (demo.json5)`, `set by client api 10.0.0.3` or `restored by store`; for an origin that another hub
- * reports, `set by client "api alice" on hub "west", according to that hub`.
+ * Describes a writer: `set by rule "lamp off" (demo.json5)`, `set by client api 10.0.0.3` or `restored by store`. For an origin that
+ * another hub reports: `set by client "api alice" on hub "west", according to that hub`.
  */
 export function describeWriter({ kind, name, file, hub, reportedBy }: Origin): string {
   const verb = kind === 'restored' ? 'restored by' : `set by ${kind}`;
@@ -27,7 +27,7 @@ export function describeWriter({ kind, name, file, hub, reportedBy }: Origin): s
   return `${sentence}, according to ${hub === reportedBy ? 'that hub' : `hub "${reportedBy}"`}`;
 }
 
-/** Returns the local time of the user, with the date unless it is today. */
+/** Returns the user's local time, with the date unless it is today. */
 export function localTime(time: IsoTime): string {
   const local = (date: Date) => new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString();
   const [day, clock] = local(new Date(time)).split(/[TZ]/);
@@ -38,7 +38,7 @@ export function describeStaleness(since: IsoTime): string {
   return `the value may be outdated: its device has been offline since ${localTime(since)}`;
 }
 
-/** Interprets a time without a zone in the time zone of the user, not of the hub. Other texts remain unchanged. */
+/** Interprets a time without a zone in the user's time zone, not in the hub's. Other strings remain unchanged. */
 export function withZone(text: string): string {
   const time = /T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? undefined : readIsoTime(text);
   return time === undefined ? text : new Date(time).toISOString();

@@ -1,4 +1,4 @@
-// `patchbay record`: records all outside events of a running hub in a file, line by line, so written lines survive if the command is
+// `patchbay record`: records all outside events of a running hub in a file, line by line, so that written lines survive if the command is
 // killed. `patchbay replay` runs flows on the recording.
 import { open } from 'node:fs/promises';
 import { counted, fixedText, groupDigits } from '../../model/digits.ts';
@@ -28,14 +28,14 @@ export function register(cli: Cli): void {
 }
 
 interface RecordOptions extends RemoteOptions {
-  /** The maximum duration; default: until stopped. */
+  /** The maximum duration. If omitted, records until stopped. */
   readonly for?: string;
   readonly maxBytes: string;
 }
 
 /**
- * Records until it is stopped, the time limit is reached or the file is full. Errors: any error from the hub or the file, and a lost
- * connection.
+ * Records until the recording is stopped, the time limit is reached or the file is full. Errors: any error from the hub or the file, and a
+ * lost connection.
  */
 export async function record(
   file: string,
@@ -84,11 +84,14 @@ interface ReplayOptions {
   /** The changed flow files. */
   readonly flows: readonly string[];
   readonly limit: string;
-  /** The maximum number of deviations in memory; default: 100,000. */
+  /** The maximum number of deviations in memory. The default is 100,000. */
   readonly most?: number;
 }
 
-/** Prints the deviations of changed flows from the current ones on a recording. Errors: any error in the flow files, and a damaged line. */
+/**
+ * Replays a recording, and prints how changed flows deviate from the current flows. Errors: any error in the flow files, and a damaged
+ * line.
+ */
 export async function replay(
   file: string,
   paths: readonly string[],
@@ -119,7 +122,7 @@ export async function replay(
   return 0;
 }
 
-/** Throws if the text is not a duration. */
+/** Reads a duration in milliseconds. Throws if the string is not a duration. */
 function durationMs(text: string): number {
   try {
     return readDurationMs(text);

@@ -18,7 +18,7 @@ export function register(cli: Cli): void {
     .action((options: RemoteOptions & { json?: boolean }) => finish(shadow(options, console)));
 }
 
-/** Reloads the flow files of the hub, and prints the changes, or the rules in shadow. Errors: any error in the files. */
+/** Reloads the hub's flow files, and prints the changes, or the rules in shadow. Errors: any error in the files. */
 export async function reload(options: RemoteOptions & { shadow?: boolean }, console: Console): Promise<number> {
   const { shadow: isShadow = false } = options;
   const headers = { 'content-type': 'application/json' };
@@ -71,7 +71,7 @@ function printRules({ kind, since, rules, left, notInShadow }: ShadowReport, con
     );
 }
 
-/** `14:02:11.513  desk/lamp = false by rule "lamp" (a.json5), would be true by rule "lamp" (b.json5)` */
+/** Formats a deviation: `14:02:11.513  desk/lamp = false by rule "lamp" (a.json5), would be true by rule "lamp" (b.json5)`. */
 export function describeDeviation({ time, parameter, type, done, would }: Deviation): string {
   const [is, instead] =
     type === 'T'

@@ -45,7 +45,8 @@ export function register(cli: Cli): void {
 }
 
 /**
- * Prints the value. A stale value is also reported as an error message. Errors: the hub's error message, or that no hub answers at the URL.
+ * Prints the value. A stale value is also reported as an error message. Errors: the hub's error message, or that no hub responds at the
+ * URL.
  */
 export async function get(
   address: string,
@@ -61,7 +62,7 @@ export async function get(
 }
 
 /**
- * Sets a parameter and prints the written value; without a value, it fires a trigger, or writes 1 to any other parameter. Errors: the hub's
+ * Sets a parameter and prints the written value. Without a value, fires a trigger, or writes 1 to any other parameter. Errors: the hub's
  * error message, no hub at the URL, or a value that does not fit the type of the parameter.
  */
 export async function set(
@@ -80,13 +81,13 @@ export async function set(
   return 0;
 }
 
-/** Returns undefined if the hub has no such parameter, or the user may only write it. Errors: the same as `request`. */
+/** Returns undefined if the hub has no such parameter, or if the user may only write the parameter. Errors: the same as `request`. */
 async function infoOf(address: string, options: RemoteOptions): Promise<ParameterInfo | undefined> {
   const list = await request(options, `/hub/parameters?${new URLSearchParams({ address })}`, {});
   return (JSON.parse(list) as ParameterInfo[])[0];
 }
 
-/** Allows values that begin with a minus. Throws if an operand looks like a misspelt option. */
+/** Checks the operands, and allows values that begin with a minus. Throws if an operand looks like a misspelt option. */
 export function expectOperands(operands: readonly (string | undefined)[], argv: readonly string[]): void {
   const option = operands.find((operand) => operand !== undefined && /^-(?:-|[a-z]$)/i.test(operand));
   if (option === undefined || argv.includes('--')) return;
@@ -106,8 +107,8 @@ const likeTrue = ['on', 'yes', 'y', 't'];
 const likeFalse = ['off', 'no', 'n', 'f'];
 
 /**
- * Interprets a typed value strictly, because the hub would convert any text to a boolean, and most texts to false (D-02). Throws for text
- * that is neither true nor false, or for a number with a comma.
+ * Interprets a typed value strictly, because the hub would convert any string to a boolean, and most strings to false (D-02). Throws for a
+ * string that is neither true nor false, or for a number with a comma.
  */
 function readValue(address: string, text: string | undefined, type: ValueType | undefined): Value {
   if (text === undefined) return type === 'S' ? '1' : true;
@@ -125,8 +126,8 @@ function readValue(address: string, text: string | undefined, type: ValueType | 
 }
 
 /**
- * Prints the value once it is known, and every change until stopped. While its output is not read, it keeps only the newest value. Errors:
- * the same as `get`, and a lost connection.
+ * Prints the value as soon as it is known, and every change until stopped. While the output is not read, only the newest value is kept.
+ * Errors: the same as `get`, and a lost connection.
  */
 export async function watch(
   address: string,
@@ -150,7 +151,7 @@ export async function watch(
   return 0;
 }
 
-/** Prints values while the reader keeps up, and otherwise the newest one and the number of skipped ones. */
+/** Prints every value while the reader keeps up. Otherwise, prints the newest value and the number of skipped values. */
 function createPrinter(console: PacedConsole): (value: string) => void {
   let waiting: string | undefined;
   let leftOut = 0;
@@ -178,10 +179,10 @@ interface WireOptions extends RemoteOptions {
   readonly once?: boolean;
 }
 
-/** The pause between two requests for new frames. */
+/** The pause between two requests for new frames, in milliseconds. */
 const wireEveryMs = 250;
 
-/** Prints the recent frames of a connection, and each further frame until it is stopped. Errors: the hub's error message. */
+/** Prints the recent frames of a connection, and each further frame until stopped. Errors: the hub's error message. */
 async function wire(
   connectionId: string,
   options: WireOptions,

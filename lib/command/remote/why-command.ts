@@ -1,4 +1,4 @@
-// `patchbay explain` and `patchbay trace`: print why parameters of a running hub changed.
+// `patchbay explain` and `patchbay trace`: print why parameters on a running hub changed.
 import { pathOf } from '../../model/address.ts';
 import { counted } from '../../model/digits.ts';
 import { printable } from '../../model/printable.ts';
@@ -28,7 +28,7 @@ export function register(cli: Cli): void {
 /** The maximum indentation, in links of the chain. */
 const deepestIndent = 20;
 
-/** Prints the chain of changes, newest first, one per line. Errors: the hub's error message, or that no hub answers. */
+/** Prints the chain of changes, newest first, one per line. Errors: the hub's error message, or that no hub responds. */
 export async function explain(address: string, options: RemoteOptions, console: Console): Promise<number> {
   const path = `/hub/explain/${pathOf(address)}`;
   const { would, staleSince, isNotKept, ...causes } = JSON.parse(
@@ -65,7 +65,7 @@ export async function trace(rule: string, options: RemoteOptions, console: Conso
   return 0;
 }
 
-/** `desk/lamp = false (was true), set by rule "lamp off" (demo.json5), 3000 ms later` */
+/** Formats a change: `desk/lamp = false (was true), set by rule "lamp off" (demo.json5), 3000 ms later`. */
 function describeChange(caused: CausedChange): string {
   const { parameter, type, value, previous, origin, revision, afterMs = 0, awaySince } = caused;
   if (parameter === something) return 'a parameter that you are not allowed to see';
@@ -79,7 +79,7 @@ function describeChange(caused: CausedChange): string {
   return [...words, away, afterMs > 0 ? `${afterMs} ms later` : ''].filter((text) => text !== '').join(', ');
 }
 
-/** `desk/level = 0.25 → 25 to desk/percent, 12 µs` */
+/** Formats a run: `desk/level = 0.25 → 25 to desk/percent, 12 µs`. */
 function describeRun({ source, value, outcome, result, to, error, durationUs }: RuleRun): string {
   const destinations = to.length === 0 ? '' : ` to ${to.join(', ')}`;
   const outcomes = {

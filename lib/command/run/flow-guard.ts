@@ -1,5 +1,5 @@
-// Keeps TypeScript flows from ending the process of the hub. Uncaught errors are reported as faults of the flow that caused
-// them. Flows cannot end the process, and shared globals are locked. A thread watches for infinite loops.
+// Keeps TypeScript flows from ending the hub's process. Uncaught errors are reported as faults in the flow that caused them. Flows cannot
+// end the process, and shared globals are locked. A thread watches for infinite loops.
 
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -11,14 +11,14 @@ import { messageOf } from '../../model/error.ts';
 import { printableLines } from '../../model/printable.ts';
 import type { WatchdogData } from './watchdog-thread.ts';
 
-/** The heartbeat interval of the main thread. */
+/** The heartbeat interval of the main thread, in milliseconds. */
 const beatMs = 250;
-/** The time for which a failing process waits for its last message to be written. */
+/** How long a failing process waits for its last message to be written, in milliseconds. */
 const lastMessageMs = 1000;
 
 const watchdog = new URL(`./watchdog-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** Creates the guard of a process; it is inactive until there are TypeScript flows. */
+/** Creates the guard for a process. The guard is inactive until there are TypeScript flows. */
 export function createFlowGuard(host: NodeJS.Process, log: WatchdogData['log']): FlowGuard {
   let flows: readonly FlowCode[] = [];
   let report: (fault: FlowFault) => void = () => {};

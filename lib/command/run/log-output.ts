@@ -1,4 +1,4 @@
-// Writes the log in the background, one write at a time, from a bounded buffer. If the disk is full or the pipe is not read, log
+// Writes the log in the background, one write at a time, from a buffer of limited size. If the disk is full or the pipe is not read, log
 // lines are dropped, counted and reported. The hub never waits for its log.
 
 import { write, writeSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { printableJson } from '../../model/printable.ts';
 import type { LogStatus } from '../../model/reports/log-entry.ts';
 import { within } from '../../model/time/deadline.ts';
 
-/** Delays before a retry: after a full pipe, and after an error. */
+/** The delays before a retry, in milliseconds: after a full pipe, and after an error. */
 const fullRetryMs = 50;
 const faultRetryMs = 500;
-/** After this time a full pipe counts as unread. */
+/** The time after which a full pipe counts as unread, in milliseconds. */
 const unreadAfterMs = 1000;
 
 /** Writes to a file descriptor. A pipe, socket or terminal must be non-blocking. */
@@ -55,7 +55,7 @@ export class LogOutput {
     await within(idle, limitMs);
   }
 
-  /** Writes as much as the system accepts, synchronously, before the process ends. */
+  /** Synchronously writes as much as the operating system accepts, before the process ends. */
   flushSync(): void {
     try {
       if (this.#isWriting) this.#chunk = Buffer.alloc(0); // a pool thread is writing it, and the process ends only after that
@@ -107,7 +107,7 @@ export class LogOutput {
     }, delayMs).unref(); // must not keep the process alive
   }
 
-  /** The log has recovered once half of the buffer is free. */
+  /** Marks the log as recovered as soon as half of the buffer is free. */
   #recover(): void {
     if (this.#waiting.isHalfFree) this.#health.recover();
   }
@@ -115,9 +115,9 @@ export class LogOutput {
 
 // The bounded buffer for lines, which are taken out in chunks.
 
-/** Maximum length of the buffer in characters. When it is full, lines are dropped until half of it is free. */
+/** The maximum length of the buffer, in characters. When the buffer is full, lines are dropped until half of the buffer is free. */
 export const maxWaitingLength = 1024 * 1024;
-/** Maximum length of a write in characters, unless one line is longer. */
+/** The maximum length of a write, in characters, unless a single line is longer. */
 const maxChunkLength = 64 * 1024;
 
 class LineBuffer {
@@ -142,7 +142,7 @@ class LineBuffer {
     this.#lines.push(line);
   }
 
-  /** Takes out the next lines; returns no bytes if there are none. */
+  /** Removes and returns the next lines, or no bytes if there are none. */
   take(): Buffer {
     let count = 0;
     let length = 0;
@@ -155,12 +155,14 @@ class LineBuffer {
 
 // Whether the log can be written, and how many lines were lost.
 
-/** Called with a sentence when the log cannot be written, and when it can be written again; may itself write to the log. */
+/**
+ * Called with a sentence when the log cannot be written, and when the log can be written again. The callback may itself write to the log.
+ */
 type ReportToLog = (sentence: string) => void;
 
 class LogHealth {
   readonly #report: ReportToLog;
-  /** Why the log cannot be written; empty if it can. */
+  /** Why the log cannot be written. Empty if the log can be written. */
   #reason = '';
   /** The number of lines lost since the start, and the number lost before the last recovery. */
   #lost = 0;
@@ -184,14 +186,14 @@ class LogHealth {
     this.complain(this.#reason === '' ? 'entries arrive faster than they can be written' : this.#reason);
   }
 
-  /** Notes that the log cannot be written; reports only the first reason. */
+  /** Records that the log cannot be written. Only the first reason is reported. */
   complain(reason: string): void {
     const isFirst = this.#reason === '';
     this.#reason = reason;
     if (isFirst) this.#report(`the log cannot be written: ${reason}; /hub/log has the newest entries`);
   }
 
-  /** Notes and reports that the log can be written again. */
+  /** Records and reports that the log can be written again. */
   recover(): void {
     if (this.#reason === '') return;
     const count = this.#lost - this.#lostBefore;
@@ -212,10 +214,10 @@ export const logFormats = ['pretty', 'json'] as const;
 
 export type LogFormat = (typeof logFormats)[number];
 
-/** A JSON escape, except the line breaks of a stack trace. */
+/** Matches a JSON escape, except for the line breaks in a stack trace. */
 const escapes = /\\n(?= {4}at )|\\(u[\da-f]{4}|.)/gi;
 
-/** Returns a function that formats a JSON entry as a line of the log, with its line break. */
+/** Returns a function that formats a JSON entry as a log line, including its line break. */
 export function createLogFormat(format: LogFormat): (entry: string) => string {
   if (format === 'json') return printableJson; // JSON leaves some control characters of terminals unescaped
   const { prettyFactory } = require('pino-pretty') as typeof import('pino-pretty'); // some 40 modules that JSON does not need

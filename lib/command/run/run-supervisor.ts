@@ -1,10 +1,10 @@
-// Reports the state of the hub to systemd (`Type=notify` of a unit, sd_notify(3)). Its Unix socket accepts datagrams, which Node.js cannot
-// send. So a shell next to the hub passes messages to `systemd-notify`. This avoids forking the hub for each message, which would be
-// expensive because of its memory.
+// Reports the hub's state to systemd (`Type=notify` in a unit, sd_notify(3)). systemd's Unix socket accepts datagrams, which Node.js cannot
+// send. Therefore, a shell next to the hub passes messages to `systemd-notify`. This avoids forking the hub for each message, which would
+// be expensive because of the hub's memory.
 import { type ChildProcess, spawn } from 'node:child_process';
 
 export interface Supervisor {
-  /** Reports that the hub is running, and then, if the supervisor asks for it, regularly reports that the event loop is alive. */
+  /** Reports that the hub is running. Then, if requested by the supervisor, regularly reports that the event loop is alive. */
   ready(): void;
   stopping(): void;
 }
@@ -20,7 +20,7 @@ export interface SupervisorEnvironment {
 const beatsPerTimeout = 4;
 const script = 'while read -r state; do systemd-notify "$state"; done';
 
-/** Creates the connection to systemd; it does nothing unless systemd asks for it. */
+/** Creates the connection to systemd, which does nothing unless systemd requests it. */
 export function createSupervisor({ NOTIFY_SOCKET, WATCHDOG_USEC }: SupervisorEnvironment): Supervisor {
   if (!NOTIFY_SOCKET) return { ready() {}, stopping() {} };
   let notifier: ChildProcess | undefined;

@@ -1,4 +1,4 @@
-// `patchbay run`: starts a hub and stops it cleanly. It logs in a readable format on a terminal, and in JSON elsewhere.
+// `patchbay run`: starts a hub and stops it cleanly. Logs in a readable format on a terminal, and in JSON elsewhere.
 import { Console } from 'node:console';
 import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -21,38 +21,38 @@ import type { Supervisor } from './run-supervisor.ts';
 export interface RunOptions {
   readonly logLevel: string;
   readonly logFormat: string;
-  /** The file descriptor of the log; a pipe, socket or terminal must be non-blocking. */
+  /** The file descriptor for the log. A pipe, socket or terminal must be non-blocking. */
   readonly logDescriptor: number;
   /** Whether a saved flow file is reloaded immediately. */
   readonly watch: boolean;
-  /** Whether V8 compiles the code path of a change as soon as the hub is running. */
+  /** Whether V8 compiles the code that handles changes as soon as the hub is running. */
   readonly warmUp: boolean;
-  /** Whether no rules run. */
+  /** Whether rules are kept from running. */
   readonly safe?: boolean;
   /** Notified when the hub is running and when it stops. */
   readonly supervisor: Supervisor;
-  /** Creates the guard of TypeScript flows for the process of the hub. */
+  /** Creates the guard against TypeScript flows for the hub's process. */
   createGuard(log: { readonly format: LogFormat; readonly descriptor: number }): FlowGuard;
-  /** Calls back at each signal that asks for a reload. */
+  /** Calls back on each signal that requests a reload. */
   onReloadSignal(reload: () => void): void;
-  /** Resolves to the name of the signal that asks the hub to stop. */
+  /** Resolves to the name of the signal that requests the hub to stop. */
   untilStopped(): Promise<string>;
   /** Calls back when the process ends, for any reason. */
   onExit(work: () => void): void;
 }
 
 const levels = ['debug', 'info', 'warn', 'error'];
-/** The time that the hub may take to stop after the signal, and how long writing its last log lines may take. */
+/** The maximum time that the hub may take to stop after the signal, and to write its last log lines. */
 const stopMs = 1900;
 const lastLinesMs = 500;
 
-/** Runs the tests of flow files that are edited in a browser. */
+/** Runs the tests in flow files that are edited in a browser. */
 const runTests: HubOptions['runTests'] & {} = async (...asked) => {
   const { runTestsOf } = await import('../../testing/run-tests.ts');
   return runTestsOf(...asked);
 };
 
-/** Runs until stopped; exit status 0. Errors: any error from `startHub`, and `bad-request` for an unknown level or format. */
+/** Runs until stopped, and returns exit status 0. Errors: any error from `startHub`, and `bad-request` for an unknown level or format. */
 export async function run(paths: readonly string[], options: RunOptions): Promise<number> {
   const { logLevel, watch, safe = false, supervisor, createGuard, onReloadSignal, untilStopped, onExit } = options;
   if (!levels.includes(logLevel))
@@ -96,7 +96,7 @@ async function warmUpAndReport(log: Journal, types: ReadonlySet<string>): Promis
   }
 }
 
-/** Creates the log of the hub, which writes each JSON entry in the format. */
+/** Creates the hub's log, which writes each JSON entry in the format. */
 function createLog(level: string, format: LogFormat, output: LogOutput): Journal {
   const formatEntry = createLogFormat(format);
   const write = (entry: string) => output.write(formatEntry(entry));
@@ -104,7 +104,7 @@ function createLog(level: string, format: LogFormat, output: LogOutput): Journal
   return Journal.of(Object.assign(log, { status: () => output.status }));
 }
 
-/** Creates the console of flow files in TypeScript: their output goes to the log, which never blocks. */
+/** Creates the console for TypeScript flow files. Its output goes to the log, which never blocks. */
 function createConsole(log: Journal): Console {
   const writing = (level: 'info' | 'warn') =>
     new Writable({
@@ -122,20 +122,23 @@ function createConsole(log: Journal): Console {
 
 const lookMs = 500;
 /**
- * The shares of time above which a thread counts as busy, and below which it counts as calm. Between them, the load is steady. Saving
- * memory under a steady load takes a third more time, and V8 soon allocates the returned memory again.
+ * The shares of time above which a thread counts as busy, and below which it counts as calm. Between these shares, the load is steady.
+ * Saving memory under a steady load takes a third more time, and V8 soon allocates the returned memory again.
  */
 const busyShare = 0.5;
 const calmShare = 0.1;
 /**
- * After a burst during a steady load, memory is returned once, because with so little garbage V8 would not collect it for hours. This
- * happens if the process holds more than `grownTimes` its former memory, at most once per `steadyEveryMs`.
+ * After a burst during a steady load, memory is returned once, because with so little garbage, V8 would not collect it for hours. This
+ * happens if the process uses more than `grownTimes` as much memory as before, but at most once per `steadyEveryMs`.
  */
 const grownTimes = 1.5;
 const steadyEveryMs = 60_000;
-/** Below this heap size, the memory used during startup and warm-up is returned immediately if there has been no load yet. */
+/** If the heap is smaller than this and there has been no load yet, the memory used during startup and warm-up is returned immediately. */
 const quickHeapBytes = 48 * 1024 * 1024;
-/** V8 checks every 8 s whether to save memory, and works in small steps; this time covers two checks. */
+/**
+ * How long V8 saves memory, in milliseconds. V8 checks every 8 s whether to save memory, and works in small steps; this time covers two
+ * checks.
+ */
 const savingMs = 20_000;
 
 /** Makes V8 save memory for a while whenever this thread becomes idle. */
@@ -179,7 +182,7 @@ export function returnMemoryWhenCalm(): void {
 
 declare global {
   interface ImportMeta {
-    /** Retains the compiled code of the package (code-loader.ts); V8 would drop functions that have not run for a while. */
+    /** Retains the package's compiled code (code-loader.ts), because V8 would drop functions that have not run for a while. */
     readonly keepCode?: () => void;
   }
 }
@@ -197,7 +200,7 @@ function collectGarbage(): void {
 // in the first ten seconds under load, on cores that the hub and its clients need, and the p99 latency would double. Each round of the
 // warm-up is a round of the event loop, which also serves clients.
 
-/** Hubs run one after another: code that V8 compiles for the first one assumes that there is no other. */
+/** The number of hubs that run one after another, because code that V8 compiles for the first hub assumes that there is no other hub. */
 const hubs = 3;
 // Under load, rounds of the event loop are longer: with few changes per round, the warm-up would cost clients seconds.
 const rounds = 200;
@@ -215,7 +218,7 @@ const flow = {
 
 /**
  * Runs temporary hubs for a quarter of a second, or about half a second on a busy machine, each with a local client that makes and receives
- * changes; `types` are the connection types whose work per change they rehearse. Errors: no port can be opened on 127.0.0.1.
+ * changes. `types` are the connection types whose work per change is rehearsed. Errors: no port can be opened on 127.0.0.1.
  */
 export async function warmUp(types: ReadonlySet<string> = new Set()): Promise<void> {
   const signal = AbortSignal.timeout(deadlineMs);
@@ -254,8 +257,8 @@ async function runHub(path: string, types: ReadonlySet<string>, signal: AbortSig
 }
 
 /**
- * Makes changes as a plain client, and receives them one by one or in lists. A round starts when all changes of the previous one have been
- * received.
+ * Makes changes as a plain client, and receives the changes one by one or in lists. A round starts when all changes in the previous round
+ * have been received.
  */
 async function exchangeChanges(socket: Socket, path: string, signal: AbortSignal): Promise<void> {
   socket.write(
@@ -280,7 +283,7 @@ async function exchangeChanges(socket: Socket, path: string, signal: AbortSignal
   await once(finished, 'end', { signal });
 }
 
-/** Builds a client text frame (RFC 6455), masked with zeros: mostly numbers, each of which is a change. */
+/** Builds a client text frame (RFC 6455), masked with zeros, that consists mostly of numbers, each of which is a change. */
 function changeFrame(number: number): Buffer {
   const payload = Buffer.from(JSON.stringify(changeOf(number)));
   return Buffer.concat([Buffer.of(0x81, 0x80 | payload.length, 0, 0, 0, 0), payload]);

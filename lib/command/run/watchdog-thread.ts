@@ -1,5 +1,5 @@
-// The thread that watches whether the main thread responds. If a flow in TypeScript blocks it forever, the process must end. This thread
-// logs which flow it was and where, and makes the next start skip it.
+// The thread that monitors whether the main thread responds. If a TypeScript flow blocks the main thread forever, the process must end.
+// This thread then logs which flow it was and where it blocked, and makes the next start skip the flow.
 
 import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -14,29 +14,29 @@ import { mainThreadMs } from './main-thread.ts';
 export interface WatchdogData {
   /** Increases as long as the main thread responds. */
   readonly beats: Int32Array;
-  /** The number of the flow that is running on the main thread; 0 if there is none. */
+  /** The number of the flow that is running on the main thread, or 0 if no flow is running. */
   readonly holder: Int32Array;
   readonly log: { readonly format: LogFormat; readonly descriptor: number };
   readonly pid: number;
 }
 
 const lookMs = 500;
-/** Measured in processor time of the main thread since the last beat: on a busy machine, a flow gets more wall time. */
+/** The limit in processor time of the main thread since the last beat, so that a flow gets more wall time on a busy machine. */
 const suspectMs = 3000;
 const condemnMs = 4000;
-/** The limit for a flow that blocks the thread without using the processor, for example while it waits for another program. */
+/** The limit for a flow that blocks the thread without using the processor, for example while waiting for another program. */
 const blockedMs = 30_000;
-/** A thread that uses less processor time counts as idle: a loop uses more, even on a busy machine. */
+/** The processor time below which a thread counts as idle, because a loop uses more, even on a busy machine. */
 const idleMs = 1000;
 const lastMessageMs = 1000;
 
 const { beats, holder, log, pid } = workerData as WatchdogData;
-/** The flows by their numbers. */
+/** The flows by number. */
 let flows: ReadonlyMap<number, FlowCode> = new Map();
 parentPort!.on('message', (known: ReadonlyMap<number, FlowCode>) => {
   flows = known;
 });
-/** A debugger blocks the thread, too. */
+/** Whether the process is being debugged, because a debugger also blocks the thread. */
 const isDebugged = process.execArgv.some((option) => option.startsWith('--inspect'));
 
 void watch();
