@@ -1,4 +1,4 @@
-// Runs the tests of flow files, each with its own hub and clock.
+// Runs the tests in flow files, each with its own hub and clock.
 import { setImmediate as nextRound } from 'node:timers/promises';
 import type { AnyConnectionType } from '../connections/connection.ts';
 import type { ShownPart, TestResults } from '../connections/editing.ts';
@@ -12,7 +12,7 @@ import { messageOf } from '../model/error.ts';
 import { TestRun, upstreamOf, withRemotes } from './test-run.ts';
 
 export interface FlowTestOptions {
-  /** true: all files form one installation, with addresses across files; omitted: each file is an installation. */
+  /** Whether all files form one installation, with addresses across files. By default, each file is an installation. */
   readonly isTogether?: boolean;
   readonly types?: ReadonlyMap<string, AnyConnectionType>;
 }
@@ -20,17 +20,17 @@ export interface FlowTestOptions {
 export interface FlowTestResult {
   readonly name: string;
   readonly file: string;
-  /** The position of the test, `demo.json5:7:20`. */
+  /** The location of the test, such as `demo.json5:7:20`. */
   readonly place: string;
   readonly isPassed: boolean;
-  /** The virtual time that elapsed in the test. */
+  /** The virtual time that elapsed in the test, in milliseconds. */
   readonly virtualMs: number;
-  /** The timeline, with a mark where an expectation failed; empty when passed. */
+  /** The timeline, with a mark where an expectation failed. Empty if the test passed. */
   readonly timeline: string;
 }
 
 /**
- * Runs all tests of flow files and folders, one after the other. A file with errors produces one failed test, whose timeline lists the
+ * Runs all tests in flow files and folders, one after another. A file with errors produces one failed test, whose timeline lists the
  * errors.
  */
 export async function* runFlowTests(
@@ -52,10 +52,10 @@ export async function* runFlowTests(
   }
 }
 
-/** The time for which the tests of an edit may run. The hub works on between two of them. */
+/** How long the tests of an edit may run, in milliseconds. The hub continues to work between two tests. */
 const editedTestsMs = 3000;
 
-/** Runs the tests of some files of a plan, as time allows; `part`: the part of a timeline that may be shown. */
+/** Runs the tests in the given files of a plan, as time allows. `part` is the part of a timeline that may be shown. */
 export async function runTestsOf(plan: Plan, files: ReadonlySet<string>, part?: ShownPart): Promise<TestResults> {
   const tests = plan.tests.filter(({ file }) => files.has(file));
   const whole = withRemotes(plan);
@@ -115,8 +115,8 @@ function unreadable(file: string, timeline: string): FlowTestResult {
 // the test name. Starting thousands of others for each of thousands of tests would take minutes.
 
 /**
- * Returns the plan with the parts that the test needs. Rules in TypeScript may depend on any others, so a plan that contains some is not
- * reduced.
+ * Returns the plan with only the parts that the test needs. TypeScript rules may depend on any other rules, so a plan that contains such
+ * rules is not reduced.
  */
 function neededFor(plan: Plan, { given, steps, played }: TestPlan): Plan {
   if (plan.rules.some(({ body }) => 'stream' in body)) return plan;
@@ -139,7 +139,7 @@ function neededFor(plan: Plan, { given, steps, played }: TestPlan): Plan {
   };
 }
 
-/** Returns the connection without unnamed parameters, unless it computes parameters. */
+/** Returns the connection without parameters that are not named, unless the connection computes parameters. */
 function trimmed(connection: ConnectionPlan, named: ReadonlySet<string>): ConnectionPlan {
   const { id, inputs, parameters } = connection;
   const computes = Object.keys(inputs).length > 0 || parameters.some(({ access }) => access === 'read-only');

@@ -1,4 +1,4 @@
-// Tests flows from TypeScript: with the steps of flow files as data, or with one call per step.
+// Tests flows from TypeScript: with steps as in flow files, given as data, or with one call per step.
 
 import { resolve } from 'node:path';
 import type { AnyConnectionType } from '../connections/connection.ts';
@@ -22,23 +22,26 @@ import { TestRun, withRemotes } from './test-run.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * A running flow whose time passes only on `advance`, `never` and `do`. Errors of every method: `bad-flow` for invalid steps,
+ * A running flow whose time passes only during `advance`, `never` and `do`. Errors of every method: `bad-flow` for invalid steps,
  * `test-failed` with the timeline.
  */
 export interface FlowUnderTest {
-  /** Milliseconds since the start. */
+  /** The time in milliseconds since the start. */
   readonly nowMs: number;
-  /** Returns the value of a parameter; undefined if it is unknown or a trigger. */
+  /** Returns the value of a parameter, or undefined if the value is unknown or the parameter is a trigger. */
   read(address: string): Value | undefined;
-  /** Sets values by address, one after the other. It may also set parameters that only the outside world sets, such as a key. */
+  /** Sets values by address, one after another. Parameters that only the outside world sets, such as a key, can be set as well. */
   set(values: Values): void;
-  /** Lets time pass: milliseconds, or `'1m30s'`. */
+  /** Lets time pass, given in milliseconds or as a string such as `'1m30s'`. */
   advance(duration: number | string): void;
-  /** Expects values by address; null or undefined means unknown; true for a trigger means that it has fired since the last `expect`. */
+  /**
+   * Expects values by address. null or undefined means unknown; true for a trigger means that the trigger has fired since the last
+   * `expect`.
+   */
   expect(values: Values): void;
-  /** Lets time pass, and fails if a parameter has one of the values at any moment before the end. */
+  /** Lets time pass, and fails if a parameter has one of the values at any moment during that time. */
   never(duration: number | string, values: Values): void;
-  /** Runs steps in the form of flow files. Their times count from the start. */
+  /** Runs steps in the form used in flow files. Their times count from the start. */
   do(steps: readonly FlowTestStep[]): void;
   /** Returns the timeline so far. */
   timeline(): string;
@@ -46,18 +49,21 @@ export interface FlowUnderTest {
 }
 
 export interface TestFlowOptions {
-  /** Values by address before anything runs. They do not start rules. */
+  /** Values by address that are set before anything is running. They do not start rules. */
   readonly given?: Values;
-  /** The time of day at the start; omitted: 2024-01-01, 0:00 UTC, a Monday. */
+  /** The time of day at the start. The default is Monday, 2024-01-01, 0:00 UTC. */
   readonly start?: Date;
-  /** The connections whose devices the steps play, by `receive` and `sent`. They set the parameters of all others themselves. */
+  /**
+   * The connections whose devices the steps simulate with `receive` and `sent`. For all other connections, the steps set the parameters
+   * directly.
+   */
   readonly devices?: readonly string[];
   readonly types?: ReadonlyMap<string, AnyConnectionType>;
 }
 
 /**
- * Starts a flow in virtual time, from files and folders or from data (`{ connections: {…}, rules: […] }`).
- * Errors: `bad-flow` with all errors of the flow.
+ * Starts a flow in virtual time, from files and folders or from data (`{ connections: {…}, rules: […] }`). Errors: `bad-flow` with all
+ * errors in the flow.
  */
 export async function testFlow(
   flow: readonly string[] | object,
@@ -101,10 +107,10 @@ async function planOf(data: object, given?: TestFlowOptions['types']): Promise<P
 
 // Steps and values of tests in TypeScript go through the same checks as those of flow files.
 
-/** A placeholder for the file that a test in TypeScript lacks. */
+/** A placeholder for the file, which a test in TypeScript does not have. */
 const here: FlowFile = { name: 'test', folder: resolve('.'), data: undefined, positionOf: () => undefined };
 
-/** Checks steps against the parameters of a plan. Errors of every method: `bad-flow` with all errors. */
+/** Checks steps against the parameters in a plan. Errors of every method: `bad-flow` with all errors. */
 class StepReader {
   readonly #testable: Testable;
   readonly #played: ReadonlySet<string>;
@@ -136,7 +142,7 @@ class StepReader {
     return withoutMistakes((mistakes) => checkGiven(new SourceLocation(here, mistakes), values, this.#testable));
   }
 
-  /** The first step is at `fromMs` or later. */
+  /** Checks steps, the first of which is at `fromMs` or later. */
   steps(steps: readonly FlowTestStep[], fromMs: number): readonly TestStep[] {
     return withoutMistakes((mistakes) =>
       checkSteps(new SourceLocation(here, mistakes), steps, this.#testable, fromMs, this.#played),

@@ -1,5 +1,5 @@
-// A flow under test: a hub with the real connections of the flow files on a virtual clock. Connections with effects outside the process
-// (network, keyboard, files) do not run: they only declare their parameters, and the test sets these.
+// A flow under test: a hub with the real connections from the flow files on a virtual clock. Connections with effects outside the process
+// (network, keyboard, files) do not run: they only declare their parameters, which the test sets.
 
 import { resolve } from 'node:path';
 import type { Subscription } from 'rxjs';
@@ -25,7 +25,7 @@ import { type Change, type Origin, type ParameterDeclaration, staleSinceOf } fro
 import type { Value } from '../model/value.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
-/** The default time of day at the start of a test: midnight of a Monday, UTC. */
+/** The default time of day at the start of a test: midnight UTC on a Monday. */
 const testEpochMs = Date.UTC(2024, 0, 1);
 
 const setBefore: Origin = { kind: 'client', name: 'given' };
@@ -40,7 +40,7 @@ interface Watch {
 export class TestRun {
   readonly clock = new VirtualClock();
   readonly timeline = new Timeline();
-  /** Whether an expectation failed. Then no further step runs. */
+  /** Whether an expectation has failed, in which case no further steps run. */
   isFailed = false;
   graph!: Graph;
   readonly #plan: Plan;
@@ -56,7 +56,7 @@ export class TestRun {
     this.#epochMs = epochMs;
   }
 
-  /** Starts the hub with given values, at a time of day, and plays some devices. The clock stands at 0 and has run no action. */
+  /** Starts the hub with given values at a time of day, and simulates the given devices. The clock is at 0 and has run no actions. */
   static async start(
     plan: Plan,
     { given, startMs: epochMs = testEpochMs, played }: Pick<TestPlan, 'given' | 'startMs' | 'played'>,
@@ -164,7 +164,7 @@ export class TestRun {
     }
   }
 
-  /** Returns the connection with a device played by the steps. */
+  /** Returns the connection with a device that is simulated by the steps. */
   #play(connection: ConnectionPlan): ConnectionPlan {
     const { id, settings, folder } = connection;
     const type = connection.type as ConnectionType;
@@ -188,7 +188,7 @@ export class TestRun {
     this.#watches = this.#watches.filter(({ untilMs }) => untilMs > this.clock.now());
   }
 
-  /** Writes as a client; to a read-only parameter, as its connection, which is not running. */
+  /** Writes as a client. A read-only parameter is written as its connection, which is not running. */
   #write({ address, value }: Assignment, origin: Origin): void {
     const node = this.#node(address);
     this.graph.writeTo(node, value, node.access === 'read-only' ? node.owner : origin);
@@ -243,7 +243,7 @@ export class TestRun {
 /** The maximum number of frames that wait for a `sent`. */
 const maxKeptFrames = 20_000;
 
-/** A device played by the steps of a test: the transport of its connection, over which no data leaves the process. */
+/** A device simulated by the steps of a test: the transport of its connection, through which no data leaves the process. */
 class TestDevice implements Transport {
   readonly name = 'test';
   readonly keepsFrames: boolean;
@@ -272,14 +272,14 @@ class TestDevice implements Transport {
     };
   }
 
-  /** Sends bytes to the hub; false if there is no open link. */
+  /** Sends bytes to the hub. Returns false if there is no open link. */
   receive(bytes: Uint8Array): boolean {
     const wasOpen = this.#isOpen; // the hub may close the link after the message
     if (wasOpen) this.#listener!.received(bytes);
     return wasOpen;
   }
 
-  /** Ends the link, and refuses further ones until it is up again. */
+  /** Ends the link, and refuses further links until `isUp` is true again. */
   link(isUp: boolean): void {
     this.#isUp = isUp;
     const listener = this.#listener;
@@ -323,23 +323,23 @@ class TestDevice implements Transport {
 // The timeline of a test: each change with its time, its previous value and its origin, and a mark where the test failed. It keeps a
 // bounded number of lines, the newest of each parameter. A failure shows the lines that may have led to it.
 
-/** The maximum number of lines of a timeline, and of one parameter. Others are only counted. */
+/** The maximum number of lines in a timeline, and of lines per parameter. Further lines are only counted. */
 export const maxTimelineLines = 200;
 export const maxLinesOfParameter = 20;
-/** The maximum number of lines in memory. The timeline shows a part of them. */
+/** The maximum number of lines in memory, of which the timeline shows a part. */
 const maxKeptLines = 10 * maxTimelineLines;
 
 const widestColumn = 40;
 
 interface Line {
   readonly isMark: boolean;
-  /** The parameter that changed; undefined if the line is always shown. */
+  /** The parameter that changed. Undefined if the line is always shown. */
   readonly address?: string;
-  /** The line is dropped: its parameter has `maxLinesOfParameter` newer ones. */
+  /** Set if the line is dropped because its parameter has `maxLinesOfParameter` newer lines. */
   isLeft?: true;
   readonly timeMs: number;
   readonly columns: readonly string[];
-  /** The writer that the columns name. */
+  /** The writer that is named in the columns. */
   readonly origin?: Origin | undefined;
 }
 
@@ -348,10 +348,10 @@ class Timeline {
   readonly #values = new Map<string, Value>();
   readonly #linesOf = new Map<string, Line[]>();
   #count = 0;
-  /** The parameters that may have led to the failure; undefined means all. */
+  /** The parameters that may have led to the failure; undefined means all parameters. */
   #relevant: Set<string> | undefined;
 
-  /** Notes an initial value. */
+  /** Records an initial value. */
   addKnown(address: string, value: Value): void {
     this.#values.set(address, value);
   }
@@ -364,7 +364,7 @@ class Timeline {
     this.#add({ isMark: false, timeMs, address, columns: [address, what, formatOrigin(origin)], origin });
   }
 
-  /** Adds a line of the log, such as a rule that failed on a value. */
+  /** Adds a log line, such as a rule that failed on a value. */
   addNote(timeMs: number, text: string): void {
     this.#add({ isMark: false, timeMs, columns: [text] });
   }
@@ -375,7 +375,7 @@ class Timeline {
     this.#add({ isMark: true, timeMs, columns: [address, text], origin });
   }
 
-  /** Returns the lines in columns, perhaps only those that a user may see, without lines of the log. A mark starts with `>>`. */
+  /** Returns the lines in columns, possibly only the lines that a user may see, without log lines. A mark starts with `>>`. */
   format(part?: ShownPart): string {
     const lines = this.#lines.filter((line) => this.#isShown(line));
     const shown = (part === undefined ? lines : lines.flatMap((line) => shownOf(line, part))).slice(-maxTimelineLines);
@@ -418,7 +418,7 @@ class Timeline {
   }
 }
 
-/** Returns what a user may see of a line: nothing, or the line, perhaps without its writer. */
+/** Returns what a user may see of a line: nothing, the line, or the line without its writer. */
 function shownOf(line: Line, { mayRead, mayName }: ShownPart): Line[] {
   const { address, isMark, origin, columns } = line;
   if (address === undefined ? !isMark : !mayRead(address)) return [];
@@ -443,17 +443,17 @@ function formatTime(timeMs: number): string {
 
 // The upstream of parameters: the sources of the rules that write them, and in turn the upstream of these, also through connections.
 
-/** The rules and connections of a plan that produce values, by address. */
+/** The rules and connections in a plan that produce values, by address. */
 interface Makers {
   readonly rules: ReadonlyMap<string, readonly RulePlan[]>;
-  /** Connections that compute a parameter from others. */
+  /** The connections that compute a parameter from other parameters. */
   readonly connections: ReadonlyMap<string, ConnectionPlan>;
 }
 
 /** Cached for all tests of a plan. */
 const knownMakers = new WeakMap<Plan, Makers>();
 
-/** Returns the addresses and all addresses that may cause a change of them. */
+/** Returns the addresses, and all addresses that may cause changes of them. */
 export function upstreamOf(plan: Plan, addresses: Iterable<string>): ReadonlySet<string> {
   const makers = knownMakers.get(plan) ?? makersOf(plan);
   knownMakers.set(plan, makers);

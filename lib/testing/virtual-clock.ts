@@ -1,13 +1,13 @@
-// A clock that advances only on request. It is the scheduler of connections and rules in tests. Actions that are due at the same
+// A clock that advances only on request. In tests, this clock is the scheduler for connections and rules. Actions that are due at the same
 // time run in the order in which they were scheduled.
 
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import { Heap } from '../model/heap.ts';
 
-/** The maximum number of actions at the same time. This ends timers of 0 ms that restart one another forever. */
+/** The maximum number of actions at the same time, which ends timers of 0 ms that restart one another forever. */
 export const maxActionsAtOneTime = 100_000;
 
-/** The heap may always contain this many removed actions. */
+/** The number of removed actions that the heap may always contain. */
 const fewDue = 64;
 
 type Work<State> = (this: SchedulerAction<State>, state?: State) => void;
@@ -18,7 +18,7 @@ interface Action {
 
 /** An action and its time. */
 interface Due {
-  /** undefined: it was removed and does not run. */
+  /** The action; undefined if the action was removed and does not run. */
   action: Action | undefined;
   readonly timeMs: number;
   /** The position in the order of scheduling, which decides between equal times. */
@@ -33,7 +33,7 @@ export class VirtualClock implements SchedulerLike {
   #nowMs = 0;
   #actionsNow = 0;
 
-  /** Milliseconds since the clock was created. */
+  /** Returns the time in milliseconds since the clock was created. */
   now(): number {
     return this.#nowMs;
   }
@@ -42,7 +42,7 @@ export class VirtualClock implements SchedulerLike {
     return new VirtualAction(this, work).schedule(state, delayMs);
   }
 
-  /** Schedules the action after the delay; replaces an earlier time. */
+  /** Schedules the action after the delay. Replaces an earlier schedule of the same action. */
   enqueue(action: Action, delayMs: number): void {
     this.remove(action);
     const timeMs = this.#nowMs + Math.max(0, delayMs);
@@ -60,8 +60,8 @@ export class VirtualClock implements SchedulerLike {
   }
 
   /**
-   * Moves to a time and runs all actions that are due by then. It ends early when `isOver` returns true. Errors: any error from an action,
-   * and more than `maxActionsAtOneTime` actions at one time.
+   * Moves to a time and runs all actions that are due by then. Ends early when `isOver` returns true. Errors: any error from an action, and
+   * more than `maxActionsAtOneTime` actions at one time.
    */
   advanceTo(timeMs: number, isOver: () => boolean = () => false): void {
     while (!isOver()) {
@@ -84,9 +84,9 @@ export class VirtualClock implements SchedulerLike {
   }
 
   /**
-   * Runs work during which RxJS operators without a scheduler use this clock. A program that tests a flow defined in the program imports
-   * RxJS directly, whereas a flow file gets the hub's. The work is synchronous, so nothing else in the process is affected. Errors: any
-   * error from the work.
+   * Runs work during which RxJS operators without a scheduler use this clock. A program that tests a flow defined in the program itself
+   * imports RxJS directly, whereas a flow file receives the hub's RxJS. The work is synchronous, so nothing else in the process is
+   * affected. Errors: any error from the work.
    */
   asDefault<Result>(work: () => Result): Result {
     const { schedule, now } = asyncScheduler;
@@ -100,7 +100,7 @@ export class VirtualClock implements SchedulerLike {
     }
   }
 
-  /** Timers that restart repeatedly leave removed actions in the heap. */
+  /** Removes actions that timers leave in the heap when they restart repeatedly. */
   #forgetRemoved(): void {
     this.#due = new Heap<Due>(isBefore);
     for (const due of this.#dueOf.values()) this.#due.add(due);
