@@ -1,5 +1,5 @@
-// The format of dashboards: a grid of widgets bound to addresses. It is strict: unknown settings are errors. The types are inferred from
-// the schemas; the console receives the result of `parseDashboard`.
+// The dashboard format: a grid of widgets bound to addresses. The format is strict: unknown settings are errors. The types are inferred
+// from the schemas; the console receives the result of `parseDashboard`.
 
 import { z } from 'zod';
 import { parseAddress } from '../model/address.ts';
@@ -22,7 +22,7 @@ const maxLamps = 256;
 const maxEventAddresses = 16;
 const maxEvents = 100;
 
-/** The icons of the widget `icon`; the console draws them. */
+/** The icons for the widget `icon`, which the console draws. */
 export const iconNames = [
   'mic',
   'mic-off',
@@ -74,7 +74,7 @@ const address = z
     }
   })
   .meta({ description: '<Connection ID>/<Parameter ID>', format: 'address' });
-/** An address that the widget writes. A user who adds such a widget must be allowed to write this address. */
+/** An address that the widget writes. A user who adds such a widget must be allowed to write to this address. */
 const target = address.meta({ description: '<Connection ID>/<Parameter ID>', format: 'written-address' });
 const tone = z.enum(tones, { error: tones.join(', ') });
 const flag = z.boolean({ error: 'true or false' });
@@ -100,7 +100,7 @@ const zone = z
   .optional()
   .describe('Time zone such as "Europe/Berlin"; default: the time zone of the screen');
 
-/** Settings of every widget. */
+/** The settings that every widget has. */
 const place = {
   id: id.optional().describe('Name of the widget, for `layouts`'),
   label: text().optional().describe('Label on the widget; default: the label of the parameter'),
@@ -117,7 +117,7 @@ const place = {
     .optional()
     .describe(`Expression whose result is a tone, such as "param('desk/level') > 0.9 ? 'danger' : 'ok'"`),
 };
-/** Settings of every widget that writes. */
+/** The settings that every writing widget has. */
 const guarding = {
   confirm: text()
     .min(1, { error: 'a question' })
@@ -165,23 +165,23 @@ const law = z
   .default('linear')
   .describe('db: the value is in decibels, on a scale like that of a mixing desk');
 
-/** The information about a type for the palette of the studio; without it, the palette offers the type for every parameter. */
+/** Information about a widget type for the studio's palette. Without this information, the palette offers the type for every parameter. */
 interface Palette {
-  /** The value types of the parameters that it suits, the most suitable one first. */
+  /** The value types of parameters for which the widget is suitable, the most suitable type first. */
   readonly suits?: readonly ValueType[];
-  /** Whether displays are offered before it, although it writes. */
+  /** Whether display widgets are offered before this widget, although this widget writes. */
   readonly isSecondary?: boolean;
-  /** Settings of a new widget, by value type. */
+  /** The settings of a new widget, by value type. */
   readonly presets?: Partial<Record<ValueType, Readonly<Record<string, unknown>>>>;
-  /** The size of a new widget; default: [1, 1]. */
+  /** The size of a new widget. The default is [1, 1]. */
   readonly size?: Pair;
 }
 
-/** The setting `type` of a widget type; `about` describes the type in the palette. */
+/** The setting `type` for a widget type; `about` describes the type in the palette. */
 const kind = <const Type extends string>(type: Type, about: string, palette: Palette = {}) =>
   z.literal(type).meta({ description: about, ...palette });
 
-/** The schema of each widget type. The widgets of a group are checked one by one. */
+/** The schema for each widget type. The widgets in a group are checked one by one. */
 export const widgetSchemas = {
   label: z.strictObject({
     type: kind('label', 'A heading or a note'),
@@ -498,7 +498,7 @@ export const dashboardSchema = z.strictObject({
 
 type Schemas = typeof widgetSchemas;
 export type WidgetType = keyof Schemas;
-/** Where a widget is on a grid: `at` is [column, row] from 1. */
+/** The position of a widget on a grid: `at` is [column, row], counted from 1. */
 export interface Place {
   readonly at: Pair;
   readonly size: Pair;
@@ -522,7 +522,7 @@ export type Tab = Page<SingleWidget | Group> & { readonly label: string };
 export type Tabs = WidgetOf<'tabs'> & { readonly tabs: readonly Tab[] };
 export type Widget = SingleWidget | Group | Tabs;
 
-/** The places of the widgets on a smaller screen, in the order of the file; null if the widget is omitted. */
+/** The positions of the widgets on a smaller screen, in the order of the file; null if a widget is omitted. */
 export interface Layout {
   readonly columns: number;
   readonly rows: number;

@@ -1,9 +1,9 @@
-// An expression of a widget in a form that a page evaluates without the language: constants, parameters and operators. The results are
-// those of expressions in rules.
+// An expression in a widget, in a form that a page evaluates without the expression language: constants, parameters and operators. The
+// results are the same as those of expressions in rules.
 
 import type { Value } from '../model/value.ts';
 
-/** The functions with which an expression asks about a parameter: `param`, `known`, `fresh` and `wanted`. */
+/** The functions with which an expression looks up a parameter: `param`, `known`, `fresh` and `wanted`. */
 export const lookUps = ['param', 'known', 'fresh', 'wanted'] as const;
 export type LookUp = (typeof lookUps)[number];
 
@@ -16,7 +16,7 @@ export type Formula =
   | { readonly ask: LookUp; readonly address: string }
   | { readonly operator: string; readonly of: readonly Formula[] };
 
-/** Returns the value for a question; undefined if it is unknown. */
+/** Returns the result of a lookup, or undefined if the result is unknown. */
 export type Answer = (ask: LookUp, address: string) => Value | undefined;
 
 /** Returns the addresses that a formula reads. */
@@ -59,7 +59,7 @@ export function evaluate(formula: Formula, answer: Answer): Value {
   }
 }
 
-/** One side that decides is enough, even if the other one fails. */
+/** Evaluates operands until one of them decides the result. One deciding operand is enough, even if the other operand fails. */
 function decided(operand: (index: number) => Value, operator: string, decisive: boolean): boolean {
   let failure: unknown;
   for (const index of [0, 1])

@@ -1,4 +1,4 @@
-// The places of the widgets of a dashboard on a smaller screen.
+// The positions of a dashboard's widgets on a smaller screen.
 
 import type { Layout } from './format.ts';
 import type { Pair } from './place-items.ts';
@@ -9,7 +9,7 @@ interface LayoutOrder {
   readonly hide: readonly string[];
 }
 
-/** Arranges widgets for a smaller screen: in the given order, each at the first free place. */
+/** Arranges widgets for a smaller screen: in the given order, each at the first free position. */
 export function layOut(
   items: readonly { readonly id?: string | undefined; readonly size: Pair }[],
   { columns, order, hide }: LayoutOrder,

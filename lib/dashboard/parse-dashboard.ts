@@ -1,5 +1,5 @@
-// Parses a dashboard: its text, every widget by the schema of its type, and the position of each widget. It reports all errors together,
-// each with line, column and the nearest name.
+// Parses a dashboard: checks its text, each widget against the schema of its type, and the position of each widget. All errors are reported
+// together, each with its line, column and the most similar name.
 import { z } from 'zod';
 import { ExpressionMistake } from '../expression/expression.ts';
 import { type CheckedFile, formatMistake, type Mistake, MistakeList, type SettingPath } from '../json5/mistake.ts';
@@ -18,17 +18,17 @@ import { layOut } from './layout.ts';
 import { type Pair, placeItems } from './place-items.ts';
 import { readFormula } from './read-formula.ts';
 
-/** Returns the reason why an address is invalid; undefined if it is valid. */
+/** Returns the reason why an address is invalid, or undefined if the address is valid. */
 type WhyUnknown = (address: string, found: () => Omit<NamedAddress, 'address'>) => string | undefined;
 
 interface Names {
-  /** Without it, any address is valid. */
+  /** If omitted, any address is valid. */
   readonly whyUnknown?: WhyUnknown | undefined;
-  /** Without it, any dashboard exists. */
+  /** If omitted, any dashboard exists. */
   readonly whyNoDashboard?: ((name: string) => string | undefined) | undefined;
 }
 
-/** Parses and checks the text of a file. Errors: `bad-dashboard`, whose message has one line per error. */
+/** Parses and checks the content of a file. Errors: `bad-dashboard`, whose message has one line per error. */
 export function parseDashboard(file: string, text: string, names: Names = {}): Dashboard {
   const mistakes = new MistakeList();
   const dashboard = read(file, text, mistakes, names);
@@ -37,13 +37,13 @@ export function parseDashboard(file: string, text: string, names: Names = {}): D
   return dashboard;
 }
 
-/** The errors of a dashboard, and the addresses in its widgets without errors. */
+/** The errors in a dashboard, and the addresses in its widgets without errors. */
 export interface DashboardFindings {
   readonly mistakes: readonly Mistake[];
   readonly addresses: readonly NamedAddress[];
 }
 
-/** Parses and checks the text of a file. Any address is valid. */
+/** Parses and checks the content of a file. Any address is valid. */
 export function findingsIn(file: string, text: string): DashboardFindings {
   const mistakes = new MistakeList();
   const addresses: NamedAddress[] = [];
@@ -91,15 +91,18 @@ interface Grid {
 
 /** A widget of any type, as returned by its schema. */
 type Loose = Record<string, unknown> & { id?: string; size: Pair; at?: Pair };
-/** The types of widgets that contain others. */
+/** The types of widgets that contain other widgets. */
 type Outer = 'group' | 'tabs';
 
-/** Returns a function that checks a list of widgets and places each. It counts all widgets of the dashboard, and knows their names. */
+/**
+ * Returns a function that checks a list of widgets and places each widget. The function counts all widgets on the dashboard, and knows
+ * their names.
+ */
 function createCheck(mistakes: MistakeList, file: CheckedFile, { whyUnknown, whyNoDashboard }: Names) {
   let count = 0;
   const ids = new Set<string>();
 
-  /** `outer`: the types of widgets with a separate grid that are allowed here. */
+  /** `outer` contains the types of widgets with a separate grid that are allowed here. */
   const checkOne = (input: unknown, path: SettingPath, outer: readonly Outer[]): Loose | undefined => {
     count += 1;
     if (count > maxWidgets) {
@@ -156,7 +159,7 @@ function createCheck(mistakes: MistakeList, file: CheckedFile, { whyUnknown, why
     return { ...whole, tabs };
   };
 
-  /** Checks the widgets of a separate grid, which by default is as large as its widget. */
+  /** Checks the widgets on a separate grid, which by default is as large as its widget. */
   const checkPage = (page: Record<string, unknown>, size: Pair, path: SettingPath, outer: readonly Outer[]) => {
     const columns = (page.columns as number | undefined) ?? size[0];
     const rows = (page.rows as number | undefined) ?? size[1];
@@ -214,7 +217,7 @@ function schemaOf(type: WidgetType): JsonSchema {
   return schema;
 }
 
-/** Yields the addresses in a value, with their paths, and whether the widget writes them. The schema marks them. */
+/** Yields the addresses in a value with their paths, and whether the widget writes to the address, as marked in the schema. */
 function* addressesIn(
   value: unknown,
   schema: JsonSchema | boolean | undefined,
@@ -239,7 +242,7 @@ function addressesInFormulas(formulas: Readonly<Record<string, Formula>>): [Sett
   );
 }
 
-/** Finds contradictory settings within a widget, which a schema cannot express. */
+/** Finds contradictory settings in a widget, which a schema cannot express. */
 function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
   const { type, mode, value, min, max } = widget;
   if (type === 'button' && mode === 'set' && value === undefined)
@@ -265,7 +268,7 @@ function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
 
 const each = { each: eachSchema.optional() };
 
-/** Returns the JSON Schema of dashboards, for editors: widgets, and the keys that templates add. */
+/** Returns the JSON Schema for dashboards, for use in editors: widgets, and the keys that templates add. */
 export function dashboardJsonSchema(): object {
   const { group, tabs, ...single } = widgetSchemas;
   const singles = Object.values(single).map((schema) => (schema as z.ZodObject).extend(each));
@@ -277,7 +280,7 @@ export function dashboardJsonSchema(): object {
   return allowVariables(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
 }
 
-/** A list of widgets and of repeated lists of widgets. */
+/** Returns the schema for a list of widgets and of repeated lists of widgets. */
 function listOf(schemas: readonly z.ZodObject[]): z.ZodType {
   const [first, ...others] = schemas;
   const widget = z.discriminatedUnion('type', [first!, ...others]);

@@ -1,9 +1,9 @@
-// The path of a picture on a dashboard. Pictures come only from the folder `documentRoot` of the same hub: another host would learn who looks at
-// the panel, and an endpoint of the hub could change parameters when it is loaded.
+// The path of a picture on a dashboard. Pictures come only from the folder `documentRoot` on the same hub: another host would learn who
+// looks at the panel, and loading an endpoint of the hub as a picture could change parameters.
 
 const builtIn = ['update', 'parameters', 'ws', 'hub'];
 
-/** Returns why a path cannot lead to a picture; undefined if it can. */
+/** Returns the reason why a path cannot lead to a picture, or undefined if it can. */
 export function whyNoPicture(path: string): string | undefined {
   const expected = 'expected a path such as "/pictures/logo.svg" on this hub';
   if (!/^\/(?![/\\])[^\\?#\s]{0,500}$/u.test(path)) return `${expected}, without host, spaces, "?" and "#"`;

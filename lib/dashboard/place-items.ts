@@ -1,5 +1,5 @@
-// Positions on a grid. A widget with `at` takes that position. Other widgets take the first free one, row by row. The console uses this as
-// well, so it imports nothing large.
+// Positions on a grid. A widget with `at` takes that position. All other widgets take the first free position, row by row. The console uses
+// this file as well, so the file imports nothing large.
 
 import { counted } from '../model/digits.ts';
 
@@ -9,11 +9,11 @@ export const maxLines = 48;
 export type Pair = readonly [number, number];
 
 export interface Placed {
-  /** [column, row] of each item, from 1; [1, 1] if no place was free. */
+  /** [column, row] of each item, counted from 1; [1, 1] if no position was free. */
   readonly at: readonly Pair[];
-  /** The number of rows that the grid has, or needs. */
+  /** The number of rows that the grid has or needs. */
   readonly rows: number;
-  /** The errors, by index of the item. */
+  /** The errors, by the index of the item. */
   readonly mistakes: readonly { readonly index: number; readonly message: string }[];
 }
 
@@ -22,7 +22,7 @@ interface Item {
   readonly size: Pair;
 }
 
-/** Places all items. Without `rows`, the grid becomes as high as needed. */
+/** Places all items. If `rows` is omitted, the grid becomes as high as needed. */
 export function placeItems(items: readonly Item[], columns: number, rows: number | undefined): Placed {
   const highest = rows ?? maxLines;
   const taken = new Map<number, number>(); // cell → index of the item; bounded by the cells of a grid

@@ -1,4 +1,4 @@
-// Reads an expression of a widget: the language of rules, without functions other than those that look up a parameter.
+// Reads an expression in a widget. The language is the same as in rules, except that the only functions are those that look up a parameter.
 
 import { compileExpression, ExpressionMistake, treeOfExpression } from '../expression/expression.ts';
 import { isPart, type Part } from '../expression/syntax-tree.ts';
