@@ -1,5 +1,5 @@
-// The exports for flow files in TypeScript: `defineFlow` and the types of the model. It does not load the hub, because each saved flow
-// first runs on trial in a thread that loads only this file.
+// The exports for TypeScript flow files: `defineFlow` and the types of the model. This file does not load the hub, because each saved flow
+// is first tried in a thread that loads only this file.
 
 import type { ConnectionSettings } from './connections/connection-types.ts';
 import type { FlowDefinition as AnyFlowDefinition } from './flow/define-flow.ts';
@@ -24,7 +24,7 @@ export type { ConnectionSettings };
 /** A flow file whose connections have the built-in types of the hub. */
 export type FlowDefinition = AnyFlowDefinition<ConnectionSettings>;
 
-/** Declares a flow file. Use it as the default export. */
+/** Declares a flow file. Use the result as the default export. */
 export function defineFlow(definition: FlowDefinition): FlowDefinition {
   return definition;
 }

@@ -1,5 +1,5 @@
-// Loads the code of the package. `npm run build` bundles it into a few pieces, each a CommonJS function. Code compiled by V8 is cached in a
-// folder, so the next start compiles almost nothing. Without a usable cache, the same code runs uncached.
+// Loads the code of the package. `npm run build` bundles the code into a few pieces, each of which is a CommonJS function. Code compiled by
+// V8 is cached in a folder, so that the next start compiles almost nothing. Without a usable cache, the same code runs uncached.
 
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -25,33 +25,35 @@ type PieceFunction = (
   keepAll: () => void,
 ) => void;
 
-/** Returns the path of a file in an unbundled package: `hub/version.js`. */
+/** Returns the path of a file in an unbundled package, such as `hub/version.js`. */
 const fileAt = (...path: string[]) => join(import.meta.dirname, ...path);
 const urlAt = (path: string) => pathToFileURL(fileAt(path)).href;
 const resolveOther = (specifier: string) => pathToFileURL(createRequire(fileAt('.')).resolve(specifier)).href;
 const importOther = (specifier: string) => import(specifier);
-/** The folder with the pieces, next to the compiled form of this file. */
+/** The folder that contains the pieces, next to the compiled form of this file. */
 const pieceFolder = join(import.meta.dirname, 'code');
 const packageFolder = dirname(import.meta.dirname);
 
 /** Code that has run within this time is cached too. Other code is compiled when it is first called. */
 const keepAfterMs = 10_000;
-/** A hub writes its cache when it exits, if that is sooner. Other commands run too little of the code that a hub needs. */
+/**
+ * The piece for a hub, which writes its cache when it exits, if that is sooner. Other commands run too little of the code that a hub needs.
+ */
 const pieceOfRun = 'run';
-/** While V8 runs with other flags than at startup, to save memory, the next start cannot use the code that it compiles. */
+/** While V8 runs with flags other than at startup to save memory, the next start cannot use the code that V8 compiles. */
 const keepAgainMs = 30_000;
-/** The maximum number of Node.js versions and settings that may have code in one folder; the most recently used are kept. */
+/** The maximum number of Node.js versions and settings whose code is kept in one folder. The most recently used ones are kept. */
 const maxKept = 4;
-/** CRC-32 of the source and of the compiled code, which V8 itself does not check. */
+/** The size of the header: CRC-32 of the source and of the compiled code, which V8 itself does not check. */
 const headerBytes = 8;
 
 const pieces = new Map<string, { exports: Exports }>();
 const unkept = new Map<string, { script: Script; source: Uint8Array }>();
 const tagAtStart = cachedDataVersionTag();
-/** A V8 version rejects code from another version. */
+/** The version to which cached code belongs, because V8 rejects code from another version. */
 const keptFor = `${versions.node}-${arch}`;
 const folders = cacheFolders();
-/** The folders with code for this V8 version. */
+/** The folders that contain code for this V8 version. */
 let trusted: readonly string[] | undefined;
 
 /** Loads a piece, such as `main`, with all its dependencies, and returns its exports. */
@@ -85,7 +87,7 @@ function scriptOf(filename: string, source: Buffer, cachedData?: Buffer): Script
   return new Script(source.toString('latin1'), { filename, ...(cachedData && { cachedData }) });
 }
 
-/** Yields the cached code of exactly this source, the nearest folder first. */
+/** Yields the cached code for exactly this source, the nearest folder first. */
 function* keptCodes(name: string, source: Uint8Array): Generator<Buffer> {
   trusted ??= folders.map((folder) => join(folder, keptFor)).filter((folder) => isTrusted(folder));
   for (const folder of trusted) {
@@ -104,7 +106,7 @@ function readIfTrusted(path: string): Buffer | undefined {
   }
 }
 
-/** Whether this is a file or folder that no other user can have written, because V8 runs its content. */
+/** Returns whether a path is a file or folder that no other user can have written, because V8 runs its content. */
 function isTrusted(path: string): boolean {
   try {
     const { uid, mode } = statSync(path);
@@ -126,7 +128,7 @@ function keepAll(): void {
   while (unkept.size > 0 && cachedDataVersionTag() === tagAtStart) if (!keepOne()) return;
 }
 
-/** Writes a piece to the first writable folder; returns whether there is such a folder. */
+/** Writes a piece to the first writable folder. Returns whether there is such a folder. */
 function keepOne(): boolean {
   const [name, { script, source }] = unkept.entries().next().value!;
   unkept.delete(name);
@@ -163,7 +165,7 @@ function dropOld(folder: string): void {
   for (const { name } of old) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
-/** Returns the cache folders by preference. None is writable by everyone, unlike /tmp. */
+/** Returns the cache folders in order of preference. Unlike /tmp, no cache folder is writable by everyone. */
 function cacheFolders(): readonly string[] {
   const { PATCHBAY_CACHE } = env;
   const own = join(packageFolder, 'node_modules/.cache/patchbay');

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The command line, and the only file that uses `process`. Each command declares itself, and is a function that resolves to an exit status.
-// Only the called command is loaded, and its dependencies only when it runs.
+// Only the requested command is loaded, and its dependencies are loaded only when it runs.
 
 import './command/node-version.ts';
 import { existsSync } from 'node:fs';
@@ -44,7 +44,10 @@ program
     return finish(runHub(paths, options));
   });
 
-/** The modules that declare the commands, by name, in the order of the help. To add one, write a file in `command/` and a line here. */
+/**
+ * The modules that declare the commands, by name, in the order in which the help lists them. To add a command, write a file in `command/`
+ * and add a line here.
+ */
 const commands: Readonly<Record<string, () => Promise<{ register(cli: Cli): void }>>> = {
   init: () => import('./command/init.ts'),
   recipes: () => import('./command/recipe.ts'),
@@ -76,7 +79,7 @@ const commands: Readonly<Record<string, () => Promise<{ register(cli: Cli): void
 
 void call(process.argv[2] ?? 'run');
 
-/** Runs the command in the arguments. Help loads the declarations of all commands. */
+/** Runs the command named in the arguments. For help, loads the declarations of all commands. */
 async function call(name: string): Promise<void> {
   const names = ['help', '--help', '-h'].includes(name) ? Object.keys(commands) : [name];
   const declaring = names.map((one) => (Object.hasOwn(commands, one) ? commands[one]!() : undefined));
@@ -86,8 +89,8 @@ async function call(name: string): Promise<void> {
 }
 
 /**
- * Returns an error for an argument that is neither a command nor a path, if it resembles a command. It does not show further arguments,
- * because one may be a password.
+ * Returns an error for an argument that is neither a command nor a path, if the argument resembles a command. The error does not show
+ * further arguments, because an argument may be a password.
  */
 function misspeltCommand(program: string, word: string, typed: string | undefined): string | undefined {
   if (word !== typed || existsSync(word)) return undefined;
@@ -115,14 +118,16 @@ async function runHub(paths: readonly string[], options: RunSettings): Promise<n
 }
 
 /**
- * Removes the arguments from an error, because one may be a password: a misspelt option appears without its value, surplus arguments as a
- * number.
+ * Removes the arguments from an error, because an argument may be a password. A misspelt option is shown without its value, and surplus
+ * arguments only as a number.
  */
 function withoutArguments(text: string): string {
   return text.replace(/('-(?:-[^'=]*=|[^-'](?=[^']))).*'/gs, "$1***'").replace(/( but got \d+): .*\.$/m, '$1.');
 }
 
-/** Returns the descriptor of standard output and makes it non-blocking. Node.js does that for pipes and sockets, but not for terminals. */
+/**
+ * Returns the file descriptor of standard output and makes it non-blocking. Node.js does this for pipes and sockets, but not for terminals.
+ */
 function unblockedOutput(): number {
   const { _handle: handle } = process.stdout as { _handle?: { setBlocking?(isBlocking: boolean): void } };
   if (process.stdout.isTTY) handle?.setBlocking?.(false);

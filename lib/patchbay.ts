@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The `patchbay` command of the package. It imports the rest only after it has checked that this Node.js version can load it.
+// The package's `patchbay` command. The rest is imported only after checking that this Node.js version can load it.
 
 import './command/node-version.ts';
 
