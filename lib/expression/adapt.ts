@@ -1,5 +1,5 @@
-// Adapts the tree of an expression before its types are checked: numbers become floats, functions become Patchbay's own, and
-// `param` and `known` become names that the runtime fills in. It reports unknown functions with the nearest known one.
+// Adapts the tree of an expression before its types are checked: numbers become floats, functions become Patchbay's own functions, and
+// `param` and `known` become names that the runtime fills in. Unknown functions are reported with the most similar known function.
 
 import type { Environment } from '@marcbachmann/cel-js';
 import { nearestName } from '../json5/nearest-name.ts';
@@ -13,12 +13,12 @@ import { declareVariable, emptyListText, emptyMapText, itemText, mapText, ownNam
 import { ExpressionMistake } from './mistakes/failures.ts';
 import { type Part, partsOf, replacePart, treeOf } from './syntax-tree.ts';
 
-/** A parameter that an expression looks up when it is evaluated. */
+/** A parameter that an expression looks up during evaluation. */
 export interface LookedUp {
   /** The name in the scope. */
   readonly name: string;
   readonly address: string;
-  /** The value of the parameter, whether it is known or fresh, or the value that is pending. */
+  /** What is looked up: the value of the parameter, whether it is known or fresh, or the pending value. */
   readonly asks: 'value' | 'known' | 'fresh' | 'wanted';
 }
 
@@ -35,22 +35,24 @@ export type TypeOf = (address: string, offset: number) => ValueType | undefined;
 
 /** Adapts one tree. Errors: `ExpressionMistake`. */
 export class Adaptation {
-  /** The parameters that the expression looks up, each once, in the order of the expression. */
+  /** The parameters that the expression looks up, each once, in the order in which they appear in the expression. */
   readonly lookedUp = new Map<string, LookedUp>();
-  /** The ranges of their addresses in the text, with the names that replace them. */
+  /** The ranges of their addresses in the expression, with the names that replace the addresses. */
   readonly #spans: { readonly start: number; readonly end: number; readonly name: string }[] = [];
   readonly #environment: Environment;
   readonly #typeOf: TypeOf | undefined;
   readonly #isLoose: boolean;
 
-  /** `isLoose`: the items of an empty list may have any type. CEL infers no type, and then reports an operator as ambiguous. */
+  /**
+   * `isLoose`: the items of an empty list may have any type. CEL infers no type for such items, and then reports an operator as ambiguous.
+   */
   constructor(environment: Environment, typeOf: TypeOf | undefined, isLoose: boolean) {
     this.#environment = environment;
     this.#typeOf = typeOf;
     this.#isLoose = isLoose;
   }
 
-  /** Returns the text with names instead of addresses. Expressions of the same shape then share one compiled form. */
+  /** Returns the expression with names instead of addresses. Expressions with the same shape then share one compiled form. */
   shapeOf(text: string): string {
     let at = 0;
     let shape = '';
@@ -76,7 +78,7 @@ export class Adaptation {
     }
   }
 
-  /** CEL builds a map as an object, which turns its keys into texts and refuses some of them. */
+  /** Adapts a map. CEL builds a map as an object, which converts its keys to strings and refuses some keys. */
   #map(part: Part, entries: readonly (readonly [key: Part, item: Part])[]): void {
     if (entries.length === 0) {
       replacePart(part, this.#environment, emptyMapText);
@@ -155,7 +157,7 @@ export class Adaptation {
     replacePart(part, this.#environment, 'known ? x : otherwise', { known, x: value, otherwise });
   }
 
-  /** Returns the name in the scope, which authors cannot write. Expressions over the same variables share a few names. */
+  /** Returns the name in the scope, which authors cannot write. Expressions with the same variables share a few names. */
   #nameOf(asks: LookedUp['asks'], address: string, type: ValueType | undefined): string {
     const key = `${asks} ${address}`;
     const known = this.lookedUp.get(key);
@@ -197,12 +199,12 @@ function usageOf(name: string): string {
   return functionTypes.get(name)?.usages[0] ?? `list.${name}(item, item > 1)`;
 }
 
-/** Whether the language has expanded a call. */
+/** Returns whether the language has expanded a call. */
 function isExpanded({ meta }: Part): boolean {
   return meta.alternate !== undefined || meta.macro !== undefined;
 }
 
-/** A time zone must be a text literal, so the check finds an unknown one when the file is loaded. */
+/** Checks a time zone, which must be a string literal, so that an unknown zone is found when the file is loaded. */
 function checkZone(name: string, [zone]: Part[]): void {
   if (zone === undefined) return;
   if (zone.op !== 'value' || typeof zone.args !== 'string')
@@ -213,7 +215,7 @@ function checkZone(name: string, [zone]: Part[]): void {
   throw new ExpressionMistake(`unknown time zone "${zone.args}", ${hint}`, zone.start + 1);
 }
 
-/** Checks the literal of a timestamp or duration when the file is loaded. */
+/** Checks the literal in a timestamp or duration when the file is loaded. */
 function checkLiteral(name: string, text: Part | undefined): void {
   if (text?.op !== 'value' || typeof text.args !== 'string') return;
   const mistake = (form: string) => new ExpressionMistake(`expected ${form}, got ${describe(text.args)}`, text.start);

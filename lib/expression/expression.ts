@@ -1,6 +1,6 @@
-// Conditions and expressions in CEL, the Common Expression Language, checked against the types of the parameters that they read when the
-// file is loaded. Every number is a float, as authors expect: `7 / 2` is 3.5, and `value * 2` works for integers and floats. Rules and the
-// outputs of the connection type virtual-core use them.
+// Conditions and expressions in CEL, the Common Expression Language, which are checked against the types of the parameters that they read
+// when the file is loaded. Every number is a float, as authors expect: `7 / 2` is 3.5, and `value * 2` works for integers and floats.
+// Expressions are used in rules and in the outputs of the connection type virtual-core.
 import type { Environment } from '@marcbachmann/cel-js';
 import { KeptResults } from '../model/kept-results.ts';
 import type { Value, ValueType } from '../model/value.ts';
@@ -18,15 +18,15 @@ export { ExpressionMistake, explainFailure, withTextsUpTo };
 type Scope = Readonly<Record<string, Value>>;
 export type Expression = (scope: Scope) => Value;
 
-/** A compiled expression; `type` is the type of its result, undefined if it is unknown. */
+/** A compiled expression; `type` is the type of its result, or undefined if the type is not known. */
 export interface CompiledExpression {
   readonly evaluate: Expression;
   readonly type: ValueType | undefined;
-  /** The names that it reads, each once, except those that it binds or looks up. */
+  /** The names that the expression reads, each once, except for names that it binds or looks up. */
   readonly names: readonly string[];
-  /** The parameters that it looks up; the scope must contain them. */
+  /** The parameters that the expression looks up; the scope must contain them. */
   readonly lookedUp: readonly LookedUp[];
-  /** The number of methods that it calls that run an expression for each item of a list, or bind a name. Nested ones multiply its time. */
+  /** The number of called methods that run an expression for each item in a list, or bind a name. Nested methods multiply the run time. */
   readonly loops: number;
 }
 
@@ -38,19 +38,19 @@ const anyResult = ['string', 'bool', 'double'];
 
 const none: readonly LookedUp[] = [];
 
-/** The maximum number of characters in an expression. */
+/** The maximum length of an expression, in characters. */
 export const maxExpressionLength = 10_000;
-/** The number of compiled expressions and lists of variables that are cached for reuse. */
+/** The maximum number of compiled expressions, and of lists of variables, that are cached. */
 const keptExpressions = 10_000;
 const keptEnvironments = 1000;
 const compiled = new KeptResults<CompiledExpression>(keptExpressions);
 const environments = new KeptResults<Environment>(keptEnvironments);
 
 /**
- * Compiles an expression that uses the named variables; an undefined type is unknown. With `typeOf` it may look up other parameters:
- * `param('desk/level')`. Equal expressions with the same variables are compiled once, even if they look up different parameters of the same
- * types. Errors: an `ExpressionMistake` for bad syntax, unknown names, operations that do not fit the types, and a result that is not a
- * value (a list, null). With `expects`, also for a result of another type: I and F both mean a number, T a boolean.
+ * Compiles an expression that uses the named variables; an undefined type is not known. With `typeOf`, the expression may look up other
+ * parameters: `param('desk/level')`. Equal expressions with the same variables are compiled once, even if they look up different parameters
+ * of the same types. Errors: an `ExpressionMistake` for bad syntax, unknown names, operations that do not fit the types, and a result that
+ * is not a value (a list, null). With `expects`, also for a result of another type: I and F both mean a number, and T a boolean.
  */
 export function compileExpression(
   written: string,
@@ -102,7 +102,7 @@ interface Compiled {
   readonly hasParam: boolean;
 }
 
-/** Checks the adapted tree. Returns undefined if it must be parsed again with items of any type in empty lists. */
+/** Checks the adapted tree. Returns undefined if the tree must be parsed again with items of any type in empty lists. */
 function compile(
   parsed: ReturnType<Environment['parse']>,
   { text, names, expects, hasParam }: Compiled,
@@ -136,7 +136,9 @@ function compile(
 const operators = ['+', '-', '*', '/', '%', '<', '<=', '>', '>=', '==', '!=', '&&', '||', '-_', '!_'] as const;
 const ofBooleans: readonly string[] = ['&&', '||', '!_'];
 
-/** Computes an expression of numbers and booleans while all names have such values; CEL evaluates all others. */
+/**
+ * Returns a function that computes an expression of numbers and booleans while all names have such values. CEL evaluates all other cases.
+ */
 function quickened(evaluate: Expression, tree: Part): Expression {
   const kinds = new Map<string, string>();
   const quick = operationOf(tree, kinds);
@@ -151,7 +153,7 @@ function quickened(evaluate: Expression, tree: Part): Expression {
   return (scope) => (typeof scope[name] === kind ? quick.compute(scope) : evaluate(scope));
 }
 
-/** Reads an operator with its operands, and notes the required kind of value for each name. Returns undefined for any other part. */
+/** Reads an operator with its operands, and records the required kind of value for each name. Returns undefined for any other part. */
 function operationOf({ op, args, meta }: Part, kinds: Map<string, string>): Operation | undefined {
   const operator = operators.indexOf(op as (typeof operators)[number]);
   if (operator < 0 || meta.alternate !== undefined) return undefined;
@@ -179,7 +181,7 @@ function sideOf(part: Part, kind: 'bool' | 'double', kinds: Map<string, string>)
   return operation && { operation };
 }
 
-/** An operator of numbers or booleans with its operands: each is another operator, a name, or a constant. */
+/** An operator on numbers or booleans with its operands. Each operand is another operator, a name, or a constant. */
 class Operation {
   readonly #operator: number;
   readonly #left: Operation | undefined;
@@ -248,12 +250,12 @@ function read(
   return name === 'value' ? scope.value! : scope[name]!;
 }
 
-/** Whether the language reserves a name, such as the type `double`, or `true`. No variable can have such a name. */
+/** Returns whether the language reserves a name, such as the type `double`, or `true`. No variable can have such a name. */
 export function isLanguageName(name: string): boolean {
   return language.hasVariable(name) || !canBeRead(name);
 }
 
-/** Returns the names that an expression reads, each once, except those it binds. Errors: `ExpressionMistake` for bad syntax. */
+/** Returns the names that an expression reads, each once, except for names that it binds. Errors: `ExpressionMistake` for bad syntax. */
 export function freeNames(text: string): string[] {
   return namesIn(treeOf(parse(language, readSource(text).text, [])));
 }
@@ -264,7 +266,7 @@ export function treeOfExpression(written: string): { readonly tree: Part; offset
   return { tree: treeOf(parse(language, text, [])), offsetOf };
 }
 
-/** Whether an expression that is only the name reads it. */
+/** Returns whether an expression that consists only of the name reads that name. */
 function canBeRead(name: string): boolean {
   try {
     return freeNames(name)[0] === name;
@@ -273,7 +275,7 @@ function canBeRead(name: string): boolean {
   }
 }
 
-/** Returns the name whose value was missing, if an evaluation failed for that reason. */
+/** Returns the name whose value was missing if an evaluation failed for that reason, and undefined otherwise. */
 export function missingName(error: unknown): string | undefined {
   const { code, node } = (error ?? {}) as { code?: unknown; node?: Part };
   return code === 'unknown_variable' ? (node?.args as string | undefined) : undefined;
@@ -297,7 +299,7 @@ function addNames(part: Part, bound: ReadonlySet<string>, names: Set<string>): v
   } else for (const inner of partsOf(part)) addNames(inner, bound, names);
 }
 
-/** Whether a part calls a method that binds a name. */
+/** Returns whether a part calls a method that binds a name. */
 function bindsName({ op, args }: Part): boolean {
   return op === 'rcall' && bindingMethods.has((args as [string])[0]);
 }
@@ -306,7 +308,7 @@ function loopsIn(part: Part): number {
   return partsOf(part).reduce((sum, inner) => sum + loopsIn(inner), Number(bindsName(part)));
 }
 
-/** Returns how many loops an expression has, as `CompiledExpression.loops`; 0 if it has an error. */
+/** Returns the number of loops in an expression, like `CompiledExpression.loops`, or 0 if the expression has an error. */
 export function countLoops(text: string): number {
   try {
     return loopsIn(treeOf(parse(language, readSource(text).text, [])));
@@ -327,11 +329,11 @@ function parse(environment: Environment, text: string, names: readonly string[])
 
 interface Source {
   readonly text: string;
-  /** Maps an offset in the text to the offset in the expression as written. */
+  /** Maps an offset in the resulting text to the offset in the expression as written. */
   offsetOf(place: number): number;
 }
 
-/** Texts, comments, names and numbers, in which a point has a different meaning; and a point before a digit. */
+/** Matches strings, comments, names and numbers, in which a point has a different meaning, and a point before a digit. */
 const token = new RegExp(
   [
     String.raw`[bB]?[rR](?:'''[^]*?'''|"""[^]*?"""|'[^'\n]*'|"[^"\n]*")`,
@@ -346,7 +348,7 @@ const token = new RegExp(
   'g',
 );
 
-/** The end of a token that may be followed by a point as an operator: `list[0].size`. */
+/** Matches the end of a token that may be followed by a point as an operator: `list[0].size`. */
 const value = /[\w'"\])}]$/;
 
 function readSource(written: string): Source {
@@ -377,7 +379,10 @@ const comparisons: Readonly<Record<string, (order: number) => boolean>> = {
   '>=': (order) => order >= 0,
 };
 
-/** Makes a checked expression compare texts by code points. A part can be in the tree twice: as written, and in what replaces it. */
+/**
+ * Makes a checked expression compare strings by code points. A part can be in the tree twice: as written, and in the expansion that
+ * replaces it.
+ */
 function orderTexts(part: Part, seen = new Set<Part>()): void {
   if (seen.has(part)) return;
   seen.add(part);
@@ -395,7 +400,7 @@ function orderTexts(part: Part, seen = new Set<Part>()): void {
   if (part.meta.alternate !== undefined) orderTexts(part.meta.alternate as Part, seen);
 }
 
-/** Makes a checked expression refuse a sum of texts that is too long. */
+/** Makes a checked expression refuse a concatenation of strings that is too long. */
 function boundTexts(part: Part, seen = new Set<Part>()): void {
   if (seen.has(part)) return;
   seen.add(part);
@@ -409,7 +414,7 @@ function boundTexts(part: Part, seen = new Set<Part>()): void {
   if (part.meta.alternate !== undefined) boundTexts(part.meta.alternate as Part, seen);
 }
 
-/** Returns a negative number if the first text comes first. */
+/** Compares two strings. Returns a negative number if the first string comes first. */
 function compareTexts(one: string, other: string): number {
   const length = Math.min(one.length, other.length);
   for (let at = 0; at < length; at++) {
@@ -419,7 +424,7 @@ function compareTexts(one: string, other: string): number {
   return one.length - other.length;
 }
 
-/** Returns the rank of a unit among code points: surrogates stand for code points after all others. */
+/** Returns the rank of a code unit among code points: surrogates stand for code points after all others. */
 function placeOf(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

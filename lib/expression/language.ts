@@ -5,7 +5,7 @@ import type { ValueType } from '../model/value.ts';
 import { functionTypes } from './functions/functions.ts';
 import { PointInTime, pointInTime, TimeSpan, timeOperators, timeSpan } from './functions/times.ts';
 
-/** Limits for one expression. Its only loops are over its own lists. */
+/** The limits for one expression, whose only loops are over its own lists. */
 const limits = {
   maxAstNodes: 1000,
   maxDepth: 50,
@@ -18,15 +18,15 @@ const limits = {
 const celTypes = { S: 'string', B: 'bool', I: 'double', F: 'double', T: 'double' } as const;
 export const valueTypes: Readonly<Record<string, ValueType>> = { string: 'S', bool: 'B', double: 'F' };
 
-/** The prefix of Patchbay's functions within CEL. It hides CEL's own functions, which expect integers. */
+/** The prefix for Patchbay's functions within CEL. The prefix hides CEL's own functions, which expect integers. */
 const mark = 'fn_';
 
-/** Indexes of lists are floats, too; CEL itself accepts only integers. */
+/** List indexes are floats as well, whereas CEL itself accepts only integers. */
 const itemName = `${mark}item`;
 
 export const language = createLanguage();
 
-/** Returns a copy of the language in which the names of one expression are declared. */
+/** Returns a copy of the language in which the names used by one expression are declared. */
 export function createEnvironment(variables: Readonly<Record<string, ValueType | undefined>>): Environment {
   const environment = language.clone();
   for (const [name, type] of Object.entries(variables)) declareVariable(environment, name, type);

@@ -1,6 +1,6 @@
-// The JSON Schema of an expression: the words and operators that it may contain. Editors use it to mark the syntax of other languages;
-// types, names and brackets are left to the check. The patterns work in every engine, including RE2, Java and Python, because they use no
-// look-around. This is why separate patterns describe texts that an expression must not match.
+// The JSON Schema for an expression: the words and operators that the expression may contain. Editors use the schema to mark the syntax of
+// other languages; types, names and brackets are left to the check. The patterns work in every engine, including RE2, Java and Python,
+// because they use no look-around. For this reason, separate patterns describe strings that an expression must not match.
 import { functionTypes, macroNames } from './functions/functions.ts';
 
 const any = String.raw`(?:[^\n]|\n)`;
@@ -9,26 +9,26 @@ const comment = String.raw`//[^\n]*(?:\n|$)`;
 const space = `(?:[ \\t\\r\\n]|${comment})`;
 const functions = [...functionTypes.keys(), ...macroNames, 'in'].join('|');
 const call = `(?:${functions})${space}*\\(`;
-/** Reads a parameter whose address is a text literal. */
+/** Matches a call that reads a parameter whose address is a string literal. */
 const read = `(?:param|known)${space}*\\(${space}*${text}`;
 const number = String.raw`(?:0x[0-9A-Fa-f]+|(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`;
 const word = '[A-Za-z_][A-Za-z0-9_]*';
-/** The characters before or after a value; `(` may follow only the name of a function. */
+/** Matches the characters before or after a value; `(` may follow only the name of a function. */
 const sign = String.raw`(?:[=!<>]=|&&|\|\||[-!<>+*/%?:.,)\[\]{}])`;
 const value = `(?:[bBrR]{0,2}${text}+|${number}|${word})`;
 
-/** Any run outside texts. It skips whole texts, so a quote within a text never starts another one. */
+/** Matches any sequence outside strings. Whole strings are skipped, so that a quote within a string never starts another string. */
 const outside = `(?:${text}|${comment}|[^"'/]|/(?:[^"'/]|${text}))*`;
 const atWord = `^(?:${outside}[^A-Za-z0-9_"'/])?`;
 const wordsOf = (words: readonly string[]) => words.join('|');
-/** Keywords of other languages, which are not valid here. */
+/** Keywords from other languages, which are not valid here. */
 const foreign = ['and', 'or', 'not', 'xor', 'if', 'then', 'else'].flatMap((one) => [
   one,
   one.toUpperCase(),
   one[0]!.toUpperCase() + one.slice(1),
 ]);
 
-/** Patterns that no expression matches. Among others: it must not begin or end with a binary operator. */
+/** Patterns that no expression matches. For example, an expression must not begin or end with a binary operator. */
 const mistakes = [
   `${atWord}(?:${wordsOf([...foreign, 'Math'])})(?:[^A-Za-z0-9_]|$)`,
   `^${space}*(?:[*%+?:,)]|/(?:[^/]|$)|\\.(?:[^0-9]|$)|&&|\\|\\|)`,
@@ -37,7 +37,7 @@ const mistakes = [
   `${atWord}[0-9]+(?:\\.[0-9]+)?\\.[0-9]+\\.[0-9]`,
 ];
 
-/** The keywords of the JSON Schema of an expression, besides its type. */
+/** The JSON Schema keywords for an expression, besides its type. */
 export const expressionSchema = {
   pattern: `^(?:${space}|${sign}|\\(|${call}|${read}|${value}(?:${space}|${sign}|$))*$`,
   allOf: [{ pattern: '[^ \\t\\r\\n]' }, ...mistakes.map((pattern) => ({ not: { pattern } }))],

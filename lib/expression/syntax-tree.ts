@@ -1,12 +1,12 @@
-// The syntax tree of an expression: the part of it that is adapted before its types are checked.
+// The syntax tree of an expression, which is adapted before its types are checked.
 
 import type { Environment } from '@marcbachmann/cel-js';
 
-/** A node of the tree: `op` is an operator, `id`, `value`, `call`, or `rcall` for the call of a method. */
+/** A node in the tree: `op` is an operator, `id`, `value`, `call`, or `rcall` for a method call. */
 export interface Part {
   readonly op: string;
   args: unknown;
-  /** Offsets in the text. */
+  /** The offsets in the expression. */
   start: number;
   end: number;
   pos: number;
@@ -14,19 +14,19 @@ export interface Part {
   readonly input: string;
   /** Set by the check. */
   readonly checkedType?: { readonly name: string };
-  /** Computes the operator from its operands; set by the check. */
+  /** Computes the result from the operands. Set by the check. */
   handle?: (left: unknown, right: unknown, part: Part, evaluator: unknown) => unknown;
-  /** The expansion of a list method by the language. */
+  /** The language's expansion of a list method. */
   readonly meta: { readonly alternate?: unknown; readonly macro?: unknown };
   setMeta(key: 'alternate', part: Part): this;
 }
 
-/** Returns the tree of a parsed expression. The type declarations of the library cover only a part of it. */
+/** Returns the tree of a parsed expression. The library's type declarations cover only a part of the tree. */
 export function treeOf(parsed: ReturnType<Environment['parse']>): Part {
   return parsed.ast as unknown as Part;
 }
 
-/** Whether an argument of a part is itself a part. */
+/** Returns whether an argument of a part is itself a part. */
 export function isPart(value: unknown): value is Part {
   return typeof value === 'object' && value !== null && 'op' in value;
 }
@@ -42,7 +42,7 @@ export function partsOf(part: Part): Part[] {
   return parts;
 }
 
-/** Replaces a part with another expression such as `a ? b : c`, in which names stand for the given parts. */
+/** Replaces a part with another expression, such as `a ? b : c`, in which names stand for the given parts. */
 export function replacePart(
   part: Part,
   environment: Environment,
@@ -52,7 +52,7 @@ export function replacePart(
   part.setMeta('alternate', fillIn(environment.parse(text).ast, part, parts) as Part);
 }
 
-/** Substitutes parts for the names that stand for them. Errors report every other part at the offset of the replaced one. */
+/** Substitutes parts for the names that stand for them. Errors in all other parts are reported at the offset of the replaced part. */
 function fillIn(value: unknown, replaced: Part, parts: Readonly<Record<string, Part | string>>): unknown {
   if (Array.isArray(value)) return value.map((item) => fillIn(item, replaced, parts));
   if (!isPart(value)) return value;

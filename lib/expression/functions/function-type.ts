@@ -1,16 +1,16 @@
-// The type of a function in expressions. Authors call it as a function or as a method of its first argument: `round(value)` and
-// `value.round()` are the same.
+// The type of a function in expressions. Authors call a function either as a function or as a method of its first argument: `round(value)`
+// and `value.round()` are the same.
 
-/** The CEL type of an argument or result; every number is a `double`. */
+/** The CEL type of an argument or result. Every number is a `double`. */
 type Type = string;
 
 export interface FunctionType {
   readonly name: string;
-  /** The usage, for documentation and errors. */
+  /** The usages, for documentation and errors. */
   readonly usages: readonly string[];
-  /** The result, for documentation. */
+  /** A description of the result, for documentation. */
   readonly summary: string;
-  /** Whether it receives the time of the hub as its first argument. */
+  /** Whether the function receives the hub's time as its first argument. */
   readonly readsNow?: true;
   readonly overloads: readonly Overload[];
 }
@@ -22,7 +22,7 @@ export interface Overload {
   readonly compute: (...values: any[]) => unknown;
 }
 
-/** Defines a function of numbers that returns a number. */
+/** Defines a function on numbers that returns a number. */
 export function numeric(
   usage: string,
   summary: string,
@@ -33,7 +33,7 @@ export function numeric(
   return { name: nameIn(usage), usages: [usage], summary, overloads: [{ takes, gives: 'double', compute }] };
 }
 
-/** Defines a function; the signature of an overload reads `string, double: string`. */
+/** Defines a function. The signature of an overload has the form `string, double: string`. */
 export function define(
   usages: readonly string[],
   summary: string,

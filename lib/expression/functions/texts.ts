@@ -1,20 +1,23 @@
-// Text functions. A character is one visible character: an emoji is never split.
+// String functions. A character is one visible character: an emoji is never split.
 import { createHash } from 'node:crypto';
 import { fixedText } from '../../model/digits.ts';
 import { maxTextLength } from '../../model/value.ts';
 import { compileRegex, type Regex } from '../../regex/regex.ts';
 import { define, type FunctionType } from './function-type.ts';
 
-/** Nested list methods multiply: more parts could block the hub for seconds. */
+/** The maximum number of parts. Nested list methods multiply, so more parts could block the hub for seconds. */
 const maxParts = 1000;
 
-/** A few values in one text. Nested calls multiply lengths: a longer text could take all memory. */
+/**
+ * The maximum length of a created string, which is enough to combine a few values. Nested calls multiply lengths, so a longer string could
+ * take up all memory.
+ */
 const maxMadeLength = 4 * maxTextLength;
 
-/** The maximum number of characters of text that the current work may still make. */
+/** The number of characters that the current work may still create in strings. */
 let leftCharacters = Number.POSITIVE_INFINITY;
 
-/** Does work whose expressions make at most so many characters of text in total. Errors: any error from the work. */
+/** Runs work whose expressions may create strings with at most this many characters in total. Errors: any error from the work. */
 export function withTextsUpTo<Result>(characters: number, work: () => Result): Result {
   const before = leftCharacters;
   leftCharacters = characters;
@@ -25,7 +28,7 @@ export function withTextsUpTo<Result>(characters: number, work: () => Result): R
   }
 }
 
-/** Checks the length of a text before it is made. */
+/** Checks the length of a string before the string is created. */
 export function expectShort(length: number): void {
   if (length > maxMadeLength)
     throw new Error(`expected text of at most ${maxMadeLength} characters in an expression, got ${length}`);
@@ -33,12 +36,12 @@ export function expectShort(length: number): void {
   if (leftCharacters < 0) throw new Error('expected an expression that produces less text in total');
 }
 
-/** Created when the first text needs it, because that takes some milliseconds. */
+/** The segmenter, created when a string first needs it, because creating it takes several milliseconds. */
 let segmenter: Intl.Segmenter | undefined;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII without carriage returns, which can be part of a line break
 const plainText = /^[\0-\x0c\x0e-\x7f]*$/;
 
-/** Splits text into the characters that a reader sees. */
+/** Splits a string into the characters that a reader sees. */
 function charactersOf(text: string): readonly string[] {
   if (plainText.test(text)) return text.split('');
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
@@ -49,7 +52,7 @@ function lengthOf(text: string): number {
   return plainText.test(text) ? text.length : charactersOf(text).length;
 }
 
-/** White space as Unicode defines it; JavaScript trims a slightly different set. */
+/** Matches white space as defined by Unicode; JavaScript trims a slightly different set. */
 const spacesAround = /^\p{White_Space}+|\p{White_Space}+$/gu;
 
 export const textFunctions: readonly FunctionType[] = [
@@ -131,7 +134,7 @@ export const textFunctions: readonly FunctionType[] = [
   }),
 ];
 
-/** For devices that require a digest of the password. */
+/** Defines a hash function, for devices that require a digest of the password. */
 function hash(name: 'md5' | 'sha256'): FunctionType {
   const digest = (text: string, form: string) => {
     if (form !== 'hex' && form !== 'base64') throw new Error(`${name}: expected "hex" or "base64", got "${form}"`);
@@ -150,8 +153,8 @@ function indexOf(text: string, part: string, from: number): number {
 }
 
 /**
- * The last index of a part. JavaScript compares the part at each index, which takes minutes if both are long and alike; searched from the
- * other end, a long part takes milliseconds.
+ * Returns the last index of a part. JavaScript compares the part at each index, which takes minutes if both strings are long and similar.
+ * Searching from the other end takes only milliseconds, even for a long part.
  */
 function lastIndexOf(text: string, part: string): number {
   if (part.length < longPart) return text.lastIndexOf(part);
@@ -184,7 +187,7 @@ function toBase64(text: string): string {
   return bytes.toString('base64');
 }
 
-/** Converts an index in the text to a position among its characters. */
+/** Converts an index in the string to a position among the string's visible characters. */
 function placeOf(text: string, index: number): number {
   return index < 0 ? -1 : lengthOf(text.slice(0, index));
 }
@@ -213,27 +216,30 @@ function pad(number: number, width: number): string {
   return number < 0 ? `-${digits}` : digits;
 }
 
-/** 1000 zeros are enough for any use. */
+/** Checks the width of a padded number. 1000 zeros are enough for any use. */
 function widthOf(width: number): number {
   return Math.min(1000, Math.max(0, Math.trunc(width) || 0));
 }
 
 // Regular expressions in expressions: recently used ones stay compiled, and the cost of a search bounds the length of the text.
 
-/** Maximum length of a pattern in characters, and of its program in steps. */
+/** The maximum length of a pattern, in characters, and of the pattern's program, in steps. */
 const maxPatternLength = 1024;
 const maxSteps = 1000;
-/** The maximum number of characters multiplied by program steps, which takes at most some 40 ms. */
+/** The maximum product of characters and program steps, which takes at most some 40 ms. */
 const maxWork = 4 * 1024 * 1024;
 /**
- * How many patterns stay compiled; the least recently used one is dropped first. Each takes some KiB, and its states grow to at most
- * 8 MiB with varied texts.
+ * The maximum number of patterns that stay compiled. The least recently used pattern is dropped first. Each pattern takes several KiB, and
+ * its states grow to at most 8 MiB with varied strings.
  */
 const maxKnown = 100;
 
 const known = new Map<string, Regex>();
 
-/** Whether a pattern matches anywhere in text. Throws if the pattern is invalid or too long, or if the text is too long for it. */
+/**
+ * Returns whether a pattern matches anywhere in a string. Throws if the pattern is invalid or too long, or if the string is too long for
+ * the pattern.
+ */
 export function isFound(text: string, pattern: string): boolean {
   const regex = regexOf(pattern);
   const maxTextLength = Math.floor(maxWork / regex.steps);
@@ -244,7 +250,7 @@ export function isFound(text: string, pattern: string): boolean {
   return regex.test(text);
 }
 
-/** Returns the reason why a pattern is not usable; undefined if it is. */
+/** Returns the reason why a pattern is not usable, or undefined if the pattern is usable. */
 export function whyNoRegex(pattern: string): string | undefined {
   try {
     compile(pattern);
@@ -262,7 +268,7 @@ function regexOf(pattern: string): Regex {
   return regex;
 }
 
-/** Throws if the pattern is invalid or too long. */
+/** Compiles a pattern. Throws if the pattern is invalid or too long. */
 function compile(pattern: string): Regex {
   const { length } = pattern;
   if (length > maxPatternLength)

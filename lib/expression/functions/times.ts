@@ -1,4 +1,4 @@
-// Time functions, which use the clock of the hub or the virtual clock of a test; and CEL's timestamps and durations with their methods.
+// Time functions, which use the hub's clock or the virtual clock of a test, and CEL's timestamps and durations with their methods.
 
 import { fixedText } from '../../model/digits.ts';
 import { describe } from '../../model/error.ts';
@@ -6,7 +6,7 @@ import { dayMs, readTimestamp } from '../../model/time/iso-time.ts';
 import { isZone, localTime } from '../../model/time/zone-time.ts';
 import { define, type FunctionType } from './function-type.ts';
 
-/** A point in time within the years 1 to 9999, to the millisecond. */
+/** A point in time within the years 1 to 9999, with millisecond precision. */
 export class PointInTime {
   readonly ms: number;
 
@@ -35,7 +35,7 @@ const longestMs = 2 ** 63 / 1e6;
 export const pointInTime = 'patchbay.Timestamp';
 export const timeSpan = 'patchbay.Duration';
 
-/** The operators of points in time and durations. */
+/** The operators on points in time and durations. */
 export const timeOperators: readonly (readonly [signature: string, compute: (a: Timed, b: Timed) => unknown])[] = [
   [`${pointInTime} - ${pointInTime}: ${timeSpan}`, (a, b) => new TimeSpan(a.ms - b.ms)],
   [`${pointInTime} - ${timeSpan}: ${pointInTime}`, (a, b) => new PointInTime(a.ms - b.ms)],
@@ -62,7 +62,10 @@ export const timeFunctions: readonly FunctionType[] = [
   ofNow('date', 'the date as text: "2026-12-24"', 'string', (date) => date.toISOString().slice(0, 10)),
 ];
 
-/** CEL's functions for points in time and durations. They count as in CEL: months, and days of the week and year, start at 0. */
+/**
+ * CEL's functions for points in time and durations. Counting starts where CEL starts: months, days of the week and days of the year start
+ * at 0.
+ */
 export const pointInTimeFunctions: readonly FunctionType[] = [
   define(['timestamp(seconds)', 'timestamp(text)'], 'a point in time', {
     [`double: ${pointInTime}`]: (seconds: number) => new PointInTime(seconds * 1000),
@@ -111,19 +114,19 @@ export const timeConversions = {
 export const pointInTimeForm = 'a point in time such as "2026-11-22T03:00:00Z"';
 export const timeSpanForm = 'a duration such as "1h30m" or "1.5s"';
 
-/** Whether `timestamp` accepts text. */
+/** Returns whether `timestamp` accepts a string. */
 export function isPointInTime(text: string): boolean {
   const ms = readTimestamp(text);
   return ms !== undefined && ms >= firstMs && ms <= lastMs;
 }
 
-/** Whether `duration` accepts text. */
+/** Returns whether `duration` accepts a string. */
 export function isTimeSpan(text: string): boolean {
   const ms = readTimeSpan(text);
   return ms !== undefined && Math.abs(ms) <= longestMs;
 }
 
-/** Defines a function of the current time. Its time zone must be a text literal, which is checked when the file is loaded. */
+/** Defines a function of the current time. Its time zone must be a string literal, which is checked when the file is loaded. */
 function ofNow(name: string, summary: string, gives: string, read: (date: Date) => unknown): FunctionType {
   const compute = (now: number, zone?: string) => read(localTime(now, zone));
   return {
@@ -138,7 +141,10 @@ function ofNow(name: string, summary: string, gives: string, read: (date: Date) 
   };
 }
 
-/** `ofSpan` converts the milliseconds of a duration to the unit; its fraction is dropped. */
+/**
+ * Defines a function of a point in time or a duration. `ofSpan` converts the milliseconds in a duration to the unit; the fraction is
+ * dropped.
+ */
 function ofPoint(name: string, read: (date: Date) => number, ofSpan?: (ms: number) => number): FunctionType {
   return define([`${name}(time)`, `${name}(time, 'Europe/Berlin')`], '', {
     [`${pointInTime}: double`]: ({ ms }: PointInTime) => read(new Date(ms)),
@@ -147,7 +153,10 @@ function ofPoint(name: string, read: (date: Date) => number, ofSpan?: (ms: numbe
   });
 }
 
-/** Accepts a zone by name or by offset from UTC: `Europe/Berlin`, `+02:00`, `02:00`. Throws if there is no such zone. */
+/**
+ * Returns a date whose UTC fields are the time in a zone, given by name or by UTC offset: `Europe/Berlin`, `+02:00`, `02:00`. Throws if
+ * there is no such zone.
+ */
 function timeIn(zone: string, ms: number): Date {
   const [, sign, hours, minutes] = /^([+-]?)([01]\d|2[0-3]):([0-5]\d)$/.exec(zone) ?? [];
   if (hours !== undefined)
@@ -156,7 +165,7 @@ function timeIn(zone: string, ms: number): Date {
   throw new Error(`expected a time zone such as Europe/Berlin or +02:00, got ${describe(zone)}`);
 }
 
-/** Returns the start of the year of a date. `Date.UTC` would move a year before 100 into the last century. */
+/** Returns the start of the year that contains a date. `Date.UTC` would move a year before 100 to the 20th century. */
 function yearOf(date: Date): number {
   return new Date(0).setUTCFullYear(date.getUTCFullYear(), 0, 1);
 }
@@ -172,7 +181,7 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 const spanPart = /(\d+\.?\d*|\.\d+)(h|ms|m|s|us|µs|ns)/g;
 
-/** Reads `-1h30m`, `1.5s` or `0` as milliseconds; undefined if the text is not a duration. */
+/** Parses `-1h30m`, `1.5s` or `0` as milliseconds. Returns undefined if the string is not a duration. */
 function readTimeSpan(text: string): number | undefined {
   const [, sign, parts = ''] = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:h|ms|m|s|us|µs|ns))+|0)$/.exec(text) ?? [];
   if (parts === '') return undefined;
@@ -181,7 +190,7 @@ function readTimeSpan(text: string): number | undefined {
   return sign === '-' ? -ms + 0 : ms;
 }
 
-/** Throws if the text does not have this form. */
+/** Parses a string. Throws if the string does not have the expected form. */
 function readOr(read: (text: string) => number | undefined, text: string, form: string): number {
   const ms = read(text);
   if (ms !== undefined) return ms;

@@ -1,10 +1,10 @@
-// Explains in plain words why an expression failed on a value whose type was unknown when the file was loaded.
+// Explains in plain language why an expression failed on a value whose type was not known when the file was loaded.
 
 import { HubError } from '../../model/error.ts';
 import { pointInTime, timeSpan } from '../functions/times.ts';
 import { authorsName } from '../language.ts';
 
-/** Translates an error of the language into plain words. Errors of Patchbay's functions are in plain words already. */
+/** Translates an error from the language into plain words. Errors from Patchbay's functions are already in plain words. */
 export function explainFailure(error: unknown): unknown {
   const { code, summary } = (error ?? {}) as { readonly code?: unknown; readonly summary?: unknown };
   if (typeof code !== 'string' || typeof summary !== 'string') return error;
@@ -44,7 +44,7 @@ function explain(code: string, summary: string): string {
 // An error in an expression.
 
 export class ExpressionMistake extends HubError {
-  /** The offset in the text of the expression. */
+  /** The offset in the expression. */
   readonly offset: number;
 
   constructor(message: string, offset: number) {

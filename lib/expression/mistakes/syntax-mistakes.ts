@@ -1,8 +1,8 @@
-// Explains syntax errors of expressions to people who do not program: the syntax of other languages, the curly quotes of word
-// processors, and unclosed brackets or quotes.
+// Explains syntax errors in expressions to people who do not program: the syntax of other languages, curly quotes from word processors, and
+// unclosed brackets or quotes.
 import { ExpressionMistake } from './failures.ts';
 
-/** The error of the parser. */
+/** The parser's error. */
 interface Found {
   readonly code: string;
   readonly summary: string;
@@ -15,7 +15,7 @@ interface Token {
 }
 
 const choice = 'condition ? value : other value';
-/** Keywords of other languages, and the operators that replace them. */
+/** Keywords from other languages, and the operators that replace them. */
 const words: ReadonlyMap<string, string> = new Map([
   ['and', '&&'],
   ['or', '||'],
@@ -49,13 +49,13 @@ const characters: Readonly<Record<string, string>> = {
 };
 const curlyQuotes = /[“”„‟‘’‚‛«»]/;
 
-/** The end of the text closes a text without a second quote: no part is read twice. */
+/** Matches tokens. The end of the expression closes a string without a second quote, so that no part is read twice. */
 const tokenPattern =
   /'(?:[^'\\]|\\.)*(?:'|\\?$)|"(?:[^"\\]|\\.)*(?:"|\\?$)|\/\/.*|[A-Za-z_]\w*|\d[\d.]*|[=!<>]=|&&|\|\||\S/gs;
 
 const wholeText = /^(['"])(?:[^\\]|\\.)*\1$/s;
 
-/** `names` are the names that the expression knows: an `or` among them is valid. */
+/** `names` contains the names that the expression knows. An `or` among these names is valid. */
 export function explainSyntax(text: string, error: unknown, names: readonly string[]): ExpressionMistake {
   const found = readError(text, error);
   const tokens = Array.from(text.matchAll(tokenPattern), (match): Token => ({ text: match[0], start: match.index }));
@@ -91,7 +91,7 @@ function wordMistake(tokens: readonly Token[], names: readonly string[]): Explai
   return undefined;
 }
 
-/** Explains a character that has a different meaning here, or none. */
+/** Explains a character that has a different meaning here, or no meaning. */
 function signMistake(text: string, { code, start }: Found, tokens: readonly Token[]): Explained | undefined {
   if (code.startsWith('unterminated') || code === 'newline_in_string')
     return { message: `expected a closing ${text[start]} at the end of the text, got none`, start };
@@ -133,7 +133,7 @@ function quoteMistake(tokens: readonly Token[]): Explained | undefined {
   return { message: `expected quotes before and after each text, one ${quote} is missing`, start };
 }
 
-/** Explains a bracket that is not closed, or closes nothing. */
+/** Explains a bracket that is not closed, or that closes nothing. */
 function bracketMistake(tokens: readonly Token[]): Explained | undefined {
   const closing: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
   const open: Token[] = [];
@@ -156,7 +156,7 @@ function bracketMistake(tokens: readonly Token[]): Explained | undefined {
   );
 }
 
-/** Explains the missing part where the parser stopped. */
+/** Explains what is missing where the parser stopped. */
 function placeMistake(text: string, { code, summary, start }: Found, tokens: readonly Token[]): Explained {
   if (text.trim() === '') return { message: 'expected an expression, got empty text', start: 0 };
   if (code === 'limit_exceeded') return { message: `expected a shorter expression: ${limitOf(summary)}`, start: 0 };

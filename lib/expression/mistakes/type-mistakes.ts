@@ -1,4 +1,4 @@
-// Explains type errors of expressions to people who do not program: names, operators, functions and results, each with a correction.
+// Explains type errors in expressions to people who do not program: names, operators, functions and results, each with a correction.
 import { nearestName } from '../../json5/nearest-name.ts';
 import type { ValueType } from '../../model/value.ts';
 import { functionTypes } from '../functions/functions.ts';
@@ -66,7 +66,7 @@ export function explainType(
   }
 }
 
-/** Finds a field of a value that has no fields. The language itself finds this at load time only for some types. */
+/** Finds a field of a value that has no fields. The language itself finds such fields at load time only for certain types. */
 export function explainField(text: string, part: Part): ExpressionMistake | undefined {
   if (part.op === '.') {
     const type = typeOf((part.args as [Part])[0]);
@@ -101,7 +101,7 @@ export function explainResult(
   return mistake(`expected a number as the result, got ${aWordOf(type)}: use double(${short(source)})`);
 }
 
-/** Names of values that authors never mean as text. */
+/** Names that authors never mean as strings. */
 const ownNames: ReadonlySet<string> = new Set(['value', 'previous', 'sum']);
 
 interface Binary extends Part {
@@ -207,7 +207,7 @@ function fieldMistake(node: Part, source: (part: Part) => string): string {
   return `${aWordOf(typeOf(left))} has no .${field}${hint}`;
 }
 
-/** Reads `found no matching overload for 'string.fn_round(double)'`. */
+/** Explains a message of the form `found no matching overload for 'string.fn_round(double)'`. */
 function callMistake(summary: string): string {
   const [, receiver, name = '', list = ''] = /'(?:(.+)\.)?(\w+)\((.*)\)'$/.exec(summary) ?? [];
   const type = functionTypes.get(authorsName(name));
