@@ -9,10 +9,10 @@ import { Scope } from './scope.ts';
 
 const namePattern = /^[A-Za-z_]\w*$/;
 
-/** Reports an error of an `each` at a path within it. */
+/** Reports an error in an `each` at a path within it. */
 type ReportMistake = (path: SettingPath, message: string) => void;
 
-/** The scopes that an `each` creates within an outer one, and the names that are used in them. */
+/** The scopes that an `each` creates within an outer scope, and the names that are used in these scopes. */
 interface Repetition {
   readonly scopes: Iterable<Scope>;
   readonly count: number;
@@ -20,7 +20,7 @@ interface Repetition {
   readonly used: ReadonlySet<string>;
 }
 
-/** Reads an `each` whose own variables have been replaced. Returns undefined after reporting an error in it. */
+/** Reads an `each` whose own variables have been replaced. If this fails, reports the error and returns undefined. */
 export function readEach(each: unknown, outer: Scope, report: ReportMistake): Repetition | undefined {
   if (!isJsonObject(each) || Object.keys(each).length === 0) {
     report([], `expected lists of values by variable, such as { n: [1, 2, 3] }, got ${describeSetting(each)}`);
@@ -66,7 +66,7 @@ function* combine(
 
 // The schema of `each` is for editors. The expansion checks it with `readEach`.
 
-/** Repeats the item that contains it. */
+/** Repeats the item that contains the `each`. */
 export const eachSchema = record(
   z.string().meta({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { const: 'instance' } }),
   z.union([z.array(z.unknown()).min(1), z.string().meta({ pattern: '^\\$\\{.*\\}$' })]),

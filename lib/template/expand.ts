@@ -1,5 +1,5 @@
-// Expands templates: replaces variables in texts and keys, and repeats items that have an `each`. It depends on the structure of the data
-// only where `each` is permitted: the lists of rules, tests and widgets, and the object of connections.
+// Expands templates: replaces variables in strings and keys, and repeats items that have an `each`. The expansion depends on the structure
+// of the data only where `each` is permitted: the lists of rules, tests and widgets, and the object of connections.
 import { type CheckedFile, type MistakeList, type SettingPath, unreadable, type Written } from '../json5/mistake.ts';
 import { groupDigits } from '../model/digits.ts';
 import { messageOf } from '../model/error.ts';
@@ -9,14 +9,14 @@ import { readEach } from './each.ts';
 import { Scope, unknownVariable } from './scope.ts';
 import { type Origin, Origins, type Part, partsOf, textOf, writtenOffset } from './text.ts';
 
-/** The lists whose items `each` may repeat, by their keys. */
+/** The keys of lists whose items may be repeated by `each`. */
 const repeatable: ReadonlySet<string> = new Set(['rules', 'tests', 'widgets']);
 const mayExpand = /\$\{|\beach\b/;
-/** The usual names of environment variables. */
+/** Matches the usual names of environment variables. */
 const environmentName = /^[A-Z_][A-Z\d_]*$/;
 const variableName = /^[A-Za-z_]\w*(?:\.[\w-]+)*$/;
 
-/** The error for `${` in a secret, which may be part of the secret: the message does not show the following characters. */
+/** The error for `${` in a secret. Because `${` may be part of the secret, the message does not show the following characters. */
 const inSecret = 'expected a known variable in ${ }: write { env: … } for the environment, or $${ for a literal ${';
 
 /** A variable without a value, and a function that reports an error at its location in the file. */
@@ -25,20 +25,20 @@ export interface Unknown {
   report(message: string): void;
 }
 
-/** Options for the expansion of one file or of one instance of it. */
+/** Options for expanding one file, or one instance of it. */
 interface ExpandOptions {
   readonly scope?: Scope;
   readonly budget?: Budget;
-  /** The name of the instance. It becomes a prefix of rule and test names that do not contain it. */
+  /** The name of the instance, which becomes a prefix of rule and test names that do not contain it. */
   readonly instance?: string;
-  /** Receives unknown variables; omitted if they are reported as errors. */
+  /** Receives unknown variables. If omitted, they are reported as errors. */
   readonly onUnknown?: (unknown: Unknown) => void;
 }
 
-/** A file whose data was expanded. Its errors show positions in the file as written. */
+/** A file whose data was expanded. The positions in its errors refer to the file as written. */
 type Expanded = CheckedFile & { readonly data: unknown };
 
-/** Expands the data of a file; `text` is its whole text. */
+/** Expands the data in a file; `text` is the complete text of the file. */
 export function expand(
   file: CheckedFile & { readonly data: unknown },
   text: string,
@@ -109,7 +109,7 @@ class Expansion {
     return whole;
   }
 
-  /** Returns the text of a part, or undefined after adding the error. */
+  /** Returns the text of a part. If this fails, adds the error and returns undefined. */
   #partText(part: Part, path: SettingPath, scope: Scope): string | undefined {
     if (part.literal !== undefined) return part.literal;
     const value = this.#variable(part, path, scope);
@@ -122,7 +122,7 @@ class Expansion {
     }
   }
 
-  /** Returns the value of a variable, or `unreadable` after adding the error. */
+  /** Returns the value of a variable. If this fails, adds the error and returns `unreadable`. */
   #variable({ variable = '', offset }: Part, path: SettingPath, scope: Scope, isAlone = false): unknown {
     const found = scope.find(variable);
     if (found !== undefined && 'value' in found) return found.value;
@@ -228,7 +228,7 @@ class Expansion {
     return result;
   }
 
-  /** Calls back for each combination of values of the `each` of an item at a path. */
+  /** Calls back for each combination of values in the `each` of an item at a path. */
   #repeat(each: unknown, path: SettingPath, scope: Scope, make: (inner: Scope) => void): void {
     const at = [...path, 'each'];
     const repetition = readEach(this.#value(each, at, scope), scope, (within, message) =>
@@ -245,7 +245,7 @@ class Expansion {
         this.#report([...at, name], `unused variable "${name}": nothing in this item uses \${${name}}`, scope);
   }
 
-  /** Counts items and characters that templates create. Beyond the bounds it adds one error. */
+  /** Counts the items and characters that templates create. If the limits are exceeded, adds a single error. */
   #take(items: number, characters: number, path: SettingPath, scope?: Scope): void {
     if (scope === Scope.none) return;
     const mistake = this.#budget.take(items, characters);
@@ -262,7 +262,7 @@ class Expansion {
 
 // Bounds for the templates in one file.
 
-/** Rules, tests, connections, widgets and instances. */
+/** The maximum number of rules, tests, connections, widgets and instances. */
 const maxItems = 100_000;
 const maxCharacters = 64 * 1024 * 1024;
 
@@ -272,8 +272,8 @@ export class Budget {
   #isReported = false;
 
   /**
-   * Takes items or characters from the budget. Returns the error once; undefined if the value is within the bounds, or its error has
-   * already been reported.
+   * Takes items or characters from the budget. Returns the error once, or undefined if the budget is not exceeded or the error has already
+   * been reported.
    */
   take(items: number, characters = 0): string | undefined {
     this.#items -= items;

@@ -1,4 +1,4 @@
-// The variables that are visible in a part of a template: those of its instance and of each enclosing `each`.
+// The variables that are visible in a part of a template: the variables of its instance and of each enclosing `each`.
 
 import { nearestName } from '../json5/nearest-name.ts';
 import { isJsonObject } from '../model/json-object.ts';
@@ -6,7 +6,7 @@ import { hidden, mayHoldSecret, withoutSecretSettings } from '../model/secret.ts
 
 const shownLength = 40;
 
-/** The value of a variable, or the reason why it has none. */
+/** The value of a variable, or the reason why the variable has no value. */
 export type Found = { readonly value: unknown } | { readonly mistake: string };
 
 export class Scope {
@@ -15,7 +15,7 @@ export class Scope {
   readonly #parent: Scope | undefined;
   readonly #title: string | undefined;
 
-  /** `used` collects the names that are looked up. `title` names the scope in errors; omitted: its variables do. */
+  /** `used` collects the names that are looked up. `title` names the scope in errors; by default, the scope is named by its variables. */
   constructor(values: ReadonlyMap<string, unknown>, used: Set<string>, parent?: Scope, title?: string) {
     this.#values = values;
     this.#used = used;
@@ -26,23 +26,23 @@ export class Scope {
   /** A scope without variables. */
   static readonly none = new Scope(new Map(), new Set());
 
-  /** The names of all variables, the inner ones first. */
+  /** The names of all variables, the innermost first. */
   get names(): readonly string[] {
     return [...this.#values.keys(), ...(this.#parent?.names ?? [])];
   }
 
-  /** Returns this scope with further variables. Existing variables keep their values. */
+  /** Returns this scope with additional variables. Existing variables keep their values. */
   with(further: Readonly<Record<string, unknown>>): Scope {
     return new Scope(new Map([...Object.entries(further), ...this.#values]), this.#used, this.#parent, this.#title);
   }
 
-  /** The scope for people: `instance s1 of studios.json5, n = 2`; empty outside templates. */
+  /** The scope for display: `instance s1 of studios.json5, n = 2`. Empty outside templates. */
   get title(): string {
     const own = this.#title ?? [...this.#values].map(([name, value]) => `${name} = ${shown(value, name)}`).join(', ');
     return [this.#parent?.title ?? '', own].filter((part) => part !== '').join(', ');
   }
 
-  /** Looks up a variable, `n` or `studio.name`; undefined if there is none with this name. */
+  /** Looks up a variable, such as `n` or `studio.name`. Returns undefined if there is no variable with this name. */
   find(variable: string): Found | undefined {
     const [name = '', ...keys] = variable.split('.');
     if (!this.#values.has(name)) return this.#parent?.find(variable);
@@ -62,7 +62,7 @@ export class Scope {
   }
 }
 
-/** Returns the message for an unknown variable, with the nearest one or a list of the known ones. */
+/** Returns the message for an unknown variable, with the most similar variable or a list of the known variables. */
 export function unknownVariable(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
   if (nearest !== undefined) return `unknown variable "${name}", did you mean "${nearest}"?`;

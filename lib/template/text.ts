@@ -1,21 +1,21 @@
-// Texts with variables: `s${n}/mic`. `$${` stands for a literal `${`.
+// Strings with variables: `s${n}/mic`. `$${` stands for a literal `${`.
 
 import type { SettingPath } from '../json5/mistake.ts';
 import { describeSetting } from '../model/secret.ts';
 import type { Scope } from './scope.ts';
 
-/** A part of the text: literal characters or a variable. */
+/** A part of a string: literal characters or a variable. */
 export interface Part {
-  /** The offset in the text as written. */
+  /** The offset in the string as written. */
   readonly offset: number;
   readonly literal?: string;
-  /** The text between `${` and `}`. */
+  /** The characters between `${` and `}`. */
   readonly variable?: string;
 }
 
 const partPattern = /\$\$\{|\$\{([^}]*)\}?/g;
 
-/** Returns the parts of the text; undefined if it has no variables. */
+/** Returns the parts of a string, or undefined if the string contains no variables. */
 export function partsOf(text: string): readonly Part[] | undefined {
   if (!text.includes('${')) return undefined;
   const parts: Part[] = [];
@@ -29,7 +29,7 @@ export function partsOf(text: string): readonly Part[] | undefined {
   return parts;
 }
 
-/** Returns a value as part of a longer text. Throws if the value has no text form; the message contains the reason. */
+/** Returns a value as part of a longer string. Throws if the value has no string form; the message contains the reason. */
 export function textOf(variable: string, value: unknown): string {
   if (['string', 'number', 'boolean'].includes(typeof value)) return String(value);
   throw new Error(
@@ -39,7 +39,7 @@ export function textOf(variable: string, value: unknown): string {
   );
 }
 
-/** Returns a key with its variables replaced; undefined if a variable has no text form. */
+/** Returns a key in which the variables are replaced, or undefined if a variable has no string form. */
 function keyText(key: string, scope: Scope): string | undefined {
   let text = '';
   for (const { literal, variable } of partsOf(key) ?? [{ literal: key, variable: undefined }]) {
@@ -50,7 +50,7 @@ function keyText(key: string, scope: Scope): string | undefined {
   return text;
 }
 
-/** Returns the offset, in the text as written, of a character of the expanded text. */
+/** Returns the offset in the string as written that corresponds to a character in the expanded string. */
 export function writtenOffset(text: string, index: number, scope: Scope): number {
   let at = 0;
   for (const { offset, literal, variable } of partsOf(text) ?? [{ offset: 0, literal: text }]) {
@@ -68,32 +68,32 @@ function isReference(value: unknown): boolean {
 
 // Maps expanded data to the file as written.
 
-/** The path at which an expanded item or entry was written, and the variables there. */
+/** The path at which an expanded item or entry was written, and the variables at that path. */
 export interface Origin {
   readonly path: SettingPath;
   readonly scope: Scope;
 }
 
-/** An origin with its value; undefined if there is none. */
+/** An origin with its value, which is undefined if there is no value. */
 interface WrittenValue extends Origin {
   readonly value: unknown;
 }
 
 export class Origins {
-  /** For lists and objects whose items are at other locations in the file. */
+  /** The origins in lists and objects whose items are at different locations in the file. */
   readonly #byContainer = new WeakMap<object, ReadonlyMap<string | number, Origin>>();
 
   set(container: object, origins: ReadonlyMap<string | number, Origin>): void {
     this.#byContainer.set(container, origins);
   }
 
-  /** Returns the origins of the items of the list at a path. */
+  /** Returns the origins of the items in the list at a path. */
   ofList(list: readonly unknown[], path: SettingPath, scope: Scope): Origin[] {
     const known = this.#byContainer.get(list);
     return list.map((_, index) => known?.get(index) ?? { path: [...path, index], scope });
   }
 
-  /** Finds where a path of expanded data, or its nearest written parent, was written. */
+  /** Finds where the value at a path in expanded data, or its nearest written parent, was written. */
   find(expanded: unknown, written: unknown, path: SettingPath, outer: Scope): WrittenValue {
     let [data, value, scope] = [expanded, written, outer];
     let at: SettingPath = [];
