@@ -1,4 +1,5 @@
-// The manifest of a backup: the last file of the archive, with the size and SHA-256 of all others. An archive without it is incomplete.
+// The manifest of a backup: the last file in the archive, with the size and SHA-256 of all other files. An archive without a manifest is
+// incomplete.
 
 import { z } from 'zod';
 import { describe, HubError } from '../model/error.ts';
@@ -6,28 +7,28 @@ import { readJsonObject } from '../model/json-object.ts';
 
 export const manifestName = 'patchbay-backup.json';
 const format = 1;
-/** Maximum length of a manifest in bytes, and maximum number of files in it. */
+/** The maximum length of a manifest, in bytes, and the maximum number of files listed in it. */
 export const maxManifestBytes = 16 * 1024 * 1024;
 export const maxFiles = 20_000;
 
 export interface Manifest {
   readonly format: typeof format;
-  /** The version of the hub that made the backup. */
+  /** The version of the hub that created the backup. */
   readonly patchbay: string;
-  /** The time at which the backup started, ISO 8601. */
+  /** The time at which the backup started, in ISO 8601 format. */
   readonly time: string;
   /** The flow files and folders that the hub was running. */
   readonly run: readonly string[];
-  /** Absolute paths that flow files name. A restored hub uses the same files. */
+  /** Absolute paths that are named in flow files. A restored hub uses the same files. */
   readonly absolute: readonly string[];
   readonly files: readonly BackupFile[];
 }
 
 export interface BackupFile {
-  /** Relative to the folder of the installation, with slashes. */
+  /** The path relative to the installation's folder, with slashes. */
   readonly path: string;
   readonly size: number;
-  /** In hexadecimal digits. */
+  /** The SHA-256 hash in hexadecimal digits. */
   readonly sha256: string;
 }
 

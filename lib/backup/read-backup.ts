@@ -1,11 +1,11 @@
-// Reads a backup as a stream in bounded memory: forwards each file while it is read, and compares all files with the manifest at the end.
+// Reads a backup as a stream with limited memory: forwards each file while reading it, and compares all files with the manifest at the end.
 
 import { createHash } from 'node:crypto';
 import { HubError, messageOf } from '../model/error.ts';
 import { type BackupFile, type Manifest, manifestName, maxFiles, maxManifestBytes, readManifest } from './manifest.ts';
 import { blockBytes, decodeHeader, decodePax, paddingOf, type TarEntry } from './tar-header.ts';
 
-/** Maximum number of bytes of pax records: they contain at most a path and a size. */
+/** The maximum size of pax records, in bytes. They contain at most a path and a size. */
 const maxPaxBytes = 64 * 1024;
 
 /** Receives the files of a backup, one after another. */
@@ -17,8 +17,8 @@ export interface BackupTarget {
 }
 
 /**
- * Reads a backup from a stream of bytes. Errors: `bad-request` if it is not a complete, unchanged backup; errors of the source and the
- * target.
+ * Reads a backup from a stream of bytes. Errors: `bad-request` if the stream is not a complete, unchanged backup; any error from the source
+ * or the target.
  */
 export async function readBackup(source: AsyncIterable<Uint8Array>, target: BackupTarget): Promise<Manifest> {
   const input = new Input(source);
@@ -70,7 +70,7 @@ function decode(block: Buffer): ReturnType<typeof decodeHeader> {
   }
 }
 
-/** Throws if a path leads out of the folder. */
+/** Checks a path. Throws if the path leads outside the folder. */
 function expectPath(path: string): void {
   const segments = path.split('/');
   const isInside = segments.every((segment) => !['', '.', '..'].includes(segment)) && !/[\\\0]|^[a-z]:/i.test(path);

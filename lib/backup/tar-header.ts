@@ -1,5 +1,5 @@
-// The header of a file in a tar archive: ustar, preceded by a pax header where the path is long or the file is large (IEEE Std 1003.1, pax,
-// "ustar Interchange Format"). Every tar program reads it.
+// The header of a file in a tar archive: ustar, preceded by a pax header if the path is long or the file is large (IEEE Std 1003.1, pax,
+// "ustar Interchange Format"). Every tar program can read this format.
 
 export const blockBytes = 512;
 /** The length of the end-of-archive marker, in bytes. */
@@ -15,7 +15,7 @@ export interface TarEntry {
   readonly size: number;
 }
 
-/** Returns the number of bytes that fill the last block of a file. */
+/** Returns the number of padding bytes in the last block of a file. */
 export function paddingOf(size: number): number {
   return (blockBytes - (size % blockBytes)) % blockBytes;
 }
@@ -36,7 +36,7 @@ export interface DecodedBlock extends TarEntry {
   readonly kind: 'file' | 'pax' | 'end';
 }
 
-/** Decodes a header. Throws if the block is not a header, or not the header of a file. */
+/** Decodes a header. Throws if the block is not a header, or is a header for something other than a file. */
 export function decodeHeader(block: Buffer): DecodedBlock {
   if (block.every((byte) => byte === 0)) return { kind: 'end', path: '', size: 0 };
   if (readOctal(block, sumAt, sumBytes) !== sumOf(block)) throw new Error('expected a tar header, got other data');
@@ -81,14 +81,14 @@ function encodeBlock(path: string, size: number, flag: string, time: number): Bu
   return block;
 }
 
-/** Returns the sum of all bytes. The bytes of the checksum field count as spaces. */
+/** Returns the sum of all bytes, in which the bytes of the checksum field count as spaces. */
 function sumOf(block: Buffer): number {
   let sum = sumBytes * 0x20;
   for (const [index, byte] of block.entries()) if (index < sumAt || index >= sumAt + sumBytes) sum += byte;
   return sum;
 }
 
-/** Encodes a record. It starts with its own length, which includes the length field. */
+/** Encodes a record, which starts with its own length, including the length field. */
 function record(key: string, value: string): string {
   const rest = Buffer.byteLength(` ${key}=${value}\n`);
   let length = rest + 1;

@@ -5,7 +5,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { type BackupFile, type ManifestHead, manifestName, writeManifest } from './manifest.ts';
 import { encodeHeader, endBytes, paddingOf } from './tar-header.ts';
 
-/** Maximum length of a piece. */
+/** The maximum length of a piece, in bytes. */
 const pieceBytes = 256 * 1024;
 
 /** A file that must not change until the backup is complete. */
@@ -26,7 +26,7 @@ export function backupBytes(head: ManifestHead, files: readonly StagedFile[]): n
   return [...files, manifest].reduce((sum, entry) => sum + lengthOf(entry), endBytes);
 }
 
-/** Yields the pieces of a backup. Throws file system errors, and an error if a file has changed. */
+/** Yields the pieces of a backup. Errors: file system errors, and an error if a file has changed. */
 export function* writeBackup(head: ManifestHead, files: readonly StagedFile[]): Generator<Buffer, void, void> {
   const time = Date.parse(head.time);
   const written: BackupFile[] = [];
