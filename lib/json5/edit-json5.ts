@@ -1,5 +1,5 @@
-// Edits a JSON5 text as a person would: only the bytes of the edit change. Comments move and go with their item, and a new item is written
-// like its neighbours. Every edit is checked: the text must then parse to the intended data.
+// Edits a JSON5 text as a person would: only the bytes affected by the edit change. Comments move together with their item, and a new item
+// is formatted like its neighbours. Every edit is checked: afterwards, the text must parse to the intended data.
 
 import { isDeepStrictEqual } from 'node:util';
 import { HubError } from '../model/error.ts';
@@ -20,7 +20,7 @@ import { formatPath, type Path, parsePath } from './positions.ts';
 import { parseJson5 } from './read-json5.ts';
 import { type Style, styleOf, write, writeKey } from './write-json5.ts';
 
-/** One edit. `path` is the resulting place of an inserted or moved item; `text` is JSON5 as typed. */
+/** One edit. `path` is where an inserted or moved item is placed; `text` is JSON5 as typed. */
 export type EditOp = { readonly path: string } & (
   | { readonly set: unknown }
   | { readonly insert: unknown }
@@ -42,7 +42,7 @@ export interface EditedText {
   readonly splices: readonly Splice[];
 }
 
-/** Returns the usual order of the keys of the object at a path. New keys are inserted in this order. */
+/** Returns the usual order of the keys in the object at a path. New keys are inserted in this order. */
 export type KeyOrder = (path: Path) => readonly string[];
 
 /** Applies edits one after another. Errors: `bad-request` with the path; `bad-json5` if a typed text does not parse. */
@@ -60,15 +60,15 @@ export function undoSplices(text: string, splices: readonly Splice[]): string {
   return undone;
 }
 
-/** An item taken out of a text: its comments above, its value as written, and the comments behind its comma. */
+/** An item removed from a text: the comments above the item, its value as written, and the comments after its comma. */
 interface Piece {
   /** The comments above the item, without the indentation of the item. */
   readonly above: readonly string[];
   readonly value: string;
   readonly behind: readonly string[];
-  /** The indentation of the item, with which its further lines begin, too. */
+  /** The indentation of the item, which its further lines also have. */
   readonly indent: string;
-  /** The offsets in `value` of lines that may be indented differently: those that begin outside of a string or comment. */
+  /** The offsets in `value` of the lines that may be indented differently, which are the lines that begin outside strings and comments. */
   readonly lines: readonly number[];
 }
 
@@ -76,7 +76,7 @@ class Edit {
   text: string;
   readonly splices: Splice[] = [];
   readonly #orderOf: KeyOrder;
-  /** The style is that of the text before the edits. */
+  /** The style is determined from the text before the edits. */
   #known: { readonly root: Json5Node | undefined; readonly style: Style } | undefined;
 
   constructor(text: string, orderOf: KeyOrder) {
@@ -119,7 +119,7 @@ class Edit {
     this.#known = this.#known && { ...this.#known, root: undefined };
   }
 
-  /** Changes a value to another: within objects and lists only what differs. */
+  /** Changes a value to another value. Within objects and lists, only the parts that differ are changed. */
   #set(path: Path, value: unknown): void {
     const node = nodeAt(this.#root, path);
     if (node === undefined) {
@@ -162,7 +162,10 @@ class Edit {
     for (let at = same + changed; at < value.length - end; at++) this.#insert([...path, at], value[at]);
   }
 
-  /** `behind` is the key that a new key follows; empty means that it comes first. If omitted, the usual order of keys decides. */
+  /**
+   * Inserts a value. `behind` is the key that a new key follows; an empty string means that the new key comes first. If `behind` is
+   * omitted, the usual order of keys applies.
+   */
   #insert(path: Path, value: unknown, behind?: string): void {
     const { parent, part } = this.#parentOf(path);
     const indent = this.#indentWithin(parent);
@@ -173,7 +176,7 @@ class Edit {
     this.#put(path, piece, isOneLine, behind);
   }
 
-  /** Puts a piece at a path. */
+  /** Inserts a piece at a path. */
   #put(path: Path, piece: Piece, isOneLine: boolean, behind?: string): void {
     const { parent, part } = this.#parentOf(path);
     const { text } = this;
@@ -284,7 +287,7 @@ class Edit {
     this.#put(to, piece.value.startsWith('\0') ? withKey(piece, quoted) : piece, isOneLine);
   }
 
-  /** Copies an item; its value begins with `\0` where a new key is to be written. */
+  /** Copies an item. The value begins with `\0` at the position where a new key is to be written. */
   #cut({ node, lead, start, tail }: Slot, part: string | number): Piece {
     const { text } = this;
     const above = [...commentsFrom(text, lead, start)].map((comment) => text.slice(comment.start, comment.end));
@@ -300,7 +303,7 @@ class Edit {
     return { above, value, behind, indent: indentAt(text, lead), lines };
   }
 
-  /** Replaces a value by text as typed. Line ends and a byte order mark stay those of the file. */
+  /** Replaces a value with a text as typed. The file's line endings and byte order mark are kept. */
   #type(path: Path, typed: string): void {
     const ended = typed.replaceAll(/\r\n|\r|\n/g, this.#style.eol);
     if (path.length === 0) {
@@ -331,7 +334,7 @@ class Edit {
     return { parent, part };
   }
 
-  /** The index at which a new key goes. */
+  /** Returns the index at which a new key is inserted. */
   #placeOf(path: Path, slots: readonly Slot[], behind: string | undefined): number {
     const names = slots.map(({ node }) => node.key!.name);
     if (behind !== undefined) return names.indexOf(behind) + 1;
@@ -341,14 +344,14 @@ class Edit {
     return names.findLastIndex((name) => order.includes(name) && order.indexOf(name) < rank) + 1;
   }
 
-  /** The indentation of items within a node. */
+  /** Returns the indentation of items within a node. */
   #indentWithin(node: Json5Node): string {
     const [first] = slotsOf(this.text, node);
     if (first?.startsLine) return indentAt(this.text, first.lead);
     return indentAt(this.text, node.start) + this.#style.unit;
   }
 
-  /** Whether an item of a node is written on lines of its own. */
+  /** Returns whether an item in a node is written on separate lines. */
   #isManyLines(parent: Json5Node, value: unknown): boolean {
     const slots = slotsOf(this.text, parent);
     if (slots.length > 0) return slots.at(-1)!.startsLine;
@@ -356,7 +359,7 @@ class Edit {
     return typeof value === 'object' && value !== null && Object.keys(value).length > 0 && !this.#isInItem(parent);
   }
 
-  /** Whether a node is on one line together with what encloses it. */
+  /** Returns whether a node is on the same line as the value that encloses it. */
   #isInItem(node: Json5Node): boolean {
     const line = this.text.slice(lineStart(this.text, node.start), node.start);
     return line.replace(/^\s*(?:[\w$-]+|'[^']*'|"[^"]*")\s*:/, '').trim() !== '';
@@ -459,7 +462,7 @@ function columnOf(text: string, offset: number): number {
   return offset - lineStart(text, offset);
 }
 
-/** Whether the line at an offset is blank; the end of the text is not. */
+/** Returns whether the line at an offset is blank. The end of the text does not count as blank. */
 function isBlankAt(text: string, offset: number): boolean {
   return offset < text.length && /^[^\S\n\r]*(?:\r\n|[\n\r])/.test(text.slice(offset, nextLine(text, offset)));
 }
@@ -469,7 +472,7 @@ function isBlankAbove(text: string, start: number): boolean {
   return end >= 0 && lineStart(text, end) > 0 && text.slice(lineStart(text, end), end).trim() === '';
 }
 
-/** The offset of the line end before a line; -1 if it is the first line. */
+/** Returns the offset of the line ending before a line, or -1 for the first line. */
 function endOfPrevious(text: string, start: number): number {
   if (start === 0) return -1;
   return text[start - 1] === '\n' && text[start - 2] === '\r' ? start - 2 : start - 1;
@@ -489,7 +492,7 @@ function trimEnd(text: string, bound: number, offset: number): number {
   return at;
 }
 
-/** Whether the closing bracket is on a later line. */
+/** Returns whether the closing bracket is on a later line. */
 function isClosedLater(text: string, tail: number, { end }: Json5Node): boolean {
   return /[\n\r]/.test(text.slice(tail, end - 1));
 }
@@ -499,7 +502,7 @@ function areKeysQuoted(text: string, { children }: Json5Node): boolean | undefin
   return children.every(({ key }) => key !== undefined && /["']/.test(text[key.start]!));
 }
 
-/** Returns the offsets of the lines that begin outside of strings and comments. */
+/** Returns the offsets of the lines that begin outside strings and comments. */
 function freeLines(text: string, start: number, end: number): number[] {
   const lines: number[] = [];
   const token = /"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\/|\r\n|[\n\r]/g;
@@ -518,7 +521,7 @@ function withKey(piece: Piece, key: string): Piece {
   return { ...piece, value: key + piece.value.slice(1), lines: piece.lines.map((at) => at + key.length - 1) };
 }
 
-/** Writes a piece on lines of its own, without the last line end. */
+/** Formats a piece on separate lines, without the last line ending. */
 function asLines(
   { above, value, behind, indent: own, lines }: Piece,
   indent: string,
@@ -534,13 +537,13 @@ function asLines(
   return `${comments}${indent}${moved}${comma}${after}`;
 }
 
-/** Writes a piece within a line. */
+/** Formats a piece within a line. */
 function inLine({ above, value, behind }: Piece, comma: string): string {
   const before = above.map((comment) => `${asBlock(comment)} `).join('');
   return `${before}${value}${comma}${behind.map((comment) => ` ${asBlock(comment)}`).join('')}`;
 }
 
-/** Returns a comment that the line can continue after. */
+/** Returns a comment in a form that allows the line to continue after it. */
 function asBlock(comment: string): string {
   return comment.startsWith('//') ? `/*${comment.slice(2).replaceAll('*/', '* /')} */` : comment;
 }

@@ -1,5 +1,5 @@
-// Explains to authors why a JSON5 text does not parse: the missing comma, quote or bracket, and the correction.
-// The parser has already refused the text, so this grammar checks for common errors only. A message never shows a possible secret.
+// Explains to authors why a JSON5 text does not parse: the missing comma, quote or bracket, and the correction. The parser has already
+// rejected the text, so this grammar checks only for common errors. A message never shows a possible secret.
 import { hidden, isSecretName } from '../model/secret.ts';
 import { type Token, tokensOf } from './positions.ts';
 
@@ -13,11 +13,11 @@ const numberPattern = /^[+-]?(?:0x[\da-f]+|(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?
 const keyPattern = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 const lineBreak = /[\n\r\u2028\u2029]/;
 const mostShown = 40;
-/** In a longer line, only this much of both ends is searched for names of secrets. */
+/** The maximum number of characters at each end of a line that are searched for names of secrets. */
 const mostLine = 2000;
 const curlyQuote = /^[“”„‟‘’‚‛«»]/;
 const closing: Readonly<Record<string, string>> = { '{': '}', '[': ']' };
-/** Literals of other languages, in lower case, and their JSON5 equivalents. */
+/** Literals from other languages, in lower case, and their JSON5 equivalents. */
 const values: ReadonlyMap<string, string> = new Map([
   ['true', 'true'],
   ['false', 'false'],
@@ -26,7 +26,7 @@ const values: ReadonlyMap<string, string> = new Map([
   ['undefined', 'null'],
 ]);
 
-/** Returns the first error of the text; undefined if no known error is found. */
+/** Returns the first error in the text, or undefined if no known error is found. */
 export function explainJson5(text: string): Explained | undefined {
   const explanation = new Explanation(text);
   try {
@@ -39,7 +39,7 @@ export function explainJson5(text: string): Explained | undefined {
   }
 }
 
-/** Returns whether the line of an offset, or one of the two lines before it, names a secret. */
+/** Returns whether the line that contains an offset, or one of the two lines before it, names a secret. */
 export function isSecretLine(text: string, offset: number): boolean {
   let start = offset;
   for (let line = 0; line < 3 && start > 0; line++) start = text.lastIndexOf('\n', start - 1);
@@ -52,7 +52,7 @@ function hasSecretName(text: string): boolean {
   return (shown.match(/[\p{L}\p{N}_$-]+/gu) ?? []).some(isSecretName);
 }
 
-/** The error, also as a message that quotes nothing from the text. */
+/** The error, with an additional message that quotes nothing from the text. */
 class Found extends Error {
   readonly offset: number;
   readonly withoutText: string;
@@ -64,16 +64,16 @@ class Found extends Error {
   }
 }
 
-/** Reads tokens until one is wrong. Errors of every method: `Found`. */
+/** Reads tokens until a token is wrong. Errors of every method: `Found`. */
 class Explanation {
   readonly #text: string;
   readonly #tokens: readonly Token[];
   #at = 0;
   /** The keys that lead to the current token. */
   readonly #keys: string[] = [];
-  /** The key of the entry before the current one. */
+  /** The key of the entry before the current entry. */
   #lastKey = '';
-  /** A bracket that a less indented line closes. That closing bracket probably belongs to another one. */
+  /** A bracket that is closed on a less indented line. The closing bracket probably belongs to another bracket. */
   #suspect: Token | undefined;
 
   constructor(text: string) {
@@ -203,7 +203,7 @@ class Explanation {
     return new Found(`expected ${closing[part]} to close ${part}, got the end of the file`, offset);
   }
 
-  /** Returns the indentation of the line of a token. */
+  /** Returns the indentation of the line that contains a token. */
   #indentOf({ offset }: Token): number {
     const start = this.#text.lastIndexOf('\n', offset - 1) + 1;
     return /^[ \t]*/.exec(this.#text.slice(start, offset))![0].length;
@@ -231,7 +231,7 @@ function unquoted(part: string): string {
   return isText(part) ? part.slice(1, -1) : part;
 }
 
-/** Shows a word or a sign as it is. Text in quotes stays hidden: it may be a secret whose key is damaged. */
+/** Shows a word or a sign unchanged. A quoted string stays hidden, because it may be a secret whose key is damaged. */
 function shown({ part }: Token): string {
   if (isText(part)) return 'text in quotes';
   const line = part.split(lineBreak, 1)[0]!;

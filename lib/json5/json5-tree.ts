@@ -1,19 +1,19 @@
-// A JSON5 text as a tree of its values, each with its offsets, its comments and its comma, because an edit moves or removes them together.
-// The text has been parsed, so this grammar can be loose.
+// A JSON5 text as a tree of its values. Each value has its offsets, comments and comma, because an edit moves or removes all of these
+// together. The text has already been parsed, so this grammar can be lenient.
 
 import { type Path, type Token, tokensOf } from './positions.ts';
 import { parseJson5 } from './read-json5.ts';
 
 export type NodeKind = 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null';
 
-/** A value of the text. Offsets count UTF-16 units. `start` and `end` enclose the value without its key and comments. */
+/** A value in the text. Offsets count UTF-16 code units. `start` and `end` enclose the value without its key and comments. */
 export interface Json5Node {
   readonly kind: NodeKind;
   readonly start: number;
   readonly end: number;
-  /** The key of an entry of an object, as data, and the place where it is written. */
+  /** The key of an object entry as data, and the location at which the key is written. */
   readonly key: { readonly name: string; readonly start: number; readonly end: number } | undefined;
-  /** The offset of the comma after it; undefined if there is none. */
+  /** The offset of the comma after the value; undefined if there is no comma. */
   readonly comma: number | undefined;
   readonly children: readonly Json5Node[];
 }
@@ -33,7 +33,7 @@ export function readTree(text: string): Json5Node {
     stack.at(-1)?.children.push(node);
     return node;
   };
-  /** A token is a value unless a colon follows it. */
+  /** A token is a value unless it is followed by a colon. */
   const flush = () => {
     if (last !== undefined) add(kindOf(last.part), last);
     last = undefined;
@@ -68,14 +68,14 @@ function keyName(part: string): string {
   return part[0] === '"' || part[0] === "'" ? part.slice(1, -1) : part;
 }
 
-/** Returns the node at a path; undefined if it does not exist. */
+/** Returns the node at a path, or undefined if there is no such node. */
 export function nodeAt(root: Json5Node, path: Path): Json5Node | undefined {
   let node: Json5Node | undefined = root;
   for (const part of path) node = node === undefined ? undefined : childOf(node, part);
   return node;
 }
 
-/** Returns the child with a key or at an index; undefined if it does not exist. */
+/** Returns the child with a key or at an index, or undefined if there is no such child. */
 export function childOf({ kind, children }: Json5Node, part: string | number): Json5Node | undefined {
   if (typeof part === 'number') return kind === 'list' ? children[part] : undefined;
   return kind === 'object' ? children.find(({ key }) => key?.name === part) : undefined;
@@ -88,16 +88,19 @@ export function dataOf(text: string, { kind, start, end, children }: Json5Node):
   return Object.fromEntries(children.map((child) => [child.key!.name, dataOf(text, child)]));
 }
 
-/** A child of an object or a list with everything that belongs to it: comments directly above, the comma, and comments after it. */
+/**
+ * A child of an object or a list with everything that belongs to the child: comments directly above it, the comma, and comments after the
+ * comma.
+ */
 export interface Slot {
   readonly node: Json5Node;
-  /** The offset of the first comment directly above, or of the key, or of the value. */
+  /** The offset of the first comment directly above, or otherwise of the key or the value. */
   readonly lead: number;
-  /** The offset of the key, or of the value. */
+  /** The offset of the key, or of the value if there is no key. */
   readonly start: number;
-  /** The offset after the comma and the comments behind it, or after the value. */
+  /** The offset after the comma and the comments behind it, or after the value if there is no comma. */
   readonly tail: number;
-  /** Whether nothing else is before it on its first line, or after it on its last one. */
+  /** Whether nothing else precedes the child on its first line, and whether nothing else follows on its last line. */
   readonly startsLine: boolean;
   readonly endsLine: boolean;
 }
@@ -116,7 +119,7 @@ export function slotsOf(text: string, { start, end, children }: Json5Node): Slot
   });
 }
 
-/** Returns the offset of the first character of the line. */
+/** Returns the offset of the first character in the line. */
 export function lineStart(text: string, offset: number): number {
   return Math.max(text.lastIndexOf('\n', offset - 1), text.lastIndexOf('\r', offset - 1)) + 1;
 }
@@ -143,7 +146,7 @@ export interface Comment {
 
 const spaceOrComment = /\s+|\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?(?:\*\/|$)/y;
 
-/** Yields the comments from an offset on, up to the first token or to `end`. */
+/** Yields the comments after an offset, up to the first token or to `end`. */
 export function* commentsFrom(text: string, start: number, end: number): Generator<Comment, void, void> {
   let at = start;
   while (at < end) {
@@ -157,8 +160,8 @@ export function* commentsFrom(text: string, start: number, end: number): Generat
 }
 
 /**
- * Returns the offset of the first comment that belongs to the item at `start`: the comments directly above it, without a blank line between
- * them. Comments on the line of the previous bracket or comma belong to the item only if the item is on that line, too.
+ * Returns the offset of the first comment that belongs to the item at `start`, which are the comments directly above the item without a
+ * blank line in between. Comments on the line of the previous bracket or comma belong to the item only if the item is also on that line.
  */
 function leadOf(text: string, bound: number, start: number): number {
   const comments = [...commentsFrom(text, bound, start)];
@@ -175,7 +178,7 @@ function leadOf(text: string, bound: number, start: number): number {
   return lead;
 }
 
-/** Returns the offset after the comments on the same line, if the line ends after them; otherwise `after`. */
+/** Returns the offset after the comments on the same line if the line ends after these comments, and `after` otherwise. */
 function tailOf(text: string, after: number, close: number): number {
   let tail = after;
   for (const comment of commentsFrom(text, after, close)) {
@@ -187,7 +190,7 @@ function tailOf(text: string, after: number, close: number): number {
   return isLast || isLineEnd(text, tail) ? tail : after;
 }
 
-/** Counts the line ends between two offsets. */
+/** Counts the line endings between two offsets. */
 export function countLines(text: string, start: number, end: number): number {
   return text.slice(start, end).match(/\r\n|[\n\r\u2028\u2029]/g)?.length ?? 0;
 }

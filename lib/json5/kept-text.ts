@@ -1,20 +1,20 @@
-// The text of a file, kept to compare it with a later version. Long text is compressed: thousands of similar lines shrink to a tenth
-// or less.
+// The text of a file, which is kept to be compared with a later version. Long text is compressed: thousands of similar lines shrink to a
+// tenth of their size or less.
 
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompressSync, constants } from 'node:zlib';
 
-/** Shorter texts, in characters, are not worth compressing. */
+/** The minimum length, in characters, of a text that is worth compressing. */
 const minPacked = 65_536;
 const compress = promisify(brotliCompress);
 const options = { params: { [constants.BROTLI_PARAM_QUALITY]: 2, [constants.BROTLI_PARAM_LGWIN]: 18 } };
 
 export class KeptText {
-  /** Undefined once it is packed. */
+  /** The text; undefined after it was compressed. */
   #text: string | undefined;
   #packed: Buffer | undefined;
   #isPacking = false;
-  /** The text as last unpacked, until the engine needs its memory. Callers look up many places in a row. */
+  /** The text as last decompressed, kept until the engine needs its memory, because callers look up many locations in a row. */
   #unpacked: WeakRef<{ readonly text: string }> | undefined;
 
   constructor(text: string) {
@@ -25,7 +25,7 @@ export class KeptText {
     return this.#text ?? this.#unpack();
   }
 
-  /** Packs long text in another thread. `bytes` is the text in UTF-8. */
+  /** Compresses long text in another thread. `bytes` is the text in UTF-8. */
   async pack(bytes: Uint8Array): Promise<void> {
     if (this.#isPacking || this.#text === undefined || this.#text.length < minPacked) return;
     this.#isPacking = true;

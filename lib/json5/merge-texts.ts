@@ -7,7 +7,7 @@ import { editJson5 } from './edit-json5.ts';
 import { formatPath, type Path } from './positions.ts';
 import { parseJson5 } from './read-json5.ts';
 
-/** Lines `start` to `end` of the first text were replaced by lines `from` to `to` of the second one. */
+/** Lines `start` to `end` in the first text were replaced with lines `from` to `to` in the second text. */
 interface Hunk {
   readonly start: number;
   readonly end: number;
@@ -15,14 +15,14 @@ interface Hunk {
   readonly to: number;
 }
 
-/** The maximum number of steps of the search for the shortest difference. Beyond that, a single hunk contains all changes. */
+/** The maximum number of steps in the search for the shortest difference. Beyond this number, a single hunk contains all changes. */
 const maxSteps = 2000;
 
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Returns the changed lines of two lists of lines, by the algorithm of Myers (without the variant that saves memory). */
+/** Returns the lines that differ between two lists of lines, using the Myers algorithm (without the variant that saves memory). */
 function hunksOf(before: readonly string[], after: readonly string[]): Hunk[] {
   let first = 0;
   while (first < before.length && first < after.length && before[first] === after[first]) first++;
@@ -58,7 +58,7 @@ function stepsOf(one: readonly string[], other: readonly string[]): Hunk[] {
   return whole;
 }
 
-/** Walks the traces back, and joins single steps to hunks. */
+/** Walks the traces backwards, and combines single steps into hunks. */
 function pathOf(traces: readonly ReadonlyMap<number, number>[], length: number, otherLength: number): Hunk[] {
   let [x, y] = [length, otherLength];
   const hunks: Hunk[] = [];
@@ -81,10 +81,13 @@ function pathOf(traces: readonly ReadonlyMap<number, number>[], length: number, 
   return hunks;
 }
 
-/** The number of unchanged lines that a difference shows around changed ones. */
+/** The number of unchanged lines that a difference shows around changed lines. */
 const context = 3;
 
-/** Returns the difference of two texts in the unified format of diff, without the two lines with names; empty if the texts are equal. */
+/**
+ * Returns the difference between two texts in the unified diff format, without the two lines that contain the file names. Returns an empty
+ * string if the texts are equal.
+ */
 export function differenceOf(before: string, after: string): string {
   const [one, other] = [linesOf(before), linesOf(after)];
   const groups: Hunk[][] = [];
@@ -113,7 +116,7 @@ export function differenceOf(before: string, after: string): string {
     .join('');
 }
 
-/** Merges two edits of a text; undefined if they overlap. All three texts are valid JSON5. */
+/** Merges two edits of a text. Returns undefined if the edits overlap. All three texts must be valid JSON5. */
 export function mergeTexts(base: string, yours: string, theirs: string): string | undefined {
   if (base === theirs || yours === theirs) return yours;
   if (base === yours) return theirs;
@@ -154,7 +157,7 @@ interface Item {
 
 type Items = ReadonlyMap<string, Item>;
 
-/** Returns the items of a flow file. List items without a name are identified by their content, and equal ones by their number. */
+/** Returns the items in a flow file. List items without a name are identified by their content, and equal items by their number. */
 function itemsOf(data: unknown): Items {
   const items = new Map<string, Item>();
   const add = (key: string, value: unknown, path: Path) => {
@@ -184,7 +187,7 @@ function itemsOf(data: unknown): Items {
   return items;
 }
 
-/** Returns the values of the items after both edits; undefined if the edits change an item to different values. */
+/** Returns the values of the items after both edits, or undefined if the edits change an item to different values. */
 function mergeItems(before: Items, own: Items, other: Items): ReadonlyMap<string, unknown> | undefined {
   const merged = new Map<string, unknown>();
   for (const key of new Set([...before.keys(), ...own.keys(), ...other.keys()])) {
@@ -214,7 +217,7 @@ interface Versions {
   readonly theirs: string;
 }
 
-/** Applies your changed items to their text; undefined if you have also changed the order, or an item does not fit. */
+/** Applies your changed items to the other text. Returns undefined if you have also changed the order, or if an item does not fit. */
 function mergeByItems({ yours, theirs }: Versions, before: Items, own: Items): string | undefined {
   const kept = (items: Items, others: Items) => [...items.keys()].filter((key) => others.has(key));
   if (!isDeepStrictEqual(kept(before, own), kept(own, before))) return undefined;
@@ -243,14 +246,14 @@ function mergeByItems({ yours, theirs }: Versions, before: Items, own: Items): s
   }
 }
 
-/** Returns `value`, which are the settings of a folder, together with the rules that this folder has in `data`. */
+/** Returns `value`, which contains the settings of a folder, together with the rules that this folder contains in `data`. */
 function withRules(data: unknown, path: Path, value: unknown): unknown {
   const found = path.reduce<unknown>((at, part) => (at as Record<string | number, unknown>)?.[part], data);
   const { rules } = (isJsonObject(found) ? found : {}) as Record<string, unknown>;
   return Array.isArray(rules) && isJsonObject(value) && !('rules' in value) ? { ...value, rules } : value;
 }
 
-/** Returns the path after the previous item of the same list; `path` itself if the previous item is elsewhere. */
+/** Returns the path after the previous item in the same list, or `path` itself if the previous item is elsewhere. */
 function placeAfter(previous: Path, path: Path): Path {
   const index = previous.at(-1);
   const isBeside = previous.length === path.length && previous.slice(0, -1).every((part, at) => part === path[at]);

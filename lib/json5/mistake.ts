@@ -1,4 +1,4 @@
-// Errors in files that people write. Each one contains file, line, path, the expected value, the value found and the nearest known name.
+// Errors in files that people write. Each error contains the file, line, path, expected value, actual value and most similar known name.
 
 import { z } from 'zod';
 import { counted } from '../model/digits.ts';
@@ -8,30 +8,31 @@ import { formatPath, type Position } from './positions.ts';
 
 export type SettingPath = readonly (string | number)[];
 
-/** Replaces a value whose error has been reported, to prevent further errors about it. */
+/** Replaces a value whose error has been reported, so that no further errors are reported for the value. */
 export const unreadable: unique symbol = Symbol('unreadable');
 
-/** A file under check: its name, and the positions of its settings. */
+/** A file that is being checked: its name, and the positions of its settings. */
 export interface CheckedFile {
   readonly name: string;
   /**
-   * Returns the position of a path; with an offset, that of a character within the text at the path. `value` is the value at the path
-   * when a function of the file made it.
+   * Returns the position of a path or, with an offset, of a character in the string at the path. `value` is the value at the path if a
+   * function in the file created it.
    */
   positionOf(path: SettingPath, offset?: number, value?: unknown): Position | undefined;
   /**
-   * Returns the place where a setting was written, if a template created it. Without this function, settings are where the file has them.
+   * Returns the location at which a setting was written, if a template created the setting. If omitted, settings are where they appear in
+   * the file.
    */
   writtenAt?(path: SettingPath): Written;
-  /** Returns a message about a setting with its secrets masked. Without this function, messages contain no secrets. */
+  /** Returns a message about a setting with its secrets masked. If omitted, messages contain no secrets. */
   withoutSecrets?(path: SettingPath, message: string): string;
 }
 
-/** The place where a setting was written. */
+/** The location at which a setting was written. */
 export interface Written {
   readonly file: string;
   readonly path: SettingPath;
-  /** A text that names the result of the template: `instance s1 of studios.json5`; empty if no template is involved. */
+  /** Names the result of the template: `instance s1 of studios.json5`. Empty if no template is involved. */
   readonly made: string;
 }
 
@@ -42,24 +43,24 @@ export interface Mistake {
   readonly message: string;
   readonly line: number | undefined;
   readonly column: number | undefined;
-  /** For an error in a template: the first instance that has it. `others` counts the further ones. */
+  /** For an error in a template: the first instance with this error. `others` is the number of further instances. */
   readonly made?: string;
   others?: number;
 }
 
 const maxWarnings = 100;
 
-/** Collects errors. It never throws, so one check finds all of them. */
+/** Collects errors without throwing, so that one check finds all errors. */
 export class MistakeList {
   readonly items: Mistake[] = [];
-  /** The number of errors. An error in a template is one item but counts once for each instance. */
+  /** The number of errors. An error in a template is a single item, but is counted once for each instance. */
   count = 0;
-  /** Errors in templates, by place. */
+  /** Errors in templates, by location. */
   readonly #inTemplates = new Map<string, Mistake>();
   readonly #warnings = new Set<string>();
   #unreported = 0;
 
-  /** One line for each warning: a probable error that does not stop the flow from running. */
+  /** The warnings, one line each. A warning is a probable error that does not prevent the flow from running. */
   get warnings(): string[] {
     return [...this.#warnings, ...(this.#unreported > 0 ? [counted(this.#unreported, 'more warning')] : [])];
   }
@@ -79,7 +80,7 @@ export class MistakeList {
     else this.#addInTemplate({ ...mistake, made: written.made, others: 0 });
   }
 
-  /** Adds a warning. A warning in a template appears once for all instances. Past `maxWarnings`, warnings are only counted. */
+  /** Adds a warning. A warning in a template appears once for all instances. Warnings beyond `maxWarnings` are only counted. */
   warn(file: CheckedFile, path: SettingPath, message: string, positionOf: () => Position | undefined): void {
     if (this.#warnings.size >= maxWarnings) this.#unreported++;
     else this.#warnings.add(lineAt(file, path, message, positionOf()));
@@ -90,7 +91,7 @@ export class MistakeList {
     this.#push({ ...reported, path: '', line: position?.line, column: position?.column });
   }
 
-  /** Adds the errors of another list. */
+  /** Adds the errors from another list. */
   addAll(mistakes: readonly Mistake[]): void {
     for (const mistake of mistakes) this.#push(mistake);
   }
@@ -113,8 +114,8 @@ export class MistakeList {
   }
 
   /**
-   * Checks data against a schema and adds each error. Returns the valid part: the data without unknown settings and, with
-   * `isLenient`, without invalid settings of the first level. Returns undefined when that part is still invalid.
+   * Checks data against a schema and adds each error. Returns the valid part: the data without unknown settings and, with `isLenient`,
+   * without invalid settings at the top level. Returns undefined if that part is still invalid.
    */
   parse<Schema extends z.ZodType>(
     schema: Schema,
@@ -152,7 +153,10 @@ export class MistakeList {
   }
 }
 
-/** Puts an unknown setting before the missing ones of its object: often it is the reason why one is missing. */
+/**
+ * Moves an unknown setting before the missing settings of its object, because an unknown setting is often the reason why a setting is
+ * missing.
+ */
 function unknownFirst(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
   const ordered: z.core.$ZodIssue[] = [];
   for (const issue of issues) {
@@ -165,7 +169,7 @@ function unknownFirst(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
   return ordered;
 }
 
-/** Formats an error as one line for people. */
+/** Formats an error as one line for display. */
 export function formatMistake({ file, line, column, path, message, made, others = 0 }: Mistake): string {
   const sentence = [line === undefined ? file : `${file}:${line}:${column}`, path, message]
     .filter((part) => part !== '')
@@ -174,7 +178,7 @@ export function formatMistake({ file, line, column, path, message, made, others 
   return `${sentence} (${made}${others === 0 ? '' : `, and ${others} more`})`;
 }
 
-/** Formats a message about a setting, with its place, as one line for people. */
+/** Formats a message about a setting, with its location, as one line for display. */
 export function lineAt(file: CheckedFile, path: SettingPath, message: string, position: Position | undefined): string {
   const written = file.writtenAt?.(path) ?? { file: file.name, path };
   const { line, column } = position ?? {};
@@ -182,7 +186,7 @@ export function lineAt(file: CheckedFile, path: SettingPath, message: string, po
   return formatMistake({ file: written.file, path: formatPath(written.path), message: shown, line, column });
 }
 
-/** Names of data types for people. */
+/** The display names of data types. */
 const typeNames: Readonly<Record<string, string>> = {
   array: 'list',
   boolean: 'true or false',
@@ -214,7 +218,7 @@ function unknownAlternative(issue: z.core.$ZodIssueInvalidUnion, key: string, pa
     : `expected ${issue.message}, got ${describeSetting(issue.input, path)}`;
 }
 
-/** Returns the paths of the settings that misspelt keys stand for. These settings are not reported as missing. */
+/** Returns the paths of the settings for which misspelt keys stand. These settings are not reported as missing. */
 function missingBehind(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
   if (issue.code !== 'unrecognized_keys') return [];
   const known = settingsAt(schema, issue.path as SettingPath, issue.input);
@@ -224,7 +228,7 @@ function missingBehind(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
   });
 }
 
-/** Returns whether the error of a value, or of a part that it depends on, has been reported. */
+/** Returns whether an error has been reported for a value, or for a part on which the value depends. */
 function isReported({ input, code }: z.core.$ZodIssue): boolean {
   return input === unreadable || (['invalid_union', 'custom'].includes(code) && hasUnreadable(input));
 }

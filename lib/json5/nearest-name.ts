@@ -1,12 +1,12 @@
-// Finds the known name that is nearest to an unknown one.
+// Finds the known name that is most similar to an unknown name.
 
 import { closest, distance } from 'fastest-levenshtein';
 
-/** Clients may send any name. With these bounds a search takes a few milliseconds at most. */
+/** The limits for a search, with which it takes a few milliseconds at most, because clients may send any name. */
 const maxComparedLength = 400;
 const maxComparedCharacters = 200_000;
 
-/** Returns the message for an unknown name, with the nearest known one: `unknown setting "prt", did you mean "port"?` */
+/** Returns the message for an unknown name, with the most similar known name: `unknown setting "prt", did you mean "port"?` */
 export function unknownName(what: string, name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
   const isShort = known.length > 0 && known.length <= 20;
@@ -15,8 +15,9 @@ export function unknownName(what: string, name: string, known: readonly string[]
 }
 
 /**
- * Returns the nearest known name: first one that differs only in case, then one at a short edit distance, then the shortest that begins
- * with the name; undefined if none is near. Skips the comparison when there are too many names of a similar length.
+ * Returns the most similar known name: preferably a name that differs only in case, then a name at a short edit distance, then the shortest
+ * name that begins with the given name. Returns undefined if no name is similar. The comparison is skipped if there are too many names of a
+ * similar length.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const lower = name.toLowerCase();

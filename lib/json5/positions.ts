@@ -1,4 +1,4 @@
-// Finds the line and column of a path in a JSON5 text. The text has been parsed, so this grammar can be loose.
+// Finds the line and column of a path in a JSON5 text. The text has already been parsed, so this grammar can be lenient.
 import { KeptText } from './kept-text.ts';
 import { endOfString } from './to-json.ts';
 
@@ -10,7 +10,7 @@ export interface Position {
   readonly column: number;
 }
 
-/** A path within the data: keys of objects and indexes of lists. */
+/** A path within the data, consisting of object keys and list indexes. */
 export type Path = readonly (string | number)[];
 
 /** Formats a path: `rules[3].map`, `describe["desk/lamp"]`. */
@@ -26,7 +26,7 @@ export function formatPath(path: Path): string {
 
 const pathPart = /(?:^|\.)([^.[\]"\s]+)|\[(\d{1,9})\]|\[("(?:[^"\\]|\\.)*")\]/y;
 
-/** Reads a path in the form written by `formatPath`; undefined for any other text. */
+/** Parses a path in the form written by `formatPath`. Returns undefined for any other string. */
 export function parsePath(text: string): Path | undefined {
   const path: (string | number)[] = [];
   pathPart.lastIndex = 0;
@@ -45,21 +45,21 @@ export function parsePath(text: string): Path | undefined {
   return path;
 }
 
-/** A key of an object or an item of a list. */
+/** A key of an object or an item in a list. */
 interface Visited {
-  /** The length of its path. */
+  /** The length of the path. */
   readonly depth: number;
-  /** A function, because making the path costs more than the visit. */
+  /** Returns the path. This is a function because creating the path costs more than the visit. */
   readonly path: () => Path;
   readonly offset: number;
-  /** Whether the object has had this key before. */
+  /** Whether the same key has already occurred in the object. */
   readonly isSecond: boolean;
 }
 
-/** Visits all keys and items of the text, or of the value at offset `start`, until `visit` returns false. */
+/** Visits all keys and items in the text, or in the value at offset `start`, until `visit` returns false. */
 type Walk = (visit: (visited: Visited) => boolean, start?: number) => void;
 
-/** The offset of an item, and the offsets of the list items within it by their joined paths. */
+/** The offset of an item, and the offsets of the list items within that item, by their joined paths. */
 interface ItemsWithin {
   readonly item: number;
   readonly offsets: ReadonlyMap<string, number>;
@@ -67,22 +67,22 @@ interface ItemsWithin {
 
 /** The result of one walk through the text. */
 interface FoundPlaces {
-  /** The offsets of the items of the lists in the outermost object, by key. For a duplicate key, the first list counts. */
+  /** The item offsets of the lists in the outermost object, by key. For a duplicate key, the first list counts. */
   readonly items: ReadonlyMap<string | number, readonly number[]>;
-  /** The offsets of the items of the outermost list. */
+  /** The offsets of the items in the outermost list. */
   readonly ownItems: readonly number[];
   /** The keys that occur a second time in the same object. */
   readonly duplicates: readonly { readonly path: Path; readonly offset: number }[];
 }
 
-/** Adjacent items of a list. */
+/** Adjacent items in a list. */
 interface ItemRange {
   readonly list: string;
   readonly first: number;
   readonly count: number;
-  /** The offset of the first of them. */
+  /** The offset of the first item. */
   readonly start: number;
-  /** The offset of the item after them; undefined if there is none. */
+  /** The offset of the item after the range; undefined if there is none. */
   readonly end: number | undefined;
 }
 
@@ -91,10 +91,10 @@ export class KnownPlaces {
   readonly #walk: Walk;
   #lines: number[] | undefined;
   #found: FoundPlaces | undefined;
-  /** The index of the item of the last look-up, such as a folder of thousands of rules. */
+  /** The index of the item that was last searched, such as a folder with thousands of rules. */
   #within: ItemsWithin | undefined;
 
-  /** `found` is the result of the walk, when the caller knows it. */
+  /** `found` is the result of the walk, if the caller already knows it. */
   constructor(source: KeptText, walk: Walk, found?: FoundPlaces) {
     this.#source = source;
     this.#walk = walk;
@@ -108,13 +108,16 @@ export class KnownPlaces {
     return { line: line + 1, column: offset - this.#lines[line]! + 1 };
   }
 
-  /** Returns the offset of an item, `itemAt('tests', 2)`; undefined if there is none. */
+  /** Returns the offset of an item, as in `itemAt('tests', 2)`, or undefined if there is no such item. */
   itemAt(list: string | number | undefined, index: string | number | undefined): number | undefined {
     if (list === undefined || typeof index !== 'number') return undefined;
     return this.found.items.get(list)?.[index];
   }
 
-  /** Returns the offset of a list item within the item at an offset, `itemWithin(at, ['rules', 3])`; undefined if there is none. */
+  /**
+   * Returns the offset of a list item within the item at an offset, as in `itemWithin(at, ['rules', 3])`, or undefined if there is no such
+   * item.
+   */
   itemWithin(item: number, path: Path): number | undefined {
     if (this.#within?.item !== item) this.#within = { item, offsets: this.#lookWithin(item) };
     return this.#within.offsets.get(path.join('\n'));
@@ -125,7 +128,7 @@ export class KnownPlaces {
     return this.#found;
   }
 
-  /** Returns the items that a change of the text may lie within; undefined if the change is before all items. */
+  /** Returns the items within which a change of the text may lie, or undefined if the change is before all items. */
   itemsAround(change: { readonly start: number; readonly end: number }): ItemRange | undefined {
     let range: ItemRange | undefined;
     for (const [list, offsets] of this.found.items) {
@@ -138,7 +141,7 @@ export class KnownPlaces {
     return range;
   }
 
-  /** Returns the places after items were replaced by others at `offsets`. Later offsets move by `moved`. */
+  /** Returns the places after items were replaced with others at `offsets`. Later offsets move by `moved`. */
   foundAfter({ list, first, count, start }: ItemRange, offsets: readonly number[], moved: number): FoundPlaces {
     const shift = (those: readonly number[]) => those.map((offset) => offset + moved);
     const items = new Map<string | number, readonly number[]>();
@@ -177,7 +180,10 @@ export class KnownPlaces {
   }
 }
 
-/** Returns the index of the last of ascending offsets that is at most `limit`. The first one always is. */
+/**
+ * Returns the index of the last offset that is at most `limit`. The offsets are in ascending order, and the first offset is always at most
+ * `limit`.
+ */
 function lastUpTo(offsets: readonly number[], limit: number): number {
   let [low, high] = [0, offsets.length - 1];
   while (low < high) {
@@ -195,7 +201,7 @@ function linesOf(text: string): number[] {
   return lines;
 }
 
-/** The start of a token: punctuation, a quote, a comment, or anything else up to one of those. */
+/** Matches the start of a token: punctuation, a quote, a comment, or anything else up to one of these. */
 const tokenStart = /[{}[\]:,"']|\/\/|\/\*|[^\s{}[\]:,"'/]+/g;
 
 interface Container {
@@ -204,12 +210,12 @@ interface Container {
   key: string | number;
 }
 
-/** Creates the index of the text, for several calls of `findPosition` and `findInText`. */
+/** Creates the index of a text, for repeated calls of `findPosition` and `findInText`. */
 export function createKnownPlaces(source: KeptText, found?: FoundPlaces): KnownPlaces {
   return new KnownPlaces(source, (visit, start) => walk(source.text, visit, start), found);
 }
 
-/** Returns the position of a path, or of its nearest parent that exists, or else of the whole value. */
+/** Returns the position of a path, of its nearest existing parent, or otherwise of the whole value. */
 export function findPosition(
   text: string,
   target: Path,
@@ -219,7 +225,7 @@ export function findPosition(
   return offset === undefined ? undefined : known.positionAt(offset);
 }
 
-/** Returns the position of a character within the text at a path; undefined if the path does not lead to text. */
+/** Returns the position of a character in the string at a path, or undefined if the path does not lead to a string. */
 export function findInText(
   text: string,
   target: Path,
@@ -247,7 +253,7 @@ function isLineContinuation(written: string): boolean {
   return written.length > 1 && /[\n\r\u2028\u2029]/.test(written);
 }
 
-/** Returns the offset of a path, or of its nearest parent that exists, and the length of the path found. */
+/** Returns the offset of a path, or of its nearest existing parent, and the length of the path that was found. */
 function findOffset(text: string, target: Path, known: KnownPlaces): { offset: number; length: number } | undefined {
   const [item, skipped] = itemOnTheWay(target, known);
   let best = item;
@@ -265,7 +271,7 @@ function findOffset(text: string, target: Path, known: KnownPlaces): { offset: n
   return best === undefined ? undefined : { offset: best, length: bestLength };
 }
 
-/** Returns the offset of the innermost list item on a path, and the length of the path to it. */
+/** Returns the offset of the innermost list item on a path, and the length of the path to that item. */
 function itemOnTheWay(target: Path, known: KnownPlaces): [item: number | undefined, length: number] {
   const item = known.itemAt(target[0], target[1]);
   if (item === undefined) return [undefined, 0];
@@ -274,7 +280,7 @@ function itemOnTheWay(target: Path, known: KnownPlaces): [item: number | undefin
   return within === undefined ? [item, 2] : [within, length];
 }
 
-/** Visits every key and list item of the value at offset `start`: see `Walk`. */
+/** Visits every key and list item in the value at offset `start`: see `Walk`. */
 function walk(text: string, visit: Parameters<Walk>[0], start = 0): void {
   const stack: Container[] = [];
   const path = () => stack.map(({ key }) => key);
@@ -315,7 +321,7 @@ export interface Token {
   readonly offset: number;
 }
 
-/** Yields tokens without comments. It scans strings by hand, because one may have millions of characters. */
+/** Yields tokens without comments. Strings are scanned manually, because a string may have millions of characters. */
 export function* tokensOf(text: string, start = 0): Generator<Token, void, void> {
   tokenStart.lastIndex = start;
   for (let match = tokenStart.exec(text); match !== null; match = tokenStart.exec(text)) {
@@ -337,7 +343,7 @@ function indexAfter(text: string, mark: string, start: number): number {
   return index < 0 ? text.length : index + mark.length;
 }
 
-/** Returns the offset of the character that ends the line, and a comment to its end. */
+/** Returns the offset of the character that ends the line and thus a line comment. */
 function endOfLine(text: string, start: number): number {
   lineEnd.lastIndex = start;
   return lineEnd.exec(text)?.index ?? text.length;
@@ -345,7 +351,7 @@ function endOfLine(text: string, start: number): number {
 
 const lineEnd = /[\n\r\u2028\u2029]/g;
 
-/** Returns the key that a token stands for. */
+/** Returns the key for which a token stands. */
 export function readKey(text: string): string {
   const quote = text[0];
   if (quote !== '"' && quote !== "'") return text;
@@ -365,7 +371,7 @@ export function positionAt(text: string, offset: number): Position {
   return { line: before.length, column: before.at(-1)!.length + 1 };
 }
 
-/** Returns the offset of a position that the text has. */
+/** Returns the offset of a position that exists in the text. */
 export function offsetAt(text: string, { line, column }: Position): number {
   let start = text.startsWith('\ufeff') && line === 1 ? 1 : 0;
   for (let at = 1; at < line; at++) start = text.indexOf('\n', start) + 1;

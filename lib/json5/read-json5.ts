@@ -1,4 +1,4 @@
-// Reads a JSON5 text that people write: its data, the position of each part, and its syntax errors.
+// Reads a JSON5 text written by people: its data, the position of each part, and its syntax errors.
 import JSON5 from 'json5';
 import { HubError, messageOf } from '../model/error.ts';
 import { hidden } from '../model/secret.ts';
@@ -16,18 +16,21 @@ import {
 } from './positions.ts';
 import { toJson } from './to-json.ts';
 
-/** A JSON5 text that parses. It may still have duplicate keys, which are errors. */
+/** A JSON5 text that parses. The text may still have duplicate keys, which are errors. */
 export interface Json5Text {
   readonly source: KeptText;
   readonly data: unknown;
   readonly places: KnownPlaces;
-  /** Each key that repeats an earlier key of its object, with the error message. */
+  /** Each key that repeats an earlier key in the same object, with the error message. */
   readonly duplicates: readonly { readonly path: Path; readonly position: Position; readonly message: string }[];
-  /** Returns the position of a path or of its nearest parent that exists; with an offset, of that character of the text at the path. */
+  /**
+   * Returns the position of a path, or of its nearest existing parent. With an offset, returns the position of that character in the string
+   * at the path.
+   */
   positionOf(path: Path, offset?: number): Position | undefined;
 }
 
-/** The text is not JSON5: `message` describes the error, `position` is its place. */
+/** Thrown if the text is not valid JSON5: `message` describes the error, and `position` is its location. */
 export class Json5Error extends HubError {
   readonly position: Position | undefined;
 
@@ -37,13 +40,13 @@ export class Json5Error extends HubError {
   }
 }
 
-/** Reads text. Errors: `bad-json5`, a `Json5Error`. */
+/** Reads a text. Errors: `bad-json5`, a `Json5Error`. */
 export function readJson5(text: string): Json5Text {
   const source = new KeptText(text);
   return createJson5Text(source, parseJson5(text), createKnownPlaces(source));
 }
 
-/** Creates the result for text whose data and places are known. */
+/** Creates the result for a text whose data and places are known. */
 export function createJson5Text(source: KeptText, data: unknown, places: KnownPlaces): Json5Text {
   return {
     source,
@@ -60,7 +63,9 @@ export function createJson5Text(source: KeptText, data: unknown, places: KnownPl
   };
 }
 
-/** Parses text. Errors: `bad-json5`. Tries the engine's JSON parser first, which is many times faster than one in JavaScript. */
+/**
+ * Parses a text. The engine's JSON parser is tried first, because it is many times faster than a parser in JavaScript. Errors: `bad-json5`.
+ */
 export function parseJson5(text: string): unknown {
   try {
     return JSON.parse(toJson(text));

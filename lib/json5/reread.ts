@@ -1,22 +1,22 @@
-// Reads text again after a small change, such as one rule of 100,000: it parses only the changed items of a list and reuses all
-// others. After any other change it reads the whole text.
+// Reads a text again after a small change, such as a change to one rule of 100,000: only the changed items in a list are parsed, and all
+// other items are reused. After any other change, the whole text is read.
 
 import { isJsonObject } from '../model/json-object.ts';
 import { KeptText } from './kept-text.ts';
 import { createKnownPlaces, type Token, tokensOf } from './positions.ts';
 import { createJson5Text, type Json5Text, parseJson5, readJson5 } from './read-json5.ts';
 
-/** Two texts are compared in pieces of this many characters. */
+/** The number of characters in the pieces that are compared at a time. */
 const comparedLength = 4096;
 
-/** Reads text like `readJson5`. Unchanged items are the same objects as before. Errors: `bad-json5`. */
+/** Reads a text like `readJson5`. Unchanged items are the same objects as before. Errors: `bad-json5`. */
 export function rereadJson5(text: string, before: Json5Text): Json5Text {
   const { text: textBefore } = before.source;
   if (text === textBefore) return before;
   return readChangedItems(text, before, textBefore) ?? readJson5(text);
 }
 
-/** Returns undefined when the change is not confined to the items of one list. */
+/** Reads only the changed items. Returns undefined if the change is not confined to the items in one list. */
 function readChangedItems(text: string, before: Json5Text, textBefore: string): Json5Text | undefined {
   const { places, duplicates } = before;
   const start = commonStart(textBefore, text);
@@ -45,11 +45,11 @@ interface ReadItems {
   readonly data: readonly unknown[];
   /** The offset of each item. */
   readonly offsets: readonly number[];
-  /** The last token: that of the last item, or the comma after it. */
+  /** The last token, which belongs to the last item or is the comma after that item. */
   readonly last: string | undefined;
 }
 
-/** Reads the items of a list without its brackets; undefined if the text is not a valid list of items. */
+/** Reads the items in a list without its brackets. Returns undefined if the text is not a valid list of items. */
 function readItems(written: string): ReadItems | undefined {
   const list = `[${written}]`;
   try {
@@ -64,7 +64,7 @@ function readItems(written: string): ReadItems | undefined {
   }
 }
 
-/** Returns the offset of the bracket that closes the list of an item. */
+/** Returns the offset of the bracket that closes the list containing an item. */
 function endOfList(text: string, item: number): number {
   let depth = 0;
   for (const { part, offset } of tokensOf(text, item)) {
@@ -105,7 +105,7 @@ function commonEnd(one: string, other: string, start: number): number {
 
 // Equal parts of two versions of a file become the same object, so an identity check shows that nothing has changed.
 
-/** Returns the new data with every part that equals the old data replaced by the old object. Data is JSON. */
+/** Returns the new data, in which every part that equals the old data is replaced with the old object. The data must be JSON. */
 export function withSameParts(before: unknown, after: unknown): unknown {
   if (before === after) return before;
   if (Array.isArray(before) && Array.isArray(after)) return listWithSameParts(before, after);
@@ -120,7 +120,7 @@ export function withSameParts(before: unknown, after: unknown): unknown {
   return isSame ? before : Object.fromEntries(entries);
 }
 
-/** Compares items by their distance from the start, and after the first difference by their distance from the end. */
+/** Compares items by their distance from the start and, after the first difference, by their distance from the end. */
 function listWithSameParts(before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
   if (hasSameItems(before, after)) return before; // the usual case for thousands of addresses
   const added = after.length - before.length;

@@ -1,7 +1,7 @@
-// Rewrites JSON5 as equivalent JSON for the engine's parser, which is many times faster than one in JavaScript and makes no garbage.
-// Unknown syntax stays as it is: the JSON parser refuses it, and the JSON5 parser then decides.
+// Rewrites JSON5 as equivalent JSON for the engine's parser, which is many times faster than a parser in JavaScript and creates no garbage.
+// Unknown syntax stays unchanged: the JSON parser rejects such syntax, and the JSON5 parser then decides.
 
-/** Returns JSON. `JSON.parse` of it either throws or returns the same data as `JSON5.parse` of the text. */
+/** Returns JSON. `JSON.parse` either throws or returns the same data as `JSON5.parse` does for the original text. */
 export function toJson(text: string): string {
   let json = '';
   let last = '';
@@ -42,7 +42,7 @@ function endOfToken(text: string, at: number): number {
   return word.test(text) ? word.lastIndex : at + 1;
 }
 
-/** Returns the offset after the string that starts at `start`; for an unclosed string, one past the end of the text. */
+/** Returns the offset after the string that starts at `start`. For an unclosed string, returns the offset one past the end of the text. */
 export function endOfString(text: string, start: number): number {
   const quoteCode = text.charCodeAt(start);
   for (let at = start + 1; at < text.length; at++) {
@@ -57,12 +57,12 @@ function isPunctuation(char: string): boolean {
   return char === ',' || char === ':' || char === '{' || char === '}' || char === '[' || char === ']';
 }
 
-/** Returns whether an item may end with this character. A comma after it may be a trailing one. */
+/** Returns whether an item may end with this character, in which case a comma after it may be a trailing comma. */
 function isEndOfItem(char: string): boolean {
   return char !== '' && char !== ',' && char !== ':' && char !== '{' && char !== '[';
 }
 
-/** Quotes keys. The space before other words prevents two of them from merging. */
+/** Quotes keys. The space before other words prevents two words from merging. */
 function rewriteWord(text: string, isKey: boolean): string {
   return isKey && name.test(text) ? `"${text}"` : ` ${text}`;
 }

@@ -1,4 +1,4 @@
-// Writes data as JSON5 in the style of a text: its quotes, indentation, line ends, spaces and trailing commas.
+// Writes data as JSON5 in the style of a text: its quotes, indentation, line endings, spaces and trailing commas.
 
 import { isJsonObject } from '../model/json-object.ts';
 import type { Json5Node } from './json5-tree.ts';
@@ -6,13 +6,13 @@ import type { Json5Node } from './json5-tree.ts';
 /** The style of a text. */
 export interface Style {
   readonly eol: string;
-  /** The quote character of texts: `'` or `"`. */
+  /** The quote character for strings: `'` or `"`. */
   readonly mark: string;
   /** The indentation of one level. */
   readonly unit: string;
-  /** Whether names are quoted as keys. */
+  /** Whether keys that are valid names are quoted. */
   readonly quotesKeys: boolean;
-  /** `{ a: 1 }` or `{a: 1}`, `[ 1 ]` or `[1]`, `a: 1` or `a:1`. */
+  /** Whether there is padding: `{ a: 1 }` or `{a: 1}`, `[ 1 ]` or `[1]`, `a: 1` or `a:1`. */
   readonly padsObjects: boolean;
   readonly padsLists: boolean;
   readonly padsColons: boolean;
@@ -23,18 +23,19 @@ export interface Style {
 interface WriteOptions {
   /** The indentation of the line. */
   readonly indent: string;
-  /** The quote character of the text that is replaced. */
+  /** The quote character of the string that is replaced. */
   readonly mark?: string | undefined;
   readonly isOneLine?: boolean;
   /** The number of characters before the value on its line. */
   readonly width?: number;
 }
 
-/** A longer line becomes several. */
+/** The maximum width of a line; longer lines are split. */
 const maxWidth = 120;
 
 /**
- * Determines the style of a text by its most frequent forms. A text without such forms gets the style of the examples in this repository.
+ * Determines the style of a text from its most frequent forms. A text without such forms gets the style used in the examples in this
+ * repository.
  */
 export function styleOf(text: string, root: Json5Node): Style {
   const count = {
@@ -130,7 +131,7 @@ function writeLine(value: unknown, style: Style): string {
   return `{${pad}${entries.join(comma)}${pad}}`;
 }
 
-/** Returns a key with its colon. */
+/** Returns a key followed by a colon. */
 export function writeKey(key: string, style: Style, isQuoted = style.quotesKeys): string {
   const name = isName(key) && !isQuoted ? key : quote(key, style.mark);
   return `${name}:${style.padsColons ? ' ' : ''}`;
@@ -142,7 +143,7 @@ function isName(key: string): boolean {
 
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\b': '\\b', '\f': '\\f' };
 
-/** Returns a text in quotes: in the other quotes if only these need no backslash. */
+/** Returns a string in quotes. The other quotes are used if only they require no backslash. */
 function quote(text: string, mark: string): string {
   const other = mark === '"' ? "'" : '"';
   const used = text.includes(mark) && !text.includes(other) ? other : mark;
