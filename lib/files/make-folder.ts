@@ -1,5 +1,5 @@
-// Creates folders one by one. Recursive `mkdir` of Node.js never returns if the system reports a missing folder although its parent exists,
-// as below `/proc`.
+// Creates folders one by one. Recursive `mkdir` in Node.js never returns if the system reports a missing folder although the folder's
+// parent exists, as below `/proc`.
 
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';

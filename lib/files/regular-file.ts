@@ -1,5 +1,6 @@
-// Reads files named by users. It opens them without blocking, checks the kind of the open file, and reads only regular files up to a bound.
-// So a named pipe, a device or an endless file never blocks the caller, even if it has just replaced a regular file.
+// Reads files named by users. Files are opened without blocking, the kind of the open file is checked, and only regular files up to a
+// maximum size are read. Therefore, a named pipe, a device or an endless file never blocks the caller, even if it has just replaced a
+// regular file.
 
 import { isUtf8 } from 'node:buffer';
 import {
@@ -20,10 +21,11 @@ import { withinTicks } from '../model/time/wall-clock.ts';
 import { awaitAnswer } from '../model/waiting-threads.ts';
 
 /**
- * The time that a disk may take to read a file while this process is running. A network file system that hangs must not block the caller.
+ * The maximum time that a disk may take to read a file while this process is running, in milliseconds. A network file system that hangs
+ * must not block the caller.
  */
 const readDeadlineMs = 30_000;
-/** The size of the first piece of a file that reports no length, such as those of `/proc`. */
+/** The size of the first piece of a file that reports no length, such as a file in `/proc`, in bytes. */
 const leastPieceBytes = 64 * 1024;
 
 /** Makes `open` return immediately, without waiting for the writer of a named pipe or for a terminal line. Windows has no such flags. */
@@ -34,13 +36,13 @@ export const readFlags = constants.O_RDONLY | waitless;
 export const readFlagsWithoutLinks = readFlags | (constants.O_NOFOLLOW ?? 0);
 
 /**
- * Reports that a file was not read. `message` names the object at the path and continues after `got `: `a named pipe`. `cause`: the file
- * system's error.
+ * Thrown if a file was not read. `message` names the object at the path, as a continuation after `got `: `a named pipe`. `cause` is the
+ * file system error.
  */
 export class FileError extends Error {
-  /** The code of the file system's error, if there is one. */
+  /** The code of the file system error, if there is one. */
   readonly code: string | undefined;
-  /** A lower bound on the length of the file, if it is too long. */
+  /** A lower bound for the length of the file, if the file is too long. */
   readonly bytes: number | undefined;
 
   constructor(message: string, { cause, bytes }: { readonly cause?: unknown; readonly bytes?: number } = {}) {
@@ -61,7 +63,7 @@ export async function readRegularFile(path: string, maxBytes: number): Promise<B
   return bytes;
 }
 
-/** Reads a whole file synchronously; for small files. Errors: `FileError`. */
+/** Reads a whole file synchronously. Use this only for small files. Errors: `FileError`. */
 export function readRegularFileSync(path: string, maxBytes: number): Buffer {
   let descriptor: number | undefined;
   try {
@@ -77,7 +79,7 @@ export function readRegularFileSync(path: string, maxBytes: number): Buffer {
   }
 }
 
-/** Opens a file for reading in pieces. The caller closes it. Errors: `FileError`. */
+/** Opens a file to be read in pieces. The caller closes the file. Errors: `FileError`. */
 export async function openRegularFile(path: string, maxBytes?: number): Promise<FileHandle> {
   let file: FileHandle | undefined;
   try {
@@ -104,7 +106,7 @@ async function readLater(path: string, maxBytes: number): Promise<Buffer> {
   }
 }
 
-/** Collects the bytes of a file. Errors: `FileError` as soon as there are too many. */
+/** Collects the bytes of a file. Errors: `FileError` as soon as there are too many bytes. */
 class Content {
   readonly #maxBytes: number;
   #buffer: Buffer;
@@ -121,7 +123,7 @@ class Content {
     return !this.#isWhole;
   }
 
-  /** The offset of the next bytes. */
+  /** The buffer for the next bytes. */
   get room(): Buffer {
     if (this.#filled === this.#buffer.length) {
       const larger = Buffer.allocUnsafe(Math.min(2 * this.#buffer.length, this.#maxBytes + 1));
@@ -142,14 +144,14 @@ class Content {
   }
 }
 
-/** Returns the stats if they describe a regular file within the bound. Errors: `FileError`. */
+/** Returns the stats if they describe a regular file that is not too large. Errors: `FileError`. */
 export function expectRegular(found: Stats, maxBytes = Number.POSITIVE_INFINITY): Stats {
   if (!found.isFile()) throw new FileError(kindOf(found));
   if (found.size > maxBytes) throw tooLarge(found.size, maxBytes);
   return found;
 }
 
-/** Names the kind of an entry that is not a regular file. */
+/** Names the kind of a directory entry that is not a regular file. */
 export function kindOf(found: Stats | Dirent): string {
   if (found.isDirectory()) return 'a folder';
   if (found.isFIFO()) return 'a named pipe';
@@ -164,7 +166,7 @@ function tooLarge(bytes: number, maxBytes: number): FileError {
   });
 }
 
-/** The message of a `FileError` if there is no file with this name. */
+/** The message in a `FileError` if there is no file with this name. */
 export const nothing = 'none';
 
 const reasons: ReadonlyMap<string, string> = new Map([
@@ -178,7 +180,7 @@ const reasons: ReadonlyMap<string, string> = new Map([
   ['EPERM', 'one that the user of the hub may not read'],
 ]);
 
-/** Converts any file system error to one that names the object at the path. */
+/** Converts any file system error to an error that names the object at the path. */
 export function asFileError(error: unknown): FileError {
   if (error instanceof FileError) return error;
   const { code, path } = error as NodeJS.ErrnoException;
@@ -188,7 +190,7 @@ export function asFileError(error: unknown): FileError {
   return new FileError(reasons.get(code ?? '') ?? `an error: ${messageOf(error)}`, { cause: error });
 }
 
-/** Reports bytes that are not text: `line` and `column` locate the first of them. */
+/** Thrown for bytes that are not text. `line` and `column` are the location of the first invalid byte. */
 export class EncodingError extends FileError {
   readonly position: { readonly line: number; readonly column: number };
 
