@@ -1,6 +1,7 @@
-// A handshake that is answered after its handler has returned. Within the cork of its response, the older version of uWebSockets.js still
-// takes the WebSocket for that response, reads freed memory, and sometimes closes it (uNetworking/uWebSockets#1928). For that version the
-// handshake is sent within the cork of another response, kept open for this on a connection of the process to itself.
+// Handshakes that are answered after their handler has returned. Within the cork of such a handshake's own response, the older version of
+// uWebSockets.js still takes the WebSocket for that response, reads freed memory, and sometimes closes the WebSocket
+// (uNetworking/uWebSockets#1928). For that version, the handshake is sent within the cork of another response, which is kept open for this
+// purpose on a connection from the process to itself.
 
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
@@ -8,16 +9,16 @@ import { closesLateUpgrades, createApp, type HttpResponse, listen } from './uws.
 
 /** A response that stays open. */
 interface Spare {
-  /** Undefined while it is being opened. */
+  /** The response; undefined while it is being opened. */
   response: HttpResponse | undefined;
-  /** Resolves when it is closed completely. */
+  /** Resolves when the response is completely closed. */
   close(): Promise<unknown>;
 }
 
 let holders = 0;
 let spare: Spare | undefined;
 
-/** Prepares late handshakes. Returns a function that stops this, and resolves when everything is closed. */
+/** Prepares late handshakes. Returns a function that ends the preparation and resolves when everything is closed. */
 export function holdLateUpgrades(): () => Promise<void> {
   spare ??= closesLateUpgrades() ? openSpare() : undefined;
   holders++;
@@ -27,12 +28,12 @@ export function holdLateUpgrades(): () => Promise<void> {
   };
 }
 
-/** Whether a handshake can be answered. After the first start this takes a moment. */
+/** Returns whether a handshake can be answered, which takes a moment after the first start. */
 export function canUpgrade(): boolean {
   return spare === undefined || spare.response !== undefined;
 }
 
-/** Runs `upgrade` so that everything it sends answers the handshake. */
+/** Runs `upgrade` in such a way that everything it sends answers the handshake. */
 export function corkUpgrade(response: HttpResponse, upgrade: () => void): void {
   (spare?.response ?? response).cork(upgrade);
 }

@@ -1,10 +1,10 @@
-// The clients connected to a port of this machine, from Linux (proc(5), /proc/net/tcp). uWebSockets.js does not report the address of a
-// closed connection.
+// The clients that are connected to a port of this machine, as reported by Linux (proc(5), /proc/net/tcp). uWebSockets.js does not report
+// the address of a closed connection.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
-/** Counts the connections to a port by address, in the form of `remoteAddress`. Throws if the system has no such table. */
+/** Counts the connections to a port by address, in the form of `remoteAddress`. Throws if the operating system has no such table. */
 export async function peersOf(port: number): Promise<Map<string, number>> {
   const tables = ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'latin1').catch(() => ''));
   const [four = '', six = ''] = await Promise.all(tables);
@@ -13,8 +13,8 @@ export async function peersOf(port: number): Promise<Map<string, number>> {
 }
 
 /**
- * Counts connections in system tables: connections that are established, or closed only by the peer, once this process has accepted them.
- * Until then, they have no inode.
+ * Counts connections in the system's tables: connections that are established, or closed only by the peer, and that this process has
+ * accepted. Until a connection is accepted, it has no inode.
  */
 export function peersIn(tables: string, port: number): Map<string, number> {
   const local = port.toString(16).toUpperCase().padStart(4, '0');
@@ -27,7 +27,7 @@ export function peersIn(tables: string, port: number): Map<string, number> {
   return new Map([...byRemote].map(([remote, count]) => [addressOf(remote), count]));
 }
 
-/** `0100007F` → `127.0.0.1`. The text has words of four bytes, each in the byte order of the machine. */
+/** Converts an address: `0100007F` → `127.0.0.1`. The string consists of words of four bytes, each in the machine's byte order. */
 function addressOf(hex: string): string {
   const bytes = hex.match(/.{8}/g)!.flatMap((word) => word.match(/../g)!.reverse());
   const isMapped = bytes.length === 16 && /^0{20}FFFF$/.test(bytes.slice(0, 12).join(''));
@@ -39,7 +39,10 @@ function addressOf(hex: string): string {
 // How many files and sockets this process may open, and how many it has open; only Linux reports these numbers. A process at this limit
 // cannot accept a client, and the system wakes its listener continuously.
 
-/** Returns how many descriptors the process may open (`ulimit -n`); infinite if the system does not report it. */
+/**
+ * Returns the maximum number of descriptors that the process may open (`ulimit -n`), or infinity if the operating system does not report
+ * it.
+ */
 export function descriptorLimit(): number {
   try {
     const soft = /^Max open files +(\d+) /m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
@@ -49,7 +52,7 @@ export function descriptorLimit(): number {
   }
 }
 
-/** Returns how many descriptors the process has open; 0 if the system does not report it. */
+/** Returns the number of descriptors that the process has open, or 0 if the operating system does not report it. */
 export function openDescriptors(): number {
   try {
     return readdirSync('/proc/self/fd').length;

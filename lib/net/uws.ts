@@ -1,5 +1,5 @@
-// The only file that imports uWebSockets.js. npm provides its binaries in two versions: the newer one needs glibc 2.38, the older one runs
-// on older machines up to Node.js 23. The hub uses the first one that loads.
+// The only file that imports uWebSockets.js. npm provides its binaries in two versions: the newer version needs glibc 2.38; the older
+// version runs on older machines with Node.js versions up to 23. The hub uses the first version that loads.
 import { createRequire } from 'node:module';
 import { arch, platform, report, versions } from 'node:process';
 import type uws from 'uws-legacy';
@@ -27,35 +27,35 @@ interface Tls {
 
 export interface ListenSocket {
   readonly port: number;
-  /** Stops accepting connections. Open connections stay. */
+  /** Stops accepting connections. Existing connections stay open. */
   close(): void;
 }
 
-/** A signature of `listen` that the library has but its types lack. */
+/** A signature of `listen` that the library has but its type declarations lack. */
 interface HostListener {
   listen(host: string, port: number, options: number, keep: (socket: uws.us_listen_socket | false) => void): void;
 }
 
-/** Encodes text that is used repeatedly: the library uses bytes directly, but copies text first. */
+/** Encodes a string that is used repeatedly, because the library uses bytes directly but copies strings first. */
 export function encodeText(text: string): ArrayBuffer {
   return new TextEncoder().encode(text).buffer as ArrayBuffer;
 }
 
 /**
- * The ciphers of TLS 1.2 with forward secrecy and authenticated encryption. TLS 1.3 has no others, and the library supports no older
+ * The TLS 1.2 ciphers with forward secrecy and authenticated encryption. TLS 1.3 has no other ciphers, and the library supports no older
  * version.
  */
 const ciphers = ['ECDSA', 'RSA'].flatMap((signature) =>
   ['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305'].map((cipher) => `ECDHE-${signature}-${cipher}`),
 );
 
-/** Whether the library may close a WebSocket whose handshake is answered late, within the cork of its own response. */
+/** Returns whether the library may close a WebSocket whose handshake is answered late, within the cork of its own response. */
 export function closesLateUpgrades(): boolean {
   load();
   return loadedName === 'uws-legacy';
 }
 
-/** Creates an app that serves HTTP, or HTTPS with `tls`. Errors: `cannot-start`. */
+/** Creates an app that serves HTTP or, with `tls`, HTTPS. Errors: `cannot-start`. */
 export function createApp(tls: Tls | undefined): uws.TemplatedApp {
   const library = load();
   if (tls === undefined) return library.App();
@@ -73,7 +73,7 @@ export function createApp(tls: Tls | undefined): uws.TemplatedApp {
   }
 }
 
-/** Listens on a port; 0 means any free one. Errors: `cannot-start` if the port is in use; then the app is closed. */
+/** Listens on a port; 0 means any free port. Errors: `cannot-start` if the port is in use, in which case the app is closed. */
 export function listen(app: uws.TemplatedApp, host: string, port: number): ListenSocket {
   const library = load();
   const exclusive = 1; // LIBUS_LISTEN_EXCLUSIVE_PORT: without it, two hubs share a port, and each gets half of the clients
@@ -114,15 +114,15 @@ function load(): typeof uws {
 // Explains why uWebSockets.js does not load, and suggests a remedy. npm installs its binary only for the Node.js that runs `npm install`.
 // The newer binaries need glibc 2.38; the older ones exist for Node.js 22 and before.
 
-/** The properties that determine the binary. */
+/** The properties of the machine that determine the binary. */
 export interface Machine {
   readonly nodeVersion: string;
-  /** The names used by Node.js: `linux`, `x64`. */
+  /** The names used by Node.js, such as `linux` and `x64`. */
   readonly platform: string;
   readonly arch: string;
-  /** The glibc with which Node.js runs. Undefined on Linux means another C library, such as musl. */
+  /** The version of glibc with which Node.js runs. On Linux, undefined means another C library, such as musl. */
   readonly glibc: string | undefined;
-  /** The error of the loader. */
+  /** The loader's error. */
   readonly reason: string;
 }
 
