@@ -1,21 +1,27 @@
-// Compiles all regular expressions of the hub, with RE2: a search takes time linear in the text. Clients may send both patterns and
-// texts, and neither may block the hub. RE2 has no look-around and no back-references. `\u00e9` is accepted for `\x{e9}`.
+// Compiles all regular expressions in the hub with RE2, whose search time is linear in the length of the text. Clients may send both
+// patterns and texts, and neither may block the hub. RE2 has no look-around and no back-references. `\u00e9` is accepted for `\x{e9}`.
 import { RE2JS } from 're2js';
 
-/** Compiling takes time as well, so the size is estimated first. The estimate is rarely too high by more than this factor. */
+/**
+ * The tolerance of the size estimate, which is made first because compiling takes time as well. The estimate is rarely too high by more
+ * than this factor.
+ */
 const estimateShare = 4;
 
-/** The maximum number of steps of a pattern written by an operator. */
+/** The maximum number of steps in a pattern written by an operator. */
 export const ownPatternSteps = 10_000;
 
 export interface Regex {
-  /** The size of its program, which is the cost of a search per character. */
+  /** The size of the pattern's program, which is the cost of a search per character. */
   readonly steps: number;
-  /** Returns whether text contains a match. */
+  /** Returns whether a text contains a match. */
   test(text: string): boolean;
 }
 
-/** The reason why a pattern is refused. `steps`: its size, if it is too large. `isLacking`: the pattern uses a feature that RE2 lacks. */
+/**
+ * Thrown if a pattern is refused; the message is the reason. `steps` is the size of the pattern if it is too large. `isLacking`: the
+ * pattern uses a feature that RE2 lacks.
+ */
 export class RegexMistake extends Error {
   readonly steps: number | undefined;
   readonly isLacking: boolean;
@@ -28,7 +34,7 @@ export class RegexMistake extends Error {
   }
 }
 
-/** Compiles a pattern of at most `maxSteps` steps. Errors: `RegexMistake`. */
+/** Compiles a pattern with at most `maxSteps` steps. Errors: `RegexMistake`. */
 export function compileRegex(pattern: string, maxSteps: number): Regex {
   const estimate = estimateSteps(pattern);
   if (estimate > estimateShare * maxSteps) throw tooManySteps(maxSteps, estimate);
@@ -44,7 +50,7 @@ export function compileRegex(pattern: string, maxSteps: number): Regex {
 }
 
 /**
- * Compiles a pattern that an operator wrote, never one from a client. JavaScript's engine runs patterns with look-around or
+ * Compiles a pattern that an operator wrote, and never a pattern from a client. JavaScript's engine runs patterns with look-around or
  * back-references, which RE2 lacks. Errors: `RegexMistake`.
  */
 export function compileOwnRegex(pattern: string): Regex {
@@ -65,7 +71,9 @@ function scriptRegex(pattern: string): RegExp | undefined {
   }
 }
 
-/** `\u00e9`, `\u{e9}` or a surrogate pair `\ud83d\ude00`. The other alternatives skip text that only looks like one. */
+/**
+ * Matches `\u00e9`, `\u{e9}` or a surrogate pair such as `\ud83d\ude00`. The other alternatives skip text that only looks like an escape.
+ */
 const characterCode = /\\Q.*?(?:\\E|$)|\\u(?:(d[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|[\da-f]{4})|\{([\da-f]+)\})|\\./gis;
 
 function codeOf(all: string, code?: string, bracedCode?: string): string {
@@ -85,7 +93,7 @@ function tooManySteps(maxSteps: number, steps: number): RegexMistake {
   return new RegexMistake(message, { steps });
 }
 
-/** Features that RE2 lacks, followed by syntax of other engines with the equivalents here. */
+/** Features that RE2 lacks, followed by the syntax of other engines with its equivalents here. */
 const lacking: readonly Hint[] = [
   [/`\(\?<?[=!]/, 'look-around is not supported'],
   [/`\\[1-9k]/, 'back-references are not supported'],
@@ -104,7 +112,7 @@ const hints: readonly Hint[] = [
 
 type Hint = readonly [found: RegExp, hint: string];
 
-/** Translates RE2's `error parsing regexp: invalid escape sequence: \Z`. */
+/** Translates an RE2 error such as `error parsing regexp: invalid escape sequence: \Z`. */
 function explain(message: string): RegexMistake {
   const said = message.replace(/^error parsing regexp: /, '');
   const found = [...lacking, ...hints].find(([pattern]) => pattern.test(said));
@@ -114,7 +122,7 @@ function explain(message: string): RegexMistake {
 
 // The size of a program is estimated before it is compiled: `(a{9}){9}` is short, but its program is long.
 
-/** In a case-insensitive pattern, ranges of non-ASCII letters and Unicode classes are slow to compile. */
+/** The number of steps for a range of non-ASCII letters or a Unicode class in a case-insensitive pattern, which is slow to compile. */
 const foldedRangeSteps = 800;
 const foldedClassSteps = 20;
 
@@ -132,13 +140,13 @@ const token = new RegExp(
   'gsy',
 );
 
-/** Estimates the number of steps of the program; the estimate is too high rather than too low. */
+/** Estimates the number of steps in the program. The estimate is too high rather than too low. */
 export function estimateSteps(pattern: string): number {
   const isFolded = /\(\?[A-Za-z]*i/.test(pattern);
   /** The number of steps before each open group. */
   const before: number[] = [];
   let steps = 2;
-  /** Steps that count once, even when they are repeated. */
+  /** Steps that count once even if they are repeated. */
   let once = 0;
   let last = 0;
   const add = (count: number) => {
