@@ -1,4 +1,4 @@
-// Runs two installations in virtual time on a recording of a hub's outside writes, and reports where they differ.
+// Runs two installations in virtual time on a recording of the outside writes to a hub, and reports where the installations differ.
 
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -22,12 +22,12 @@ import {
   type RecordingStart,
 } from '../wire/recording.ts';
 
-/** The maximum number of deviations in memory; the newest ones are kept. */
+/** The maximum number of deviations in memory; the newest deviations are kept. */
 const keptDeviations = 100_000;
 
 interface Replayed {
   readonly deviations: Deviations;
-  /** The length of the recording. */
+  /** The length of the recording, in milliseconds. */
   readonly lastedMs: number;
   readonly turns: number;
   readonly writes: number;
@@ -39,13 +39,13 @@ interface Replayed {
 interface Side {
   readonly twin: Twin;
   readonly clock: VirtualClock;
-  /** Connections that differ from the recorded ones. They compute their values instead of taking the recorded ones. */
+  /** Connections that differ from the recorded connections. They compute their values instead of using the recorded values. */
   readonly own: ReadonlySet<string>;
 }
 
 /**
  * Replays a recording on the current flows and on the changed flows, and keeps the newest `most` deviations. Errors: any error from the
- * recording; the results so far are then lost.
+ * recording, in which case the results so far are lost.
  */
 export async function replay(
   { start, values, turns }: ReadRecording,
@@ -83,7 +83,8 @@ interface Setting {
 }
 
 /**
- * Starts flows on the values of a recording. Rules and connections that are the same as in `recorded` continue; others start from scratch.
+ * Starts flows with the values in a recording. Rules and connections that are the same as in `recorded` continue; all others start from
+ * scratch.
  */
 export function startSide(
   flows: Plan,
@@ -114,7 +115,7 @@ export function startSide(
   return { clock, twin, own };
 }
 
-/** Lets time pass until a turn, and makes its external writes. */
+/** Lets time pass until a turn, and makes the external writes in that turn. */
 export function replayTurn({ twin, clock, own }: Side, { t, w, d = [] }: RecordedTurn): void {
   clock.advanceTo(t);
   if (d.length > 0) twin.follow(d);
@@ -134,7 +135,7 @@ function restore(graph: Graph, address: string, value: RecordedValue['v'], time:
   }
 }
 
-/** The changes of both sides since the last comparison. One side runs ahead, so the changes are compared in the order of their times. */
+/** The changes on both sides since the last comparison. One side runs ahead, so changes are compared in order of time. */
 class Comparison {
   readonly #deviations: Deviations;
   readonly #changes: Readonly<Record<SideName, Change[]>> = { done: [], would: [] };
@@ -163,7 +164,7 @@ class Comparison {
 
 const nothing = () => {};
 const entries = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-/** A replay does not report failures of rules. */
+/** Discards log entries, because a replay does not report rule failures. */
 const silent: HubLog = { ...entries, child: () => entries };
 
 // Reads a recording. An error names the damaged line. An incomplete last line, left by a kill, is ignored.
@@ -175,7 +176,7 @@ interface ReadRecording {
   readonly turns: AsyncIterable<RecordedTurn>;
 }
 
-/** Opens a recording. Errors: `bad-request` with the damaged or missing line; any error of the file. */
+/** Opens a recording. Errors: `bad-request` with the damaged or missing line; any file system error. */
 export async function openRecording(path: string): Promise<ReadRecording> {
   const lines = readLines(path);
   const start = (await lines.next()).value?.line;
@@ -206,7 +207,7 @@ interface Numbered {
 
 async function* readLines(path: string): AsyncGenerator<Numbered, undefined> {
   let number = 0;
-  /** The number of a line that does not decode: at the end of the file it is incomplete, elsewhere it is damaged. */
+  /** The number of a line that cannot be decoded, or 0. At the end of the file, the line is incomplete; elsewhere, it is damaged. */
   let broken = 0;
   const found = await openRegularFile(path).catch((error) => {
     throw new HubError('bad-request', `${path}: expected a recording, got ${messageOf(error)}`, { cause: error });
@@ -226,7 +227,7 @@ async function* readLines(path: string): AsyncGenerator<Numbered, undefined> {
   return undefined;
 }
 
-/** Longer lines are cut here, because they cannot be part of a recording. */
+/** The maximum length of a line. Longer lines are truncated, because they cannot be part of a recording. */
 const maxLineBytes = 64 * 1024 * 1024;
 
 async function* piecesOf(path: string): AsyncGenerator<Buffer> {
@@ -238,7 +239,7 @@ async function* piecesOf(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Returns whether the last line is complete rather than cut off by a kill. */
+/** Returns whether the last line is complete and not truncated by a kill. */
 async function endsWithLine(path: string): Promise<boolean> {
   const handle = await open(path);
   try {
