@@ -95,7 +95,7 @@ export const nats = defineGatewayType({
       return () => {
         if (hub.mirroring.domain === status) hub.mirroring.domain = undefined;
         report.stop();
-        const closed = ownership.close(); // the last values set by connections are sent before that
+        const closed = ownership.close(); // the last values that connections have set are sent before that
         sharer.flush();
         following.unsubscribe();
         sharer.stop();
@@ -111,9 +111,10 @@ function selectBy(globs: readonly string[]): (address: string) => boolean {
   return (address) => patterns.some((pattern) => pattern.test(address));
 }
 
-// The parameters of other hubs in a file written by `patchbay types --remote`, so that flow files can be checked against them.
+// The file with the parameters of other hubs that `patchbay types --remote` writes, so that flow files can be checked against these
+// parameters.
 
-/** For example `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`. */
+/** The content of the file: `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`. */
 const fileSchema = record(
   z.string(),
   z.strictObject({
@@ -124,7 +125,7 @@ const fileSchema = record(
 );
 
 const setting = 'mirrors';
-/** Enough for about 200,000 parameters. */
+/** The maximum size of the file, which is enough for about 200,000 parameters. */
 const maxFileBytes = 16 * 1024 * 1024;
 
 function readRemotes(path: string, resolvePath: ResolvePath): Remotes {
@@ -150,12 +151,12 @@ function reasonOf(error: unknown): string {
   return `${issue!.path.join('.') || 'it'}: ${issue!.message}`;
 }
 
-// The minimal permissions of a hub, as part of the configuration of a NATS server. The password is a variable that the server reads from
-// its environment.
+// The minimum permissions of a hub, as part of a NATS server configuration. The password is a variable that the server reads from its
+// environment.
 
 /**
- * A hub sends under its own name, sends requests to others in its own name, and answers theirs. A stream name is one token of a subject:
- * the hub may create the streams that it writes, and read all streams.
+ * Returns the permissions. A hub sends under its own name, sends requests to other hubs in its own name, and answers their requests. A
+ * stream name is one token of a subject, so the hub may create the streams that it writes, and read all streams.
  */
 function permissionsOf(settings: NatsSettings): string {
   const { domain, hub, credentials, pair } = settings;

@@ -1,4 +1,4 @@
-// The settings of a hub within a domain of hubs.
+// The settings of a hub in a domain.
 
 import { z } from 'zod';
 import { describe } from '../../model/error.ts';
@@ -27,7 +27,7 @@ export const settingsSchema = z.strictObject({
         .string()
         .refine((server) => !server.includes('@'), {
           error: 'expected an address without credentials: use the setting `credentials`',
-          abort: true, // so that no later check shows it
+          abort: true, // so that no later check shows the credentials
         })
         .regex(new RegExp(serverShape), { error: serverError, abort: true })
         .refine((server) => URL.canParse(server), {

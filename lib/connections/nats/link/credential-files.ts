@@ -8,12 +8,12 @@ import { shownPath } from '../../../model/secret.ts';
 import type { ResolvePath } from '../../setting.ts';
 import type { NatsSettings } from '../settings.ts';
 
-/** A longer file is neither a PEM file nor a credentials file. */
+/** The maximum size of a PEM file or a credentials file, in bytes. */
 const maxPemBytes = 1024 * 1024;
 
 type Files = NonNullable<NatsSettings['tls']>;
 
-/** The content of the files; undefined for a file that is not set. */
+/** The content of the files; undefined for a file that is not configured. */
 interface TlsTexts {
   readonly ca?: string;
   readonly cert?: string;
@@ -38,7 +38,7 @@ export async function readTlsFiles(files: Files, resolvePath: ResolvePath): Prom
   return { ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
 }
 
-/** Returns the reason why a file was not read: the system's error message, or the kind of object at the path. */
+/** Returns the reason why a file was not read: the operating system's error message, or the kind of object at the path. */
 function whyUnread(error: unknown): string {
   return messageOf((error as Error).cause ?? error);
 }

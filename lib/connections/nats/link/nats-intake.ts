@@ -1,35 +1,33 @@
-// Reads and processes the messages of other hubs in turns. In between, the hub does all other work, no matter how much other hubs send, and
-// no hub delays the messages of another. Messages beyond a bound are rejected; the mirror of the hub detects the gap and repairs it.
+// Reads and processes messages from other hubs in turns. In between, the hub does all other work, no matter how much other hubs send, and
+// no hub delays the messages of another. Messages beyond a bound are rejected; the mirror of the sending hub detects the gap and repairs
+// it.
 
 import { messageOf } from '../../../model/error.ts';
 import type { Log } from '../../connection.ts';
 
-/** Work in steps of at most a few milliseconds. */
+/** Work in steps that take at most a few milliseconds each. */
 export type Steps = Iterator<undefined, void, undefined>;
-/** Work created by a generator. */
+/** Work that is implemented as a generator. */
 export type MadeSteps = Generator<undefined, void, undefined>;
 
-/**
- * The time that all of this work, including reading, may take in one round of the event loop. A step that is running at the limit still
- * finishes.
- */
+/** The time that reading and processing may take in one round of the event loop. A step in progress at the limit still finishes. */
 const roundMs = 5;
 /**
- * The share of waiting messages. Reading continues even with many waiting messages, because the next one may be from a hub that has none
- * waiting.
+ * The part of this time for waiting messages. Reading continues even if many messages are waiting, because the next message may be from a
+ * hub that has no waiting messages.
  */
 const waitingMs = 2.5;
-/** The maximum number of waiting bytes, per hub and for all hubs together. A message takes some memory besides its bytes. */
+/** The maximum number of waiting bytes, per hub and for all hubs together. In addition to its bytes, a message takes some more memory. */
 export const maxWaitingBytes = 8 * 1024 * 1024;
 const maxWaitingBytesInAll = 32 * 1024 * 1024;
 const messageBytes = 256;
-/** How many messages of one hub may wait. A hub sends one per millisecond. */
+/** The maximum number of waiting messages from one hub. A hub sends one message per millisecond. */
 const maxMessages = 4096;
-/** The interval at which rejections of a hub are logged. */
+/** The interval at which the log reports that messages from a hub were rejected. */
 const reportEveryMs = 1000;
-/** Processed entries are removed from a long queue in batches of this size. */
+/** The number of processed entries that are removed from a long queue together. */
 const forgottenJobs = 1024;
-/** The number of hubs that get separate turns; all others share one. */
+/** The maximum number of hubs that get separate turns; all other hubs share one turn. */
 const maxSenders = 300;
 const sharedQueue = '';
 
@@ -51,7 +49,7 @@ interface IntakeContext {
   /** Runs work after this round of the event loop. */
   readonly soon: (work: () => void) => void;
   readonly log: Log;
-  /** Returns monotonic milliseconds. */
+  /** Returns the time on a monotonic clock, in milliseconds. */
   readonly now?: () => number;
 }
 
@@ -59,19 +57,19 @@ export class Intake {
   readonly #soon: IntakeContext['soon'];
   readonly #log: Log;
   readonly #now: () => number;
-  /** The queue of each hub, in the order in which they are handled. */
+  /** The queues by hub, in the order in which they are handled. */
   readonly #queues = new Map<string, Queue>();
   readonly #waiting = new Shares(maxWaitingBytes, maxWaitingBytesInAll);
-  /** The time that this round has taken; undefined if no round is running. */
+  /** The time that this round has taken; undefined if no round is in progress. */
   #spentMs: number | undefined;
   /** The time that this round may take so far. */
   #mostMs = roundMs;
-  /** When the current work began; undefined if none is running. */
+  /** The time at which the current work began; undefined if no work is in progress. */
   #busySinceMs: number | undefined;
   /** The number of rejected messages, by hub. */
   readonly #refused = new Map<string, number>();
   #reportedMs = Number.NEGATIVE_INFINITY;
-  /** Known hubs. Each gets separate turns, no matter how many others there are. */
+  /** The known hubs. Each known hub gets separate turns, no matter how many other hubs there are. */
   readonly #known = new Set<string>();
 
   constructor({ soon, log, now = () => performance.now() }: IntakeContext) {
@@ -80,7 +78,7 @@ export class Intake {
     this.#log = log;
   }
 
-  /** Returns how many messages of a hub were rejected since the start. */
+  /** Returns how many messages from a hub were rejected since the start. */
   refusedOf(hub: string): number {
     return this.#refused.get(hub) ?? 0;
   }
@@ -91,7 +89,7 @@ export class Intake {
     else this.#known.delete(hub);
   }
 
-  /** Receives a message from a hub. Processes it immediately if there is time and no message from that hub is waiting. */
+  /** Receives a message from a hub. Processes the message immediately if there is time and no message from the same hub is waiting. */
   take(hub: string, bytes: number, begin: () => Steps | undefined): void {
     const key = this.#known.has(hub) || this.#queues.has(hub) || this.#queues.size < maxSenders ? hub : sharedQueue;
     const waiting = this.#queues.get(key);
@@ -107,7 +105,7 @@ export class Intake {
     else waiting.jobs.push(job);
   }
 
-  /** Runs work for a hub in its turn, before its waiting messages, or immediately. Errors: any error from the work. */
+  /** Runs work for a hub, either immediately or in the hub's next turn, before its waiting messages. Errors: any error from the work. */
   async run<T>(hub: string, work: () => T): Promise<T> {
     let result: T;
     await this.goThrough(hub, {
@@ -119,7 +117,7 @@ export class Intake {
     return result!;
   }
 
-  /** Runs steps for a hub in its turn, before its waiting messages. Errors: any error from the steps. */
+  /** Runs steps for a hub in the hub's turn, before its waiting messages. Errors: any error from the steps. */
   goThrough(hub: string, steps: Steps): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const own: Steps = {
@@ -150,7 +148,7 @@ export class Intake {
     return this.#spentMs! + busyMs < this.#mostMs;
   }
 
-  /** Begins work that counts towards this round. The work may continue after the return, until the returned function is called. */
+  /** Begins work that counts towards this round. The work may continue after this method returns, until the returned function is called. */
   begin(): () => void {
     if (this.#busySinceMs !== undefined) return () => {};
     this.#enter();
@@ -184,7 +182,7 @@ export class Intake {
     end();
   };
 
-  /** Does the next work for a hub; returns whether more is waiting. */
+  /** Does the next piece of work for a hub; returns whether more work is waiting. */
   #advance(hub: string, queue: Queue): boolean {
     const { steps, jobs } = queue;
     if (steps !== undefined) {
@@ -244,8 +242,8 @@ function* both(first: Steps, second: Steps): MadeSteps {
   for (const steps of [first, second]) while (!steps.next().done) yield;
 }
 
-// A bound for each of several users, and one for all of them together. Once the common bound is reached, each user may still have an equal
-// share, so earlier users do not lock out others.
+// A bound for each of several users, and a common bound for all users together. Once the common bound is reached, each user may still have
+// an equal share, so that earlier users do not lock out later ones.
 
 export class Shares {
   readonly #most: number;
@@ -263,7 +261,7 @@ export class Shares {
     return this.#taken.get(user) ?? 0;
   }
 
-  /** Takes an amount for a user, either completely or not; returns whether this succeeded. */
+  /** Takes an amount for a user, or nothing if the amount exceeds a bound; returns whether the amount was taken. */
   take(user: string, amount: number): boolean {
     const taken = this.of(user) + amount;
     const isEven = taken <= this.#mostInAll / (this.#taken.size + 1);

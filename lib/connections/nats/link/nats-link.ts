@@ -1,5 +1,5 @@
-// The link to the servers. It connects, detects a broken link within seconds, and always reconnects. Each connection is a session, and
-// everything that depends on a session ends with it.
+// The link to the servers. The link connects, detects a broken connection within seconds, and always reconnects. Each connection is a
+// session, and everything that depends on a session ends with the session.
 
 import { connect as openSocket, type Socket } from 'node:net';
 import { nextTick } from 'node:process';
@@ -16,7 +16,7 @@ import type { Intake } from './nats-intake.ts';
 import { hubOf, hubOfInbox, inboxPrefixOf, requesterOf } from './subjects.ts';
 import type { Transport } from './transport.ts';
 
-/** A session with a server. `connection` is for JetStream; everything else uses `transport`. */
+/** A session with a server. `connection` is for JetStream; all other code uses `transport`. */
 export interface Session {
   readonly connection: NatsConnection;
   readonly transport: Transport;
@@ -26,14 +26,14 @@ export interface Session {
   readonly isOpen: boolean;
 }
 
-/** The current session, or the reason why there is none; an empty reason means that it is not known yet. */
+/** The current session, or the reason why there is no session; an empty reason means that the reason is not known yet. */
 export type LinkState = { readonly session: Session } | { readonly session: undefined; readonly reason: string };
 
 export interface Link {
   /** Hot, replays last, never completes, never errors. */
   readonly state$: Observable<LinkState>;
   readonly state: LinkState;
-  /** Closes the link. Resolves when the server has received everything sent, or cannot receive it. */
+  /** Closes the link. Resolves when the server has received everything that was sent, or cannot receive it. */
   close(): Promise<void>;
 }
 
@@ -45,11 +45,11 @@ interface LinkContext {
   readonly resolvePath: ResolvePath;
 }
 
-/** A server that is silent for this long counts as not answering. */
+/** The time after which a silent server counts as not answering. */
 const connectMs = 3000;
 /** The pause before reconnecting a broken link. */
 const retryMs = 250;
-/** A server that misses two pings is gone. */
+/** The interval of pings. A server that misses two pings counts as gone. */
 const pingIntervalMs = 1000;
 const maxPingsOut = 2;
 
@@ -139,13 +139,13 @@ async function dial(
     ...(token !== '' && { token }),
     ...(nkey !== '' && { authenticator: nkeyAuthenticator(new TextEncoder().encode(nkey)) }),
     ...(file !== '' && { authenticator: await readCredentials(file, resolvePath) }),
-    // the client checks a certificate for an IP address only if it gets the address
+    // the client checks a certificate for an IP address only if given the address
     ...(isTls && { tls: { ...files, host: hostname.replace(/^\[|\]$/g, '') } as TlsOptions }),
   };
   return connect(options);
 }
 
-/** Whether a server requires no credentials, so any client could act like this hub. */
+/** Returns whether a server requires no credentials, so any client could act like this hub. */
 function acceptsAnybody(info: ServerInfo | undefined, { credentials, tls }: NatsSettings): boolean {
   const hasCredentials = Object.values(credentials).some((one) => one !== '') || (tls?.certFile ?? '') !== '';
   return !hasCredentials || (info?.auth_required !== true && info?.tls_verify !== true);
@@ -170,7 +170,7 @@ const defaultPort = 4222;
 
 /**
  * Waits for the greeting that a server sends to each client. A separate socket can be closed at any time, whereas the client library would
- * keep one that hangs. Rejects with the reason of the silence, *timeout*, or the abort by the signal.
+ * keep a hanging socket. Rejects with the reason for the silence, with *timeout*, or if `signal` is aborted.
  */
 export async function awaitGreeting(server: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
   const { hostname, port } = new URL(server.replace(/^(\w+:\/\/)?/, 'http://'));
@@ -191,10 +191,10 @@ function reasonOf(error: unknown): string {
   return code === 'ECONNREFUSED' ? 'connection refused' : messageOf(error) || code;
 }
 
-/** The number of bytes that the client library gets at a time: a few dozen of the shortest messages. */
+/** The number of bytes that the client library gets at a time, which is enough for a few dozen of the shortest messages. */
 const sliceBytes = 8192;
 
-/** Returns the socket of the client library, which is not public, because there is no other way to slow the library down. */
+/** Returns the client library's socket, which is not public: there is no other way to slow the library down. */
 function socketOf(connection: NatsConnection): Socket | undefined {
   const { protocol } = connection as { protocol?: { transport?: { socket?: Socket } } };
   return protocol?.transport?.socket;
@@ -202,7 +202,7 @@ function socketOf(connection: NatsConnection): Socket | undefined {
 
 /**
  * Limits reading to the time reserved for it in each round of the event loop. The client library would read everything available on a
- * socket, message by message, before anything else runs, so it gets one slice at a time.
+ * socket, message by message, before any other code runs, so the library gets one slice at a time.
  */
 function readInTurns(connection: NatsConnection, intake: Intake): void {
   const socket = socketOf(connection);
@@ -212,7 +212,7 @@ function readInTurns(connection: NatsConnection, intake: Intake): void {
   const read = (bytes: Buffer) => {
     const end = intake.begin();
     give.call(socket, bytes.subarray(0, sliceBytes));
-    // the library reads in microtasks, and this runs after all of them
+    // the library reads in microtasks, and this callback runs after all of them
     queueMicrotask(() =>
       nextTick(() => {
         end();
@@ -229,9 +229,9 @@ function readInTurns(connection: NatsConnection, intake: Intake): void {
 
 // The transport over a session with a NATS server.
 
-/** The maximum number of bytes that may be in transit to the server. Beyond that, nothing is sent. */
+/** The maximum number of bytes that may be in transit to the server. Beyond this number, nothing is sent. */
 const maxUnsentBytes = 32 * 1024 * 1024;
-/** The interval at which to ask the server whether it has received everything. */
+/** The number of sent bytes after which to ask the server whether it has received everything. */
 const askedEveryBytes = 1024 * 1024;
 
 interface TransportContext {
@@ -241,8 +241,8 @@ interface TransportContext {
 }
 
 /**
- * Processes incoming messages in turns, by sender. Answers only to inboxes: any other reply subject could be a subject of this hub, to
- * which only this hub may send.
+ * Processes incoming messages in turns, by sender. Sends answers only to inboxes, because any other reply subject could be a subject of
+ * this hub, to which only this hub may send.
  */
 function createTransport(connection: NatsConnection, { domain, intake, log }: TransportContext): Transport {
   let sent = 0;
@@ -257,7 +257,7 @@ function createTransport(connection: NatsConnection, { domain, intake, log }: Tr
       () => {
         arrived = reached;
       },
-      () => {}, // the session ends
+      () => {}, // the session is ending
     );
   };
   const isFull = () => sent - arrived > maxUnsentBytes;
@@ -301,14 +301,14 @@ function createTransport(connection: NatsConnection, { domain, intake, log }: Tr
   };
 }
 
-// Tries several servers until one answers. An attempt that hangs does not delay others: a link that drops packets may recover while the
-// attempt is still waiting, so the next attempt runs in parallel.
+// Tries several servers until one answers. An attempt that hangs does not delay other attempts: a link that drops packets may recover while
+// the attempt is still waiting, so the next attempt runs in parallel.
 
-/** The pauses after all servers have failed. */
+/** The pauses once all servers have failed. */
 const pauses = { firstMs: 250, longestMs: 400 };
 /**
- * The time after which the next attempt starts, even if the current one has not ended. Each attempt has a deadline, so only a few run in
- * parallel.
+ * The time after which the next attempt starts, even if the current attempt has not ended. Each attempt has a deadline, so only a few run
+ * in parallel.
  */
 const nextAttemptMs = 400;
 
@@ -322,15 +322,15 @@ interface AttemptsOptions<T extends Opened> {
   /** Returns the next server, in a cycle. */
   readonly next: () => string;
   readonly clock: SchedulerLike;
-  /** Connects to a server. Rejects if it does not answer in time. The signal ends a hanging attempt. */
+  /** Connects to a server. Rejects if it does not answer in time. `signal` ends a hanging attempt. */
   readonly dial: (server: string, signal: AbortSignal) => Promise<T>;
-  /** Called once, with the first connection. Connections that open later, or after the end, are closed. */
+  /** Called once, with the first connection. Connections that are opened later, or after the end, are closed. */
   readonly enter: (opened: T) => void;
-  /** Called with the reasons once every server has failed, and after each further attempt. */
+  /** Called with the reasons once every server has failed, and again after each further attempt. */
   readonly report: (reason: string) => void;
 }
 
-/** Begins after a pause. Ends when a server has answered, or when the returned Subscription is unsubscribed. */
+/** Begins to connect after a pause. Ends when a server has answered, or when the returned `Subscription` is unsubscribed. */
 export function attemptAll<T extends Opened>(options: AttemptsOptions<T>, firstPauseMs: number): Subscription {
   const { servers, next, clock, dial, enter, report } = options;
   const backoff = new Backoff(pauses);

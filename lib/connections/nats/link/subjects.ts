@@ -1,6 +1,6 @@
-// The subjects of a domain: `patchbay.<domain>.<hub>.<what>`. A hub sends under its own name and receives requests there. A write request
-// adds the name of the requesting hub. So the permissions of a hub are a few patterns, and if a server enforces them, the subject proves
-// the sender of turns and writes, which the content of a message cannot do.
+// The subjects of a domain: `patchbay.<domain>.<hub>.<what>`. A hub sends on subjects with its own name and receives requests there. The
+// subject of a write request also contains the name of the requesting hub. So the permissions of a hub consist of a few patterns, and if a
+// server enforces the permissions, the subject proves who sent turns and writes, which the content of a message cannot do.
 
 export interface HubName {
   readonly domain: string;
@@ -8,8 +8,8 @@ export interface HubName {
 }
 
 /**
- * The subjects under the name of a hub: its turns and heartbeats, requests to it, and the receipts of its standby. Hubs of version 0.1
- * request writes without their own name. Servers that enforce the permissions of later versions reject those.
+ * The kinds of subjects with the name of a hub: its turns and heartbeats, requests to it, and its standby's receipts. Hubs of version 0.1
+ * request writes on a subject without their own name. Servers that enforce the permissions of later versions reject such requests.
  */
 export type SubjectKind = 'turns' | 'walk' | 'write' | 'receipt';
 
@@ -22,19 +22,19 @@ export function subjectOfAll(domain: string, what: SubjectKind): string {
   return subjectOf({ domain, hub: '*' }, what);
 }
 
-/** Returns the subject for writes from one hub to another: `patchbay.house.west.write.east`. */
+/** Returns the subject for writes to a hub that another hub requests: `patchbay.house.west.write.east`. */
 export function subjectOfWrites(owner: HubName, requester: string): string {
   return `${subjectOf(owner, 'write')}.${requester}`;
 }
 
-/** Returns the hub whose name a subject contains. Called for each message, so it does not parse the rest. */
+/** Returns the hub whose name a subject contains. This function is called for each message, so the rest of the subject is not parsed. */
 export function hubOf(subject: string): string {
   const start = subject.indexOf('.', subject.indexOf('.') + 1) + 1;
   const end = subject.indexOf('.', start);
   return subject.slice(start, end < 0 ? undefined : end);
 }
 
-/** Returns the requesting hub from the subject; undefined if the subject does not name it. */
+/** Returns the requesting hub from the subject; undefined if the subject does not name a requesting hub. */
 export function requesterOf(subject: string): string | undefined {
   if (!subject.includes('.write.')) return undefined; // the most common case
   const [, , , what, requester] = subject.split('.');
@@ -46,7 +46,10 @@ export function inboxPrefixOf({ domain, hub }: HubName): string {
   return `patchbay.${domain}.${hub}.inbox`;
 }
 
-/** Returns the hub that owns an inbox; empty if another client owns it, such as a tool; undefined if it is not an inbox. */
+/**
+ * Returns the hub that owns an inbox; an empty string if the inbox belongs to another client, such as a tool; undefined if the subject is
+ * not an inbox.
+ */
 export function hubOfInbox(domain: string, subject: string): string | undefined {
   if (subject.startsWith('_INBOX.')) return '';
   const prefix = `patchbay.${domain}.`;

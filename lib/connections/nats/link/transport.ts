@@ -1,4 +1,4 @@
-// The part of NATS that this folder uses. The simulated network of the specs implements the same interface.
+// The part of NATS that this folder uses. The simulated network in the specs implements the same interface.
 
 import type { Steps } from './nats-intake.ts';
 
@@ -14,10 +14,10 @@ export interface Message {
 export interface Transport {
   publish(subject: string, data: Uint8Array | string): void;
   /**
-   * Receives the messages of a subject, which may have wildcards; returns a function that stops this. For longer work, `take` returns
-   * steps, which run before the next message from the same hub. Neither must throw.
+   * Receives the messages on a subject, which may contain wildcards; returns a function that ends the subscription. For longer work, `take`
+   * returns steps, which run before the next message from the same hub is handled. Neither `take` nor the steps may throw.
    */
   subscribe(subject: string, take: (message: Message) => Steps | undefined): () => void;
-  /** Rejects if no answer arrives in time. */
+  /** Sends a request and resolves to the answer. Rejects if no answer arrives in time. */
   request(subject: string, data: Uint8Array | string, timeoutMs: number): Promise<Uint8Array>;
 }

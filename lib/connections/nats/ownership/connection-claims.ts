@@ -1,6 +1,6 @@
-// The claims on Connection IDs: one list for all hubs of a domain. A hub that wants an ID of another hub retries, and gets it when that hub
-// has released it, has shut down, or is no longer connected. While the list cannot be read, a hub uses its last state; it owns an ID that
-// is not listed if no other hub reports that ID. If servers lose the list, the hubs that know it restore it.
+// The claims on Connection IDs: one list for all hubs of a domain. A hub that wants another hub's ID keeps trying, and gets the ID when the
+// other hub has released it, has shut down, or is no longer connected. While the list cannot be read, a hub uses the last known list; it
+// owns an ID that is not listed if no other hub reports that ID. If the servers lose the list, the hubs that know the list restore it.
 
 import { BehaviorSubject, merge, type Observable, type SchedulerLike, Subject, Subscription } from 'rxjs';
 import { connectionIdMistake, connectionIdOf } from '../../../model/address.ts';
@@ -12,31 +12,31 @@ import { type LeaseRecord, leaseTimes } from '../lease/lease-record.ts';
 import type { Held, Register } from '../lease/register.ts';
 import { isHubName } from '../wire/causes.ts';
 
-/** The read interval while a hub wants IDs that it does not have, or whose state is unknown. */
+/** The read interval while a hub wants IDs that it does not have or whose state is unknown. */
 const lookMs = 1000;
-/** The read interval of any other hub: it is notified of changes, and no hub takes its IDs within `goneMs`. */
+/** The read interval for all other hubs, which are notified of changes, and whose IDs no other hub takes within `goneMs`. */
 const calmLookMs = 5000;
 /** The read interval while a hub knows nothing yet. */
 const retryMs = 200;
-/** The number of change notifications per second that make the hub read immediately; further ones wait for a pause. */
+/** The number of change notifications per second that make the hub read immediately; further notifications wait for a pause. */
 const freeHurries = 20;
 const hurryPauseMs = 50;
 /** The maximum time that a hub waits for a list that cannot be read. */
 export const longestWaitMs = 2000;
-/** A hub whose lease has not been renewed for this long has lost its IDs; a standby has taken the lease by then. */
+/** The time without a renewal of its lease after which a hub has lost its IDs. A standby has taken the lease by then. */
 export const goneMs = 2 * leaseTimes.expiryMs;
-/** How long after the list was found empty a hub may claim its former ID again. In this time, each hub reads the list a few times. */
+/** How long after the list was found empty a hub may claim its former ID again. During this time, each hub reads the list a few times. */
 const newMs = 4 * calmLookMs;
 /** The time that a hub may take to report that it has an ID. */
 const disputeMs = 4000;
-/** The maximum number of Connection IDs that a domain may have: the list is one message. */
+/** The maximum number of Connection IDs in a domain, because the list is a single message. */
 const maxClaims = 5000;
 const tooManyClaims = `expected at most ${maxClaims} connections in the domain, got one more`;
 
-/** The content of the claims register: hubs by Connection ID. */
+/** The content of the claims register: the hubs by Connection ID. */
 export type ClaimList = Readonly<Record<string, string>>;
 
-/** Parses the content of the register. Throws if it is not a list of claims. */
+/** Parses the content of the register. Throws if the content is not a list of claims. */
 export function parseClaims(data: unknown): ClaimList {
   if (!isJsonObject(data)) throw new Error('expected an object of hubs by Connection ID');
   const claims = Object.entries(data);
@@ -47,13 +47,13 @@ export function parseClaims(data: unknown): ClaimList {
   return data as ClaimList;
 }
 
-/** The hub that has a connection, or would have it, and the reason why this hub does not. */
+/** The hub that owns a connection, or would own it, and the reason why this hub does not own it. */
 interface Refusal {
   readonly holder: string;
   readonly reason: string;
 }
 
-/** The connections that this hub wants and does not have, by Connection ID. */
+/** The connections that this hub wants but does not have, by Connection ID. */
 export type Refusals = ReadonlyMap<string, Refusal>;
 
 type LeaseReader = Pick<Register<LeaseRecord>, 'read'>;
@@ -61,20 +61,20 @@ type LeaseReader = Pick<Register<LeaseRecord>, 'read'>;
 interface ClaimsOptions {
   readonly hub: string;
   readonly register: Register<ClaimList>;
-  /** Returns the lease of a hub, which is only read. */
+  /** Returns a reader for the lease of a hub. */
   readonly leaseOf: (hub: string) => LeaseReader;
   readonly clock: SchedulerLike;
   /** Returns the Connection IDs that this hub currently wants. */
   readonly wanted: () => Iterable<string>;
-  /** Whether this hub may currently claim IDs; a standby only reads. */
+  /** Returns whether this hub may currently claim IDs; a standby only reads. */
   readonly mayClaim: () => boolean;
   /** Returns the other hub that reports each Connection ID. */
   readonly reportedOwners: () => ReadonlyMap<string, string>;
-  /** Whether a hub sends messages under its name without a term: its lease record is from an earlier run. */
+  /** Returns whether a hub sends messages under its name without a term, in which case its lease record is from an earlier run. */
   readonly hasNoTerm: (hub: string) => boolean;
-  /** Whether this hub currently holds the lease on its name: then no other hub may have taken its IDs. */
+  /** Returns whether this hub currently holds the lease on its name, so that no other hub may have taken its IDs. */
   readonly holdsLease: () => boolean;
-  /** Whether any client can write the list: then this hub trusts no claim of another hub to its own IDs. */
+  /** Returns whether any client can write the list, in which case this hub trusts no other hub's claim to its own IDs. */
   readonly isOpen: () => boolean;
 }
 
@@ -88,16 +88,16 @@ interface Sighting {
 export class Claims {
   readonly #options: ClaimsOptions;
   readonly #refusals = new BehaviorSubject<Refusals | undefined>(undefined);
-  /** The hubs that have an ID wanted by this hub. */
+  /** The last observations, by hub, of hubs that have an ID that this hub wants. */
   readonly #sightings = new Map<string, Sighting>();
   #askedMs = 0;
   /** The list as last read or written. */
   #list: ReadonlyMap<string, string> | undefined;
-  /** The stored value at that time. */
+  /** The stored value when the list was last read or written. */
   #stored: Held<ClaimList> = { sequence: 0, value: undefined };
-  /** Until this time, another hub may have had the IDs of this one, because nothing was stored. */
+  /** The time until which another hub may have had this hub's IDs, because nothing was stored. */
   #newUntilMs = Number.NEGATIVE_INFINITY;
-  /** The time at which another hub began to claim an ID of this hub. */
+  /** The times at which another hub began to claim an ID of this hub, by ID. */
   readonly #disputedSinceMs = new Map<string, number>();
   /** The time at which this hub last knew its IDs, or could first have read them. */
   #knownMs: number;
@@ -110,7 +110,7 @@ export class Claims {
   readonly #pause: Pause;
   #working: Promise<void> | undefined;
   #hasEnded = false;
-  /** The number of reads without a pause, and when the count started. */
+  /** The number of reads without a pause, and the time at which counting began. */
   #hurries = 0;
   #hurriesSinceMs = Number.NEGATIVE_INFINITY;
 
@@ -120,7 +120,7 @@ export class Claims {
     this.#knownMs = options.clock.now();
   }
 
-  /** The owner of each Connection ID as last read, and, as far as this hub knows, of IDs that are not in the list. */
+  /** The owner of each Connection ID in the list as last read and, as far as this hub knows, of IDs that are not in the list. */
   get owners(): ReadonlyMap<string, string> {
     return this.#owners;
   }
@@ -133,8 +133,8 @@ export class Claims {
   }
 
   /**
-   * Also emits when this hub has gained IDs. Emits undefined while nothing is known yet. Hot, replays last, synchronous, never completes,
-   * never errors.
+   * Emits the refusals, also when this hub has gained IDs; undefined while nothing is known yet. Hot, replays last, synchronous, never
+   * completes, never errors.
    */
   get refusals$(): Observable<Refusals | undefined> {
     return this.#refusals.asObservable();
@@ -145,7 +145,8 @@ export class Claims {
   }
 
   /**
-   * Returns the reason why this hub may not have a connection, even if it did not want it yet when the list was read; undefined if it may.
+   * Returns the reason why this hub may not have a connection, even if this hub did not want the connection yet when the list was read;
+   * undefined if this hub may have the connection.
    */
   refusalOf(id: string): Refusal | undefined {
     const { hub } = this.#options;
@@ -164,7 +165,7 @@ export class Claims {
     return this.#wantedBy((id) => this.refusalOf(id));
   }
 
-  /** Returns the connections that this hub must not start before the claims are known: by the list, or by the reports of other hubs. */
+  /** Returns the connections that this hub must not start before the claims are known, according to the list or to other hubs' reports. */
   reportedRefusals(): Refusals {
     const { hub, reportedOwners } = this.#options;
     const others = reportedOwners();
@@ -180,8 +181,8 @@ export class Claims {
   }
 
   /**
-   * Leaves the IDs in the list to another hub with the same name, and claims nothing until `start`. Resolves when the list has been read,
-   * or cannot be read. Never rejects.
+   * Leaves this hub's IDs in the list to another hub with the same name, and claims nothing until `start`. Resolves when the list has been
+   * read, or cannot be read. Never rejects.
    */
   async yield(reason: string): Promise<void> {
     this.#yieldReason = reason;
@@ -189,34 +190,34 @@ export class Claims {
       const { value: list = {} } = await this.#options.register.read();
       this.#setOwners(new Map(Object.entries(list)));
       if (!this.#hasEnded) this.#refusals.next(this.expectedRefusals());
-    } catch {} // then the connections of the other hub are unknown
+    } catch {} // in this case, the other hub's connections are unknown
   }
 
-  /** Claims the wanted IDs as soon as this is allowed. */
+  /** Claims the wanted IDs as soon as claiming is allowed. */
   start(): void {
     this.#yieldReason = undefined;
     this.hurry();
     this.#presume();
   }
 
-  /** Adopts the list as last read or written: this hub now owns the IDs of another hub with its name. */
+  /** Adopts the list as last read or written: this hub now owns the IDs of the other hub with its name. */
   inherit(): void {
     if (this.#list !== undefined) this.#refusals.next(this.#wantedBy((id) => this.#takenOf(id)));
   }
 
-  /** Begins or continues to read the list, because the network is available from now on. */
+  /** Begins or continues to read the list, because the network is now available. */
   read(): void {
     this.#knownMs = this.#options.clock.now();
     this.hurry();
     this.#working ??= this.#work();
   }
 
-  /** Reads the list immediately, or once more if a read is in progress. */
+  /** Reads the list immediately or, if a read is in progress, once more afterwards. */
   hurry(): void {
     this.#pause.wake();
   }
 
-  /** Requests nothing from now on. The hub keeps its IDs as long as its lease. */
+  /** Requests nothing from now on. The hub keeps its IDs for as long as it keeps its lease. */
   stop(): void {
     this.#hasEnded = true;
     this.#pause.wake();
@@ -238,7 +239,7 @@ export class Claims {
     }
   }
 
-  /** Pauses if changes arrive too fast, so a hub that changes the list all the time causes only a limited number of reads. */
+  /** Pauses if changes arrive too fast, so that a hub that keeps changing the list causes only a limited number of reads. */
   async #pauseIfBusy(): Promise<void> {
     const { clock } = this.#options;
     const nowMs = clock.now();
@@ -254,8 +255,8 @@ export class Claims {
   }
 
   /**
-   * Uses the last known list if no server has answered for too long. This hub owns an ID that is not listed if it owned it before, or if no
-   * other hub reports it.
+   * Uses the last known list if no server has answered for too long. This hub owns an ID that is not listed if it owned the ID before, or
+   * if no other hub reports the ID.
    */
   #presume(): void {
     const { hub, wanted, reportedOwners } = this.#options;
@@ -277,8 +278,8 @@ export class Claims {
   }
 
   /**
-   * Reads the list and writes the IDs that this hub wants. *disputed*: the owner of an ID is not clear yet; *read*: this hub may not write;
-   * *outrun*: another hub has written in between.
+   * Reads the list and writes the IDs that this hub wants. Resolves to *disputed* if the owner of an ID is not clear yet, to *read* if this
+   * hub may not write, or to *outrun* if another hub has written in between.
    */
   async #claim(): Promise<'claimed' | 'disputed' | 'read' | 'outrun'> {
     const { register, hub, wanted, clock } = this.#options;
@@ -290,7 +291,7 @@ export class Claims {
     this.#stored = stored;
     if (isTrusted && (isLost || sequence === 0)) this.#newUntilMs = clock.now() + newMs;
     const own = isLost ? this.#listed() : this.#ownOf(askedMs);
-    // if nothing valid is stored, use the known list
+    // if nothing valid is stored, the known list is used
     const known = value === undefined || isLost ? Object.fromEntries(this.#list ?? []) : {};
     const before = this.#list;
     this.#list = new Map(Object.entries({ ...known, ...value }));
@@ -334,17 +335,17 @@ export class Claims {
   }
 
   /**
-   * Returns the last known IDs of this hub, if no other hub may have taken them: it has renewed its lease since, and at the time of the
-   * request had not been silent for as long as others wait. A late answer counts while the lease is held. A list that contradicts this is
-   * not trusted.
+   * Returns the last known IDs of this hub, provided that no other hub may have taken them: this hub has renewed its lease since then, and
+   * at the time of the request had not been silent for as long as other hubs wait. A late answer counts while the lease is held. A list
+   * that contradicts these IDs is not trusted.
    */
   #ownOf(askedMs: number): string[] {
     return this.#options.holdsLease() && askedMs - this.#knownMs < goneMs ? this.#listed() : [];
   }
 
   /**
-   * Decides which of its IDs this hub keeps. Shortly after an empty list, another hub that claims some of them may have had them before the
-   * servers lost the list: that hub gets those that it reports within some time, and this hub takes back the rest.
+   * Decides which of its IDs this hub keeps. Shortly after the list was empty, another hub that claims some of these IDs may have had them
+   * before the servers lost the list: that hub gets the IDs that it reports within some time, and this hub takes back the rest.
    */
   #settle(own: readonly string[], owners: ReadonlyMap<string, string>) {
     const { hub, reportedOwners, clock } = this.#options;
@@ -382,7 +383,7 @@ export class Claims {
       this.#sightings.set(hub, sighting);
       const held = await sighting.lease.read().catch(() => undefined);
       if (held === undefined) {
-        this.#sightings.delete(hub); // it cannot renew a lease that cannot be read
+        this.#sightings.delete(hub); // a hub cannot renew a lease that cannot be read
         return;
       }
       const { sequence, value } = held;
@@ -396,7 +397,7 @@ export class Claims {
   }
 }
 
-/** Whether one stored value cannot be later than another, which means that the servers have lost the other. */
+/** Returns whether a stored value cannot be later than another one, which means that the servers have lost the other one. */
 function isOlder(one: Held<ClaimList>, other: Held<ClaimList>): boolean {
   if (one.sequence !== other.sequence) return one.sequence < other.sequence;
   return JSON.stringify(one.value) !== JSON.stringify(other.value);
@@ -414,16 +415,16 @@ function areSame(one: Refusals, other: Refusals | undefined): boolean {
   );
 }
 
-/** The Connection IDs wanted by a hub: those of its connections that share a parameter. */
+/** The Connection IDs that a hub wants: the IDs of its connections that share a parameter. */
 export interface Wanted {
   /** Returns the current IDs. */
   ids(): ReadonlySet<string>;
-  /** Whether a connection that is not a gateway shares a parameter, even while it is being started. */
+  /** Returns whether a connection that is not a gateway shares a parameter, even while the connection is being started. */
   isShared(id: string): boolean;
   stop(): void;
 }
 
-/** Tracks which connections share a parameter. Calls `onChange` after parameters were added or removed. */
+/** Tracks which connections share a parameter. Calls `onChange` after parameters have been added or removed. */
 export function createWanted(hub: HubPort, isShared: (address: string) => boolean, onChange: () => void): Wanted {
   let known: ReadonlySet<string> | undefined;
   const next = () => {

@@ -1,5 +1,5 @@
-// Decides what a hub owns in its domain: a lease on its name makes it the active hub, and claims make it the owner of connections. Starts
-// and stops connections and rules accordingly.
+// Decides what a hub owns in its domain: a lease on its name makes it the active hub, and claims make it the owner of connections.
+// Connections and rules are started and stopped accordingly.
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -27,14 +27,15 @@ const partsOf = ({ pair }: NatsSettings) => (pair ? pairParts : [1]);
 
 export interface DecidedOwnership extends Ownership {
   /**
-   * The current problem; empty if there is none; undefined if not known yet. Hot, replays last, synchronous, never completes, never errors.
+   * The current problem; an empty string if there is none, undefined if not known yet. Hot, replays last, synchronous, never completes,
+   * never errors.
    */
   readonly problem$: Observable<string | undefined>;
   /** The lease on the name of this hub, for observers. */
   readonly lease: Pick<JointLease, 'state' | 'state$' | 'ownName'>;
-  /** The owner of each Connection ID of the domain, as far as this hub knows. */
+  /** The owner of each Connection ID in the domain, as far as this hub knows. */
   readonly owners: ReadonlyMap<string, string>;
-  /** Ends the work of a pair and releases the lease. Resolves when other hubs may take it. Never rejects. */
+  /** Ends the work of a hub in a pair and releases the lease. Resolves when other hubs may take the lease. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -99,7 +100,7 @@ export function decideOwnership(deciding: OwnershipContext): DecidedOwnership {
   };
 }
 
-/** Creates the parts: the lease on the name of this hub, the claims, and the resulting state. */
+/** Creates the parts of the decision: the lease on the name of this hub, the claims, and the resulting state. */
 function createParts(
   { context, hub, link, isShared, reportedOwners, hasNoTerm }: OwnershipContext,
   me: Holder,
@@ -121,7 +122,7 @@ function createParts(
   const lease = new JointLease(registers, me, clock, {
     async lifeOf(id) {
       const life = await lifeOf(link.state.session, settings, id);
-      return life === 'gone' && hasMetRival(hub) ? 'silent' : life; // like this hub, it may return after an outage of the servers
+      return life === 'gone' && hasMetRival(hub) ? 'silent' : life; // like this hub, the other hub may return after a server outage
     },
     isExclusive: isPair,
     goesFirst: (answeredMs) =>
@@ -153,7 +154,7 @@ function createParts(
   return { lease, namesake, wanted, claims, standing, changed$, termsOf };
 }
 
-/** Requests the lease and the claims in each session of the link, and listens for their changes. Unsubscribing stops this. */
+/** Requests the lease and the claims in each session of the link, and listens for changes to both. Unsubscribing ends this. */
 function followSessions(
   link: Link,
   settings: NatsSettings,
@@ -192,7 +193,7 @@ function listen(
         try {
           expectShallow(data);
           lease.noteRequest(parseLease(JSON.parse(new TextDecoder().decode(data))), index);
-        } catch {} // the next read finds it
+        } catch {} // the next read finds the change
       }),
     );
   session.add(
@@ -204,8 +205,8 @@ function listen(
   return session;
 }
 
-// Confirms writes: the standby has received them, and this hub still ran its connections afterwards. So no other hub of the pair takes over
-// without them. Many writes share one confirmation.
+// Confirms writes: the standby has received the writes, and this hub was still running its connections afterwards. So the other hub of the
+// pair cannot take over without these writes. Many writes share one confirmation.
 
 /** The minimum interval between confirmations. */
 const everyMs = 10;
@@ -216,13 +217,13 @@ export class Confirmation {
   readonly #lease: Pick<JointLease, 'confirm'>;
   readonly #notifyAll: (endMs: number) => Promise<boolean>;
   readonly #clock: SchedulerLike;
-  /** The confirmation that has not begun yet, and the end of the last one that has begun. */
+  /** The confirmation that has not begun yet, and the end of the last confirmation that has begun. */
   #next: Promise<boolean> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   /**
-   * `notifyAll` sends the writes so far. It resolves to whether the standby has received them, or to false after a time limit, and never
-   * rejects.
+   * `notifyAll` sends all writes so far. It resolves to whether the standby has received the writes, or to false after a time limit, and
+   * never rejects.
    */
   constructor(
     lease: Pick<JointLease, 'confirm'>,
@@ -234,7 +235,7 @@ export class Confirmation {
     this.#clock = clock;
   }
 
-  /** Resolves within 2 s to whether everything written before is confirmed; false if unknown. Never rejects. */
+  /** Resolves within 2 s to whether everything written before is confirmed; to false if unknown. Never rejects. */
   confirm(): Promise<boolean> {
     this.#next ??= inTime(this.#confirmAfter(this.#last));
     return this.#next;

@@ -1,5 +1,5 @@
-// A hub without a pair. It runs regardless of the servers; its lease only serves to detect another hub with the same name (`Rival`). While
-// the lease cannot be read, the hub relies on the messages of such a hub.
+// A hub without a pair. Such a hub runs regardless of the servers; its lease only serves to detect another hub with the same name
+// (`Rival`). While the lease cannot be read, the hub relies on the other hub's messages.
 
 import { combineLatest, NEVER, type Observable, Subscription, timer } from 'rxjs';
 import { switchMap, takeWhile } from 'rxjs/operators';
@@ -68,7 +68,7 @@ class LoneHub {
   }
 
   /**
-   * Resolves a conflict between two hubs that wait for the lease: the hub that holds the lease uses the name, otherwise the one with the
+   * Resolves a conflict between two hubs that wait for the lease: the hub that holds the lease uses the name, otherwise the hub with the
    * lower epoch.
    */
   #receiveNamesake({ term, epoch }: NamesakeReport): void {
@@ -88,7 +88,7 @@ class LoneHub {
     return this.#all.standing.term === 0 && !this.#rival.isMet;
   }
 
-  /** Emits while the hub waits for the lease without success, from 2 s after the start of each session. */
+  /** Emits while the hub is waiting for the lease in vain, from 2 s after the start of each session. */
   #waited(): Observable<unknown> {
     const { context, link } = this.#all;
     const isWaiting = () => this.#isWaiting;
@@ -100,7 +100,10 @@ class LoneHub {
     const { lease, namesake, standing, problem$ } = this.#all;
     namesake.look();
     if (problem$.value === undefined) problem$.next('');
-    /** Also true while the lease can be read but not written, for example without the permission. */
+    /**
+     * Whether the holder of the lease is unclear; also true while the lease can be read but not written, for example because of missing
+     * permissions.
+     */
     const isUnclear = this.#isWaiting && (lease.state.is === 'unknown' || !lease.isAnswered || !lease.isRenewed);
     if (isUnclear && !standing.hasName && !namesake.isPresent) this.#haveName();
   }
@@ -110,42 +113,42 @@ function isCutOff(state: LinkState): boolean {
   return state.session === undefined && state.reason !== '';
 }
 
-/** The lease of an earlier run of this hub, which is no longer renewed, has expired by then. */
+/** The time within which the lease of an earlier run of this hub, which is no longer renewed, has expired. */
 const rivalMs = leaseTimes.expiryMs + leaseTimes.graceMs;
 /** The time that another hub with the same name may take to shut down. */
 const endingMs = 1000;
 
-/** Hubs that have already found another hub with their name, so that this is no news when they start again. */
+/** The hubs that have already found another hub with their name, and do not report this again when they restart. */
 const hubsWithRival = new WeakSet<object>();
 
-/** Whether a hub has already found another one with its name. */
+/** Returns whether a hub has already found another hub with its name. */
 export function hasMetRival(hub: object): boolean {
   return hubsWithRival.has(hub);
 }
 
 /**
  * Another hub with the name of this one that holds the lease. It may be an earlier run of this hub, so this hub first waits for a renewal,
- * and then leaves the name to the other hub.
+ * and only then leaves the name to the other hub.
  */
 class Rival {
   readonly #all: LeaseContext;
   readonly #begin: () => void;
-  /** The next step, unless something else happens first. */
+  /** The scheduled next step, unless it is cancelled. */
   #next = Subscription.EMPTY;
   #isMet = false;
 
-  /** `begin` starts the work of this hub unless it has begun: connections that the other hub does not have continue. */
+  /** `begin` starts the work of this hub unless it has already begun, because connections that the other hub does not have continue. */
   constructor(all: LeaseContext, begin: () => void) {
     this.#all = all;
     this.#begin = begin;
   }
 
-  /** Whether it was met, and this hub has not held the lease since. */
+  /** Whether this hub has met the other hub, and has not held the lease since then. */
   get isMet(): boolean {
     return this.#isMet;
   }
 
-  /** Handles the existence of the other hub: leaves it the name, and fails the connection. */
+  /** Leaves the name to the other hub, and fails the connection. */
   meet(name: string): void {
     if (this.#isMet) return;
     this.#isMet = true;
@@ -169,7 +172,7 @@ class Rival {
     this.#all.fail(reason);
   }
 
-  /** Meets the other hub if its lease was renewed after a time. */
+  /** Waits, and meets the other hub if a check then shows that its lease is still being renewed. */
   waitFor(name: string): void {
     const { context, lease } = this.#all;
     this.#next.unsubscribe();

@@ -1,4 +1,4 @@
-// A hub in a pair: it runs connections and rules while it holds the lease, and is the standby otherwise.
+// A hub in a pair: the hub runs connections and rules while it holds the lease, and is the standby otherwise.
 
 import { merge, type Observable, Subscription } from 'rxjs';
 import { audit, filter } from 'rxjs/operators';
@@ -13,7 +13,7 @@ export function followPair(all: LeaseContext): Subscription {
 
 class PairedHub {
   readonly #all: LeaseContext;
-  /** Whether it continues while it cannot renew the lease. */
+  /** Whether this hub continues while it cannot renew the lease. */
   readonly #continuesAlone: boolean;
   readonly #vacancy: Vacancy;
   #isRunning = false;
@@ -83,7 +83,7 @@ class PairedHub {
   }
 
   /**
-   * Handles a message of the active hub, which arrives even while the lease cannot be read: the values that this hub had when it stopped
+   * Handles a message from the active hub, which arrives even while the lease cannot be read: the values that this hub had when it stopped
    * are outdated.
    */
   #receive({ term }: NamesakeReport): void {
@@ -99,7 +99,7 @@ class PairedHub {
     );
   }
 
-  /** A standby owns neither parameters added by a reload nor those that the active hub has withdrawn. */
+  /** Gives up the ownership of parameters that were added by a reload or withdrawn by the active hub, because a standby owns neither. */
   #standIn(): void {
     if (!this.#isRunning) this.#beginVacancy();
   }

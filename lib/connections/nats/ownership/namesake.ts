@@ -1,4 +1,4 @@
-// Detects another hub with the same name by its messages, independently of leases.
+// Detects another hub with the same name by that hub's messages, independently of leases.
 
 import type { SchedulerLike } from 'rxjs';
 import type { HubReport } from '../wire/domain-messages.ts';
@@ -6,18 +6,21 @@ import { longestWaitMs } from './connection-claims.ts';
 
 /** The interval of the checks for messages of a namesake. */
 export const lookMs = 500;
-/** After more silent checks than this, the other hub counts as gone. */
+/** The number of silent checks after which the other hub counts as gone. */
 const silentLooks = longestWaitMs / lookMs;
-/** The time that a hub that waits for the lease may take to get it once servers answer; after that, it counts as unable to. */
+/**
+ * The time within which a hub that waits for the lease should get it once servers answer; after this time, the hub counts as unable to get
+ * the lease.
+ */
 const patienceMs = 10_000;
 
-/** The evaluated part of a namesake's messages. */
+/** The part of a namesake's messages that is evaluated. */
 export type NamesakeReport = Pick<HubReport, 'term' | 'epoch'>;
 
 export class Namesake {
   readonly #clock: SchedulerLike;
   #last: NamesakeReport | undefined;
-  /** The number of checks since its last message. */
+  /** The number of checks since the namesake's last message. */
   #looks = 0;
   /** The time of the first message without a term. */
   #waitsSinceMs = 0;
@@ -34,21 +37,22 @@ export class Namesake {
   }
 
   /**
-   * Counts a check. Call it every half a second while there is a link. It counts checks, not time: a process that was suspended has
-   * received nothing in between, and runs one check before it reads its messages.
+   * Counts a check. To be called every half second while there is a link. Checks are counted instead of time, because a process that was
+   * suspended has received nothing in between, and runs one check before reading its messages.
    */
   look(): void {
     this.#looks++;
   }
 
-  /** Whether there is such a hub: hubs send a message every half a second. */
+  /** Whether there is another hub with the same name. Hubs send a message every half second. */
   get isPresent(): boolean {
     return this.#last !== undefined && this.#looks <= silentLooks;
   }
 
   /**
-   * Whether it uses the name although the holder of the lease is unknown: then it should get the lease first. It has some time after
-   * servers begin to answer; `answeredMs` is how long they have answered this hub. Without answers it cannot take the lease.
+   * Returns whether the namesake uses the name although the holder of the lease is unknown, in which case it should get the lease first.
+   * The namesake has some time for this after the servers begin to answer, because it cannot take the lease without answers; `answeredMs`
+   * is how long the servers have been answering this hub.
    */
   waitsForLease(answeredMs: number): boolean {
     const waitsMs = this.#clock.now() - this.#waitsSinceMs;

@@ -1,4 +1,4 @@
-// The current state of a hub in its domain, and the inputs of the parts that decide it.
+// The current state of a hub in its domain, and the inputs of the parts that determine it.
 
 import type { BehaviorSubject, Observable } from 'rxjs';
 import type { ConnectionContext } from '../../connection.ts';
@@ -10,13 +10,13 @@ import type { Claims } from './connection-claims.ts';
 import type { Namesake, NamesakeReport } from './namesake.ts';
 import type { Refused } from './vacancy.ts';
 
-/** The parts of the connection that the decision needs. */
+/** The parts of the connection that are needed for the decision. */
 export interface OwnershipContext {
   readonly context: ConnectionContext<NatsSettings>;
   readonly hub: HubPort;
   readonly link: Link;
   readonly isShared: (address: string) => boolean;
-  /** Whether this hub has received the complete state of another hub with its name. */
+  /** Returns whether this hub has received the complete state of another hub with its name. */
   readonly hasMirrored: () => boolean;
   /** Emits messages from another hub with the name of this one. Hot, replays nothing, never errors. */
   readonly namesake$: Observable<NamesakeReport>;
@@ -25,8 +25,8 @@ export interface OwnershipContext {
   /** See `ClaimsOptions.hasNoTerm`. */
   readonly hasNoTerm: (hub: string) => boolean;
   /**
-   * Sends everything that other hubs have not received yet. Resolves to whether the standby has received it, or to false after a time
-   * limit. Never rejects.
+   * Sends everything that other hubs have not received yet. Resolves to whether the standby has received everything, or to false after a
+   * time limit. Never rejects.
    */
   readonly notifyAll: (endMs: number) => Promise<boolean>;
   /** Ends the connection as *failed*. */
@@ -37,8 +37,8 @@ export interface OwnershipContext {
 export interface Standing {
   isHolder: boolean;
   /**
-   * Whether this hub may use its name: it holds the lease on it, or the holder is unknown and there are no messages from another hub with
-   * this name.
+   * Whether this hub may use its name, because it holds the lease on the name, or because the holder is unknown and no messages arrive from
+   * another hub with this name.
    */
   hasName: boolean;
   /** See `Ownership.answers`. */

@@ -1,5 +1,5 @@
-// Acts as the owner of parameters while this hub may not run their connections: the values remain, and writes are refused. Used for the
-// standby of a pair, and for connections owned by another hub.
+// Acts as the owner of parameters while this hub may not run their connections: the values remain, and writes are refused. Used by the
+// standby of a pair, and for connections that another hub owns.
 
 import { asapScheduler, type Observable, type Subject, Subscription } from 'rxjs';
 import { auditTime, filter } from 'rxjs/operators';
@@ -12,11 +12,11 @@ import type { Claims, Refusals, Wanted } from './connection-claims.ts';
 
 interface VacancyOptions {
   readonly port: Pick<HubPort, 'parameters' | 'mirroring'>;
-  /** The hub that owns them, or would own them. */
+  /** The hub that owns the parameters, or would own them. */
   readonly hub: string;
   /** The reason given for refused writes. */
   readonly reason: string;
-  /** Selects the connections for whose parameters it acts as the owner. */
+  /** Returns whether this object acts as the owner of the connection's parameters. */
   readonly isFor: (connectionId: string) => boolean;
 }
 
@@ -54,12 +54,12 @@ export class Vacancy implements Remote {
     port.mirroring.notify();
   }
 
-  /** Gives the parameters back. */
+  /** Gives the parameters back to the hub. */
   end(): void {
     const { port } = this.#options;
     for (const parameter of port.parameters())
       if (parameter.remote === this) port.mirroring.entrust(parameter, undefined);
-    this.#staleSince = undefined; // until now it has marked them as stale
+    this.#staleSince = undefined; // until now, this vacancy has marked the parameters as stale
     port.mirroring.notify();
   }
 }
@@ -68,15 +68,15 @@ interface RefusalOptions {
   readonly hub: HubPort;
   readonly claims: Claims;
   readonly wanted: Pick<Wanted, 'isShared'>;
-  /** Emits when the set of connections owned by this hub changes; call `next` to report a change. */
+  /** Emits when the set of connections that this hub owns has changed; call `next` to report a change. */
   readonly changed$: Subject<void>;
   timeOfDay(): number;
 }
 
 export interface Refused {
-  /** Ends everything. */
+  /** Ends everything when unsubscribed. */
   readonly running: Subscription;
-  /** Holds back the connections reported by other hubs while the claims are not known yet. Call it before any connection starts. */
+  /** Holds back the connections reported by other hubs while the claims are not known yet. To be called before any connection starts. */
   holdBack(): void;
 }
 
@@ -85,8 +85,11 @@ export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: 
   const refused = new RefusedConnections(hub, timeOfDay);
   const running = new Subscription();
   const follow = <T>(stream$: Observable<T>, next: (one: T) => void) =>
-    running.add(stream$.subscribe({ next, error: () => {} })); // none of them ever fails
-  /** The hub checks a connection added by a reload before claiming it, so it never starts one that another hub owns. */
+    running.add(stream$.subscribe({ next, error: () => {} })); // none of these ever fails
+  /**
+   * Returns the refusal of a connection. A connection added by a reload is checked before the hub claims it, so that the hub never starts a
+   * connection that another hub owns.
+   */
   const refusalOf = (id: string) => {
     const refusal = claims.refusalOf(id);
     return refusal !== undefined && wanted.isShared(id) ? refusal : undefined;
@@ -99,7 +102,7 @@ export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: 
     changed$.next();
   });
   follow(changed$, () => refused.follow(claims.refusals ?? new Map()));
-  const added$ = hub.declared$.pipe(filter(isOfAnother), auditTime(0, asapScheduler)); // by then the hub has declared all of them
+  const added$ = hub.declared$.pipe(filter(isOfAnother), auditTime(0, asapScheduler)); // by then, the hub has declared all parameters
   follow(added$, () => refused.follow(claims.expectedRefusals()));
   running.add(() => refused.follow(new Map()));
   const holdBack = () => {
@@ -110,7 +113,7 @@ export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: 
   return { running, holdBack };
 }
 
-/** The connections of this hub that another hub owns. They do not run, and writes to their parameters are refused here. */
+/** The connections of this hub that another hub owns. These connections do not run, and writes to their parameters are refused here. */
 class RefusedConnections {
   readonly #port: Pick<HubPort, 'parameters' | 'mirroring'>;
   readonly #timeOfDay: () => number;
@@ -122,7 +125,7 @@ class RefusedConnections {
     this.#timeOfDay = timeOfDay;
   }
 
-  /** Stops exactly the refused connections. Call it again when parameters have been added. */
+  /** Stops exactly the refused connections. To be called again when parameters have been added. */
   follow(refusals: Refusals): void {
     for (const [id, vacancy] of this.#vacancies) {
       const { reason, holder } = refusals.get(id) ?? {};
