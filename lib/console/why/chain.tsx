@@ -1,6 +1,6 @@
 // The chain of causes of a value, newest first, with the times between, back to the external event.
 
-import { Index, lazy, Show, Suspense } from 'solid-js';
+import { Index, type JSX, Show } from 'solid-js';
 import { fixedText } from '../../model/digits.ts';
 import { writerName } from '../../model/writer.ts';
 import { something } from '../../wire/http/hidden.ts';
@@ -11,8 +11,6 @@ import { linkTo } from '../page/route.ts';
 import { formatDate, formatMoment, formatSpan, formatValue } from '../page/units.ts';
 import { Guarded } from '../parts/guarded.tsx';
 import { Breakable } from '../parts/text.tsx';
-
-const Conditions = lazy(async () => ({ default: (await import('./effects.tsx')).Conditions }));
 
 /** A change in the chain. */
 export interface Cause extends Omit<CausedChange, 'revision'> {
@@ -26,6 +24,8 @@ export function Chain(props: {
   readonly forgotten: number | undefined;
   /** Finds the rule that wrote a change; omitted: rules are shown by name alone. */
   ruleOf?(name: string, file: string | undefined): ShownRule | undefined;
+  /** Shows the conditions under which a rule wrote a change. */
+  conditionsOf?(rule: ShownRule, change: Cause): JSX.Element;
 }) {
   const chain = () => props.causes;
   const ruleOf = ({ origin: { kind, name, file } }: Cause) =>
@@ -62,9 +62,7 @@ export function Chain(props: {
                         {' '}
                         <EditLink rule={rule()} />
                         <code class="rule-work">{workText(rule())}</code>
-                        <Suspense>
-                          <Conditions rule={rule()} change={change()} />
-                        </Suspense>
+                        {props.conditionsOf?.(rule(), change())}
                       </>
                     )}
                   </Show>

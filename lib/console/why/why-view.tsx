@@ -11,6 +11,7 @@ import { formatValue } from '../page/units.ts';
 import { AddressInput } from '../parts/address-input.tsx';
 import { type Cause, Chain } from './chain.tsx';
 
+const Conditions = lazy(async () => ({ default: (await import('./effects.tsx')).Conditions }));
 const Followed = lazy(async () => ({ default: (await import('./effects.tsx')).Followed }));
 
 export default function Why() {
@@ -47,7 +48,16 @@ export default function Why() {
         <Show when={!explanation.error() && explanation.data()}>
           {(known) => (
             <section class="why" aria-label={`Why ${address()} has its value`}>
-              <Chain causes={known().chain.map(causeOf)} forgotten={known().forgotten} ruleOf={ruleOf} />
+              <Chain
+                causes={known().chain.map(causeOf)}
+                forgotten={known().forgotten}
+                ruleOf={ruleOf}
+                conditionsOf={(rule, change) => (
+                  <Suspense>
+                    <Conditions rule={rule} change={change} />
+                  </Suspense>
+                )}
+              />
               <Show when={mayManage() && known().chain[0]}>
                 {(change) => (
                   <Suspense>
