@@ -788,7 +788,10 @@ function expectNoSecretMoved(before: string, ops: readonly EditOp[], file: strin
   for (const op of ops) {
     const { text: next } = editJson5(text, [op]);
     if ('move' in op && !isDeepStrictEqual(secretsOf(text), secretsOf(next)))
-      throw new HubError('forbidden', `${file}: ${op.path}: cannot move an item that contains a secret: edit the file by hand`);
+      throw new HubError(
+        'forbidden',
+        `${file}: ${op.path}: cannot move an item that contains a secret: edit the file by hand`,
+      );
     text = next;
   }
 }
