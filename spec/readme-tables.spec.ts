@@ -7,6 +7,7 @@ import test from 'ava';
 import { commonSettings } from '../lib/connections/setting.ts';
 import { documentedFunctions } from '../lib/expression/functions/functions.ts';
 import { stepTypes } from '../lib/flow/steps/steps.ts';
+import { listRecipes } from '../lib/hub/recipes.ts';
 import { connectionTypes } from './support/connection-types.ts';
 import { api, startTestHub } from './support/hub.ts';
 import { readReadme, root } from './support/repository/readme.ts';
@@ -54,6 +55,11 @@ test('docs/commands.md names every command', async (t) => {
   t.true(commands.length >= 9);
   const named = rowsOf(readReadme('docs/commands.md')).flatMap((row) => row.split(' ')[1]!.split('\\|'));
   t.deepEqual(named.sort(), commands.sort());
+});
+
+test('README.md and docs/guide.md have the number of recipes', async (t) => {
+  const { length } = await listRecipes();
+  for (const page of ['README.md', 'docs/guide.md']) t.regex(readReadme(page), new RegExp(`\\[${length} recipes\\]`));
 });
 
 test('docs/api.md names every request', async (t) => {
