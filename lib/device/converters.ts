@@ -1,12 +1,12 @@
-// Converters read a value from a frame and write it into one. `int`, `float`, `text` and others work on characters; `uint`, `nibbles` and
-// others work on bytes, which are characters of code 0 to 255 here. A converter never reads beyond its value, so one pass reads a whole
-// frame.
+// Converters read a value from a frame and write a value into a frame. `int`, `float`, `text` and others work on characters; `uint`,
+// `nibbles` and others work on bytes, which are represented by characters with the codes 0 to 255. A converter never reads beyond its
+// value, so that a single pass reads a whole frame.
 
 import { nearestName } from '../json5/nearest-name.ts';
 import { HubError } from '../model/error.ts';
 import { readNumber, toText, type Value } from '../model/value.ts';
 
-/** A value that was read, and the offset after its last character. */
+/** A value that was read, with the offset after its last character. */
 export interface Found {
   readonly value: Value;
   readonly end: number;
@@ -18,19 +18,19 @@ export interface Converter {
    * value starts at `at`.
    */
   read(frame: string, at: number, limit: number): Found | undefined;
-  /** Returns the text of a value. Errors: `not-convertible`, `out-of-range`. */
+  /** Returns the characters for a value. Errors: `not-convertible`, `out-of-range`. */
   write(value: Value): string;
-  /** Whether the converter reads everything up to `limit`. In a pattern, a literal has to follow such a converter. */
+  /** Whether the converter reads everything up to `limit`. In a pattern, a literal must follow such a converter. */
   readonly isGreedy: boolean;
 }
 
-/** Creates a converter. Errors: `Error` for bad arguments. */
+/** Creates a converter. Errors: `Error` for invalid arguments. */
 type ConverterMaker = (args: ArgumentReader) => Converter;
 
 /** The arguments of a converter: named ones such as `width=2`, or a list such as `ON,OFF`. An argument that nothing reads is an error. */
 class ArgumentReader {
   readonly #named = new Map<string, string>();
-  /** The names that the converter has read. */
+  /** The argument names that the converter has read. */
   readonly #known = new Set<string>();
   readonly listed: readonly string[];
   readonly #isOfBytes: boolean;
@@ -55,19 +55,19 @@ class ArgumentReader {
     throw new Error(`expected ${name} to be an integer ${least}..${most}, got ${JSON.stringify(text)}`);
   }
 
-  /** Reads one of a few words. Errors: `Error`. */
+  /** Reads a word from a list. Errors: `Error`. */
   word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
     const text = this.text(name);
     if (text === undefined || words.includes(text as Word)) return text as Word | undefined;
     throw new Error(`expected ${name} to be ${words.join(' or ')}, got ${JSON.stringify(text)}`);
   }
 
-  /** The default words of `on` for true and false. */
+  /** The default words for true and false. */
   get defaultWords(): readonly string[] {
     return this.#isOfBytes ? ['01', '00'] : ['1', '0'];
   }
 
-  /** Returns a word of the device. Patterns of bytes write it as hexadecimal digits. Errors: `Error`. */
+  /** Returns a word that the device uses. Patterns of bytes contain it as hexadecimal digits. Errors: `Error`. */
   literal(written: string): string {
     if (!this.#isOfBytes) return written;
     const digits = written.replaceAll(/\s/g, '');
@@ -83,7 +83,7 @@ class ArgumentReader {
     return text;
   }
 
-  /** Checks that every argument was read. Errors: `Error` with the first argument that nothing reads, and the nearest one or all. */
+  /** Checks that every argument was read. Errors: `Error` with the first unread argument, and the nearest known name or all known names. */
   end(): void {
     const [unknown] = this.#named.keys();
     if (unknown === undefined) return;
@@ -102,7 +102,7 @@ class ArgumentReader {
 const isDigit = (code: number) => code >= 48 && code <= 57;
 const isHexDigit = (code: number) => isDigit(code) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
 
-/** Returns the offset after the run of characters that `belongs` accepts. */
+/** Returns the offset after a run of characters that `belongs` accepts. */
 function runEnd(frame: string, at: number, limit: number, belongs: (code: number) => boolean): number {
   let end = at;
   while (end < limit && belongs(frame.charCodeAt(end))) end++;
@@ -110,7 +110,7 @@ function runEnd(frame: string, at: number, limit: number, belongs: (code: number
 }
 
 /**
- * Decimal digits with an optional sign. `width`: exactly that many digits, padded with zeros; `offset`: added before sending, and
+ * Decimal digits with an optional sign. `width`: the exact number of digits, padded with zeros; `offset`: added before sending and
  * subtracted after reading.
  */
 const int: ConverterMaker = (args) => {
@@ -135,7 +135,7 @@ const int: ConverterMaker = (args) => {
   };
 };
 
-/** Hexadecimal digits. `width`: exactly that many, padded with zeros. */
+/** Hexadecimal digits. `width`: the exact number of digits, padded with zeros. */
 const hex: ConverterMaker = (args) => {
   const width = args.integer('width', 1, 13);
   const offset = args.integer('offset', -1_000_000, 1_000_000) ?? 0;
@@ -157,7 +157,7 @@ const hex: ConverterMaker = (args) => {
   };
 };
 
-/** A decimal number. `digits`: the number of digits that are sent after the point. */
+/** A decimal number. `digits`: the number of digits sent after the decimal point. */
 const float: ConverterMaker = (args) => {
   const digits = args.integer('digits', 0, 15);
   const isInFloat = (code: number) =>
@@ -177,8 +177,8 @@ const float: ConverterMaker = (args) => {
 };
 
 /**
- * Characters up to the next literal. `width`: exactly that many; `trim`: removes surrounding spaces; `max`: the longest text to send, in
- * characters.
+ * Characters up to the next literal. `width`: the exact number of characters; `trim`: whether surrounding spaces are removed; `max`: the
+ * maximum number of characters to send.
  */
 const text: ConverterMaker = (args) => {
   const width = args.integer('width', 1, 65_536);
@@ -232,7 +232,10 @@ const quoted: ConverterMaker = () => ({
   write: (value) => `"${toText(value).replace(/["\\]/g, '\\$&')}"`,
 });
 
-/** `on(ON,OFF)`: true and false. Each may have several words: `on(1|ON,0|OFF)` sends the first one. In bytes: `on(02,03)`. */
+/**
+ * `on(ON,OFF)`: the words for true and false. Each may have several words, as in `on(1|ON,0|OFF)`; the first word is sent. In bytes:
+ * `on(02,03)`.
+ */
 const on: ConverterMaker = (args) => {
   const [yes, no, ...more] = args.listed.length === 0 ? args.defaultWords : args.listed;
   if (yes === undefined || no === undefined || more.length > 0)
@@ -243,7 +246,7 @@ const on: ConverterMaker = (args) => {
   ]);
 };
 
-/** `one(OFF=0,ON=1)`: words of the device and their values. In bytes: `one(00=off,01=on)`. */
+/** `one(OFF=0,ON=1)`: the device's words and their values. In bytes: `one(00=off,01=on)`. */
 const one: ConverterMaker = (args) => {
   const pairs = args.listed.map((pair): readonly [string, Value] => {
     const place = pair.indexOf('=');
@@ -255,7 +258,7 @@ const one: ConverterMaker = (args) => {
   return choiceOf(pairs);
 };
 
-/** Converts between words of the device and values. It tries longer words first, because a longer word may begin with a shorter one. */
+/** Converts between the device's words and values. Longer words are tried first, because a longer word may begin with a shorter one. */
 function choiceOf(pairs: readonly (readonly [string, Value])[]): Converter {
   const byLength = [...pairs].sort(([a], [b]) => b.length - a.length);
   return {
@@ -273,7 +276,7 @@ function choiceOf(pairs: readonly (readonly [string, Value])[]): Converter {
   };
 }
 
-/** An unsigned integer of a few bytes; `signed=yes`: in two's complement. */
+/** An unsigned integer of a few bytes. `signed=yes`: the integer is in two's complement. */
 const uint: ConverterMaker = (args) => {
   const bytes = args.integer('bytes', 1, 6) ?? 1;
   const isLittle = args.word('endian', ['big', 'little']) === 'little';
@@ -306,7 +309,7 @@ const uint: ConverterMaker = (args) => {
   };
 };
 
-/** An integer with four bits in each byte, as VISCA writes positions: `0p 0q 0r 0s`. */
+/** An integer with four bits per byte, as in VISCA positions: `0p 0q 0r 0s`. */
 const nibbles: ConverterMaker = (args) => {
   const count = args.integer('count', 1, 12) ?? 4;
   const isSigned = args.word('signed', ['yes', 'no']) === 'yes';
@@ -339,7 +342,7 @@ const nibbles: ConverterMaker = (args) => {
   };
 };
 
-/** `bits(from,to)` of one byte, counted from the lowest bit, 0; `bits(3)` is a boolean. Read-only. */
+/** `bits(from,to)`: bits of a single byte, counted from the lowest bit, 0; `bits(3)` is a boolean. Read-only. */
 const bits: ConverterMaker = ({ listed }) => {
   const [low = Number.NaN, high = low] = listed.map(Number);
   if (!(low >= 0 && high >= low && high <= 7)) throw new Error('expected bits of a byte, such as bits(3) or bits(0,3)');
@@ -362,12 +365,12 @@ const textConverters = new Map<string, ConverterMaker>(
 );
 const byteConverters = new Map<string, ConverterMaker>(Object.entries({ uint, nibbles, bits, text, on, one }));
 
-/** The names of the converters for characters, or for bytes. */
+/** Returns the names of the converters for characters or for bytes. */
 export function converterNames(isOfBytes: boolean): string[] {
   return [...(isOfBytes ? byteConverters : textConverters).keys()];
 }
 
-/** Creates a converter by name. Returns undefined for an unknown name. Errors: `Error` for bad arguments. */
+/** Creates a converter by name. Returns undefined if the name is unknown. Errors: `Error` for invalid arguments. */
 export function createConverter(name: string, args: readonly string[], isOfBytes: boolean): Converter | undefined {
   const make = (isOfBytes ? byteConverters : textConverters).get(name);
   if (make === undefined) return undefined;

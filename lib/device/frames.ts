@@ -1,4 +1,4 @@
-// Divides a stream of bytes into the messages of a device. A framer drops and counts bytes between frames and frames that are too long,
+// Divides a stream of bytes into a device's messages. A framer drops and counts bytes outside frames and in frames that are too long, and
 // then continues with the next frame.
 
 import { isAscii } from 'node:buffer';
@@ -6,8 +6,8 @@ import { isAscii } from 'node:buffer';
 /** How a stream of bytes is divided into frames. */
 export type Framing =
   /**
-   * Each frame ends with one of `ends`; the hub sends `sendEnd` instead. With `isBlock`, all lines up to an empty line are one frame. A
-   * prompt at the beginning of a line is a frame that needs no end.
+   * Each received frame ends with one of `ends`, and each sent frame with `sendEnd`. With `isBlock`, all lines up to an empty line form one
+   * frame. A prompt at the beginning of a line is a frame without an end.
    */
   | {
       readonly kind: 'end';
@@ -18,7 +18,7 @@ export type Framing =
     }
   | { readonly kind: 'enclosed'; readonly start: Buffer; readonly end: Buffer; readonly escapeByte: number | undefined }
   | { readonly kind: 'bytes'; readonly bytes: number }
-  /** A header contains a length; the length of the frame is that number plus `adds`. */
+  /** A header contains a number; the length of the frame is this number plus `adds`. */
   | {
       readonly kind: 'length';
       readonly at: number;
@@ -27,9 +27,9 @@ export type Framing =
       readonly adds: number;
     }
   /**
-   * The byte at offset `at` selects the length of the frame, or the byte that ends it. `isRunning` follows MIDI: a byte from 0x80 starts a
-   * frame, and one from 0xF8 does so even within another frame. A frame may omit its first byte (0x80 to 0xEF) if the previous frame had
-   * the same one.
+   * The byte at offset `at` selects the length of the frame, or the byte that ends the frame. `isRunning` follows MIDI: a byte of at least
+   * 0x80 starts a frame, and a byte of at least 0xF8 does so even within another frame. A frame may omit its first byte (0x80 to 0xEF) if
+   * the previous frame had the same first byte.
    */
   | {
       readonly kind: 'lengthBy';
@@ -42,10 +42,13 @@ export type Framing =
   /** Each chunk is a frame: a WebSocket message or a datagram. */
   | { readonly kind: 'whole' };
 
-/** The length of a frame in bytes, or the byte that ends it. */
+/** The length of a frame in bytes, or the byte that ends the frame. */
 export type LengthRule = number | { readonly end: number };
 
-/** A frame: a part of the bytes of one read. It shares their memory, because creating a Buffer for each frame takes time. */
+/**
+ * A frame, which is part of the bytes from one read. Frames share the memory of these bytes, because creating a Buffer for each frame takes
+ * time.
+ */
 export class Frame {
   readonly bytes: Buffer;
   readonly from: number;
@@ -66,12 +69,12 @@ export class Frame {
   }
 }
 
-/** The longest part of a read that is decoded at once, in bytes. */
+/** The maximum size of the part of a read that is decoded at once, in bytes. */
 const decodedBytes = 8192;
 
 /**
- * Decodes the frames of a list from one place to another. Frames of one read are decoded together if they are ASCII, and their texts then
- * share its memory: a caller that keeps a part of a text copies it by `ownText`.
+ * Decodes the frames between two positions in a list. ASCII frames from one read are decoded together, and the resulting strings then share
+ * memory. A caller that keeps part of such a string must copy it with `ownText`.
  */
 export function textsOf(frames: readonly Frame[], from: number, end: number, encoding: BufferEncoding): string[] {
   const some = frames.slice(from, end);
@@ -83,26 +86,26 @@ export function textsOf(frames: readonly Frame[], from: number, end: number, enc
   return some.map((frame) => text.slice(frame.from - start, frame.end - start));
 }
 
-/** The maximum length of text that a JavaScript engine copies when it slices, in characters. */
+/** The maximum length of a string that a JavaScript engine copies when slicing, in characters. */
 const copiedLength = 12;
 
-/** Copies a part of a text. A slice would keep the whole text in memory as long as the part. */
+/** Copies part of a string. A mere slice would keep the whole string in memory. */
 export function ownText(part: string): string {
   return part.length > copiedLength ? ` ${part}`.slice(1) : part;
 }
 
 export interface Framer {
-  /** Receives bytes, and returns the frames that are now complete. */
+  /** Receives bytes and returns the frames that are now complete. */
   push(bytes: Uint8Array): Frame[];
-  /** Returns the bytes since the last frame as a frame, if pauses end the frames. Otherwise returns nothing. */
+  /** Returns the bytes since the last frame as a frame if pauses end frames; otherwise returns an empty list. */
   flush(): Frame[];
-  /** Returns the bytes to send: the frame with its marks or header. */
+  /** Returns the bytes to send: the frame with its marks or its header. */
   wrap(payload: Buffer): Buffer;
-  /** The number of bytes that were dropped because they were outside frames, or in a frame that was too long. */
+  /** The number of bytes that were dropped because they were outside frames or in a frame that was too long. */
   readonly droppedBytes: number;
 }
 
-/** The longest frame in bytes, unless the description sets another limit. */
+/** The default maximum size of a frame, in bytes. */
 export const maxFrameBytes = 65_536;
 
 export function createFramer(framing: Framing, maxBytes = maxFrameBytes): Framer {
@@ -128,7 +131,7 @@ export function createFramer(framing: Framing, maxBytes = maxFrameBytes): Framer
   }
 }
 
-/** Converts a message that a person wrote to a frame: adds the marks of a frame unless they are present. */
+/** Converts a message that a person has written to a frame. The marks of the frame are added unless they are already present. */
 export function withMarks(framing: Framing, written: Buffer): Buffer {
   if (framing.kind === 'end') {
     const [marks, times] = framing.isBlock
@@ -146,7 +149,7 @@ export function withMarks(framing: Framing, written: Buffer): Buffer {
   return isWhole || isAcknowledgement ? written : createFramer(framing).wrap(written);
 }
 
-/** Bytes of a frame that is not complete yet. */
+/** The bytes of an incomplete frame. */
 class Unread {
   #bytes = Buffer.allocUnsafe(256);
   #start = 0;
@@ -178,7 +181,7 @@ class Unread {
     return found < 0 ? -1 : found - this.#start;
   }
 
-  /** The bytes themselves, not a copy. */
+  /** Returns the bytes themselves, not a copy. */
   peek(): Buffer {
     return this.#bytes.subarray(this.#start, this.#end);
   }
@@ -203,17 +206,17 @@ class EndFramer implements Framer {
   readonly #ends: readonly Buffer[];
   readonly #sendEnd: Buffer;
   readonly #maxBytes: number;
-  /** Shortest first. Otherwise the result would depend on how the bytes arrive when one prompt begins with another. */
+  /** The prompts, shortest first. Otherwise, if one prompt begins with another prompt, the result would depend on how the bytes arrive. */
   readonly #prompts: readonly Buffer[];
   readonly #longestEnd: number;
-  /** The byte that ends every frame; undefined if an end has several bytes. */
+  /** The byte that ends every frame; undefined if any of the ends has several bytes. */
   readonly #lastByte: number | undefined;
   /** Whether a preceding carriage return belongs to the end. */
   readonly #mayReturn: boolean;
   readonly #unread = new Unread();
-  /** No frame ends before this offset. */
+  /** The offset before which no frame ends. */
   #searched = 0;
-  /** Whether the current frame was too long. The framer then drops the rest of it, too. */
+  /** Whether the current frame was too long, so that the framer also drops the rest. */
   #isDropping = false;
 
   constructor({ ends, sendEnd, prompts = [] }: Extract<Framing, { kind: 'end' }>, maxBytes: number) {
@@ -234,7 +237,7 @@ class EndFramer implements Framer {
     return frames.some(isEmpty) ? frames.filter((frame) => !isEmpty(frame)) : frames;
   }
 
-  /** Extracts the prompts at the beginning of lines as frames, also from the last line while it has no end. */
+  /** Extracts the prompts at the beginning of lines as frames, including the last line if it is incomplete. */
   #withPrompts(lines: readonly Frame[]): Frame[] {
     const frames: Frame[] = [];
     for (const line of lines) {
@@ -261,7 +264,7 @@ class EndFramer implements Framer {
     return this.#prompts.find((mark) => line.subarray(0, mark.length).equals(mark));
   }
 
-  /** Works as `push`, and also returns empty frames. */
+  /** Like `push`, but also returns empty frames. */
   pushLines(bytes: Uint8Array): Frame[] {
     const frames: Frame[] = [];
     let rest = bytes;
@@ -322,7 +325,7 @@ class EndFramer implements Framer {
     return from === 0 ? bytes : whole.subarray(from);
   }
 
-  /** Returns the offset and length of the first end; the longer one if two start at the same offset. */
+  /** Returns the offset and the length of the first end. If two ends start at the same offset, the longer one counts. */
   #findEnd(): [at: number, length: number] {
     let found: [number, number] = [-1, 0];
     for (const end of this.#ends) {
@@ -338,7 +341,7 @@ function isEmpty({ from, end }: Frame): boolean {
   return end === from;
 }
 
-/** A frame is all lines up to an empty one. */
+/** Frames that consist of all lines up to an empty line. */
 class BlockFramer implements Framer {
   readonly #lines: EndFramer;
   readonly #sendEnd: Buffer;
@@ -423,7 +426,7 @@ class EnclosedFramer implements Framer {
     return Buffer.concat([this.#start, payload, this.#end]);
   }
 
-  /** Drops the bytes before a start. */
+  /** Drops the bytes before a start mark. Returns whether there is a start mark. */
   #findStart(): boolean {
     const { length } = this.#start;
     const at = this.#unread.indexOf(this.#start, 0);
@@ -435,8 +438,8 @@ class EnclosedFramer implements Framer {
   }
 
   /**
-   * Extracts the frame up to the next end. If another frame starts within it, its own end was lost, and only the later frame counts.
-   * Returns undefined while the frame is incomplete, and when it is too long.
+   * Extracts the frame up to the next end. If another frame starts before this end, the end of the first frame was lost, and only the later
+   * frame counts. Returns undefined if the frame is incomplete or too long.
    */
   #takeFrame(): Buffer | undefined {
     const { length } = this.#end;
@@ -529,7 +532,7 @@ class StuffedFramer implements Framer {
   }
 }
 
-/** Frames whose first bytes give the length. */
+/** Frames whose first bytes contain the length. */
 class SizedFramer implements Framer {
   droppedBytes = 0;
   readonly #lengthOf: (unread: Unread) => number;
@@ -550,7 +553,7 @@ class SizedFramer implements Framer {
     while (unread.length >= Math.max(1, this.#headerBytes)) {
       const length = this.#lengthOf(unread);
       if (length < Math.max(1, this.#headerBytes) || length > this.#maxBytes) {
-        unread.skip(1); // not a header: the next byte may begin one
+        unread.skip(1); // not a header, but one may begin at the next byte
         this.droppedBytes++;
       } else if (unread.length >= length) frames.push(new Frame(unread.take(length)));
       else break;
@@ -582,17 +585,17 @@ function ruleReader({ at, rules }: Extract<Framing, { kind: 'lengthBy' }>): (unr
     if (rule === undefined) return 0;
     if (typeof rule === 'number') return rule;
     const end = unread.indexOf(Buffer.from([rule.end]), at + 1);
-    return (end < 0 ? unread.length : end) + 1; // without an end: one byte more than have arrived
+    return (end < 0 ? unread.length : end) + 1; // without an end: one byte more than has arrived
   };
 }
 
-/** MIDI frames: the first byte decides the length, and frames may omit it (running status). */
+/** MIDI frames: the first byte decides the length, and frames may omit this byte (running status). */
 class RunningFramer implements Framer {
   droppedBytes = 0;
   readonly #rules: readonly (LengthRule | undefined)[];
   readonly #maxBytes: number;
   #frame: number[] = [];
-  /** The first byte of frames that omit it (running status). */
+  /** The first byte that applies to frames without a first byte (running status). */
   #status: number | undefined;
 
   constructor(rules: readonly (LengthRule | undefined)[], maxBytes: number) {
@@ -652,7 +655,7 @@ class RunningFramer implements Framer {
   }
 }
 
-/** Frames that end with a pause; the caller measures it and calls `flush`. */
+/** Frames that end with a pause. The caller measures the pause and calls `flush`. */
 class IdleFramer implements Framer {
   droppedBytes = 0;
   readonly #maxBytes: number;
@@ -704,12 +707,12 @@ class WholeFramer implements Framer {
 
 const telnet = { iac: 255, dont: 254, do: 253, wont: 252, will: 251, begin: 250, end: 240 };
 
-/** Removes telnet commands from a stream, and refuses every option. */
+/** Removes telnet commands from a stream and refuses every option. */
 export class TelnetFilter {
   #state: 'data' | 'command' | 'option' | 'inside' | 'insideCommand' = 'data';
   #command = 0;
 
-  /** Returns the data without commands, and the bytes to answer. */
+  /** Returns the data without commands, and the bytes with which to answer. */
   push(bytes: Uint8Array): { readonly data: Uint8Array; readonly answer: Uint8Array } {
     if (this.#state === 'data' && !bytes.includes(telnet.iac)) return { data: bytes, answer: Buffer.alloc(0) };
     const data = Buffer.allocUnsafe(bytes.length);
@@ -719,7 +722,7 @@ export class TelnetFilter {
     return { data: data.subarray(0, length), answer: Buffer.from(answer) };
   }
 
-  /** Returns whether a byte belongs to the data. Adds the reply to a command to `answer`. */
+  /** Returns whether a byte is part of the data. Adds the reply to a command to `answer`. */
   #isData(byte: number, answer: number[]): boolean {
     switch (this.#state) {
       case 'data':

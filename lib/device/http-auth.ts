@@ -1,5 +1,5 @@
 // Authentication over HTTP: Basic (RFC 7617), Bearer (RFC 6750) and Digest (RFC 7616). The hub sends a password only with the scheme in the
-// settings: a device that asks for Basic never gets the password of `digest`.
+// settings. For example, a device that asks for Basic never gets the password for `digest`.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { hidden } from '../model/secret.ts';
@@ -24,19 +24,19 @@ interface Challenge {
   readonly isStale: boolean;
 }
 
-/** Strongest first. `hash` is the name of the algorithm in Node.js. */
+/** The algorithms, strongest first. `hash` is the algorithm's name in Node.js. */
 const algorithms = [
   { name: 'SHA-512-256', hash: 'sha512-256' },
   { name: 'SHA-256', hash: 'sha256' },
   { name: 'MD5', hash: 'md5' },
 ] as const;
 
-/** The action after a refusal: send the request again, or report the fault. */
+/** The reaction to a refusal: send the request again, or report the fault. */
 export type Answered = { readonly again: true } | { readonly fault: string };
 
 export class HttpAuth {
   readonly #credentials: Credentials;
-  /** The parts that are the same in all requests. */
+  /** The parts of the header that are the same in all requests. */
   readonly #fixed: { readonly value: string; readonly nonce: string } | undefined;
   #challenge: (Challenge & { readonly isSession: boolean; readonly count: { requests: number } }) | undefined;
 
@@ -51,8 +51,8 @@ export class HttpAuth {
   }
 
   /**
-   * Returns the value of the header Authorization, and its nonce (empty unless Digest). Returns undefined without credentials, and before
-   * the first challenge of Digest.
+   * Returns the value of the Authorization header and its nonce, which is empty except for Digest. Returns undefined if there are no
+   * credentials, or before the first Digest challenge.
    */
   headerFor(method: string, target: string): { readonly value: string; readonly nonce: string } | undefined {
     if (this.#fixed !== undefined) return this.#fixed;
@@ -62,8 +62,8 @@ export class HttpAuth {
   }
 
   /**
-   * Handles the status 401. `header` is WWW-Authenticate; `nonce` is that of the refused request, undefined if it had no credentials. The
-   * hub may send the request again if it has another nonce now, or if the device calls the nonce stale.
+   * Handles the status 401. `header` is WWW-Authenticate; `nonce` is the nonce of the refused request, or undefined if the request had no
+   * credentials. The request may be sent again if there is a newer nonce or if the device calls the nonce stale.
    */
   refused(header: string | undefined, nonce: string | undefined): Answered {
     const { digest } = this.#credentials;
@@ -84,7 +84,7 @@ export class HttpAuth {
     return { again: true };
   }
 
-  /** Adopts the nonce for the next requests from the header Authentication-Info. */
+  /** Adopts the nonce for the next requests from the Authentication-Info header. */
   next(info: string | undefined): void {
     const nonce = info === undefined ? undefined : readParameters(info).get('nextnonce');
     if (nonce !== undefined && this.#challenge !== undefined)
@@ -115,7 +115,7 @@ export class HttpAuth {
   }
 }
 
-/** Returns every secret that wire traces must mask. */
+/** Returns all secrets that wire traces must mask. */
 export function secretsOf({ basic, bearer, digest }: Credentials): readonly string[] {
   const user = basic ?? digest;
   return [
@@ -134,7 +134,7 @@ function quoted(text: string): string {
   return text.replaceAll(/["\\]/g, '\\$&');
 }
 
-/** Reads the challenges of Digest in WWW-Authenticate. The header may also have challenges of other schemes. */
+/** Reads the Digest challenges in WWW-Authenticate. The header may also contain challenges for other schemes. */
 function readChallenges(header: string): readonly (Challenge & { readonly isSession: boolean })[] {
   const starts = [...header.matchAll(/(?:^|,)\s*digest\s+(?=\w+\s*=)/gi)];
   return starts.flatMap((start, place) => {
@@ -160,7 +160,7 @@ function readChallenges(header: string): readonly (Challenge & { readonly isSess
 /** Reads `name=value, name="value"` into a map. Names are in lower case. */
 function readParameters(text: string): Map<string, string> {
   const found = new Map<string, string>();
-  // a match starts only at the beginning of a word: otherwise a long word would take quadratic time
+  // a match may start only at the beginning of a word, because a long word would take quadratic time otherwise
   for (const [, name, inQuotes, plain] of text.matchAll(/(?<!\w)(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g)) {
     const value = inQuotes === undefined ? plain! : inQuotes.replaceAll(/\\(.)/g, '$1');
     if (!found.has(name!.toLowerCase())) found.set(name!.toLowerCase(), value);

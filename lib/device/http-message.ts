@@ -1,5 +1,5 @@
-// Messages over HTTP: requests and their patterns, answers with a status and headers, and server-sent events. As text, a request is
-// `PUT /lamp?id=1`, then headers, an empty line and the body; an answer begins with `HTTP 200 OK`.
+// HTTP messages: requests and their patterns, answers with a status and headers, and server-sent events. As text, a request consists of
+// `PUT /lamp?id=1`, headers, an empty line and the body; an answer begins with `HTTP 200 OK`.
 
 import { describe, HubError } from '../model/error.ts';
 import { toText, type Value } from '../model/value.ts';
@@ -19,12 +19,12 @@ export interface DescribedRequest {
   readonly form?: Readonly<Record<string, Value>> | undefined;
 }
 
-/** A request, read from its text. */
+/** A request as read from its text. */
 export interface HttpRequest {
   readonly method: string;
-  /** The path and the query. */
+  /** The path with the query. */
   readonly target: string;
-  /** The headers, by their names in lower case. */
+  /** The headers, by their lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
@@ -61,7 +61,7 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
   return headers;
 }
 
-/** Returns an answer as text for people, without the credentials in its headers. */
+/** Returns an answer as text for people, with the credentials removed from its headers. */
 export function writeAnswer({ status, statusText, headers }: HttpHead, body: string): string {
   let text = `HTTP ${status}`;
   if (statusText !== '') text += ` ${statusText}`;
@@ -72,7 +72,7 @@ export function writeAnswer({ status, statusText, headers }: HttpHead, body: str
   return body === '' ? text : `${text}\n\n${body}`;
 }
 
-/** Converts Retry-After, in seconds or as a date (RFC 9110 10.2.3), to milliseconds; undefined for any other text. */
+/** Converts Retry-After, in seconds or as a date (RFC 9110 10.2.3), to milliseconds. Returns undefined for anything else. */
 export function retryAfterMs(written: string | undefined, nowMs: number): number | undefined {
   if (written === undefined) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(written)) return Number(written) * 1000;
@@ -93,7 +93,7 @@ export class HttpMessage extends Message {
     this.event = event;
   }
 
-  /** Returns an answer with the same body and another head. The body is not read again. */
+  /** Returns an answer with the same body and another head. The body is not parsed again. */
   withHead(head: HttpHead): HttpMessage {
     const message = new HttpMessage(this.text, this.#format, head, undefined);
     message.takeTree(this);
@@ -105,7 +105,10 @@ export class HttpMessage extends Message {
   }
 }
 
-/** Reads the messages that a test simulates: `HTTP 404 Not Found`, events as on the wire, or the body of an answer with the status 200. */
+/**
+ * Reads the messages with which a test plays a device: `HTTP 404 Not Found`, events as on the wire, or the body of an answer with the
+ * status 200.
+ */
 export function readPlayed(text: string, format: TreeFormat): readonly HttpMessage[] {
   const first = /^HTTP(?:\/\d(?:\.\d)?)? (\d{3}) ?([^\n]*)(?:\n|$)/.exec(text);
   if (first !== null) {
@@ -121,16 +124,16 @@ export function readPlayed(text: string, format: TreeFormat): readonly HttpMessa
   return [new HttpMessage(text, format, { status: 200, statusText: 'OK', headers: {} }, undefined)];
 }
 
-/** The longest event, in characters. */
+/** The maximum length of an event, in characters. */
 export const maxEventLength = 1_048_576;
-/** The longest ID of an event that the hub repeats as Last-Event-ID. */
+/** The maximum length of an event ID that the hub repeats as Last-Event-ID. */
 const maxIdLength = 1024;
 
-/** Reads a stream of server-sent events (WHATWG HTML 9.2.6). Errors: `Error` for an event that is too long. */
+/** Reads a stream of server-sent events (WHATWG HTML 9.2.6). Errors: `Error` if an event is too long. */
 export class EventReader {
   /** The beginning of a line whose end has not arrived yet. */
   #rest = '';
-  /** Whether the last character was a `\r`. A `\n` that follows belongs to the same line end. */
+  /** Whether the last character was `\r`. If `\n` follows, it belongs to the same line end. */
   #isAfterReturn = false;
   #data: string[] = [];
   #length = 0;
@@ -147,11 +150,11 @@ export class EventReader {
       this.#isFirst = false;
     }
     if (this.#isAfterReturn && text !== '') {
-      if (text[at] === '\n') at++; // belongs to the line end before
+      if (text[at] === '\n') at++; // belongs to the previous line end
       this.#isAfterReturn = false;
     }
     for (;;) {
-      const end = endOfLine(text, at); // does not search `#rest` again: a long line would take quadratic time
+      const end = endOfLine(text, at); // does not search `#rest` again, because a long line would take quadratic time
       if (end === undefined) break;
       const event = this.#line(this.#rest + text.slice(at, end.from));
       this.#rest = '';
@@ -168,7 +171,7 @@ export class EventReader {
   #line(line: string): ServerEvent | undefined {
     if (line === '') return this.#dispatch();
     const colon = line.indexOf(':');
-    if (colon === 0) return undefined; // a comment, which keeps the stream alive
+    if (colon === 0) return undefined; // a comment that keeps the stream alive
     const field = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (field === 'data') {
@@ -192,7 +195,7 @@ export class EventReader {
   }
 }
 
-/** Returns the offset of the next line end, and the offset after it; undefined if the text has no further line end. */
+/** Returns the offset of the next line end and the offset after it; undefined if there is no further line end. */
 function endOfLine(text: string, at: number): { readonly from: number; readonly to: number } | undefined {
   for (let place = at; place < text.length; place++) {
     const code = text.charCodeAt(place);
@@ -208,7 +211,7 @@ interface NamedPattern {
   readonly pattern: Pattern;
 }
 
-/** A request with values in braces. It encodes each value for its place, so that a value cannot change the structure of the request. */
+/** A request with values in braces. Each value is encoded for its position, so that a value cannot change the structure of the request. */
 export class RequestPattern implements Matcher {
   readonly text: string;
   readonly names = new Set<string>();
@@ -219,11 +222,11 @@ export class RequestPattern implements Matcher {
   readonly #form: readonly NamedPattern[] | undefined;
   readonly #body: { readonly tree: TreePattern } | { readonly text: Pattern } | undefined;
   readonly #isXml: boolean;
-  /** Whether its text is always the same, as that of most polls is. */
+  /** Whether the text of the request is always the same, as for most polls. */
   readonly #isFixed: boolean;
   #fixed: string | undefined;
 
-  /** `path` is the path of the request in the description, for errors. Errors: `RequestMistake`. */
+  /** `path` is the path of the request within the description, for errors. Errors: `RequestMistake`. */
   constructor(
     { method, path, query = {}, headers = {}, body, form }: DescribedRequest,
     common: Readonly<Record<string, string>>,
@@ -278,7 +281,7 @@ export class RequestPattern implements Matcher {
   }
 
   /**
-   * Returns the text of a request. Errors: any error from `Pattern.format`, and `out-of-range` for a value that would change the path or a
+   * Returns the text of a request. Errors: any error from `Pattern.format`, and `out-of-range` if a value would change the path or a
    * header.
    */
   format(values: Values): string {
@@ -299,7 +302,7 @@ export class RequestPattern implements Matcher {
     let text = `${this.#method} ${target}`;
     for (const { name, pattern } of this.#headers) {
       const value = pattern.format(values);
-      // a line break would begin another header
+      // a line break would start another header
       if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
         throw new HubError('out-of-range', `expected a header ${name} of one line in Latin-1, got ${describe(value)}`);
       if (value !== '') text += `\n${name.toLowerCase()}: ${value}`;
@@ -316,19 +319,19 @@ export class RequestPattern implements Matcher {
   }
 }
 
-/** The characters of a path that must be encoded. They may also come from the text of a description. */
+/** The characters in a path that must be encoded. The text of a description may also contain such characters. */
 const unsafe = /[^\x21-\x7e]+|["#<>\\^`{|}]/g;
 
-/** Encodes text for a path, a query or a form. Half of a surrogate pair becomes U+FFFD. */
+/** Encodes a string for a path, a query or a form. Half a surrogate pair becomes U+FFFD. */
 function encodePart(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
 const formType = 'application/x-www-form-urlencoded';
-/** The content types of bodies that are written as text. A JSON body is written as an object instead. */
+/** The content types of bodies that are written as text, unlike a JSON body that is written as an object. */
 const textTypes: Readonly<Record<TreeFormat, string>> = { json: 'text/plain; charset=utf-8', xml: 'application/xml' };
 
-/** Escapes text for XML. Errors: `out-of-range` for control characters, which XML cannot contain. */
+/** Escapes a string for XML. Errors: `out-of-range` for control characters, which XML cannot contain. */
 function escapeXml(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 2.2
   if (/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(text))
@@ -337,7 +340,7 @@ function escapeXml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => named[character]!);
 }
 
-/** An error in a part of a request. */
+/** An error in part of a request. */
 export class RequestMistake extends PatternError {
   readonly path: readonly string[];
 
@@ -353,7 +356,7 @@ export interface DescribedAnswer {
   readonly event?: string | undefined;
 }
 
-/** The pattern of an answer or event: its body, and its status, headers or event name. */
+/** The pattern for an answer or event: its body, and its status, headers or event name. */
 export class AnswerPattern implements Matcher {
   readonly text: string;
   readonly names: ReadonlySet<string>;

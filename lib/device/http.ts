@@ -1,5 +1,5 @@
 // The HTTP transport, built on undici: persistent connections, bounded answers, compression, authentication, redirects, and streams of
-// server-sent events. A link opens immediately; only answers show whether the device is online.
+// server-sent events. A link opens immediately, so that only answers show whether the device is online.
 
 import { isIPv6, type Socket } from 'node:net';
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib';
@@ -21,7 +21,7 @@ import {
 } from './transport.ts';
 
 export interface HttpTarget {
-  /** The base of the paths of requests: `http://10.0.0.9/base`. */
+  /** The base URL for the paths of requests: `http://10.0.0.9/base`. */
   readonly url: URL;
   readonly tls?: TlsTarget | undefined;
   readonly credentials: Credentials;
@@ -30,19 +30,19 @@ export interface HttpTarget {
   readonly connectTimeoutMs: number;
 }
 
-/** The longest body of an answer in bytes, both compressed and decompressed. */
+/** The maximum size of an answer's body, both compressed and decompressed, in bytes. */
 export const maxBodyBytes = 1_048_576;
-/** The longest head of an answer, in bytes. */
+/** The maximum size of an answer's head, in bytes. */
 export const maxHeadBytes = 16_384;
-/** The maximum number of redirects of a request, and of other origins that redirects lead to. */
+/** The maximum numbers of redirects per request and of other origins to which redirects may lead. */
 export const maxRedirects = 5;
 const maxOrigins = 4;
-/** The time for which an unused connection stays open in milliseconds, unless the device asks for less. */
+/** The time for which an unused connection stays open unless the device asks for less, in milliseconds. */
 const keepAliveMs = 30_000;
 
 type Undici = Pick<typeof import('undici'), 'Client' | 'buildConnector'>;
 
-/** Returns how undici connects: it checks a fingerprint before anything is sent, and reports each socket. */
+/** Returns the function with which undici connects. This function checks a fingerprint before anything is sent, and reports each socket. */
 export function connectorOf(
   { buildConnector }: Pick<Undici, 'buildConnector'>,
   tls: TlsTarget | undefined,
@@ -54,7 +54,7 @@ export function connectorOf(
   const fingerprint = tls?.fingerprint;
   return (options, callback) =>
     connect(options, (error, socket) => {
-      // after an error, undici passes no socket
+      // if there is an error, undici passes no socket
       const isUnpinned = socket == null || fingerprint === undefined;
       const fault = error ?? (isUnpinned ? undefined : fingerprintFault(socket, fingerprint));
       if (fault === undefined) {
@@ -68,8 +68,8 @@ export function connectorOf(
 }
 
 /**
- * Breaks off the socket of a client of undici. When a socket closes without an error, undici takes this for the end of an answer that has
- * no length. If that answer was given up, undici then throws an error that nobody can catch, so the socket reports an error first.
+ * Destroys the socket of an undici client. If a socket closes without an error, undici takes this for the end of an answer without a
+ * length. If this answer was aborted, undici then throws an error that nobody can catch; the socket therefore reports an error first.
  */
 export function breakOffClient(socket: Socket): void {
   if (!socket.destroyed) socket.emit('error', new Error('given up'));
@@ -89,13 +89,13 @@ class HttpLink implements Link {
   readonly #listener: LinkListener;
   readonly #auth: HttpAuth;
   readonly #origin: string;
-  /** The path of the address, without `/` at its end. */
+  /** The path of the address, without a trailing `/`. */
   readonly #base: string;
   readonly #connections = new Map<string, Connections>();
   readonly #exchanges = new Map<object, Exchange>();
-  /** The parsed requests, by their bytes: polls send the same bytes for as long as the device is there. */
+  /** The parsed requests, by their bytes. Polls send the same bytes for as long as the device is online. */
   readonly #known = new WeakMap<Uint8Array, HttpRequest>();
-  /** The headers that each request has, apart from its credentials. */
+  /** The headers of each request, apart from its credentials. */
   readonly #headers = new WeakMap<HttpRequest, readonly string[]>();
   #undici: Undici | undefined;
   #isEnded = false;
@@ -104,7 +104,7 @@ class HttpLink implements Link {
     this.#target = target;
     this.#listener = listener;
     this.#auth = new HttpAuth(target.credentials);
-    this.#origin = target.url.origin; // cached: reading it costs more than comparing it
+    this.#origin = target.url.origin; // cached, because reading it costs more than comparing it
     this.#base = target.url.pathname.replace(/\/$/, '');
     void this.#open().catch((error) => {
       if (!this.#isEnded) listener.closed(messageOf(error));
@@ -113,7 +113,7 @@ class HttpLink implements Link {
   }
 
   async #open(): Promise<void> {
-    this.#undici = await import('undici'); // most hubs have no device that needs it
+    this.#undici = await import('undici'); // loaded on demand, because most hubs have no device that needs this
     if (!this.#isEnded) this.#listener.opened();
   }
 
@@ -147,7 +147,7 @@ class HttpLink implements Link {
     this.#connections.clear();
   }
 
-  /** Sends a request. Also sends it again after a redirect or a challenge. */
+  /** Sends a request, and sends it again after a redirect or a challenge. */
   dispatch(exchange: Exchange): void {
     const { request, origin, target } = exchange;
     const isHome = this.#isHome(exchange);
@@ -162,7 +162,10 @@ class HttpLink implements Link {
     }
   }
 
-  /** Returns the headers of a request, name and value by turns. Those of a description may contain credentials, which only the device may receive. */
+  /**
+   * Returns a request's headers as alternating names and values. The headers from a description may contain credentials, which only the
+   * device may receive.
+   */
   #headersOf(request: HttpRequest): readonly string[] {
     const known = this.#headers.get(request);
     if (known !== undefined) return known;
@@ -171,7 +174,7 @@ class HttpLink implements Link {
     return headers;
   }
 
-  /** Whether a request goes to the device itself, and was never redirected to another origin. */
+  /** Returns whether a request goes to the device itself and was never redirected to another origin. */
   #isHome({ origin, hasLeft }: Exchange): boolean {
     return !hasLeft && origin === this.#origin;
   }
@@ -189,7 +192,7 @@ class HttpLink implements Link {
         pipelining: 1,
         connect: connectorOf(this.#undici!, tlsOfOrigin, connectTimeoutMs, opened),
         maxHeaderSize: maxHeadBytes,
-        headersTimeout: 0, // the session limits the time of requests
+        headersTimeout: 0, // the session limits the duration of requests
         bodyTimeout: 0,
         keepAliveTimeout: keepAliveMs,
         keepAliveMaxTimeout: keepAliveMs,
@@ -199,14 +202,14 @@ class HttpLink implements Link {
     return connections;
   }
 
-  // The events of an exchange.
+  // Events in an exchange
 
   fail(exchange: Exchange, reason: string, isHeard = false): void {
     if (this.#isEnded || !this.#exchanges.delete(exchange.key)) return;
     this.#listener.failed?.(exchange.key, reason, isHeard);
   }
 
-  /** The answer is complete. */
+  /** Called when the answer is complete. */
   answered(exchange: Exchange, head: HttpHead, body: Buffer): void {
     if (this.#isEnded || this.#exchanges.get(exchange.key) !== exchange) return;
     if (head.status === 401 && this.#isHome(exchange)) {
@@ -231,7 +234,7 @@ class HttpLink implements Link {
 
   #follow(exchange: Exchange, head: HttpHead): void {
     const { location } = head.headers;
-    // not `new URL(target, origin)`: a target that begins with // would replace the host
+    // not `new URL(target, origin)`, because a target that begins with // would replace the host
     const from = new URL(exchange.origin + exchange.target);
     if (++exchange.redirects > maxRedirects) {
       this.fail(exchange, `expected at most ${maxRedirects} redirects, got more`, true);
@@ -254,7 +257,7 @@ class HttpLink implements Link {
       const { 'content-type': _, ...headers } = exchange.request.headers;
       exchange.request = { method: 'GET', target: exchange.request.target, headers, body: undefined };
     }
-    // the request never gets credentials again: the other origin may redirect it back with a query of its own
+    // the request never gets credentials again, because the other origin may redirect it back with a different query
     if (to.origin !== this.#origin) exchange.hasLeft = true;
     this.#trace(head);
     exchange.origin = to.origin;
@@ -292,12 +295,12 @@ class HttpLink implements Link {
       );
   }
 
-  /** A stream of events has begun. */
+  /** Called when a stream of events has begun. */
   began(exchange: Exchange, head: HttpHead): void {
     if (!this.#isEnded) this.#listener.received(nothing, { request: exchange.key, head });
   }
 
-  /** A stream has sent something, such as a comment, so the device is online. */
+  /** Called when a stream has sent something, such as a comment, so that the device counts as online. */
   heard({ key }: Exchange): void {
     if (!this.#isEnded) this.#listener.received(nothing, { request: key });
   }
@@ -322,7 +325,7 @@ class HttpLink implements Link {
   }
 }
 
-/** Returns the headers that every request has, and these of its description, which win. */
+/** Returns the default headers, overridden by the headers in the description. */
 function headersOf(request: HttpRequest, own: Readonly<Record<string, string>>): readonly string[] {
   const headers: Record<string, string> = {
     'user-agent': 'patchbay',
@@ -351,7 +354,7 @@ function statusTextOf({ statusText }: HttpHead, fault: string): string {
   return [statusText, ...(fault === '' ? [] : [`(${fault})`])].join(' ').trim();
 }
 
-/** Whether data begins with a zlib header: some servers send deflate without it. */
+/** Returns whether data begins with a zlib header, because some servers send deflate without one. */
 function hasZlibHead(body: Buffer): boolean {
   return (body[0]! & 0x0f) === 8 && body.length > 1 && ((body[0]! << 8) | body[1]!) % 31 === 0;
 }
@@ -363,8 +366,8 @@ interface Connection {
 }
 
 /**
- * The connections to an origin. The one that became free last is used first, so that the others may close. This takes less time than a pool
- * of undici, which passes each request through the events of all of them.
+ * The connections to an origin. The connection that became free last is used first, so that idle connections may close. This takes less
+ * time than an undici pool, which passes each request through the events of all its connections.
  */
 class Connections {
   readonly #create: (opened: (socket: Socket) => void) => Client;
@@ -378,7 +381,7 @@ class Connections {
     this.#most = most;
   }
 
-  /** Takes a free connection, a new one, or else the next one in turn, in which the request waits. */
+  /** Takes a free connection, a new connection, or otherwise the next connection in turn, in which the request then waits. */
   take(): Connection {
     const free = this.#free.pop();
     if (free !== undefined) return free;
@@ -392,7 +395,7 @@ class Connections {
     return connection;
   }
 
-  /** Drops a connection that could not be made: after some errors, undici sends no more requests over it. */
+  /** Drops a connection that could not be established, because undici sends no more requests over it after some errors. */
   #drop(connection: Connection): void {
     for (const list of [this.#all, this.#free]) {
       const place = list.indexOf(connection);
@@ -400,7 +403,7 @@ class Connections {
     }
   }
 
-  /** Notes that a request has ended. */
+  /** Records that a request has ended. */
   release(connection: Connection): void {
     if (this.#all.includes(connection) && !this.#free.includes(connection)) this.#free.push(connection);
   }
@@ -414,20 +417,20 @@ class Connections {
   }
 }
 
-/** A request and its answer, including all redirects. It handles the events of undici. */
+/** A request and its answer, including all redirects. Handles undici's events. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly key: object;
   readonly isStream: boolean;
   readonly #link: HttpLink;
   request: HttpRequest;
   origin: string;
-  /** The path and the query. */
+  /** The path with the query. */
   target: string;
   redirects = 0;
   challenges = 0;
-  /** Whether it has been redirected to another origin. */
+  /** Whether the request has been redirected to another origin. */
   hasLeft = false;
-  /** The credentials that it was sent with. */
+  /** The credentials with which the request was sent. */
   authorization: ReturnType<HttpAuth['headerFor']>;
   #connections: Connections | undefined;
   #connection: Connection | undefined;
@@ -448,7 +451,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.isStream = isStream(request);
   }
 
-  /** Sends the request. Errors: any error from undici for a request that cannot be written. */
+  /** Sends the request. Errors: any error from undici if the request cannot be written. */
   dispatch(connections: Connections, headers: readonly string[]): void {
     const { method, body = null } = this.request;
     this.#connections = connections;
@@ -472,8 +475,8 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   cancel(): void {
     this.#isCancelled = true;
-    if (this.#controller === undefined) return; // it waits in its connection
-    if (this.#connection?.socket !== undefined) breakOffClient(this.#connection.socket); // or the request could arrive later
+    if (this.#controller === undefined) return; // the request is waiting in its connection
+    if (this.#connection?.socket !== undefined) breakOffClient(this.#connection.socket); // otherwise, the request could arrive later
     this.#controller.abort(new Error('given up'));
   }
 
@@ -547,7 +550,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Joins headers that have come several times; undici has written their names in lower case. */
+/** Joins headers that occur several times. undici has already converted their names to lower case. */
 function joined(written: Readonly<Record<string, string | string[] | undefined>>): HttpHead['headers'] {
   for (const name in written)
     if (typeof written[name] !== 'string') {
@@ -559,7 +562,7 @@ function joined(written: Readonly<Record<string, string | string[] | undefined>>
 
 export const eventStreamType = 'text/event-stream';
 
-/** Returns the address with its host replaced: by `10.0.0.9`, or by `10.0.0.9:8080` with a port. */
+/** Returns the URL with its host replaced by `10.0.0.9`, or by `10.0.0.9:8080` with a port. */
 export function withHost(url: URL, { host, port }: { readonly host: string; readonly port: number | undefined }): URL {
   const other = new URL(url);
   other.hostname = isIPv6(host) ? `[${host}]` : host;

@@ -1,5 +1,5 @@
-// Messages: a frame as text, or as a tree of JSON or XML, and patterns of trees. A pattern of a tree is an example: `{ op: 5, d: {
-// sceneName: '{value}' } }` matches every message that contains these parts.
+// Messages: a frame as text or as a JSON or XML tree, and patterns for trees. A pattern for a tree is an example: `{ op: 5, d: { sceneName:
+// '{value}' } }` matches every message that contains these parts.
 
 import { SaxesParser } from 'saxes';
 import { HubError } from '../model/error.ts';
@@ -11,11 +11,11 @@ import { type CompileExpression, type LeadingPart, Pattern, PatternError, type V
 /** The format of a message that is a tree. */
 export type TreeFormat = 'json' | 'xml';
 
-/** The maximum depth of patterns and of XML, and the maximum number of elements in XML. */
+/** The maximum depth of patterns and XML, and the maximum number of XML elements. */
 const maxDepth = 64;
 const maxElements = 100_000;
 
-/** A frame, or an item of a list in it. */
+/** A frame, or an item in a list within a frame. */
 export class Message {
   readonly #format: TreeFormat;
   #text: string | undefined;
@@ -39,7 +39,7 @@ export class Message {
     return this.#text;
   }
 
-  /** Takes over the tree of a message with the same text, if it has been read. */
+  /** Adopts the tree of a message with the same text, if this tree has already been parsed. */
   protected takeTree(of: Message): void {
     this.#tree = of.#tree;
   }
@@ -51,13 +51,13 @@ export class Message {
   }
 }
 
-/** A pattern of text or of a tree. */
+/** A pattern for text or for a tree. */
 export interface Matcher {
   /** The pattern as written in the description. */
   readonly text: string;
-  /** The names of the values that the pattern reads, without `_`. */
+  /** The names of the values that the pattern reads, except `_`. */
   readonly names: ReadonlySet<string>;
-  /** The pattern of the body, for a matcher that also checks other parts of a message. */
+  /** The pattern for the body, if the matcher also checks other parts of a message. */
   readonly ofBody?: Matcher | undefined;
   /** See `Pattern.match`. */
   match(message: Message, known?: Values): Map<string, Value> | undefined;
@@ -65,7 +65,7 @@ export interface Matcher {
   format(values: Values): string;
 }
 
-/** Compiles a pattern of text or of a tree, as written in a description. Errors: `PatternError`. */
+/** Compiles a pattern for text or for a tree, as written in a description. Errors: `PatternError`. */
 export function parseMatcher(written: unknown, isOfBytes: boolean, compile: CompileExpression): Matcher {
   if (typeof written !== 'string') return new TreePattern(written, compile);
   return new TextMatcher(Pattern.parse(written, isOfBytes, compile));
@@ -111,7 +111,7 @@ export class TreePattern implements Matcher {
   readonly literals = new Map<string, Value>();
   readonly #root: Node;
 
-  /** `written` is the example as in the description. Errors: `PatternError`. */
+  /** `written` is the example as written in the description. Errors: `PatternError`. */
   constructor(written: unknown, compile: CompileExpression) {
     this.text = JSON.stringify(written);
     this.#root = this.#compile(written, compile, []);
@@ -196,7 +196,7 @@ function isScalar(value: unknown): value is Value {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** Returns the items of the list at a path such as `d.inputs`. A `*` in the path stands for every item of a list. */
+/** Returns the items in the list at a path such as `d.inputs`. A `*` in the path stands for every item in a list. */
 export function itemsAt(tree: unknown, path: readonly string[]): readonly unknown[] {
   const star = path.indexOf('*');
   const part = partAt(tree, star < 0 ? path : path.slice(0, star));
@@ -216,7 +216,7 @@ export function partAt(tree: unknown, path: readonly string[]): unknown {
   return part;
 }
 
-/** Parses JSON; undefined if the text is not JSON. */
+/** Parses JSON. Returns undefined if the text is not JSON. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -230,8 +230,8 @@ interface XmlElement {
 }
 
 /**
- * Parses XML to a tree. An element becomes an object with its attributes (`@number`) and its child elements, or plain text if it contains
- * only text. Child elements with the same name become a list. Returns undefined for XML that is not well-formed.
+ * Parses XML to a tree. An element becomes an object with its attributes (`@number`) and child elements, or a string if it contains only
+ * text. Child elements with the same name become a list. Returns undefined if the XML is not well-formed.
  */
 function readXml(text: string): unknown {
   const root: XmlElement = {};
@@ -270,37 +270,37 @@ function readXml(text: string): unknown {
   }
 }
 
-// Finds the patterns that may match a message, by their first characters or by the part of a tree in which they differ most. Trying each of
-// 60 patterns takes 15 µs a frame; the index takes 0.1 µs, regardless of the number of patterns.
+// Finds the patterns that may match a message by their first characters or by the part of a tree in which they differ most. Trying 60
+// patterns takes 15 µs per frame, whereas the index takes 0.1 µs regardless of the number of patterns.
 
 interface Ranked<T> {
   readonly order: number;
   readonly item: T;
-  /** The leading parts of the pattern after the current node. */
+  /** The leading parts of the pattern that follow the current node. */
   readonly rest: readonly LeadingPart[];
 }
 
-/** A node of the prefix tree of patterns. */
+/** A node in the prefix tree of patterns. */
 class TextNode<T> {
   /** The characters from the previous node to this one. */
   label: string;
-  /** The following nodes, by the first character of their labels. */
+  /** The next nodes, by the first character of their labels. */
   readonly next = new Map<number, TextNode<T>>();
-  /** `next` as a table that starts at the lowest first character; undefined if the characters are too far apart. */
+  /** `next` as a table, starting at the lowest first character; undefined if the characters are too far apart. */
   #table: (TextNode<T> | undefined)[] | undefined;
   #lowest = 0;
-  /** The nodes that follow a value, by the converter that reads the value. */
+  /** The nodes that follow a value, by the converter that reads this value. */
   readonly values: { readonly written: string; readonly converter: Converter; readonly node: TextNode<T> }[] = [];
   /** The patterns whose leading parts end at this node. */
   items: Ranked<T>[] = [];
-  /** The patterns of all nodes on the path since the last value; undefined if they are too many to keep. */
+  /** The patterns of all nodes on the path since the last value; undefined if there are too many to keep. */
   all: readonly T[] | undefined;
 
   constructor(label: string) {
     this.label = label;
   }
 
-  /** Returns the node after these characters. Creates it if necessary. */
+  /** Returns the node after these characters, and creates it if necessary. */
   behind(characters: string): TextNode<T> {
     if (characters === '') return this;
     const known = this.next.get(characters.charCodeAt(0));
@@ -327,7 +327,7 @@ class TextNode<T> {
     return node;
   }
 
-  /** Adds a pattern at the node after its next literal, with its remaining parts. */
+  /** Adds a pattern with its remaining parts at the node after its next literal. */
   add({ order, item, rest }: Ranked<T>): void {
     const end = rest.findIndex((part) => 'literal' in part) + 1;
     let node: TextNode<T> = this;
@@ -336,7 +336,7 @@ class TextNode<T> {
     node.items.push({ order, item, rest: rest.slice(end) });
   }
 
-  /** Completes this node and those below it, after all patterns were added. */
+  /** Completes this node and the nodes below it after all patterns have been added. */
   complete(before: readonly Ranked<T>[], all: readonly T[] | undefined): void {
     if (this.items.length > maxAlike) {
       const alike = this.items;
@@ -359,7 +359,7 @@ class TextNode<T> {
     return this.values.length > 0 || [...this.next.values()].some((node) => node.hasValues);
   }
 
-  /** Returns the next node on the path of the text; undefined if there is none. */
+  /** Returns the next node on the path of the text; undefined if there is no such node. */
   step(text: string, at: number): TextNode<T> | undefined {
     const code = text.charCodeAt(at);
     const place = code - this.#lowest; // NaN after the last character
@@ -388,9 +388,9 @@ class TextNode<T> {
 
 /** The maximum number of patterns with the same beginning that are tried without first reading the value that follows. */
 const maxAlike = 4;
-/** The maximum length of the list that a node keeps; a longer one is built for each message. */
+/** The maximum length of a list that a node keeps. A longer list is built for each message. */
 const maxKept = 32;
-/** The maximum distance between the characters of a table. */
+/** The maximum distance between the characters in a table. */
 const maxTable = 96;
 
 function inOrder<T>(found: Ranked<T>[]): Ranked<T>[] {
@@ -399,7 +399,7 @@ function inOrder<T>(found: Ranked<T>[]): Ranked<T>[] {
 
 export class MatcherIndex<T extends { readonly matcher: Matcher }> {
   readonly #texts = new TextNode<T>('');
-  /** Whether some patterns have a value in their shared beginning. */
+  /** Whether any patterns have a value in their shared beginning. */
   readonly #hasValues: boolean;
   readonly #path: readonly string[] | undefined;
   readonly #byLiteral = new Map<Value, Ranked<T>[]>();
@@ -432,7 +432,7 @@ export class MatcherIndex<T extends { readonly matcher: Matcher }> {
     this.#hasTrees = trees.length > 0;
   }
 
-  /** Returns the items whose patterns may match a message, in their order. */
+  /** Returns the items whose patterns may match a message, in order. */
   candidates(message: Message): readonly T[] {
     if (!this.#hasTrees) return this.#keptOf(message.text) ?? itemsOf(this.#ofText(message.text));
     const literal = this.#path === undefined ? undefined : partAt(message.tree, this.#path);
@@ -441,7 +441,7 @@ export class MatcherIndex<T extends { readonly matcher: Matcher }> {
     return itemsOf([...texts, ...this.#otherTrees, ...alike]);
   }
 
-  /** Returns the list that the last node on the path keeps; undefined if it keeps none, or some patterns begin with a value. */
+  /** Returns the list kept by the last node on the path; undefined if this node keeps no list or if any patterns begin with a value. */
   #keptOf(text: string): readonly T[] | undefined {
     if (this.#hasValues) return undefined;
     let node = this.#texts;
@@ -466,7 +466,7 @@ function itemsOf<T>(found: Ranked<T>[]): readonly T[] {
 
 const none: readonly never[] = [];
 
-/** Returns the path at which the patterns of trees have the largest number of different values. */
+/** Returns the path at which the tree patterns have the largest number of different values. */
 function mostDistinctive(trees: readonly TreePattern[]): string | undefined {
   const values = new Map<string, Set<Value>>();
   for (const { literals } of trees)

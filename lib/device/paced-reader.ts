@@ -1,28 +1,30 @@
-// What links over TCP receive, in small parts: a read may have thousands of messages, and all others of the hub would wait for them. The
-// links of a connection share one bound, no matter how many clients it has, and take turns.
+// Passes on what TCP links receive in small parts, because a single read may contain thousands of messages, which would delay everything
+// else in the hub. A connection's links share one limit, no matter how many clients it has, and take turns.
 
-/** The number of received bytes of all links that are handled in one round of the event loop, and of one link in its turn. */
+/**
+ * The number of received bytes that are handled in one round of the event loop for all links together, and in one turn of a single link.
+ */
 export const readPerRoundBytes = 4096;
 const readPerTurnBytes = 1024;
-/** The number of waiting bytes at which a link is paused. */
+/** The number of unread bytes at which a link is paused. */
 export const maxUnreadBytes = 131_072;
 
 export interface PacedReaderEvents {
-  /** Takes the next part. */
+  /** Receives the next part. */
   take(bytes: Buffer): void;
-  /** Stops reading from the link, or goes on. */
+  /** Stops reading from the link, or resumes. */
   pause(isPaused: boolean): void;
-  /** Everything is taken that had come before `close`. */
+  /** Called when everything that arrived before `close` has been taken. */
   closed(): void;
 }
 
-/** The rounds of the event loop in which the readers of a connection take turns. */
+/** The rounds of the event loop in which a connection's readers take turns. */
 export class ReadingRounds {
   readonly #waiting = new Set<PacedReader>();
   #next: NodeJS.Immediate | undefined;
   #isTaking = false;
 
-  /** Lets a reader with unread bytes take turns: immediately, if no reader has taken a part in this round. */
+  /** Adds a reader with unread bytes. Its turn comes immediately if no reader has taken a part in this round. */
   join(reader: PacedReader): void {
     this.#waiting.add(reader);
     if (this.#next === undefined && !this.#isTaking) this.#takeRound();
@@ -42,7 +44,7 @@ export class ReadingRounds {
       const reader: PacedReader = this.#waiting.values().next().value!;
       this.#waiting.delete(reader);
       left -= reader.takeTurn(Math.min(left, readPerTurnBytes));
-      if (reader.hasUnread) this.#waiting.add(reader); // behind the others
+      if (reader.hasUnread) this.#waiting.add(reader); // behind all other readers
     }
     this.#isTaking = false;
   }
@@ -53,7 +55,7 @@ export class PacedReader {
   readonly #rounds: ReadingRounds;
   readonly #events: PacedReaderEvents;
   #unread: Buffer[] = [];
-  /** How much of the first one is taken. */
+  /** The number of bytes in the first chunk that have been taken. */
   #at = 0;
   #unreadBytes = 0;
   #isPaused = false;
@@ -77,13 +79,13 @@ export class PacedReader {
     if (!this.#isPaused && this.#unreadBytes > maxUnreadBytes) this.#pause(true);
   }
 
-  /** Notes that the link is closed; data received earlier is still processed. */
+  /** Records that the link is closed. Data that was received earlier is still passed on. */
   close(): void {
     this.#isClosed = true;
     if (!this.hasUnread) this.#finish();
   }
 
-  /** Drops what is left; nothing is reported any more. */
+  /** Drops what is left, and reports nothing from now on. */
   end(): void {
     this.#isEnded = true;
     this.#unread = [];
@@ -91,7 +93,7 @@ export class PacedReader {
     this.#rounds.leave(this);
   }
 
-  /** Passes on up to so many bytes. Returns how many it has passed on. */
+  /** Passes on up to `mostBytes` bytes. Returns the number of bytes passed on. */
   takeTurn(mostBytes: number): number {
     let taken = 0;
     while (taken < mostBytes && this.hasUnread) {

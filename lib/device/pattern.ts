@@ -1,5 +1,6 @@
-// Patterns: a frame with values in braces. `POWR={value:int}` reads `POWR=2`, and also writes it. A pattern of bytes is hexadecimal: `90 50
-// {value:uint} FF`. One pass reads a frame, without backtracking: text ends at the first occurrence of the literal that follows it.
+// Patterns: frames with values in braces. `POWR={value:int}` both reads and writes `POWR=2`. A pattern of bytes is hexadecimal: `90 50
+// {value:uint} FF`. A frame is read in a single pass without backtracking: text ends at the first occurrence of the literal that follows
+// it.
 
 import { nearestName } from '../json5/nearest-name.ts';
 import { HubError } from '../model/error.ts';
@@ -9,13 +10,13 @@ import { type Converter, converterNames, createConverter } from './converters.ts
 /** Values by name. */
 export type Values = ReadonlyMap<string, Value>;
 
-/** Compiles an expression of a description. Errors: any error from `compileExpression`. */
+/** Compiles an expression in a description. Errors: any error from `compileExpression`. */
 export type CompileExpression = (text: string) => (values: Values) => Value;
 
 /** A part of a pattern. */
 export type Part =
   | { readonly literal: string }
-  /** `isPlain`: the pattern names no converter. `written`: the converter and its arguments as text. */
+  /** `isPlain` means that the pattern names no converter. `written` contains the converter and its arguments as text. */
   | { readonly name: string; readonly converter: Converter; readonly isPlain: boolean; readonly written: string }
   | { readonly evaluate: (values: Values) => Value; readonly isOfBytes: boolean }
   | { readonly checksum: Checksum };
@@ -23,7 +24,7 @@ export type Part =
 /** A part by which an index finds a pattern. */
 export type LeadingPart = Extract<Part, { readonly literal: string } | { readonly converter: Converter }>;
 
-/** An error in a pattern, with its offset in the text. */
+/** An error in a pattern, with its offset within the text. */
 export class PatternError extends Error {
   readonly offset: number;
 
@@ -36,7 +37,7 @@ export class PatternError extends Error {
 export class Pattern {
   /** The pattern as written in the description. */
   readonly text: string;
-  /** The names of the values that the pattern reads, without `_`. */
+  /** The names of the values that the pattern reads, except `_`. */
   readonly names: ReadonlySet<string>;
   readonly #parts: readonly Part[];
   readonly #steps: readonly Step[];
@@ -66,8 +67,8 @@ export class Pattern {
   }
 
   /**
-   * The parts that an index may compare with a frame: those up to the last literal whose position is certain. A frame that lacks one of
-   * them does not match.
+   * The parts that an index may compare with a frame: all parts up to the last literal with a fixed position. A frame that lacks any of
+   * these parts does not match.
    */
   get leading(): readonly LeadingPart[] {
     const end = this.#parts.findIndex(
@@ -77,27 +78,27 @@ export class Pattern {
     return leading.slice(0, leading.findLastIndex((part) => 'literal' in part) + 1);
   }
 
-  /** Whether it has neither values nor expressions. */
+  /** Whether the pattern contains neither values nor expressions. */
   get isLiteral(): boolean {
     return this.#parts.every((part) => 'literal' in part);
   }
 
-  /** The only part, if the pattern is a single value. JSON then contains the value itself instead of text. */
+  /** The only part, if the pattern consists of a single value. JSON then contains the value itself instead of a string. */
   get single(): Exclude<Part, { readonly literal: string }> | undefined {
     const [first] = this.#parts;
     return this.#parts.length === 1 && first !== undefined && !('literal' in first) ? first : undefined;
   }
 
   /**
-   * Reads a frame into values by name. Values in `known` must be equal in the frame. Returns undefined if the frame does not match, or if
-   * an expression fails.
+   * Reads a frame into values by name. Values in `known` must be the same in the frame. Returns undefined if the frame does not match, or
+   * if an expression fails.
    */
   match(frame: string, known?: Values): Map<string, Value> | undefined {
     const values: (Value | undefined)[] = [];
     return this.read(frame, values, known) ? this.#found(values) : undefined;
   }
 
-  /** Works as `match`, but fills a list: one entry for each of `names`, in that order. Returns whether the frame matches. */
+  /** Like `match`, but fills a list with one entry for each of `names`, in the same order. Returns whether the frame matches. */
   read(frame: string, values: (Value | undefined)[], known?: Values): boolean {
     for (let place = 0; place < this.#nameCount; place++) values[place] = undefined;
     let at = 0;
@@ -123,7 +124,7 @@ export class Pattern {
     return at === frame.length;
   }
 
-  /** Returns the characters of a checksum or of an expression; undefined if the expression fails. */
+  /** Returns the characters of a checksum or an expression; undefined if the expression fails. */
   #expected(
     part: ComputedPart,
     frame: string,
@@ -144,7 +145,7 @@ export class Pattern {
     return found;
   }
 
-  /** Writes a frame; `encode` changes the text of each value. Errors: `not-convertible`, `out-of-range`, those of expressions. */
+  /** Writes a frame; `encode` encodes the text of each value. Errors: `not-convertible`, `out-of-range`, any expression error. */
   format(values: Values, encode: (text: string) => string = asIs): string {
     let frame = '';
     for (const part of this.#parts) {
@@ -164,16 +165,16 @@ export class Pattern {
 
 type ComputedPart = Exclude<Part, LeadingPart>;
 
-/** How one part of a frame is read. All steps have the same fields, so that reading them takes less time than reading the parts does. */
+/** How one part of a frame is read. All steps have the same fields, which makes reading them faster than reading the parts. */
 class Step {
-  /** The characters of a literal; otherwise empty. */
+  /** The characters of a literal; empty for all other parts. */
   readonly literal: string;
   readonly computed: ComputedPart | undefined;
   readonly converter: Converter | undefined;
   readonly name: string;
-  /** The index of the value in the list that `read` fills; −1 for `_` and for parts without a value. */
+  /** The position of the value in the list that `read` fills; −1 for `_` and for parts without a value. */
   readonly place: number;
-  /** The literal at which a value that reads everything must end; empty means that it ends with the frame, or by itself. */
+  /** The literal at which a greedy value must end; empty if the value ends with the frame or by itself. */
   readonly until: string;
   readonly #isUntilEnd: boolean;
 
@@ -189,7 +190,7 @@ class Step {
     this.#isUntilEnd = index + 2 === parts.length;
   }
 
-  /** Returns the offset of `until`; −1: the frame lacks it. */
+  /** Returns the offset of `until`; −1 if the frame does not contain it. */
   limitIn(frame: string, at: number): number {
     return this.#isUntilEnd && frame.endsWith(this.until)
       ? Math.max(frame.length - this.until.length, at)
@@ -201,7 +202,7 @@ function asIs(text: string): string {
   return text;
 }
 
-/** Returns the characters that the result of an expression requires in a frame; undefined if the expression fails. */
+/** Returns the characters that an expression requires in a frame; undefined if the expression fails. */
 function expectedOf(
   part: Extract<Part, { readonly isOfBytes: boolean }>,
   known: Values | undefined,
@@ -215,8 +216,8 @@ function expectedOf(
 }
 
 /**
- * Returns the result of an expression as characters; in a pattern of bytes, a number becomes one byte. Errors: `out-of-range`, those of
- * expressions.
+ * Returns the result of an expression as characters; in a pattern of bytes, a number becomes one byte. Errors: `out-of-range`, any
+ * expression error.
  */
 function written(part: Extract<Part, { readonly isOfBytes: boolean }>, values: Values): string {
   const value = part.evaluate(values);
@@ -268,7 +269,7 @@ class PatternReader {
     return this.#text[this.#at++]!;
   }
 
-  /** Reads two hexadecimal digits. Ignores spaces between bytes. */
+  /** Reads two hexadecimal digits and ignores spaces between bytes. */
   #byte(): string {
     const rest = this.#text.slice(this.#at);
     const space = /^\s+/.exec(rest);
@@ -331,7 +332,7 @@ class PatternReader {
     }
   }
 
-  /** Returns the offset of the closing brace. Ignores braces within texts of an expression. */
+  /** Returns the offset of the closing brace, ignoring braces within an expression's strings. */
   #closing(start: number): number {
     let quote = '';
     let depth = 0;
@@ -348,14 +349,14 @@ class PatternReader {
   }
 }
 
-/** A checksum of the characters before it in the frame. */
+/** A checksum over the preceding characters in the frame. */
 interface Checksum {
   of(before: string): string;
 }
 
 /**
- * Creates `xor8`, `sum8` or `crc16`. `from` skips characters at the beginning of the frame, `before` those directly before the checksum.
- * Returns undefined for any other name.
+ * Creates `xor8`, `sum8` or `crc16`. `from` skips characters at the beginning of the frame, and `before` skips characters directly before
+ * the checksum. Returns undefined for any other name.
  */
 function createChecksum(name: string, args: readonly string[], isOfBytes: boolean): Checksum | undefined {
   const compute = checksums.get(name);
@@ -389,14 +390,14 @@ const checksums: ReadonlyMap<string, (bytes: Uint8Array, kind: string) => number
   ],
 ]);
 
-/** The kinds of `crc16`; any other one is `ccitt`. */
+/** The kinds of `crc16`. Any kind not listed here is `ccitt`. */
 const crcKinds = {
   modbus: crcModbus,
   xmodem: (bytes: Uint8Array) => crcCcitt(bytes, 0),
   ccitt: (bytes: Uint8Array) => crcCcitt(bytes, 0xffff),
 };
 
-/** Returns the two bytes of the checksum of Modbus RTU, the lower one first. */
+/** Returns the two bytes of a Modbus RTU checksum, the lower byte first. */
 export function crcModbus(bytes: Uint8Array): number[] {
   let crc = 0xffff;
   for (const byte of bytes) {

@@ -1,4 +1,4 @@
-// Converts payloads to values, and values to payloads.
+// Converts payloads to values and values to payloads.
 
 import { describe, HubError } from '../model/error.ts';
 import type { About } from '../model/parameter.ts';
@@ -36,7 +36,7 @@ export class Payload {
     return this.#json.value;
   }
 
-  /** Returns the part at a path, or the whole text without a path; undefined if the payload has no such part. */
+  /** Returns the part at a path or, without a path, the whole text; undefined if the payload has no such part. */
   at(path: readonly string[] | undefined): unknown {
     return path === undefined ? this.text : partAt(this.json, path);
   }
@@ -53,7 +53,7 @@ export function readPath(path: string): readonly string[] {
 const trueWords: ReadonlySet<string> = new Set(['true', 'on', '1', 'yes']);
 const falseWords: ReadonlySet<string> = new Set(['false', 'off', '0', 'no']);
 
-/** The words of a payload for true and false; undefined means the usual words. */
+/** The words for true and false in a payload; undefined stands for the usual words. */
 export interface Words {
   readonly on?: string | undefined;
   readonly off?: string | undefined;
@@ -78,7 +78,7 @@ export function readValue(
   return convert(type, typeof part === 'object' ? text : part);
 }
 
-/** Converts a word to a boolean: `on` and `off` if they are given, otherwise the usual words. Errors: `not-convertible`. */
+/** Converts a word to a boolean, using `on` and `off` if given, and otherwise the usual words. Errors: `not-convertible`. */
 export function readBoolean(text: string, { on, off }: Words = {}): boolean {
   if (on !== undefined || off !== undefined) {
     if (text === on) return true;
@@ -92,7 +92,7 @@ export function readBoolean(text: string, { on, off }: Words = {}): boolean {
   throw new HubError('not-convertible', `expected true or false, on or off, got ${describe(text)}`);
 }
 
-/** Returns a value in the words of the device: those of a boolean, or the word of a choice. */
+/** Returns a value in the device's words: the word for a boolean or for a choice. */
 export function wordOf(value: Value, { on, off }: Words, choices: About['choices']): Value {
   if (choices !== undefined) {
     const found = Object.entries(choices).find(([, one]) => one === value);

@@ -1,5 +1,5 @@
-// Transports for packets: UDP with any number of senders, TCP as a client and as a server. Each packet arrives whole. While it is handled,
-// `sender` is its sender. Unsent bytes and the number of clients are bounded. No packet is sent again.
+// Transports for packets: UDP with any number of senders, TCP as a client and as a server. Each packet arrives as a whole. While a packet
+// is being handled, `sender` is its sender. The number of unsent bytes and the number of clients are limited. No packet is sent again.
 
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
@@ -8,7 +8,7 @@ import { messageOf } from '../model/error.ts';
 import { PacedReader, ReadingRounds } from './paced-reader.ts';
 import { type Link, type LinkListener, maxUnsentBytes, type Transport, tcpTransport } from './transport.ts';
 
-/** The maximum number of clients that are connected to a TCP port. */
+/** The maximum number of clients connected to a TCP port. */
 export const maxClients = 64;
 
 /** A host and its port. */
@@ -21,38 +21,38 @@ export interface Place {
 export interface Sender {
   readonly name: string;
   send(packet: Uint8Array): void;
-  /** Of a client of a TCP port: the number of bytes that wait to be sent. */
+  /** The number of bytes that are waiting to be sent; only for a client of a TCP port. */
   readonly unsentBytes?: number;
-  /** Of a client of a TCP port: ends its link. */
+  /** Ends the link; only for a client of a TCP port. */
   end?(): void;
 }
 
 export interface PacketTransport extends Transport {
   /** The sender of the packet that is being received; undefined if the transport has only one peer. */
   readonly sender?: Sender | undefined;
-  /** Sends to everybody except one sender. A transport with only one peer lacks it. */
+  /** Sends to all clients except one. Missing if the transport has only one peer. */
   sendToOthers?(packet: Uint8Array, but: Sender): void;
 }
 
-/** Reports refused bytes, which are not a packet or come from a sender that may not send. */
+/** Reports refused bytes, which either are not a packet or come from a sender that is not permitted. */
 export type Refuse = (bytes: Uint8Array, reason: string) => void;
 
 type Guard = ((address: string) => boolean) | undefined;
 
 /** Divides the bytes of a TCP link into packets. */
 export interface Framer {
-  /** Returns the packets that are complete. Errors: `Error` if the rest of the stream is unreadable. */
+  /** Returns the packets that are now complete. Errors: `Error` if the rest of the stream is unreadable. */
   push(bytes: Buffer): Buffer[];
 }
 
-/** How packets are divided over TCP. */
+/** How a TCP stream is divided into packets. */
 export interface Framing {
   createFramer(refuse: Refuse): Framer;
   /** Returns the bytes to send for a packet. */
   wrap(packet: Uint8Array): Uint8Array;
 }
 
-/** A TCP link to one peer, to which the hub connects. */
+/** A TCP link to a single peer, to which the hub connects. */
 export function tcpClient({ host, port }: Place, framing: Framing, refuse: Refuse): PacketTransport {
   const transport = tcpTransport({ host, port });
   return {
@@ -108,10 +108,10 @@ export interface UdpOptions extends PortOptions {
   readonly places: readonly Place[];
 }
 
-/** The maximum number of senders that are cached by address and port. */
+/** The maximum number of cached senders, by address and port. */
 const keptSenders = 256;
 
-/** A UDP port. It stays open when the peer is silent: `open` then only restarts the time limit. */
+/** A UDP port. A UDP port remains open when the peer is silent: `open` then only restarts the time limit. */
 export class UdpPort implements PacketTransport {
   readonly name: string;
   readonly keepsFrames = true;
@@ -120,7 +120,7 @@ export class UdpPort implements PacketTransport {
   #socket: UdpSocket | undefined;
   #listener: LinkListener | undefined;
   #places: readonly Place[] = [];
-  /** Whether each address may send. */
+  /** Whether each address is permitted to send. */
   readonly #allowed = new Map<string, boolean>();
   readonly #senders = new Map<string, Sender & Place>();
   sender: (Sender & Place) | undefined;
@@ -149,7 +149,7 @@ export class UdpPort implements PacketTransport {
     for (const place of this.#places) if (place.host !== host) this.#send(packet, place);
   }
 
-  /** The bound port; undefined if it is not bound yet. */
+  /** The bound port; undefined if the socket is not bound yet. */
   get port(): number | undefined {
     return this.#socket?.address().port;
   }
@@ -161,7 +161,7 @@ export class UdpPort implements PacketTransport {
     if (socket !== undefined) await new Promise<void>((resolve) => socket.close(resolve));
   }
 
-  /** Opens the socket. Resolves names again, because the address of a host may have changed. */
+  /** Opens the socket. Host names are resolved again, because addresses may have changed. */
   async #open(listener: LinkListener): Promise<void> {
     try {
       this.#socket ??= await this.#bind(listener);
@@ -191,7 +191,7 @@ export class UdpPort implements PacketTransport {
       socket.on('message', (packet, { address, port: from }) => this.#received(packet, address, from));
       socket.bind({ address: host, port, exclusive: true }, () => {
         if (this.#listener === listener) resolve(socket);
-        else socket.close(() => resolve(undefined)); // the port was stopped meanwhile
+        else socket.close(() => resolve(undefined)); // the port was stopped in the meantime
       });
     });
   }
@@ -242,13 +242,13 @@ export interface TcpServerOptions extends PortOptions {
   readonly framing: Framing;
   /** The time for which a client may be silent before its link ends, in milliseconds; undefined means no limit. */
   readonly idleTimeoutMs: number | undefined;
-  /** A client is connected. */
+  /** Called when a client has connected. */
   joined?(client: Sender): void;
-  /** The link of a client has ended. */
+  /** Called when a client's link has ended. */
   left?(client: Sender): void;
 }
 
-/** A TCP port for any number of clients. It is open while the hub listens. */
+/** A TCP port for any number of clients. The port is open while the hub is listening. */
 export class TcpPort implements PacketTransport {
   readonly name: string;
   readonly keepsFrames = true;

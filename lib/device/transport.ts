@@ -1,5 +1,5 @@
 // Transports: TCP, UDP, WebSocket, serial port, or a TCP port to which the device connects. Each transport opens one link at a time, and
-// never reuses a link that has ended. Unsent bytes are bounded: if the device does not read them, the link ends.
+// never reuses a link that has ended. The number of unsent bytes is limited: if the device does not read them, the link ends.
 
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { connect, createServer, isIP, isIPv6, type Server, type Socket } from 'node:net';
@@ -8,20 +8,23 @@ import type { SerialPort } from 'serialport';
 import type { WebSocket } from 'ws';
 import { messageOf } from '../model/error.ts';
 
-/** The events of a link. `closed` is the last event, comes only once, and never during a call of `send`. */
+/** The events of a link. `closed` is the last event; it occurs only once, and never during a call to `send`. */
 export interface LinkListener {
   opened(): void;
-  /** `about`, only over HTTP: the request that the bytes answer, or the event that they belong to. */
+  /** `about` is set only over HTTP: the request that the bytes answer, or the event to which they belong. */
   received(bytes: Uint8Array, about?: Received): void;
   /** `code` is the close code of a WebSocket. */
   closed(reason: string, code?: number): void;
-  /** A request over HTTP has no usable answer, or a stream of events has ended. `isHeard`: the device did answer, though. */
+  /**
+   * Called over HTTP when a request has no usable answer or a stream of events has ended. `isHeard` means that the device has nevertheless
+   * answered.
+   */
   failed?(request: object, reason: string, isHeard: boolean): void;
   /** Reports messages that the link itself exchanges, such as those of a redirect. */
   exchanged?(direction: 'in' | 'out', bytes: Uint8Array): void;
 }
 
-/** The information that HTTP provides in addition to the body of a message. */
+/** The information that HTTP provides in addition to a message's body. */
 export interface Received {
   /** The request, as passed to `Link.send`. */
   readonly request: object;
@@ -33,52 +36,54 @@ export interface Received {
 export interface HttpHead {
   readonly status: number;
   readonly statusText: string;
-  /** The headers, by their names in lower case. */
+  /** The headers, by their lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** An event of a stream of server-sent events. */
+/** An event in a stream of server-sent events. */
 export interface ServerEvent {
   readonly name: string;
-  /** The last ID that the stream has set; '' before the first one. */
+  /** The last ID that the stream has set; '' before the first ID. */
   readonly id: string;
   readonly data: string;
-  /** The pause in milliseconds that the stream asks for before the hub opens it again; undefined if it asks for none. */
+  /** The pause that the stream requests before the hub reopens it, in milliseconds; undefined if none is requested. */
   readonly retryMs: number | undefined;
 }
 
 /** A link that is open or opening. */
 export interface Link {
-  /** Sends bytes. Ends the link when more than `maxUnsentBytes` wait. Over HTTP, `request` identifies the request until it is answered. */
+  /**
+   * Sends bytes. Ends the link if more than `maxUnsentBytes` are waiting. Over HTTP, `request` identifies the request until it is answered.
+   */
   send(bytes: Uint8Array, request?: object): void;
-  /** Cancels a request over HTTP. Its answer is no longer reported. */
+  /** Cancels an HTTP request, whose answer is then no longer reported. */
   cancel?(request: object): void;
   /**
-   * Ends the link, which then reports nothing more. `isBroken`: what the device has not received yet must not arrive later; otherwise the
-   * system would go on sending it, and a device that is back would execute it after newer commands.
+   * Ends the link, which then reports nothing more. With `isBroken`, data that the device has not received yet must not arrive later;
+   * otherwise, the operating system would continue to send it, and a device that is back would execute old commands after newer ones.
    */
   end(isBroken?: boolean): void;
-  /** The number of bytes that wait to be sent. Only TCP links that carry streams or messages have it and `pause`. */
+  /** The number of bytes that are waiting to be sent. Only TCP links that carry streams or messages have `unsentBytes` and `pause`. */
   readonly unsentBytes?: number;
-  /** Stops reading, or resumes. Meanwhile the peer has to wait. */
+  /** Stops reading, or resumes. In the meantime, the peer has to wait. */
   pause?(isPaused: boolean): void;
 }
 
 export interface Transport {
-  /** The name in messages for the operator: `router.local:9990`. */
+  /** The name in messages for operators, such as `router.local:9990`. */
   readonly name: string;
-  /** Whether each chunk is a frame, as with datagrams and WebSocket messages. */
+  /** Whether each chunk is a frame, as for datagrams and WebSocket messages. */
   readonly keepsFrames: boolean;
-  /** Whether the device opens the link; then there is no connect timeout. */
+  /** Whether the device opens the link, in which case there is no connect timeout. */
   readonly isPassive?: boolean;
   open(listener: LinkListener): Link;
-  /** Frees the resources that the transport holds between links, such as a port. Resolves when they are free. */
+  /** Frees the resources that the transport holds between links, such as a port. Resolves when these resources are free. */
   close?(): Promise<void>;
 }
 
 /** The maximum number of unsent bytes. */
 export const maxUnsentBytes = 1_048_576;
-/** The longest WebSocket message, in bytes. */
+/** The maximum size of a WebSocket message, in bytes. */
 export const maxMessageBytes = 4 * 1_048_576;
 
 export interface TcpTarget {
@@ -90,7 +95,7 @@ export interface TcpTarget {
 export interface TlsTarget {
   readonly ca?: Buffer | undefined;
   readonly fingerprint?: string | undefined;
-  /** The certificate of the hub, and its private key. */
+  /** The hub's certificate and private key. */
   readonly cert?: Buffer | undefined;
   readonly key?: Buffer | undefined;
 }
@@ -110,14 +115,13 @@ export function tcpTransport({ host, port, tls }: TcpTarget): Transport {
 }
 
 /**
- * Returns the options of `tls.connect`. They verify the certificate chain, except for a pinned certificate, which `fingerprintFault`
- * checks.
+ * Returns the options for `tls.connect`, which verify the certificate chain. A pinned certificate is checked by `fingerprintFault` instead.
  */
 export function tlsOptions({ fingerprint, ...files }: TlsTarget) {
   return { rejectUnauthorized: fingerprint === undefined, ...files };
 }
 
-/** Returns an error message if the certificate is not the pinned one; otherwise undefined. */
+/** Returns an error message if the certificate is not the pinned certificate; otherwise undefined. */
 export function fingerprintFault(socket: Socket, expected: string): string | undefined {
   const { fingerprint256 = '' } =
     (socket as { getPeerCertificate?(): { fingerprint256?: string } }).getPeerCertificate?.() ?? {};
@@ -129,7 +133,7 @@ export function fingerprintFault(socket: Socket, expected: string): string | und
 
 const notTrusted =
   'its certificate is from an authority that this machine does not trust; set tls.caFile or tls.fingerprint';
-/** Sentences for errors of TLS and of name resolution. They are found by the message, because libraries replace the error codes. */
+/** Sentences for TLS and name resolution errors. They are looked up by the error message, because libraries replace the error codes. */
 const reasons: readonly (readonly [RegExp, string])[] = [
   [
     /self-signed certificate in certificate chain|unable to (?:verify the first|get (?:local )?issuer) certificate/,
@@ -141,7 +145,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/wrong version number|packet length too long/, 'this port does not accept TLS'],
 ];
 
-/** Returns why a connection failed, as a sentence that says what to do. */
+/** Returns why a connection failed, as a sentence that states what to do. */
 export function connectReason(error: unknown): string {
   const message = messageOf(error);
   const [, reason] = reasons.find(([pattern]) => pattern.test(message)) ?? [];
@@ -152,7 +156,7 @@ export function connectReason(error: unknown): string {
 }
 
 /**
- * Opens a connection. With TLS, it checks the certificate before anything is sent. Calls `opened` once, unless the socket is destroyed
+ * Opens a connection. With TLS, the certificate is checked before anything is sent. Calls `opened` once, unless the socket is destroyed
  * first.
  */
 export function openSocket(target: TcpTarget, timeoutMs: number, opened: (error: Error | null) => void): Socket {
@@ -179,18 +183,19 @@ export function openSocket(target: TcpTarget, timeoutMs: number, opened: (error:
   return socket;
 }
 
-/** Destroys a socket. Unless it is one of TLS, which cannot do this, the system drops what it has not sent. */
+/** Destroys a socket. The operating system drops unsent data, except for TLS sockets, which do not support this. */
 export function breakOff(socket: Socket): void {
   if (socket.destroyed || socket.connecting || 'encrypted' in socket) socket.destroy();
   else socket.resetAndDestroy();
 }
 
 /**
- * The read buffer that all sockets share. Otherwise Node.js would allocate 64 KiB for each read, thousands of times the size of a message.
+ * The read buffer that all sockets share. Otherwise, Node.js would allocate 64 KiB for each read, which is thousands of times the size of a
+ * message.
  */
 const readRoom = Buffer.allocUnsafeSlow(65_536);
 
-/** Creates a socket. `received` gets the bytes of TCP without TLS. With TLS, or without `received`, the socket emits `data`. */
+/** Creates a socket. Without TLS, bytes are passed to `received`. With TLS, or without `received`, the socket emits `data`. */
 function socketTo({ host, port, tls }: TcpTarget, received?: (bytes: Buffer) => void): Socket {
   const onread = received && {
     buffer: readRoom,
@@ -233,7 +238,7 @@ class SocketLink implements Link {
       queueMicrotask(() => {
         if (this.#isEnded) return;
         listener.opened();
-        listen(); // before the bytes that have already arrived
+        listen(); // before the bytes that have already arrived are handled
       });
     else
       socket.once(openedBy, () => {
@@ -266,7 +271,7 @@ class SocketLink implements Link {
     else this.#socket.destroy();
   }
 
-  /** Combines everything that is sent before the current work ends, such as several requests, into one packet. */
+  /** Combines everything that is sent before the current work ends, such as several requests, into a single packet. */
   #gather(): void {
     if (this.#socket.writableCorked > 0) return;
     this.#socket.cork();
@@ -288,7 +293,10 @@ class SocketLink implements Link {
   }
 }
 
-/** Datagrams to and from one peer. The link opens immediately; only an answer shows that the peer is reachable. */
+/**
+ * Sends datagrams to and receives datagrams from a single peer. The link opens immediately; only an answer shows that the peer is
+ * reachable.
+ */
 export function udpTransport(host: string, port: number, localPort = 0): Transport {
   return {
     name: placeOf(host, port),
@@ -340,7 +348,7 @@ class UdpLink implements Link {
 }
 
 /**
- * A TCP port to which the device connects. A new link replaces the previous one, because a device that was switched off never closes its
+ * A TCP port to which the device connects. A new link replaces the previous link, because a device that was switched off never closes its
  * link.
  */
 export function listenTransport(port: number, bindIp: string): Transport {
@@ -474,7 +482,7 @@ class WsLink implements Link {
   }
 
   async #open(url: string, protocols: readonly string[], tls: TcpTarget['tls'], listener: LinkListener): Promise<void> {
-    const { WebSocket: Socket } = await import('ws'); // loaded on demand: most hubs have no device that needs it
+    const { WebSocket: Socket } = await import('ws'); // loaded on demand, because most hubs have no device that needs this
     if (this.#isEnded) return;
     const socket = new Socket(url, [...protocols], {
       maxPayload: maxMessageBytes,
@@ -540,7 +548,9 @@ export interface SerialTarget {
   readonly parity: 'none' | 'even' | 'odd';
 }
 
-/** A serial port. It needs the optional package `serialport`. Without that package, the link ends with a message that names it. */
+/**
+ * A serial port, which requires the optional package `serialport`. If the package is missing, the link ends with a message that names it.
+ */
 export function serialTransport(target: SerialTarget): Transport {
   return { name: target.path, keepsFrames: false, open: (listener) => new SerialLink(target, listener) };
 }
