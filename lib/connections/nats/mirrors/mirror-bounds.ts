@@ -1,15 +1,15 @@
-// The bounds on the data that a hub stores from other hubs. Data beyond them is not shown, and the log names the hub.
+// The bounds on the data that a hub stores from other hubs. Data beyond these bounds is not shown, and the log names the hub.
 
 import { Shares } from '../link/nats-intake.ts';
 
-/** The maximum of the setting `maxParameters`, and of the number of parameters from all hubs together. */
+/** The maximum value of the setting `maxParameters`, and the maximum number of parameters from all hubs together. */
 export const maxMirroredInAll = 1_000_000;
-/** The number of characters of addresses and texts that are stored for one hub: in total, or per possible parameter. */
+/** The maximum number of characters of addresses and string values that are stored for one hub: in total, and per possible parameter. */
 const mostCharacters = 32 * 1024 * 1024;
 const charactersPerParameter = 64;
-/** The number of characters of causes and writer names that are stored. */
+/** The maximum number of characters of causes and writer names that are stored for one hub. */
 const mostCauses = 16 * 1024 * 1024;
-/** The bound for all hubs together, as a multiple of the bound for one hub. */
+/** The bounds for all hubs together, as a multiple of the bounds for one hub. */
 const hubsInAll = 4;
 
 export class Bounds {
@@ -28,7 +28,7 @@ export class Bounds {
   }
 }
 
-/** How much of the bounds one hub uses, by the numbers of its parameters. */
+/** The amounts that one hub uses up to its bounds, by the numbers of its parameters. */
 export class Holding {
   readonly #bounds: Bounds;
   readonly #hub: string;
@@ -44,7 +44,10 @@ export class Holding {
     this.#causes = new Amounts(bounds.causes, hub);
   }
 
-  /** Reserves space for a parameter, its address and its text. If a bound is exceeded, returns it and reserves nothing. */
+  /**
+   * Reserves space for a parameter, its address and its string value. If this would exceed a bound, returns a description of the bound and
+   * reserves nothing.
+   */
   add(number: number, address: string, textLength: number): string | undefined {
     const { parameters, characters, maxParameters } = this.#bounds;
     if (!parameters.take(this.#hub, 1))
@@ -68,12 +71,12 @@ export class Holding {
     parameters.give(this.#hub, 1);
   }
 
-  /** Sets the length of a parameter's text value. Returns whether there was enough space; otherwise nothing changes. */
+  /** Sets the length of a parameter's string value. Returns whether there was enough space; otherwise nothing changes. */
   setText(number: number, length: number): boolean {
     return this.#texts.set(number, length);
   }
 
-  /** Sets the length of the causes of a parameter's last change in the same way. */
+  /** Sets the length of the causes of a parameter's last change, in the same way. */
   setCauses(number: number, length: number): boolean {
     return this.#causes.set(number, length);
   }
@@ -91,7 +94,7 @@ export class Holding {
 
 export const moreTexts = 'more text than this hub stores';
 
-/** The amounts that one hub has taken, by the number of a parameter. */
+/** The amounts that one hub has taken, by the number of the parameter. */
 class Amounts {
   readonly #shares: Shares;
   readonly #hub: string;

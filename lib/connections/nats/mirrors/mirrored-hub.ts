@@ -1,5 +1,5 @@
-// Mirrors one other hub. Applies reports that continue its state. If data is missing, it requests this data from the owner, keeps the
-// reports that arrive in between, and continues from there.
+// Mirrors another hub. A mirror applies reports that continue from its state. If data is missing, it requests this data from the owner,
+// keeps the reports that arrive in between, and continues from there.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { counted } from '../../../model/digits.ts';
@@ -21,19 +21,22 @@ import { MirroredParameters, type MirrorPort } from './mirrored-parameters.ts';
 import { OwnerClock, type RemoteWrites } from './remote-writes.ts';
 import { InvalidAnswer, type Position, type Repaired, repair } from './repair.ts';
 
-/** A mirror without messages from its owner for this long is stale. */
+/** The time without messages from its owner after which a mirror is stale. */
 const staleAfterMs = 3000;
-/** The maximum amount of data that is kept while a request is open. Beyond that, everything is dropped and requested again. */
+/** The maximum amount of data that is kept while a request is open. Beyond this amount, everything is dropped and requested again. */
 const maxKeptMessages = 4096;
 const maxKeptBytes = 8 * 1024 * 1024;
-/** Missing data is requested immediately. While requests yield nothing, the pauses grow from the first to the longest. */
+/**
+ * The pauses between requests for missing data. The first request is sent immediately. While requests yield nothing, the pauses grow from
+ * the first to the longest.
+ */
 const gapPauses = { firstMs: 20, longestMs: 1000 };
-/** The pauses between reads of the lease while it contradicts the reported term. */
+/** The pauses between reads of the lease while the lease contradicts the reported term. */
 const leasePauses = { firstMs: 100, longestMs: 1000 };
 /**
  * The pauses before a request after an invalid message, until all messages have been valid for a minute. Answers come from the owner
- * itself. Reports may come from other clients if servers permit this, so the longest pause after an invalid report is short enough that the
- * mirror does not become stale.
+ * itself. Reports may come from other clients if the servers permit this, so the longest pause after an invalid report is short enough to
+ * keep the mirror from becoming stale.
  */
 const invalidPauses = { firstMs: 100, longestMs: 30_000, provenMs: 60_000 };
 const longestReportPauseMs = 1000;
@@ -45,7 +48,7 @@ export interface MirroredHubContext {
   readonly owner: HubName;
   readonly isOwn: boolean;
   readonly isSelected: (address: string) => boolean;
-  /** Whether to show a connection that this hub reports as its own. */
+  /** Returns whether to show a connection that the mirrored hub reports as its own. */
   readonly mayShow: (connectionId: string) => boolean;
   /** Resolves to the terms in which the lease of a hub is held; undefined if unknown at the moment. Never rejects. */
   readonly termsOf: (hub: string) => Promise<ReadonlySet<number> | undefined>;
@@ -53,7 +56,7 @@ export interface MirroredHubContext {
   readonly bounds: Bounds;
   readonly intake: Intake;
   readonly scheduler: SchedulerLike;
-  /** Returns milliseconds since 1970. */
+  /** Returns the time of day, in milliseconds since 1970. */
   readonly timeOfDay: () => number;
   readonly log: Log;
 }
@@ -62,21 +65,21 @@ export class MirroredHub implements Remote {
   readonly hub: string;
   readonly clock: OwnerClock;
   #staleSince: (() => number) | undefined;
-  /** The last heartbeat, which names the machine of its sender. */
+  /** The last heartbeat, which names the sender's machine. */
   heartbeat: Pick<HubReport, 'term' | 'machine'> | undefined;
-  /** Whether the complete state of its owner has been received once. */
+  /** Whether the owner's complete state has been received once. */
   hasMirrored = false;
   readonly #context: MirroredHubContext;
   readonly #parameters: MirroredParameters;
   readonly #backoff = new Backoff({ firstMs: 100, longestMs: 1000 });
-  /** For senders that have never answered, and may not be hubs. */
+  /** The pauses for senders that have never answered and may not be hubs. */
   readonly #unknownBackoff = new Backoff({ firstMs: 100, longestMs: 5000 });
   readonly #invalidBackoff = new Backoff(invalidPauses);
   #invalidAtMs = 0;
   #transport: Transport | undefined;
   #position: Position | undefined;
   #term = 0;
-  /** The terms of the owner's lease when last read. */
+  /** The terms of the owner's lease when the lease was last read. */
   #termsOfLease: ReadonlySet<number> = new Set();
   #isLooking = false;
   /** The earliest times of the next read of the lease, and of the next request for missing data. */
@@ -86,26 +89,26 @@ export class MirroredHub implements Remote {
   readonly #gapBackoff = new Backoff(gapPauses);
   /** The time at which this hub last had the complete state of its owner, on the monotonic clock. */
   #freshAtMs: number;
-  /** The start of the period without an accepted report, although one could have arrived. */
+  /** The start of the current period without an accepted report, although a report could have arrived. */
   #listensSinceMs: number;
-  /** Reports that arrived since the open request. */
+  /** Reports that have arrived since the open request. */
   #kept: { readonly report: HubReport; readonly bytes: number }[] = [];
   readonly #account: Account;
-  /** Counts requests, so an answer to an earlier one can be recognized. */
+  /** Counts requests, so that an answer to an earlier request can be recognized. */
   #asking = 0;
   #isRepairing = false;
-  /** Whether an answer is awaited; otherwise a pause before the next request. */
+  /** Whether an answer is awaited; otherwise, the mirror is pausing before the next request. */
   #isAsked = false;
-  /** Whether the owner has sent anything in this session: before that, no answer was possible. */
+  /** Whether the owner has sent anything in this session. Before that, no answer was possible. */
   #hasReceived = false;
-  /** Whether a report was applied since the last snapshot: an older report then comes from another sender. */
+  /** Whether a report has been applied since the last snapshot, in which case an older report comes from another sender. */
   #hasFollowed = false;
   /** Whether this mirror is currently changing parameters. */
   #isStepping = false;
   /** Whether the set of parameters to show has changed since the open request. */
   #isOutdated = false;
   #waiting = Subscription.EMPTY;
-  /** The stale connections of a report that waits for values. */
+  /** The stale connections in a report that is waiting for values. */
   #staleDue: HubReport['stale'];
   readonly #fires: FireCounts;
   /** Counts since the hub started, for operators. */
@@ -122,7 +125,7 @@ export class MirroredHub implements Remote {
     let refusedAtMs = Number.NEGATIVE_INFINITY;
     const refuse = (what: string) => {
       const nowMs = context.scheduler.now();
-      if (nowMs - refusedAtMs < refusedEveryMs) return; // it may occur a million times
+      if (nowMs - refusedAtMs < refusedEveryMs) return; // this may happen a million times
       refusedAtMs = nowMs;
       const message = `hub "${owner.hub}" shares ${what}: the rest is not shown here`;
       log.warn({ hub: owner.hub }, message, 'shares too much');
@@ -157,12 +160,12 @@ export class MirroredHub implements Remote {
     return this.#position?.epoch;
   }
 
-  /** The received position; `null`: nothing. */
+  /** The position up to which data has been received; `null` if nothing has been received. */
   get receipt(): Receipt {
     return this.#position === undefined ? null : { epoch: this.#position.epoch, rev: this.#position.rev };
   }
 
-  /** The lag behind its owner, in milliseconds. */
+  /** The lag behind the owner, in milliseconds. */
   get lagMs(): number {
     return this.#context.scheduler.now() - this.#freshAtMs;
   }
@@ -179,7 +182,7 @@ export class MirroredHub implements Remote {
     return this.#context.writes.send(this, writes, by);
   }
 
-  /** Applies a report of the owner; returns the remaining steps. */
+  /** Applies a report from the owner; returns the remaining steps. */
   take(report: HubReport, bytes: number): Steps | undefined {
     if (!this.#accepts(report)) {
       if (report.term < this.#term) this.counts.refused++;
@@ -207,8 +210,8 @@ export class MirroredHub implements Remote {
   }
 
   /**
-   * Whether a report in a term is from the active hub. A message may contain any term; the lease contains the true one. While the lease
-   * cannot be read, only the previous term is accepted.
+   * Returns whether a report in a term is from the active hub. A message may contain any term; the lease contains the true term. While the
+   * lease cannot be read, only the previous term is accepted.
    */
   #accepts({ term, epoch }: Pick<HubReport, 'term' | 'epoch'>): boolean {
     if (term === this.#term || (term < this.#term && this.#isRestarted(epoch))) return true;
@@ -218,8 +221,8 @@ export class MirroredHub implements Remote {
   }
 
   /**
-   * Whether a lower term comes from a new run while no other run sends messages, because the servers have lost the leases or cannot read
-   * them.
+   * Returns whether a lower term comes from a new run while no other run is sending messages, because the servers have lost the leases or
+   * cannot read them.
    */
   #isRestarted(epoch: string): boolean {
     return epoch !== this.epoch && this.#context.scheduler.now() - this.#listensSinceMs >= staleAfterMs;
@@ -238,19 +241,22 @@ export class MirroredHub implements Remote {
       return;
     }
     this.#lookAfterMs = scheduler.now() + (this.hasMirrored ? this.#lookBackoff : this.#unknownBackoff).next();
-    if (terms === undefined || report < this.#term) return; // a late message of the previous holder
+    if (terms === undefined || report < this.#term) return; // a late message from the previous holder
     this.counts.refused++;
     const message = `ignored a message of hub "${owner.hub}" in term ${report}: its lease is not in that term`;
     log.warn({ hub: owner.hub, term: report }, message, 'not its term');
   }
 
-  /** When it becomes stale without messages from its owner, on the monotonic clock; infinite: it is stale. */
+  /**
+   * The time at which the mirror becomes stale without messages from its owner, on the monotonic clock; infinite if it is already stale.
+   */
   get staleAtMs(): number {
     return this.staleSince === undefined ? this.#freshAtMs + staleAfterMs : Number.POSITIVE_INFINITY;
   }
 
   /**
-   * Checks whether messages from the owner still arrive. Call it when the mirror may be stale. Returns whether it has just become stale.
+   * Checks whether messages from the owner still arrive. To be called when the mirror may be stale. Returns whether the mirror has just
+   * become stale.
    */
   look(): boolean {
     if (this.#context.scheduler.now() < this.staleAtMs) return false;
@@ -261,14 +267,14 @@ export class MirroredHub implements Remote {
     return true;
   }
 
-  /** Whether it could show more without the parameters of another hub. */
+  /** Returns whether this mirror could show more parameters without those of another hub. */
   isHiddenBy(other: MirroredHub): boolean {
     const { hub } = this.#context;
     for (const address of this.#parameters.hidden()) if (hub.find(address)?.remote === other) return true;
     return false;
   }
 
-  /** Returns the IDs of the connections with parameters that its owner shares. */
+  /** Returns the IDs of the connections whose parameters the owner shares. */
   connections(): ReadonlySet<string> {
     return this.#parameters.connections();
   }
@@ -277,7 +283,7 @@ export class MirroredHub implements Remote {
     return this.#parameters.hides(address);
   }
 
-  /** Handles an invalid report: requests everything again. */
+  /** Handles an invalid report by requesting everything again. */
   #handleInvalid(reason: string, longestMs: number): void {
     this.#context.log.warn({ hub: this.hub }, `invalid message from hub "${this.hub}": ${reason}`, 'invalid message');
     this.#position = undefined;
@@ -289,7 +295,7 @@ export class MirroredHub implements Remote {
     this.#repairAfter(Math.min(this.#invalidBackoff.next(), longestMs));
   }
 
-  /** Applies changed claims: hides parameters that another hub owns by now, and shows those that may be shown. */
+  /** Applies changed claims: hides parameters that now belong to another hub, and shows parameters that may now be shown. */
   applyClaims(): void {
     const parameters = this.#parameters;
     if (parameters.lacksAny()) this.lookAgain();
@@ -298,18 +304,18 @@ export class MirroredHub implements Remote {
     void this.#context.intake.goThrough(this.hub, { next: () => this.#step(steps) });
   }
 
-  /** Notes that one of its parameters was removed, because this hub or a third one now has it. */
+  /** Notes that one of the mirrored parameters was removed, because this hub or a third hub now has it. */
   noteRemoved({ address }: Parameter): void {
-    if (!this.#isStepping) this.#parameters.noteGone(address); // otherwise this mirror removes it itself
+    if (!this.#isStepping) this.#parameters.noteGone(address); // otherwise, this mirror removes the parameter itself
   }
 
-  /** Requests everything again, because more parameters may be shown: with the next message, or after the current answer. */
+  /** Requests everything again, with the next message or after the current answer, because more parameters may now be shown. */
   lookAgain(): void {
     if (this.#isRepairing && this.#isAsked) this.#isOutdated = true;
     else this.#position = undefined;
   }
 
-  /** Removes its parameters. */
+  /** Removes the mirrored parameters. */
   end(): void {
     this.#stopRepair();
     this.#transport = undefined;
@@ -340,7 +346,7 @@ export class MirroredHub implements Remote {
     try {
       for (const steps = this.#parameters.take(turns, this.#fires.add); ; ) {
         const { done } = this.#step(steps);
-        if (!isCurrent()) return; // everything is requested again, including the rest of this
+        if (!isCurrent()) return; // everything is requested again, including the rest of this report
         if (done) break;
         yield;
       }
@@ -355,7 +361,7 @@ export class MirroredHub implements Remote {
     this.#refresh();
   }
 
-  /** Marks removals of the step itself, so they do not count as removals by others (`lookAgain`). */
+  /** Runs a step. Removals by the step itself are marked, so that they do not count as removals by other code (`lookAgain`). */
   #step(steps: Steps): IteratorResult<undefined, void> {
     this.#isStepping = true;
     try {
@@ -386,7 +392,7 @@ export class MirroredHub implements Remote {
     this.#account.set(0);
   }
 
-  /** Requests the missing data. A sender of false reports causes fewer and fewer requests. */
+  /** Requests the missing data. A sender of false reports causes increasingly fewer requests. */
   #repairWithBackoff(): void {
     const nowMs = this.#context.scheduler.now();
     if (nowMs < this.#repairAfterMs) return;
@@ -423,7 +429,7 @@ export class MirroredHub implements Remote {
     const ways = { run: <T>(hub: string, work: () => T) => intake.run(hub, work), goThrough };
     const from = this.#position;
     const begin = () => {
-      this.#position = undefined; // from now on the old numbers are reused for other parameters
+      this.#position = undefined; // from now on, the old numbers are reused for other parameters
     };
     repair({ transport, owner, intake: ways, parameters, accepts, isWanted, begin }, from).then(
       (repaired) => {
@@ -499,13 +505,13 @@ export class MirroredHub implements Remote {
   }
 }
 
-/** Whether a report continues exactly from the state of a mirror, in steps that are not too long. */
+/** Returns whether a report continues exactly from a mirror's state, in steps that are not too long. */
 function follows({ prev, turns, structure }: HubReport, position: Position): boolean {
   if (prev !== position.rev || turns.length === 0 || turns.some((turn) => sizeOf(turn) > maxStep)) return false;
   return position.structure + turns.filter((turn) => !Array.isArray(turn)).length === structure;
 }
 
-/** Whether a mirror is already ahead of a report. */
+/** Returns whether a mirror is already ahead of a report. */
 function isBehind({ rev, structure, turns }: HubReport, position: Position): boolean {
   if (rev !== position.rev) return rev < position.rev;
   return structure < position.structure || (structure === position.structure && turns.length > 0);

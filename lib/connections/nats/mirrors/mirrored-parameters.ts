@@ -1,4 +1,4 @@
-// The parameters of one other hub, as shown by this hub, by the numbers of their owner. Everything received is checked, and long work is
+// The parameters of another hub, as shown by this hub, by the numbers that their owner uses. All received data is checked, and long work is
 // done in steps.
 
 import { connectionIdOf } from '../../../model/address.ts';
@@ -19,63 +19,69 @@ import {
 } from '../wire/domain-messages.ts';
 import { type Bounds, Holding, maxMirroredInAll, moreTexts } from './mirror-bounds.ts';
 
-/** The numbers of an owner stay below this: it renumbers its parameters when half of the numbers are unused. */
+/** The bound on the numbers of an owner, which renumbers its parameters when half of the numbers are unused. */
 const maxNumber = 2 * maxMirroredInAll;
-/** The number of connections without selected parameters that are remembered per hub. */
+/** The maximum number of connections without selected parameters that are remembered per hub. */
 const maxUnselected = 10_000;
-/** How far the clocks of two hubs may differ; a later time counts as now. */
+/** The maximum difference between the clocks of two hubs; a later time counts as now. */
 const maxAheadMs = 86_400_000;
 /** The number of parameters that are added or removed in one step. */
 const stepParameters = 20;
-/** How many values of a walk form one turn. */
+/** The number of values in a walk that form one turn. */
 const walkStep = 1000;
-/** The number of numbers that are checked in one step. */
+/** The number of parameter numbers that are checked in one step. */
 const stepNumbers = 1000;
 
 export type MirrorPort = Pick<HubPort, 'find' | 'turn' | 'mirroring'>;
 
 export interface MirroredContext {
   readonly hub: MirrorPort;
-  /** The name of the hub. */
+  /** The name of the mirrored hub. */
   readonly owner: string;
   readonly remote: Remote;
   readonly isSelected: (address: string) => boolean;
-  /** Whether this hub shows what the owner reports about a connection. It does unless another hub is known to have that connection. */
+  /**
+   * Returns whether this hub shows what the owner reports about a connection, which is the case unless another hub is known to have that
+   * connection.
+   */
   readonly mayShow: (connectionId: string) => boolean;
   /** Whether this hub declares the same parameters and is the standby. */
   readonly isOwn: boolean;
   readonly bounds: Bounds;
-  /** Returns milliseconds since 1970. */
+  /** Returns the time of day, in milliseconds since 1970. */
   readonly timeOfDay: () => number;
-  /** Called with the number of parameters that are omitted because they exceed a bound. */
+  /** Called with a description of the data that is omitted because it exceeds a bound. */
   readonly refuse: (what: string) => void;
 }
 
 export class MirroredParameters {
   readonly #context: MirroredContext;
-  /** The mirrored parameters by the numbers that the owner uses; undefined if this hub does not show the parameter. */
+  /** The mirrored parameters by the numbers that the owner uses; undefined for a parameter that this hub does not show. */
   #byNumber: (Parameter | undefined)[] = [];
   #size = 0;
-  /** The parameters shown before a new snapshot, by address. Definitions decide which of them stay before values arrive. */
+  /**
+   * The parameters shown before a new snapshot, by address. The definitions, which arrive before the values, decide which of these
+   * parameters stay.
+   */
   #before = new Map<string, Parameter>();
-  /** The definitions of the new snapshot. */
+  /** The definitions in the new snapshot. */
   #next = new Map<string, Definition>();
   #numbers = new Set<number>();
-  /** The numbers of parameters whose address is used by another hub or by this one, by address. */
+  /** The numbers of parameters whose address is used by another hub or by this hub, by address. */
   readonly #hidden = new Map<string, number>();
   /** The IDs of connections without selected parameters, including those withdrawn since the last snapshot. */
   readonly #unselected = new Set<string>();
   readonly #origins: KnownOrigins;
-  /** The addresses of parameters removed by others since the last check. */
+  /** The addresses of parameters that other code has removed since the last check. */
   readonly #gone = new Set<string>();
   readonly #connections = new Map<string, Origin>();
-  /** The connections of the owner with an offline device. */
+  /** The owner's connections that have an offline device. */
   readonly #away = new Map<string, DeviceState>();
-  /** The usage of the bounds, for shown and hidden parameters. */
+  /** The amounts that shown and hidden parameters use up to the bounds. */
   readonly #holding: Holding;
   /** The numbers of parameters that exceed a bound. They are removed after the turn. */
   readonly #excess: number[] = [];
-  /** The writer and time of the following changes, until the next context. */
+  /** The writer and time of the following changes, up to the next context. */
   #by: KnownOrigin;
   #at = 0;
 
@@ -91,12 +97,12 @@ export class MirroredParameters {
     return this.#size;
   }
 
-  /** Whether its owner has this address, but another parameter is shown there. */
+  /** Returns whether the owner has this address, but another parameter is shown there. */
   hides(address: string): boolean {
     return this.#hidden.has(address) || this.#gone.has(address);
   }
 
-  /** Returns the addresses of its owner at which another parameter is shown. */
+  /** Returns the owner's addresses at which another parameter is shown. */
   hidden(): Iterable<string> {
     this.#dropGone();
     return this.#hidden.keys();
@@ -113,12 +119,12 @@ export class MirroredParameters {
     return ids;
   }
 
-  /** Notes that a parameter was removed, so it is no longer written. */
+  /** Notes that a parameter was removed, so that it is no longer written. */
   noteGone(address: string): void {
     this.#gone.add(address);
   }
 
-  /** Whether a hidden parameter may be shown, and its address is free. */
+  /** Returns whether a hidden parameter may be shown because its address is free. */
   lacksAny(): boolean {
     this.#dropGone();
     const { hub, mayShow } = this.#context;
@@ -127,13 +133,13 @@ export class MirroredParameters {
     return false;
   }
 
-  /** Whether another hub may own a shown parameter by now. */
+  /** Returns whether a shown parameter may now belong to another hub. */
   hasMisplaced(): boolean {
     for (const id of this.#connections.keys()) if (!this.#context.mayShow(id)) return true;
     return false;
   }
 
-  /** Hides the parameters that another hub owns by now. */
+  /** Hides the parameters that now belong to another hub. */
   *hideMisplaced(): MadeSteps {
     const { hub, mayShow } = this.#context;
     const byNumber = this.#byNumber;
@@ -150,13 +156,13 @@ export class MirroredParameters {
     hub.mirroring.notify();
   }
 
-  /** Begins a snapshot: `define` for all definitions, then `swap`, then `takeAll` for all values, then `settle`. */
+  /** Begins a snapshot, which continues with `define` for all definitions, then `swap`, then `takeAll` for all values, then `settle`. */
   beginSnapshot(): void {
     this.#next.clear();
     this.#numbers.clear();
   }
 
-  /** Adds further definitions. Throws if they are invalid. */
+  /** Adds further definitions. Throws if a definition is invalid. */
   *define(definitions: readonly Definition[]): MadeSteps {
     const { isSelected, bounds, refuse } = this.#context;
     yield* each(definitions, stepNumbers, (definition) => {
@@ -173,7 +179,7 @@ export class MirroredParameters {
     });
   }
 
-  /** Shows the defined parameters, keeps those that are unchanged, and withdraws those that are no longer defined. */
+  /** Shows the defined parameters, keeping unchanged parameters, and withdraws parameters that are no longer defined. */
   *swap(): MadeSteps {
     const { hub } = this.#context;
     this.#numbers.clear();
@@ -199,7 +205,7 @@ export class MirroredParameters {
     hub.mirroring.notify();
   }
 
-  /** Applies changes, in turns of limited size. Adds the numbers of parameters with a value to `valued`. Throws if they are invalid. */
+  /** Applies changes, in turns of limited size. Adds the numbers of parameters with a value to `valued`. Throws if a change is invalid. */
   *takeAll(changes: WireTurn, valued?: Set<number>): MadeSteps {
     for (let place = 0; place < changes.length; ) {
       this.#context.hub.turn(() => {
@@ -211,8 +217,8 @@ export class MirroredParameters {
   }
 
   /**
-   * Replaces the parameters that no longer have a value, once all values have arrived, because a known value never becomes unknown in
-   * place.
+   * Replaces the parameters that no longer have a value, once all values have arrived, because a known value of a parameter never becomes
+   * unknown again.
    */
   *settle(valued: ReadonlySet<number>): MadeSteps {
     const unknown: Definition[] = [];
@@ -227,7 +233,7 @@ export class MirroredParameters {
     if (unknown.length > 0) this.#context.hub.mirroring.notify();
   }
 
-  /** Applies turns, each as one turn of this hub; calls `fired` for each fire. Throws if the report is invalid. */
+  /** Applies each turn as one turn in this hub; calls `fired` for each fire. Throws if the report is invalid. */
   *take(turns: HubReport['turns'], fired: (number: number) => void): MadeSteps {
     for (const turn of turns) {
       if (Array.isArray(turn)) this.#takeTurn(turn, fired);
@@ -236,12 +242,12 @@ export class MirroredParameters {
     }
   }
 
-  /** Returns the parameter with this number of the owner. */
+  /** Returns the parameter to which the owner has given this number. */
   at(number: number): Parameter | undefined {
     return this.#byNumber[number];
   }
 
-  /** Returns all parameters, to be iterated later and more than once. */
+  /** Returns all parameters, which may be iterated later and more than once. */
   all(): Iterable<Parameter> {
     const byNumber = this.#byNumber;
     return { [Symbol.iterator]: () => shown(byNumber) };
@@ -264,7 +270,7 @@ export class MirroredParameters {
     hub.mirroring.reportStale(marked);
   }
 
-  /** Removes all parameters; this hub owns those again that it declares. */
+  /** Removes all parameters; those that this hub declares then belong to this hub again. */
   clear(): void {
     const all = [...shown(this.#byNumber), ...this.#before.values()];
     this.#empty();
@@ -289,7 +295,7 @@ export class MirroredParameters {
     this.#dropExcess();
   }
 
-  /** Applies some changes from a position on; returns the position of the next one. */
+  /** Applies some changes from a position on; returns the position of the next change. */
   #takeChanges(
     turn: WireTurn,
     from: number,
@@ -300,7 +306,7 @@ export class MirroredParameters {
     this.#dropGone();
     const { mirroring } = this.#context.hub;
     const changes: (Change | undefined)[] = [];
-    /** The lengths of longer changes with their causes, by position. */
+    /** The lengths of long changes, including their causes, by position. */
     const lengths: number[] = [];
     let why: Change | undefined;
     let whyLength = 0;
@@ -342,7 +348,7 @@ export class MirroredParameters {
     return index;
   }
 
-  /** Returns a change without its causes and without a long name, because the causes from this hub exceed the bound. */
+  /** Returns a change without its causes and without a long name, because the causes from the owner exceed the bound. */
   #withoutCauses(number: number, value: Value, hop: number) {
     const { owner, refuse } = this.#context;
     const { origin, extra } = this.#by;
@@ -364,7 +370,7 @@ export class MirroredParameters {
     return [readLinks(why, this.#context.owner, (address) => this.#context.hub.find(address)), lengthOfLinks(why)];
   }
 
-  /** Limits a time, because no correct clock is a day ahead, and retention depends on the times of changes. */
+  /** Limits the time of a change, because no correct clock is a day ahead, and retention depends on these times. */
   #timeOf(at: number): number {
     const now = this.#context.timeOfDay();
     return at > now + maxAheadMs ? now : Math.max(0, at);
@@ -389,7 +395,7 @@ export class MirroredParameters {
     this.#takeTurn(structure.changes);
   }
 
-  /** Shows a parameter, new or already shown, unless this hub or another connected hub has its address. */
+  /** Shows a new parameter, or continues to show a known one, unless this hub or another connected hub has its address. */
   #add(definition: Definition, known: Parameter | undefined): void {
     const [number, address, type, access] = definition;
     const { hub, remote, isSelected, mayShow, refuse } = this.#context;
@@ -429,7 +435,7 @@ export class MirroredParameters {
     this.#size++;
   }
 
-  /** Returns a parameter that this hub declares and stands by for. Removes a parameter of a stale hub to make room. */
+  /** Returns the parameter that this hub itself declares as the standby. Removes a stale hub's parameter to make room. */
   #ownOf(address: string, type: Parameter['type'], access: Parameter['access']): Parameter | undefined {
     const { hub, remote, mayShow } = this.#context;
     const found = hub.find(address);
@@ -479,7 +485,7 @@ export class MirroredParameters {
     this.#hidden.delete(address);
   }
 
-  /** Removes parameters that exceed a bound: their values here would be wrong. */
+  /** Removes parameters that exceed a bound, because their values here would be wrong. */
   #dropExcess(): void {
     if (this.#excess.length === 0) return;
     this.#context.refuse(moreTexts);
@@ -487,7 +493,7 @@ export class MirroredParameters {
     this.#context.hub.mirroring.notify();
   }
 
-  /** Removes the parameters of some numbers; returns whether there were any. */
+  /** Removes the parameters with these numbers; returns whether there were any. */
   #takeOut(numbers: readonly number[]): boolean {
     const gone = numbers.flatMap((number) => {
       const parameter = this.#byNumber[number];

@@ -1,4 +1,4 @@
-// All other hubs of the domain, as mirrored by this hub.
+// All other hubs in the domain, as mirrored by this hub.
 
 import { type SchedulerLike, type Subject, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
@@ -16,16 +16,17 @@ import { MirroredHub } from './mirrored-hub.ts';
 import { RemoteWrites } from './remote-writes.ts';
 
 /**
- * The number of hubs that are mirrored. Beyond that, the hub that has been stale for longest is dropped, or the new one if none is stale.
+ * The maximum number of mirrored hubs. Beyond this number, the hub that has been stale for longest is dropped, or the new hub if no hub is
+ * stale.
  */
 const maxHubs = 256;
-/** A subscription without messages for this long, although the link is up, is renewed. */
+/** The time without messages, although the link is up, after which a subscription is renewed. */
 const silentMs = 2000;
-/** The number of unknown hubs that are added within a second; messages of further ones are dropped. */
+/** The maximum number of unknown hubs that are added within a second; messages from further unknown hubs are dropped. */
 const newHubsPerSecond = 50;
-/** How many leases of hubs that were never mirrored, and may not exist, are read at the same time. */
+/** The maximum number of leases read at the same time for hubs that were never mirrored and may not exist. */
 const maxLeaseReads = 8;
-/** The interval at which the log reports invalid messages: composing a sentence takes longer than dropping a message. */
+/** The interval at which the log reports invalid messages, because composing an entry takes longer than dropping a message. */
 const reportEveryMs = 1000;
 
 interface MirrorsContext {
@@ -33,10 +34,10 @@ interface MirrorsContext {
   readonly name: HubName;
   readonly ownership: Ownership;
   readonly isSelected: (address: string) => boolean;
-  /** The number of parameters that are shown per other hub. */
+  /** The maximum number of parameters that are shown per other hub. */
   readonly maxParameters: number;
   readonly intake: Intake;
-  /** Receives the reports of another hub with the name of this one, even if this hub does not mirror it. */
+  /** Receives the reports of another hub with this hub's name, even if this hub does not mirror that hub. */
   readonly namesake$: Pick<Subject<HubReport>, 'next'>;
   readonly scheduler: SchedulerLike;
   readonly timeOfDay: () => number;
@@ -53,11 +54,11 @@ export class Mirrors {
   #unsubscribe = () => {};
   #endReceipts = () => {};
   #receivedAtMs = 0;
-  /** The number of added hubs, and when the count started. */
+  /** The number of added hubs, and the time at which counting began. */
   #newHubs = 0;
   #newHubsSinceMs = Number.NEGATIVE_INFINITY;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
-  /** How many leases of hubs that were never mirrored are being read. */
+  /** The number of leases that are being read for hubs that were never mirrored. */
   #openLeaseReads = 0;
 
   constructor(context: MirrorsContext) {
@@ -82,7 +83,7 @@ export class Mirrors {
     return this.#hubs.values();
   }
 
-  /** Returns the hub of each connection, by Connection ID, for other hubs that have sent a message within the last `withinMs`. */
+  /** Returns the hub that has each connection, by Connection ID, for other hubs that have sent a message within the last `withinMs`. */
   owners(withinMs: number): ReadonlyMap<string, string> {
     const others = [...this.#hubs.values()].filter(
       ({ hub, lagMs }) => lagMs < withinMs && hub !== this.#context.name.hub,
@@ -90,7 +91,7 @@ export class Mirrors {
     return new Map(others.flatMap((one) => [...one.connections()].map((id) => [id, one.hub] as const)));
   }
 
-  /** Whether a hub without a term has sent a message within the last `withinMs`. */
+  /** Returns whether a hub without a term has sent a message within the last `withinMs`. */
   hasNoTerm(hub: string, withinMs: number): boolean {
     return [...this.#hubs.values()].some((one) => one.hub === hub && one.term === 0 && one.lagMs < withinMs);
   }
@@ -130,7 +131,7 @@ export class Mirrors {
     let report: HubReport;
     try {
       report = readHubReport(data);
-      // servers let a hub use only its own subject: nothing else proves the sender
+      // servers let a hub send only on its own subjects, which is the only proof of the sender
       if (report.hub !== sender) throw new Error(`the message names hub "${report.hub}"`);
     } catch (error) {
       this.#refuse(sender, messageOf(error));
@@ -207,8 +208,8 @@ export class Mirrors {
   }
 
   /**
-   * Whether to show a connection as reported by a hub: the claims assign it to no other hub, and this hub either has no connection with
-   * this ID or has lost it according to the claims.
+   * Returns whether to show a connection as reported by a hub: the claims assign the connection to no other hub, and this hub either has no
+   * connection with this ID, or has lost this ID according to the claims.
    */
   #mayShow(connectionId: string, sender: string): boolean {
     const { hub, ownership } = this.#context;
@@ -218,12 +219,14 @@ export class Mirrors {
     return owner === undefined ? !isOwn || sender === this.#context.name.hub : owner === sender;
   }
 
-  /** Applies changed claims: another hub may own shown parameters by now. */
+  /** Applies changed claims: shown parameters may now belong to another hub. */
   #applyClaims(): void {
     for (const hub of this.#hubs.values()) hub.applyClaims();
   }
 
-  /** Drops the hub that has been stale for longest; first those that never sent their complete state, and may not exist. */
+  /**
+   * Drops the hub that has been stale for longest. Hubs that have never sent their complete state, and may not exist, are dropped first.
+   */
   #forgetStalest(): boolean {
     const [stalest] = [...this.#hubs.values()]
       .filter(({ staleSince }) => staleSince !== undefined)
@@ -239,7 +242,7 @@ export class Mirrors {
     this.#context.intake.know(mirrored.hub, false);
   }
 
-  /** Drops the mirror of this hub's own name once this hub holds that name. */
+  /** Drops the mirror with this hub's own name once this hub holds that name. */
   #own(): void {
     const { ownership, name } = this.#context;
     const own = this.#hubs.get(name.hub);
@@ -247,7 +250,7 @@ export class Mirrors {
   }
 
   /**
-   * Handles the removal of a parameter: mirrors that hide another parameter with its address may now show that one. If the removed parameter
+   * Handles the removal of a parameter: mirrors that hide another parameter with the same address may now show it. If the removed parameter
    * was mirrored, its mirror notes that this hub or a third one now owns the address.
    */
   #makeRoom(parameter: Parameter): void {
@@ -267,8 +270,8 @@ export class Mirrors {
   }
 
   /**
-   * Checks which hubs have become stale. Returns how many milliseconds later the next one may become stale; this is the only timer of an
-   * idle hub here.
+   * Checks which hubs have become stale. Returns the number of milliseconds after which the next hub may become stale. In an idle hub, this
+   * is the only timer here.
    */
   #look(): number {
     const transport = this.#transport;
@@ -286,7 +289,7 @@ export class Mirrors {
   }
 }
 
-/** Makes a standby answer the active hub with its received position. Returns a function that stops this. */
+/** Makes a standby report its received position to the active hub on request. Returns a function that ends this. */
 function sendReceipts(
   transport: Transport,
   name: HubName,

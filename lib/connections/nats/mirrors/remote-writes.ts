@@ -1,5 +1,5 @@
-// Sends writes to the hub that owns the parameters. A request that may be lost is repeated with the same number, so the owner writes it
-// once. Nothing is queued for later: without an answer in time, a write is refused.
+// Sends writes to the hub that owns the parameters. A request that may have been lost is repeated with the same number, so that the owner
+// executes it only once. Nothing is queued for later: a write that is not answered in time is refused.
 
 import { randomUUID } from 'node:crypto';
 import type { SchedulerLike } from 'rxjs';
@@ -28,14 +28,14 @@ const attemptMs = 650;
 const leastAttemptMs = 100;
 /** The maximum number of requests that may wait for an answer at the same time. */
 const maxWaiting = 10_000;
-/** The total length of these requests. */
+/** The maximum total length of these requests. */
 const maxWaitingLength = 32 * 1024 * 1024;
 
 /** The hub that receives requests. */
 export interface TargetHub extends Pick<Remote, 'hub'> {
-  /** Whether it has recently sent a message. It may receive writes before all of its parameters are mirrored. */
+  /** Whether the hub has recently sent a message. It may receive writes before all of its parameters are mirrored. */
   readonly isThere: boolean;
-  /** The current network; undefined if there is none. */
+  /** The current network; undefined if there is no network. */
   readonly transport: Transport | undefined;
   readonly clock: Pick<OwnerClock, 'epoch' | 'now'>;
 }
@@ -54,7 +54,7 @@ export class RemoteWrites {
     this.#scheduler = scheduler;
   }
 
-  /** Never rejects. */
+  /** Sends writes to the owner and resolves to the results. Never rejects. */
   send(remote: TargetHub, writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]> {
     const parameters = writes.map(({ parameter }) => parameter);
     const refuse = (why: string) => Promise.resolve(refusals(parameters, why));
@@ -67,7 +67,7 @@ export class RemoteWrites {
     return this.#sendRequest(remote, parameters, request);
   }
 
-  /** While it waits, keeps only the request and its parameters, but no causes. */
+  /** Sends a request. While it is waiting, only the request and its parameters are kept, but no causes. */
   async #sendRequest(
     remote: TargetHub,
     parameters: readonly Parameter[],
@@ -87,7 +87,7 @@ export class RemoteWrites {
     }
   }
 
-  /** Returns undefined if the request would be longer than any string may be. */
+  /** Encodes a request; returns undefined if the request would exceed the maximum length of a string. */
   #encode(
     clock: TargetHub['clock'],
     writes: readonly RemoteWrite[],
@@ -111,8 +111,8 @@ export class RemoteWrites {
   }
 
   /**
-   * Sends a request to the owner until an attempt is answered. Rejects if none is answered within `writeTimeoutMs`. Also repeats an attempt
-   * that fails immediately because nobody listens: the owner may soon be back.
+   * Sends a request to the owner until an attempt is answered. Rejects if none is answered within `writeTimeoutMs`. An attempt that fails
+   * immediately because nobody is listening is also repeated, because the owner may soon be back.
    */
   async #ask(remote: TargetHub, request: string) {
     const subject = subjectOfWrites({ ...this.#name, hub: remote.hub }, this.#name.hub);
@@ -133,7 +133,7 @@ export class RemoteWrites {
   }
 }
 
-/** Returns the result of a write as reported by the owner, or an error if the parameter cannot have that value. */
+/** Returns the result of a write as reported by the owner, or an error if the parameter cannot have the reported value. */
 function resultOf(result: WireResult, { address, type, remote }: Parameter): Value | Error {
   if (!('v' in result)) return new HubError(result.code, printable(result.message));
   if (isValueOf(type, result.v)) return result.v;
@@ -150,17 +150,17 @@ function unavailable(message: string): HubError {
   return new HubError('unavailable', message);
 }
 
-// An estimate of an owner's clock: every report contains its time. So the owner knows how long ago a request was first sent, although
-// the clocks of two hubs differ.
+// An estimate of an owner's clock, whose time is part of every report. With this estimate, the owner knows how long ago a request was first
+// sent, although the clocks of two hubs differ.
 
-/** Every report arrives within this time. */
+/** The time within which every report arrives. */
 const implausibleMs = 10_000;
 
 export class OwnerClock {
   readonly #scheduler: SchedulerLike;
   #epoch = '';
   #shownMs = 0;
-  /** When that report was received, on the clock of this hub. */
+  /** The time at which the last report was received, on this hub's clock. */
   #receivedAtMs = 0;
 
   constructor(scheduler: SchedulerLike) {
@@ -172,14 +172,14 @@ export class OwnerClock {
     return this.#epoch;
   }
 
-  /** Returns whole milliseconds, lower by the time that the report took to arrive. */
+  /** Returns the estimated time in whole milliseconds, which is too low by the time that the report took to arrive. */
   now(): number {
     return Math.floor(this.#shownMs + this.#scheduler.now() - this.#receivedAtMs);
   }
 
   /**
-   * Notes the clock of a report. Ignores repeated or delayed reports. Accepts a time far from the expected one, so a wrong estimate does
-   * not last.
+   * Notes the clock time in a report. Repeated or delayed reports are ignored. A time far from the expected time is accepted, so that a
+   * wrong estimate does not last.
    */
   note({ epoch, clock }: Pick<HubReport, 'epoch' | 'clock'>): void {
     const isExpected = epoch === this.#epoch && Math.abs(clock - this.now()) < implausibleMs;

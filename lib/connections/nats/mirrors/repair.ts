@@ -1,5 +1,5 @@
-// Requests from an owner the data that this hub has missed, page by page: everything, or the changes since a revision. Each page is
-// applied, alternating with other work, before the next one is requested.
+// Requests the data that this hub has missed from its owner, page by page: everything, or the changes since a revision. Each page is
+// applied, alternating with other work, before the next page is requested.
 
 import type { Intake, Steps } from '../link/nats-intake.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
@@ -25,7 +25,7 @@ export interface RepairContext {
   readonly parameters: MirroredParameters;
   /** Accepts an answer with a valid term; returns whether it was accepted. */
   readonly accepts: (answer: WalkAnswer) => boolean;
-  /** Whether the repair is still wanted; otherwise nothing more is applied. */
+  /** Returns whether the repair is still wanted; otherwise nothing more is applied. */
   readonly isWanted: () => boolean;
   /** Called before all parameters are replaced. */
   readonly begin: () => void;
@@ -33,7 +33,7 @@ export interface RepairContext {
 
 /** The state of the owner when it sent the last page, which completes the mirror. */
 export interface Repaired extends Position {
-  /** The number of times that triggers have fired: number, count, number, … */
+  /** How often triggers have fired: number, count, number, … */
   readonly fires: readonly number[];
   /** Whether all parameters were sent again. */
   readonly isSnapshot: boolean;
@@ -41,12 +41,12 @@ export interface Repaired extends Position {
 
 /** Thrown if the owner's answer is invalid. */
 export class InvalidAnswer extends Error {}
-/** The repair is no longer wanted. */
+/** Thrown if the repair is no longer wanted. */
 class Unwanted extends Error {}
 
 /**
- * Runs a repair. Rejects if the owner does not answer, or its answers are inconsistent, in which case it may be retried; and with
- * `SenselessAnswer` for an invalid answer.
+ * Runs a repair. Rejects if the owner does not answer, or if its answers are inconsistent, in which case the repair may be retried; rejects
+ * with `InvalidAnswer` if an answer is invalid.
  */
 export async function repair(context: RepairContext, from: Position | undefined): Promise<Repaired> {
   const repairing = new Repairing(context);
@@ -68,7 +68,8 @@ class Repairing {
   }
 
   /**
-   * Applies all definitions. Pages of different structures are inconsistent: the later one may lack parameters of the earlier one.
+   * Applies all definitions. Pages from different structures are inconsistent, because the later structure may lack parameters from the
+   * earlier one.
    */
   async define(): Promise<Omit<Position, 'rev'>> {
     const { parameters } = this.#context;
@@ -92,7 +93,7 @@ class Repairing {
     }
   }
 
-  /** Applies the values that changed after a revision. Returns undefined if the owner has renumbered its parameters. */
+  /** Applies the values that have changed after a revision. Returns undefined if the owner has renumbered its parameters. */
   async walk(
     { epoch, structure, rev }: Position,
     valued?: Set<number>,
@@ -109,7 +110,7 @@ class Repairing {
     }
   }
 
-  /** Runs steps in the turn of the owner. Errors: any error from the steps. */
+  /** Runs steps in the owner's turn. Errors: any error from the steps. */
   async take(steps: Steps): Promise<void> {
     const { intake, owner, isWanted } = this.#context;
     await intake.goThrough(owner.hub, {

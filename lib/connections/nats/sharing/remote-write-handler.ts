@@ -1,6 +1,6 @@
 // Writes on behalf of other hubs. Each hub numbers its requests. A request that is repeated within a minute gets the same answer, and is
-// written once. A request that was overtaken by a later one from its hub does not overwrite it. A request that arrives after its hub has
-// stopped waiting writes nothing.
+// executed only once. A request that was overtaken by a later request from the same hub does not overwrite the later one. A request that
+// arrives after its hub has stopped waiting writes nothing.
 
 import type { SchedulerLike } from 'rxjs';
 import { HubError, messageOf } from '../../../model/error.ts';
@@ -20,23 +20,25 @@ import {
   writeTimeoutMs,
 } from '../wire/domain-messages.ts';
 
-/** The time for which a request is remembered, and the number of remembered requests; beyond that, the oldest are forgotten. */
+/**
+ * The time for which a request is remembered, and the number of remembered requests; beyond this number, the oldest requests are forgotten.
+ */
 const knownMs = 60_000;
 const maxKnown = 100_000;
-/** How far the sender's estimate of the owner's clock may be ahead. */
+/** The maximum time by which the sender's estimate of the owner's clock may be ahead. */
 const implausibleMs = 1000;
 /**
- * The total length of the stored answers. Beyond that, the oldest are forgotten, and the answer to a repeated request is that it may have
- * taken effect.
+ * The maximum total length of the stored answers. Beyond this length, the oldest answers are dropped, and a repetition of such a request
+ * gets the answer that the request may have taken effect.
  */
 export const maxAnswerLength = 32 * 1024 * 1024;
 
-/** Longer messages are cut. */
+/** The length at which error messages are truncated. */
 const maxSentence = 999;
 
 interface Known {
   readonly atMs: number;
-  /** The answer; undefined if it was dropped, because all answers together were too long. */
+  /** The answer; undefined if it has been dropped because all answers together were too long. */
   answer: string | undefined;
   /** Resolves to whether the answer may be sent; undefined means immediately. */
   readonly confirmed: Promise<boolean> | undefined;
@@ -45,7 +47,7 @@ interface Known {
 export interface RemoteWriteContext {
   readonly hub: Pick<HubPort, 'find' | 'turn' | 'mirroring'>;
   readonly isShared: (parameter: Parameter) => boolean;
-  /** Whether this handler knows the requests of an epoch. */
+  /** Returns whether this handler knows the requests of an epoch. */
   readonly isOwn: (epoch: string) => boolean;
   readonly scheduler: SchedulerLike;
   /** Sends the written values to mirrors before the answer, so acknowledged writes have already been sent to the standby. */
@@ -79,7 +81,7 @@ export class RemoteWriteHandler {
     try {
       request = read(writeRequest, message.data);
     } catch {
-      return; // the sender gets no answer, and reports that
+      return; // the sender gets no answer, and reports this
     }
     if (!this.#context.isOwn(request.epoch)) {
       message.reply(JSON.stringify(answerUnknown(request, 'its hub has rejoined the domain')));
@@ -117,7 +119,7 @@ export class RemoteWriteHandler {
     return known;
   }
 
-  /** Makes the writes, with the origin from the request. `sender` is the hub that sent it. */
+  /** Makes the writes, with the origin given in the request. `sender` is the hub that sent it. */
   #write({ run, number, by, why, hop, items }: WriteRequest, sender: string): WriteAnswer {
     const { hub } = this.#context;
     const origin = readOrigin(by, sender);
@@ -147,7 +149,9 @@ export class RemoteWriteHandler {
     return { results };
   }
 
-  /** Checks the order of requests. A late fire still counts. Throws if a later request from the hub has already written the parameter. */
+  /**
+   * Checks the order of requests. Throws if a later request from the same hub has already written the parameter. A late fire still counts.
+   */
   #expectInOrder(parameter: Parameter, { hub, run, number }: Writer): void {
     if (parameter.type === 'T') return;
     const last = this.#writers.get(parameter);
@@ -177,7 +181,7 @@ export class RemoteWriteHandler {
   }
 }
 
-/** Returns the answer to a request for which it is no longer known whether it was written. */
+/** Returns the answer to a request that may or may not have been executed. */
 function answerUnknown(request: WriteRequest, why: string): WriteAnswer {
   return refuse(request, `not confirmed, ${why}; the write may have taken effect`);
 }

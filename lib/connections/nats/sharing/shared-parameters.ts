@@ -14,7 +14,7 @@ import {
   walkRequest,
 } from '../wire/domain-messages.ts';
 
-/** Parameters are renumbered only with at least this many unused numbers. */
+/** The minimum number of unused numbers at which parameters are renumbered. */
 const leastUnused = 10_000;
 
 export class SharedParameters {
@@ -25,7 +25,7 @@ export class SharedParameters {
   /** The number of times that parameters were added or removed in this epoch. */
   structure = 0;
 
-  /** `hub` identifies this run of the hub, which may begin to share several times, each time with new numbers. */
+  /** `hub` identifies this run of the hub, which may begin to share several times, with new numbers each time. */
   constructor(hub: string) {
     this.#run = `${hub}.${randomUUID()}`;
   }
@@ -35,7 +35,7 @@ export class SharedParameters {
     return `${this.#run}.${this.#generation}`;
   }
 
-  /** Whether these parameters have or had this epoch, before a renumbering. */
+  /** Returns whether these parameters have this epoch, or had it before a renumbering. */
   isOwn(epoch: string): boolean {
     return epoch.startsWith(`${this.#run}.`);
   }
@@ -71,7 +71,7 @@ export class SharedParameters {
     return number;
   }
 
-  /** Renumbers all parameters if too many numbers are unused; returns whether it did. */
+  /** Renumbers all parameters if too many numbers are unused; returns whether they were renumbered. */
   tidy(): boolean {
     const unused = this.#list.length - this.#numbers.size;
     if (unused < leastUnused || unused < this.#numbers.size) return false;
@@ -82,7 +82,7 @@ export class SharedParameters {
     return true;
   }
 
-  /** Returns at least this many bytes of definitions from a number on, and the number at which the next ones begin. */
+  /** Returns at least this many bytes of definitions, beginning with a number, and the number with which the next page begins. */
   page(from: number, bytes: number): { definitions: Definition[]; next: number | undefined } {
     const definitions: Definition[] = [];
     let length = 0;
@@ -106,8 +106,8 @@ const maxFires = 20_000;
 
 /**
  * Answers a hub that has missed data, with definitions or with the newest values since a revision. Each answer is a page. The hub requests
- * the next page with the end of the previous one, so the owner keeps no state in between. Returns the text of a `WalkAnswer`; undefined if
- * this was not a request.
+ * the next page with the end of the previous page, so the owner keeps no state in between. Returns the JSON of a `WalkAnswer`; undefined if
+ * the message was not a request.
  */
 export function answerWalk(
   data: Uint8Array,
@@ -129,7 +129,7 @@ export function answerWalk(
   return `${text.slice(0, -1)},${changesSince(request.since, shared, hub, fires)}}`;
 }
 
-/** Encodes the current value of a parameter with its context; nothing while it is unknown. */
+/** Encodes a parameter's current value with its context; encodes nothing while the value is unknown. */
 export function reportState({ lastChange, value }: Parameter, number: number): readonly unknown[] {
   if (lastChange === undefined || value === undefined) return [];
   const { origin, time, cause } = lastChange;

@@ -1,5 +1,5 @@
-// Shares the parameters of this hub: sends their changes in whole turns, immediately or together with those of the next milliseconds, and
-// reports its revision every half a second.
+// Shares the parameters of this hub: sends changes in whole turns, immediately or together with the changes during the next milliseconds,
+// and reports the hub's revision every half second.
 
 import { hostname } from 'node:os';
 import { type SchedulerLike, Subscription } from 'rxjs';
@@ -20,9 +20,9 @@ const machineText = JSON.stringify(hostname());
 const heartbeatMs = 500;
 /** The interval at which a heartbeat lists all offline devices, in case another hub has missed a change. */
 const staleEveryMs = 5000;
-/** The minimum interval between messages, because each one wakes every mirror. Later changes wait for the next one. */
+/** The minimum interval between messages, because each message wakes every mirror. Later changes wait for the next message. */
 const messageEveryMs = 1;
-/** Above this many changes per millisecond, the interval is longer, because the number of messages then dominates the cost. */
+/** The number of changes per millisecond above which the interval is longer, because the number of messages then dominates the cost. */
 const busyPerMs = 5;
 const busyMessageEveryMs = 8;
 /** The interval at which to check whether pending changes can be sent. */
@@ -49,18 +49,18 @@ export class Sharer {
   #transport: Transport | undefined;
   #isFlushDue = false;
   #sentAtMs = Number.NEGATIVE_INFINITY;
-  /** The changes sent since then, and the pause before the next message. */
+  /** The number of changes sent since then, and the pause before the next message. */
   #changes = 0;
   #pauseMs = messageEveryMs;
   /** Added parameters that have not been checked yet. */
   #added: Parameter[] = [];
-  /** Everything up to this revision has been sent to other hubs. */
+  /** The revision up to which everything has been sent to other hubs. */
   #reported = 0;
-  /** The number of times that each trigger has fired. */
+  /** How often each trigger has fired. */
   readonly #fires = new Map<Parameter, number>();
-  /** The connections with an offline device, each with one of its parameters. */
+  /** The connections that have an offline device, each with one of its parameters. */
   readonly #away = new Map<string, Parameter>();
-  /** When a heartbeat next has to list them. */
+  /** The time at which a heartbeat next has to list these connections. */
   #staleDueMs = 0;
   #isBeatDue = false;
 
@@ -85,7 +85,7 @@ export class Sharer {
     follow(ownership.changed$, () => {
       this.#compare();
       this.#staleDueMs = 0;
-      context.soon(() => this.#beat()); // hubs that consider this one stale do not have to wait for the next heartbeat
+      context.soon(() => this.#beat()); // hubs that consider this hub stale do not have to wait for the next heartbeat
     });
   }
 
@@ -94,7 +94,7 @@ export class Sharer {
     return this.#shared.size;
   }
 
-  /** Reports changes from now on; other hubs request earlier ones. */
+  /** Reports changes from now on; other hubs request earlier changes. */
   attach(transport: Transport): void {
     const { name, scheduler, hub } = this.#context;
     this.detach();
@@ -130,8 +130,8 @@ export class Sharer {
   }
 
   /**
-   * Sends everything as soon as this hub may send and there is a network. Resolves to whether the standby, if reachable, has received it;
-   * to false if this is not known in time, or if this hub is no longer active. Never rejects.
+   * Sends everything as soon as this hub may send and there is a network. Resolves to whether the standby, if reachable, has received
+   * everything; to false if this is not known in time, or if this hub is no longer active. Never rejects.
    */
   async notifyAll(endMs: number): Promise<boolean> {
     const { ownership, scheduler } = this.#context;
@@ -157,7 +157,7 @@ export class Sharer {
     this.#running.unsubscribe();
   }
 
-  /** Sends everything that has not been sent yet. Call it between turns. */
+  /** Sends everything that has not been sent yet. To be called between turns. */
   flush(): void {
     this.#isFlushDue = false;
     this.#shareAdded();
@@ -242,7 +242,7 @@ export class Sharer {
     });
   }
 
-  /** Returns the part of a heartbeat that lists all offline devices; empty if it is not due. */
+  /** Returns the part of a heartbeat that lists all offline devices; an empty string if the list is not due. */
   #staleText(nowMs: number): string {
     if (nowMs < this.#staleDueMs) return '';
     if ([...this.#away.values()].some((parameter) => this.#shared.numberOf(parameter) === undefined)) {

@@ -1,29 +1,29 @@
-// Encodes turns as text, each as soon as it ends, which is faster than encoding each change. A turn ends with the first change of another
-// one, or when everything is taken.
+// Encodes turns as JSON, each turn as soon as it ends, which is faster than encoding each change. A turn ends with the first change in
+// another turn, or when everything is taken.
 
 import type { Change, Origin } from '../../../model/parameter.ts';
 import { encodeLinks, encodeOrigin, type WireLinks } from '../wire/causes.ts';
 import { isTooLong, maxMessageBytes, maxStep, messageBytes, sizeOf } from '../wire/domain-messages.ts';
 
-/** Whole turns; undefined if they are too long to be sent. */
+/** Encoded whole turns; undefined if they are too long to be sent. */
 export interface Written {
   readonly turns: string | undefined;
   readonly rev: number;
 }
 
-/** The context of a change; `why` is the position of its cause in the turn, or earlier changes. */
+/** The context of a change; `why` is the position of the cause in the turn, or a list of earlier changes. */
 interface ChangeContext {
   readonly why?: number | WireLinks;
 }
 
-/** A change is at least `7,1,`. */
+/** The minimum length of an encoded change: `7,1,`. */
 const shortest = 4;
 
 export class TurnWriter {
   #turns = '';
-  /** A number and a value for each change of this turn, and contexts. */
+  /** A number and a value for each change in this turn, and contexts. */
   #turn: unknown[] = [];
-  /** The minimum length in characters. */
+  /** The minimum length of the encoded turn, in characters. */
   #turnLength = 0;
   #turnNumber = -1;
   /** The revisions of the changes in this turn, in ascending order. */
@@ -63,11 +63,11 @@ export class TurnWriter {
     this.#endTurn();
     this.#append(text);
     this.#rev = revision;
-    this.#origin = undefined; // its values contain their writer and time
+    this.#origin = undefined; // the values in the structural change contain their writer and time
     this.#time = -1;
   }
 
-  /** Takes everything that has been added. Call it between turns. */
+  /** Takes everything that has been added. To be called between turns. */
   take(): Written {
     this.#endTurn();
     const turns = this.#isTooLong || isTooLong(this.#turns) ? undefined : this.#turns;
@@ -122,7 +122,7 @@ export class TurnWriter {
     };
   }
 
-  /** Returns the position of a change in this turn; undefined if it is part of another turn. */
+  /** Returns the position of a change in this turn; undefined if the change is part of another turn. */
   #placeOf({ revision }: Change): number | undefined {
     let [low, high] = [0, this.#revisions.length];
     while (low < high) {

@@ -1,5 +1,5 @@
-// The causes of a change as exchanged between hubs: the newest links of the chain, each with its writer and the writer's hub. Lists are
-// checked by hand up to their first error, because a schema would report every one of a hundred thousand errors.
+// The causes of a change as exchanged between hubs: the newest links in the chain, each with its writer and the writer's hub. Lists are
+// checked by hand up to the first error, because a schema would report each of a hundred thousand errors.
 
 import { z } from 'zod';
 import { isAddress } from '../../../model/address.ts';
@@ -8,12 +8,12 @@ import { cutText } from '../../../model/printable.ts';
 import { isTime } from '../../../model/time/iso-time.ts';
 import { maxTextLength, type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 
-/** The number of causes that are sent with a change. */
+/** The maximum number of causes that are sent with a change. */
 const maxLinks = 16;
 const maxNameLength = 1000;
 /**
- * The maximum length of text in a cause. Longer text is cut and ends with `…`: it only explains a change, and is never the value of a
- * parameter.
+ * The maximum length of a string in a cause. A longer string is truncated and ends with `…`, because it only explains a change, and is
+ * never the value of a parameter.
  */
 const maxCauseText = 1000;
 const hubShape = /^[A-Za-z0-9_-]{1,64}$/;
@@ -21,7 +21,7 @@ const traceShape = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const unprintable = /\p{Cc}/gu;
 
 /**
- * For example `["rule","lamp follows","flows/a.json5","east"]`: kind, name, file, hub, traceparent. Unknown parts at the end are omitted.
+ * An origin: kind, name, file, hub, traceparent. Unknown parts at the end are omitted: `["rule","lamp follows","flows/a.json5","east"]`.
  */
 export type WireOrigin = readonly [Origin['kind'], string, ...string[]];
 const mostOfOrigin = 5;
@@ -31,12 +31,12 @@ export type WireLinks = readonly (readonly [string, Parameter['type'], Value, Wi
 
 export const wireLinks = z.custom<WireLinks>(isWireLinks);
 
-/** Whether text can be the name of a run, an epoch or a machine, as created by hubs. */
+/** Returns whether a value can be the name of a run, an epoch or a machine, as created by hubs. */
 export function isName(text: unknown): text is string {
   return typeof text === 'string' && text.length <= maxNameLength;
 }
 
-/** Whether text can be the name of a hub or a domain: one token of a NATS subject. */
+/** Returns whether a value can be the name of a hub or a domain, which is one token of a NATS subject. */
 export function isHubName(text: unknown): text is string {
   return typeof text === 'string' && hubShape.test(text);
 }
@@ -49,13 +49,13 @@ export function isValueType(type: unknown): type is ValueType {
   return valueTypes.includes(type as ValueType);
 }
 
-/** Whether a value is a `WireOrigin`. */
+/** Returns whether a value is a `WireOrigin`. */
 export function isWireOrigin(by: unknown): by is WireOrigin {
   if (!Array.isArray(by) || by.length < 2 || by.length > mostOfOrigin) return false;
   return originKinds.includes(by[0]) && by.every(isName);
 }
 
-/** Whether a value is a `WireLinks`. */
+/** Returns whether a value is a `WireLinks`. */
 export function isWireLinks(links: unknown): links is WireLinks {
   return Array.isArray(links) && links.length <= maxLinks && links.every(isWireLink);
 }
@@ -66,13 +66,16 @@ function isWireLink(link: unknown): boolean {
   return isAddress(address) && isValueType(type) && isScalar(value) && isWireOrigin(by) && isTime(at) && isCount(hop);
 }
 
-/** Whether this is a value of any type, because a cause is only shown. */
+/** Returns whether this is a value of any type. The type does not matter, because a cause is only shown. */
 function isScalar(value: unknown): value is Value {
   if (typeof value === 'string') return value.length <= maxTextLength;
   return typeof value === 'boolean' || Number.isFinite(value);
 }
 
-/** Encodes an origin. Cuts long names and ends them with `…`: a rule without a name is named after all addresses that it listens to. */
+/**
+ * Encodes an origin. Long names are truncated and end with `…`, because a rule without a name is named after all addresses that it listens
+ * to.
+ */
 export function encodeOrigin({ kind, name, file, hub, traceparent }: Origin): WireOrigin {
   const reported = cutText(name, maxNameLength - 1);
   const wireFile = file === undefined ? '' : cutText(file, maxNameLength - 1);
@@ -82,7 +85,7 @@ export function encodeOrigin({ kind, name, file, hub, traceparent }: Origin): Wi
 }
 
 /**
- * Reads an origin. The writer is on the sending hub unless the origin names another hub, and only the sending hub vouches for it. Control
+ * Parses an origin. The writer is on the sending hub unless the origin names another hub, and only the sending hub vouches for it. Control
  * characters are replaced: they could move the cursor or begin a new line where the name is shown.
  */
 export function readOrigin([kind, name, file = '', hub, traceparent]: WireOrigin, sender: string): Origin {
@@ -96,10 +99,10 @@ export function readOrigin([kind, name, file = '', hub, traceparent]: WireOrigin
   };
 }
 
-/** How many writers of a hub are cached, and their total length. Beyond that, the cache is cleared. */
+/** The maximum number of a hub's writers that are cached, and their maximum total length. Beyond these bounds, the cache is cleared. */
 const maxOrigins = 1000;
 const maxOriginsLength = 200_000;
-/** The excess length of a longer name counts as a cause. */
+/** The usual length of a name. The excess length of a longer name counts like a cause. */
 const usualOriginLength = 100;
 
 /** A writer, and by how much its name exceeds the usual length. */
@@ -123,7 +126,7 @@ export class KnownOrigins {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const read = { origin: readOrigin(by, this.#sender), extra: Math.max(0, key.length - usualOriginLength) };
-    if (by.length === mostOfOrigin) return read; // one with a trace is used once
+    if (by.length === mostOfOrigin) return read; // an origin with a trace is used only once
     if (this.#known.size >= maxOrigins || this.#length >= maxOriginsLength) {
       this.#known.clear();
       this.#length = 0;
@@ -134,7 +137,7 @@ export class KnownOrigins {
   }
 }
 
-/** Returns text with each control character and each lone surrogate replaced by `�`. */
+/** Returns a string with each control character and each lone surrogate replaced by `�`. */
 export function printable(text: string): string {
   return text.toWellFormed().replace(unprintable, '\ufffd');
 }
@@ -184,7 +187,7 @@ export function lengthOfLinks(links: WireLinks): number {
   );
 }
 
-/** The size of a link without its texts. */
+/** The size of a link without its strings. */
 const linkLength = 200;
 
 function lengthOf(...values: readonly Value[]): number {

@@ -1,4 +1,4 @@
-// The messages between hubs, always in JSON. All received data is checked before use.
+// The messages between hubs, which are always JSON. All received data is checked before use.
 
 import { z } from 'zod';
 import { connectionIdMistake, isAddress } from '../../../model/address.ts';
@@ -20,15 +20,18 @@ import {
 } from './causes.ts';
 import { expectShallow } from './shallow.ts';
 
-/** A message that reaches this length ends after the current turn, or after the current value in a page of a walk. */
+/** The length at which a message ends after the current turn, or, for a page of a walk, after the current value. */
 export const messageBytes = 200_000;
-/** Longer messages are neither sent nor read: NATS accepts a megabyte. Other hubs then request a walk. */
+/**
+ * The maximum length of a message, because NATS accepts a megabyte. A longer message is not sent, and other hubs request a walk instead; a
+ * received message beyond this length is not read.
+ */
 export const maxMessageBytes = 900_000;
-/** A character takes at most three bytes, so the bytes of shorter text do not have to be counted. */
+/** The length up to which the bytes of a string do not have to be counted, because a character takes at most three bytes. */
 const maxCharacters = maxMessageBytes / 3;
 /**
- * The maximum size of one turn, or of parameters that are added or removed together. A mirror does not apply a larger one as sent, but
- * requests a walk and processes it in parts, so that nothing else has to wait for all of it.
+ * The maximum size of one turn, or of parameters that are added or removed together. A mirror does not apply a larger turn as sent, but
+ * requests a walk and processes it in parts, so that other work does not have to wait for all of it.
  */
 export const maxStep = 5000;
 /** The maximum number of writes in a request. The owner makes them in one turn. */
@@ -38,7 +41,7 @@ export function isTooLong(text: string): boolean {
   return text.length > maxMessageBytes || (text.length > maxCharacters && Buffer.byteLength(text) > maxMessageBytes);
 }
 
-/** The time for which a write waits for its answer. The owner does not execute older requests. */
+/** The time for which a write waits for its answer. The owner does not execute requests that are older than this. */
 export const writeTimeoutMs = 2000;
 
 const count = z.custom<number>(isCount);
@@ -46,22 +49,22 @@ const name = z.custom<string>(isName);
 const hub = z.custom<string>(isHubName);
 const term = z.custom<number>(isTerm);
 
-/** The sender of an answer: the run of a hub, its term, revision and clock, as in `HubReport`. */
+/** The properties that identify the sender of an answer: the run of a hub, and its term, revision and clock, as in `HubReport`. */
 const head = { hub, epoch: name, term, rev: count, clock: count };
 
-/** The owner's number for a parameter, its address, type and access. */
+/** The owner's number for a parameter, and the parameter's address, type and access. */
 export type Definition = readonly [number: number, address: string, type: ValueType, access: Access];
 
 /** The context of changes: `by` and `at` apply to all following changes, `why` and `hop` only to the next one. */
 export interface Context {
   readonly by?: WireOrigin;
   readonly at?: number;
-  /** The cause: the position of a change in this turn, or earlier changes. */
+  /** The cause: the position of a change in this turn, or a list of earlier changes. */
   readonly why?: number | WireLinks;
   readonly hop?: number;
 }
 
-/** A turn: a number and a value for each change, with contexts in between. Checked by hand. */
+/** A turn: a number and a value for each change, with contexts in between. Turns are checked by hand. */
 export type WireTurn = readonly unknown[];
 
 /** Added parameters with their values, or removed ones. */
@@ -70,28 +73,28 @@ type WireStructure =
   | { readonly withdrawn: readonly number[] };
 
 /**
- * For example `{"hub":"west","epoch":"…","term":1,"structure":2,"clock":5000,"prev":3,"rev":9,"turns":[…]}`. A heartbeat has no turns, and
- * `prev` equals `rev`. This also applies to messages that only add or remove parameters, which `structure` counts.
+ * A report: `{"hub":"west","epoch":"…","term":1,"structure":2,"clock":5000,"prev":3,"rev":9,"turns":[…]}`. A heartbeat has no turns, and
+ * its `prev` equals `rev`. The same applies to messages that only add or remove parameters, which `structure` counts.
  */
 export interface HubReport {
   readonly hub: string;
   readonly epoch: string;
   readonly term: number;
   readonly structure: number;
-  /** The monotonic clock of the sender, in milliseconds. */
+  /** The sender's monotonic clock, in milliseconds. */
   readonly clock: number;
   readonly prev: number;
   readonly rev: number;
   readonly turns: readonly (WireTurn | WireStructure)[];
-  /** The machine of the sender; included in heartbeats. */
+  /** The sender's machine; included in heartbeats. */
   readonly machine?: string | undefined;
-  /** All connections with an offline device, and how long it has been offline; omitted: unchanged. */
+  /** All connections with an offline device, and for how long the device has been offline; omitted if unchanged. */
   readonly stale?: readonly StaleConnection[] | undefined;
 }
 
-/** A connection with an offline device, and for how many milliseconds it has been offline. */
+/** A connection with an offline device, and the number of milliseconds for which the device has been offline. */
 export type StaleConnection = readonly [connectionId: string, ageMs: number];
-/** The maximum number of connections in `stale`; the rest counts as fresh. */
+/** The maximum number of connections in `stale`; all other connections count as fresh. */
 export const maxStaleConnections = 10_000;
 const reportNumbers = ['structure', 'clock', 'prev', 'rev'] as const;
 
@@ -103,8 +106,9 @@ export const walkRequest = z.union([
 export type WalkRequest = z.output<typeof walkRequest>;
 
 /**
- * The answer: a page of definitions, and where the next one begins; or a page with the newest value of each parameter, the revision up to
- * which it extends (`to`), and how often triggers have fired. If all of these are missing, the owner cannot answer: request definitions.
+ * The answer to a walk request: a page of definitions, and where the next page begins; or a page with the newest value of each parameter,
+ * the revision up to which the page extends (`to`), and how often triggers have fired. If all of these are missing, the owner cannot
+ * answer, and the hub should request definitions.
  */
 export const walkAnswer = z.strictObject({
   ...head,
@@ -117,24 +121,24 @@ export const walkAnswer = z.strictObject({
 });
 export type WalkAnswer = z.output<typeof walkAnswer>;
 
-/** The position up to which a standby has received the messages of the active hub; `null`: it has received nothing yet. */
+/** The position up to which a standby has received the messages of the active hub; `null` if the standby has received nothing yet. */
 export const receipt = z.strictObject({ epoch: name, rev: count }).nullable();
 export type Receipt = z.output<typeof receipt>;
 
 /**
  * Requests that the owner writes values, as one turn. Each run of a hub numbers its requests. The same number identifies the same request,
- * as long as the owner has not rejoined.
+ * as long as the owner has not joined the domain again.
  */
 export const writeRequest = z.strictObject({
   /** The requesting hub, for subjects that do not contain it; the subject takes precedence. */
   hub: hub.optional(),
   run: z.string().max(64),
   number: count,
-  /** The epoch of the owner at the first attempt. */
+  /** The owner's epoch at the first attempt. */
   epoch: name,
-  /** The time of the first attempt on the owner's clock, as known to the sender, so it may be too low. */
+  /** The time of the first attempt on the owner's clock, as known to the sender, which may be too low. */
   asked: count,
-  /** Restored values are never requested. */
+  /** The origin of the writes. Restoring values is never requested. */
   by: z.custom<WireOrigin>((by) => isWireOrigin(by) && by[0] !== 'restored'),
   hop: count,
   why: wireLinks,
@@ -153,7 +157,7 @@ export type WriteAnswer = z.output<typeof writeAnswer>;
 
 const decoder = new TextDecoder();
 
-/** Reads a message. Errors: the reason why it is invalid, in a few words. */
+/** Parses a message. Errors: a short description of why the message is invalid. */
 export function read<Schema extends z.ZodType>(schema: Schema, data: Uint8Array): z.output<Schema> {
   const result = schema.safeParse(parse(data));
   if (result.success) return result.data;
@@ -162,8 +166,8 @@ export function read<Schema extends z.ZodType>(schema: Schema, data: Uint8Array)
 }
 
 /**
- * Reads the report of an owner. Its turns are checked when they are applied. Checked by hand, because there are many. Throws if it is
- * invalid.
+ * Parses an owner's report. Reports are checked by hand, because there are many; the turns in a report are checked when they are applied.
+ * Throws if the report is invalid.
  */
 export function readHubReport(data: Uint8Array): HubReport {
   const report = parse(data) as HubReport;
@@ -180,7 +184,10 @@ export function readHubReport(data: Uint8Array): HubReport {
   return report;
 }
 
-/** Parses a message. Rejects a message longer than hubs send without parsing it, because parsing would delay everything else. */
+/**
+ * Parses a message. Rejects a message that is longer than any that hubs send without parsing it, because parsing would delay all other
+ * work.
+ */
 function parse(data: Uint8Array): unknown {
   if (data.length > maxMessageBytes) throw new Error(`expected at most ${maxMessageBytes} bytes, got ${data.length}`);
   expectShallow(data);
@@ -189,7 +196,7 @@ function parse(data: Uint8Array): unknown {
 
 const keysOfContext: ReadonlySet<string> = new Set(['by', 'at', 'why', 'hop'] satisfies (keyof Context)[]);
 
-/** Reads the context of changes. Throws if it is invalid. */
+/** Parses the context of changes. Throws if the context is invalid. */
 export function readContext(item: object | null): Context {
   for (const key in item)
     if (!keysOfContext.has(key)) throw new Error('expected no keys in a context except "by", "at", "why" and "hop"');
@@ -204,7 +211,7 @@ export function readContext(item: object | null): Context {
   return item as Context;
 }
 
-/** Reads added or removed parameters. Throws if they are invalid. */
+/** Parses added or removed parameters. Throws if the structural change is invalid. */
 export function readStructure(item: object): WireStructure {
   const { declared, changes, withdrawn, ...others } = item as Record<string, unknown>;
   const isStructure =
@@ -216,7 +223,7 @@ export function readStructure(item: object): WireStructure {
   return item as WireStructure;
 }
 
-/** Returns an upper bound of the parameters in a turn or in a structural change. */
+/** Returns an upper bound on the number of parameters in a turn or in a structural change. */
 export function sizeOf(report: WireTurn | WireStructure): number {
   if (Array.isArray(report)) return report.length / 2;
   const { declared, changes, withdrawn } = report as Record<string, unknown>;
@@ -268,19 +275,23 @@ function isScalar(value: unknown): boolean {
   return typeof value === 'boolean' || Number.isFinite(value);
 }
 
-/** `[address, input]`, or `[address, null, "[1,2] (array)"]` for an input that is not a value, with the description for errors. */
+/**
+ * The input of a write: `[address, input]`, or, for an input that is not a value, `[address, null, "[1,2] (array)"]` with a description for
+ * errors.
+ */
 type WireInput = readonly [address: string, input: unknown, shown?: string | undefined];
 
 /**
- * Encodes the input of a write. A value is sent unchanged. For any other input, the owner gets the description that it needs to reject it,
- * because the input may not be JSON, or may be too deep or too long for a message.
+ * Encodes the input of a write. A value is sent unchanged. For any other input, the owner gets a description with which to reject the
+ * input, because the input itself may not be JSON, or may be too deep or too long for a message.
  */
 export function encodeInput(address: string, input: unknown): WireInput {
   return isReportedAsItIs(input) ? [address, input] : [address, null, describe(input)];
 }
 
 /**
- * Returns the value that the owner converts instead of the input, and rejects with the same message. Infinite numbers and NaN are restored.
+ * Returns the value that the owner converts in place of the input, and that is rejected with the same message. Infinite numbers and NaN are
+ * restored.
  */
 export function readInput([, input, shown]: WireInput): unknown {
   if (shown === undefined) return input;

@@ -1,19 +1,22 @@
-// Checks that JSON is no harder to parse than the messages of hubs. Parsing a megabyte of brackets, different keys or short texts would
-// block everything else many times longer than a scan of its bytes.
+// Checks that JSON is no harder to parse than the messages that hubs send. Parsing a megabyte of brackets, different keys or short strings
+// would block all other work for many times longer than scanning the bytes.
 
-/** Shorter messages parse within some milliseconds, regardless of their content. */
+/** The length below which a message is parsed within some milliseconds, regardless of its content. */
 const shortBytes = 32_768;
-/** Hubs send eight levels, and know some forty keys. */
+/** The maximum number of levels and of keys. Hubs send eight levels, and use about forty keys. */
 const maxDepth = 32;
 const maxKeys = 64;
 const longestKey = 64;
-/** The number of texts in the longest turn that is applied as one, if each change has a writer, a time and a cause. */
+/**
+ * The maximum number of strings: as many as in the longest turn that is applied as a whole, if each change has a writer, a time and a
+ * cause.
+ */
 const maxTexts = 30_000;
-/** The number of values and list ends: twice as many as in such a turn. */
+/** The maximum number of values and list ends: twice as many as in such a turn. */
 const maxValues = 120_000;
 
 const [quote, backslash] = [0x22, 0x5c];
-/** The role of each byte outside texts; most have none. */
+/** The role of each byte outside strings; most bytes have no role. */
 const kind = { nothing: 0, opening: 1, closing: 2, colon: 3, quote: 4, comma: 5 } as const;
 const kinds = new Uint8Array(256);
 for (const [character, what] of [
@@ -27,7 +30,7 @@ for (const [character, what] of [
 ] as const)
   kinds[character.charCodeAt(0)] = what;
 
-/** Throws if the JSON is too deep, or has too many keys, texts or values. Does not check whether it is valid JSON. */
+/** Throws if the JSON is too deep, or has too many keys, strings or values. Does not check whether the JSON is valid. */
 export function expectShallow(data: Uint8Array, mostKeys = maxKeys): void {
   if (data.length <= shortBytes) return;
   const keys = new Keys(data, mostKeys);
@@ -56,10 +59,10 @@ function endOfText(data: Uint8Array, start: number): number {
   return place;
 }
 
-/** Random, so keys with the same hash cannot be constructed. */
+/** The seed of the hash, which is random, so that keys with the same hash cannot be constructed. */
 const seed = Math.floor(Math.random() * 2 ** 31);
 
-/** The distinct keys, each stored by its first occurrence. */
+/** The set of distinct keys, each stored by its first occurrence. */
 class Keys {
   readonly #data: Uint8Array;
   readonly #most: number;
@@ -73,7 +76,7 @@ class Keys {
     this.#starts = new Int32Array(2 ** Math.ceil(Math.log2(4 * most)));
   }
 
-  /** Adds a key; `end` is the index after its closing quote. Throws if there are too many. */
+  /** Adds a key; `end` is the index after its closing quote. Throws if there are too many keys. */
   add(start: number, end: number): void {
     const data = this.#data;
     const starts = this.#starts;
