@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { decodePath } from '../../lib/connections/rest-api/http/request-url.ts';
+import { decodePath } from '../../lib/connections/rest-api/input/request-path.ts';
 import { pathOf } from '../../lib/model/address.ts';
 
 test('slashes stay, everything else that a path cannot hold is percent-encoded', (t) => {

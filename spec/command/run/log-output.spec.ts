@@ -93,7 +93,10 @@ test('an unread pipe delays nothing; lost lines are counted and reported in thei
 test('a full pipe is reported after a second, and its reader loses nothing', async (t) => {
   const { output, reported, readUntil } = await openPipe(t);
   for (let number = 0; number < 3000; number++) output.write(`line ${number} ${'x'.repeat(40)}\n`);
-  t.is(await reported.next(), 'the log cannot be written: nothing is reading the output; /hub/log has the newest entries');
+  t.is(
+    await reported.next(),
+    'the log cannot be written: nothing is reading the output; /hub/log has the newest entries',
+  );
   t.deepEqual(output.status, { state: 'degraded', reason: 'nothing is reading the output', lost: 0 });
   const lines = await readUntil((line) => line.startsWith('the log can be written again'));
   t.is(lines.filter((line) => line.startsWith('line ')).length, 3000);

@@ -13,8 +13,8 @@ import { createDisk, type Reading, realPathOf } from '../files/reading.ts';
 import { type FileService, type Place, replyFile } from '../files/static-file.ts';
 import { begin, beginValue, confine } from '../http/answer/headers.ts';
 import { send } from '../http/answer/send.ts';
-import { shownPath } from '../http/request-url.ts';
 import type { Route } from '../http/router.ts';
+import { shownPath } from '../input/request-path.ts';
 import { badPath, type Context, type Endpoint, isNeeded, later } from './endpoint.ts';
 
 /** The folder with the built console. Its path relative to `lib` in a clone is the same as relative to `dist` in a package. */

@@ -13,7 +13,7 @@ import {
 } from '../../../wire/http/operation.ts';
 import { count } from '../../../wire/http/shape.ts';
 import { toIsoTime } from '../../../wire/time.ts';
-import { decodePath } from '../http/request-url.ts';
+import { decodePath } from '../input/request-path.ts';
 import { action, page } from './endpoint.ts';
 import { termOf } from './rules.ts';
 

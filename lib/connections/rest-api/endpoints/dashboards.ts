@@ -5,7 +5,7 @@ import type { Dashboard } from '../../../dashboard/format.ts';
 import { dashboardJsonSchema } from '../../../dashboard/parse-dashboard.ts';
 import { dashboardList } from '../../../wire/http/operation.ts';
 import { named } from '../../../wire/http/shape.ts';
-import { decodePath } from '../http/request-url.ts';
+import { decodePath } from '../input/request-path.ts';
 import { badPath, page } from './endpoint.ts';
 
 export const endpoints = [

@@ -24,7 +24,7 @@ import { text } from '../../../wire/http/shape.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { EditAnswer, Editing, EditRights, Rehearsal } from '../../editing.ts';
 import type { HubPort } from '../../hub-port.ts';
-import { decodePath } from '../http/request-url.ts';
+import { decodePath } from '../input/request-path.ts';
 import type { Principal } from '../users/principal.ts';
 import { expectPresent } from '../users/view.ts';
 import { action, badPath, type Endpoint, ownersOnly, page } from './endpoint.ts';

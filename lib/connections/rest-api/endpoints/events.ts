@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { eventList } from '../../../wire/http/past-shapes.ts';
 import type { EventsQuestion } from '../../persistence.ts';
-import { decodePath } from '../http/request-url.ts';
 import { readQuery } from '../input/parse-input.ts';
+import { decodePath } from '../input/request-path.ts';
 import {
   askedOf,
   endOfTime,

@@ -7,7 +7,7 @@ import { something } from '../../../wire/http/hidden.ts';
 import { type CausedChange, type Causes, type Explanation, explanation } from '../../../wire/http/parameter-shapes.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
-import { decodePath } from '../http/request-url.ts';
+import { decodePath } from '../input/request-path.ts';
 import type { View } from '../users/view.ts';
 
 import { badPath, page } from './endpoint.ts';

@@ -6,8 +6,9 @@ import { text, texts } from '../../../wire/http/shape.ts';
 import { maxListPoints, maxPoints, usualPoints } from '../../../wire/limits.ts';
 import type { AskedParameter, HistoryQuestion } from '../../persistence.ts';
 import { createFilter } from '../filters/filter.ts';
-import { countUpTo, decodePath } from '../http/request-url.ts';
+import { countUpTo } from '../http/request-url.ts';
 import { readQuery } from '../input/parse-input.ts';
+import { decodePath } from '../input/request-path.ts';
 import type { Principal } from '../users/principal.ts';
 import { askedOf, type PastContext, type PastRequest, pastPage, rangeShape, readRange, sightOf } from './past.ts';
 

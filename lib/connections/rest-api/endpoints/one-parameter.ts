@@ -9,7 +9,7 @@ import { acceptsJson, quickAcceptOf } from '../http/answer/accept.ts';
 import { expectNoTag } from '../http/answer/conditional.ts';
 import { beginValue } from '../http/answer/headers.ts';
 import { send } from '../http/answer/send.ts';
-import { decodePath } from '../http/request-url.ts';
+import { decodePath } from '../input/request-path.ts';
 import type { Principal } from '../users/principal.ts';
 import { badPath, type Endpoint } from './endpoint.ts';
 

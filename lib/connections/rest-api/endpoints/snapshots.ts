@@ -5,7 +5,7 @@ import { HubError } from '../../../model/error.ts';
 import { type Snapshot, type SnapshotList, snapshot, snapshotList } from '../../../wire/http/past-shapes.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
-import { decodePath } from '../http/request-url.ts';
+import { decodePath } from '../input/request-path.ts';
 import type { Principal } from '../users/principal.ts';
 import { archived, badPath, page } from './endpoint.ts';
 

@@ -3,7 +3,7 @@
 
 import { join, sep } from 'node:path';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import { decodePath } from '../http/request-url.ts';
+import { decodePath } from '../input/request-path.ts';
 import { type PrivateFileCheck, placeOfOpened } from './opened-file.ts';
 import { type Reading, realPathOf, statsOf } from './reading.ts';
 import { type FileService, noSuchFile, type Place, replyFile } from './static-file.ts';

@@ -1,36 +1,9 @@
-// Parses percent-encoded paths.
+// Parses query parameters that are times or counts.
+
 import { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
-import { printable } from '../../../model/printable.ts';
 import { readLongDurationMs } from '../../../model/time/duration.ts';
 import { lastTimeMs, readIsoTime } from '../../../model/time/iso-time.ts';
-
-/** Decodes a percent-encoded path. Errors: `bad-address`. */
-export function decodePath(path: string): string {
-  if (!path.includes('%')) return path;
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    throw new HubError('bad-address', `expected a percent-encoded UTF-8 path, got "${path}"`);
-  }
-}
-
-/** The prefix of a path that ends with the name of a flow file. */
-const source = '/hub/source/';
-
-/**
- * Returns a path in the form shown to people in messages: decoded if possible; for the source of a flow file, only the name of the file.
- */
-export function shownPath(url: string): string {
-  let path = url;
-  try {
-    path = decodePath(url);
-  } catch {} // shown as received
-  path = printable(path);
-  return path.startsWith(source) ? path.slice(source.length) : path;
-}
-
-// Parses query parameters that are times or counts.
 
 /**
  * Parses the parameter `name` of a query as milliseconds since 1970: `2026-11-22T03:00Z`, `1795316400000`, or relative to now, `-1h`,

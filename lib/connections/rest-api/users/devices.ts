@@ -241,7 +241,10 @@ export class Devices {
       this.#clock = new AgeClock(age ?? beginAge(Number.isFinite(lastSeen) ? lastSeen : Date.now()), readClocks());
     } catch (error) {
       if ((error as FileError).code !== 'ENOENT')
-        this.#log.warn({}, `${file}: cannot read the list of signed-in devices, so nobody is signed in: ${reasonOf(error)}`);
+        this.#log.warn(
+          {},
+          `${file}: cannot read the list of signed-in devices, so nobody is signed in: ${reasonOf(error)}`,
+        );
     }
   }
 

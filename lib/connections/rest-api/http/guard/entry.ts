@@ -7,6 +7,7 @@ import type { HttpRequest } from '../../../../net/uws.ts';
 import type { DeviceKind } from '../../../../wire/http/user-shapes.ts';
 import type { ConnectionContext } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
+import { shownPath } from '../../input/request-path.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import { networkOf } from '../../limits/network.ts';
 import { shownAddress } from '../../proxies/ip-address.ts';
@@ -15,7 +16,6 @@ import { isOpen } from '../../users/accounts.ts';
 import type { Devices, Invitation } from '../../users/devices.ts';
 import { type Directory, KnownHeaders } from '../../users/directory.ts';
 import type { SignedInUser } from '../../users/principal.ts';
-import { shownPath } from '../request-url.ts';
 import type { Attempts } from './attempts.ts';
 
 interface EntryOptions {

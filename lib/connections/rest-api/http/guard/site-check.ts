@@ -104,7 +104,10 @@ function createHostCheck(furtherNames: readonly string[]): (host: string) => boo
     if (knownHosts.has(host)) return true;
     const name = readHost(host)?.name;
     if (name === undefined)
-      throw new HubError('bad-request', `Host: expected a name or an address, optionally followed by a port, got "${host}"`);
+      throw new HubError(
+        'bad-request',
+        `Host: expected a name or an address, optionally followed by a port, got "${host}"`,
+      );
     if (isIP(name) === 0 && !names.has(name)) return false;
     if (knownHosts.size < maxKnownHosts) knownHosts.add(host);
     return true;
