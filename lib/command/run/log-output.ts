@@ -97,7 +97,8 @@ export class LogOutput {
     this.#tryLater(isFull ? fullRetryMs : faultRetryMs);
     if (isFull) this.#fullSinceMs ??= performance.now();
     if (!isFull) this.#health.complain(errno === undefined ? message : `${getSystemErrorMessage(errno)} (${code})`);
-    else if (performance.now() - this.#fullSinceMs! > unreadAfterMs) this.#health.complain('nothing is reading the output');
+    else if (performance.now() - this.#fullSinceMs! > unreadAfterMs)
+      this.#health.complain('nothing is reading the output');
   }
 
   #tryLater(delayMs: number): void {
