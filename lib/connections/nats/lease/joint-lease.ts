@@ -72,7 +72,7 @@ export class JointLease {
     for (const part of this.#parts) part.start();
   }
 
-  /** Checks by the clock whether the lease is held at this moment. After the fence, it first changes the state to *fenced*. */
+  /** Checks by the clock whether the lease is held at this moment. After the fence, the state first changes to *fenced*. */
   isHeld(): boolean {
     if (this.state.is !== 'held') return false;
     for (const part of this.#parts) if (part.isHeld()) return true;
@@ -107,7 +107,7 @@ export class JointLease {
     this.hurry();
   }
 
-  /** Notes a term: the next holder gets a greater one, even if the servers have lost the lease. */
+  /** Notes a term: the next holder gets a greater term, even if the servers have lost the lease. */
   noteTerm(term: number): void {
     this.#parts[0]!.noteTerm(term);
   }

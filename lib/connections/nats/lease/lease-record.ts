@@ -21,7 +21,7 @@ const leaseRecord = z.object({
   renewal: z.int().nonnegative().optional(),
   /** The number of registers that the lease consists of. */
   parts: z.int().positive().optional(),
-  /** The term in which the holder began, and which it reports; if omitted, the term of the record, or the holder has not begun. */
+  /** The term in which the holder began, and which it reports. If omitted, this is the term of the record, or the holder has not begun. */
   begun: term.optional(),
   /**
    * The previous holder, which may continue with this register because no hub has begun since then; a release returns the register to this
@@ -45,9 +45,9 @@ export interface Place {
 }
 
 /**
- * The parts of the lease of a pair, any one of which is enough to continue. When all servers restart, each stream gets a leader 4 to 9 s
- * later, about half of the streams after more than 5 s; with seven streams, at least one gets a leader soon. The lease of a hub without a
- * pair has only the first part, because losing that lease ends nothing.
+ * The parts of a pair's lease, any one of which is enough to continue. When all servers restart, each stream gets a leader 4 to 9 s later,
+ * about half of the streams after more than 5 s; with seven streams, at least one gets a leader soon. The lease of a hub without a pair has
+ * only the first part, because losing that lease ends nothing.
  */
 export const pairParts = [1, 2, 3, 4, 5, 6, 7];
 

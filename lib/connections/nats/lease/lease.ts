@@ -81,7 +81,7 @@ export class Lease {
     this.#working ??= this.#work();
   }
 
-  /** Checks by the clock whether the lease is held at this moment. After the fence, it first changes the state to *fenced*. */
+  /** Checks by the clock whether the lease is held at this moment. After the fence, the state first changes to *fenced*. */
   isHeld(): boolean {
     if (this.state.is !== 'held') return false;
     if (this.#clock.now() < this.#fenceMs) return true;
@@ -144,7 +144,7 @@ export class Lease {
     this.#sighting.noteRequest(record, this.#clock.now());
   }
 
-  /** Notes a term: the next holder gets a greater one, even if the servers have lost the lease. */
+  /** Notes a term: the next holder gets a greater term, even if the servers have lost the lease. */
   noteTerm(term: number): void {
     const { terms } = this.#whole;
     terms.greatest = Math.max(terms.greatest, term);

@@ -1,4 +1,4 @@
-// The parties of a lease: the holder, the other hubs, and whether they are still connected, and the whole lease of which a register is a
+// The parties of a lease: the holder, the other hubs (and whether they are still connected), and the whole lease of which a register is a
 // part.
 
 import { withinTicks } from '../../../model/time/wall-clock.ts';
@@ -25,7 +25,7 @@ export interface Rivals {
   readonly isExclusive: boolean;
   /**
    * Returns whether another hub should get the lease first. `answeredMs` is how long the servers have been answering. If omitted, no other
-   * hub should.
+   * hub takes precedence.
    */
   goesFirst?(answeredMs: number): boolean;
 }

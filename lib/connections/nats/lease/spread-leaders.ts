@@ -2,7 +2,7 @@
 // streams, its failure would stop a pair, and two servers that are cut off from each other disturb every stream that either of them leads.
 // If the holder dies together with its server, because both are on one machine, its successor waits for a new leader of each stream that
 // this server led. So the holder requests other leaders for streams until each server leads a stream, and the holder's own server leads no
-// more than one.
+// more than one stream.
 
 import type { StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';

@@ -28,7 +28,7 @@ const isNotThere = 10_059;
 const hasOtherSequence = 10_071;
 /** The error code for a stream that exists with other settings, for example because it was created before there was a cluster. */
 const hasOtherSettings = 10_058;
-/** The error code if another stream has the subject, or while another client is creating this one. */
+/** The error code if another stream has the subject, or while another client is creating this stream. */
 const overlaps = 10_065;
 const overlapAttempts = 5;
 const overlapMs = 50;
@@ -44,7 +44,7 @@ const nothing = { sequence: 0, value: undefined };
 export class Creations {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Creates a stream after all earlier streams, whether or not they could be created. Errors: any error from `create`. */
+  /** Creates a stream after all earlier streams, even if their creation failed. Errors: any error from `create`. */
   inTurn<T>(create: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(create);
     this.#last = turn.catch(() => {});

@@ -1,4 +1,5 @@
-// The files with which a hub signs in: certificates, key and credentials. Each session reads them again, so renewed files take effect.
+// The files with which a hub signs in: certificates, key and credentials. Each session reads the files again, so that renewed files take
+// effect.
 
 import { createSecureContext } from 'node:tls';
 import type { Authenticator } from '@nats-io/transport-node';
@@ -54,8 +55,8 @@ function check(expected: string, texts: { [Name in keyof TlsTexts]: string | und
 }
 
 /**
- * Reads a credentials file as written by `nsc`: a JWT that names the user, and the seed that proves it. Errors name the kind of the file,
- * never its content.
+ * Reads a credentials file as written by `nsc`: a JWT that names the user, and the seed that proves it. Errors name the kind of file, never
+ * its content.
  */
 export async function readCredentials(path: string, resolvePath: ResolvePath): Promise<Authenticator> {
   const { credsAuthenticator, nkeys } = await import('@nats-io/transport-node');

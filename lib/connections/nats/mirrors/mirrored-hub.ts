@@ -381,7 +381,7 @@ export class MirroredHub implements Remote {
   }
 
   #keep(report: HubReport, bytes: number): void {
-    if (!this.#isAsked) return; // the answer will contain it
+    if (!this.#isAsked) return; // the answer will contain this change
     if (this.#kept.length >= maxKeptMessages || this.#account.bytes + bytes > maxKeptBytes) this.#forgetKept();
     this.#kept.push({ report, bytes });
     this.#account.add(bytes);
@@ -400,7 +400,7 @@ export class MirroredHub implements Remote {
     this.#repair();
   }
 
-  /** Requests everything after a report that contradicts earlier ones. */
+  /** Requests everything after a report that contradicts earlier reports. */
   #handleContradiction(): void {
     if (this.#context.scheduler.now() < this.#repairAfterMs) return;
     const message = `messages of hub "${this.hub}" contradict each other: another sender may use its name`;

@@ -109,7 +109,7 @@ export class MirroredParameters {
   }
 
   /**
-   * Returns the IDs of all connections of the owner, shown or not. A connection without selected parameters stays in the list even after
+   * Returns the IDs of all of the owner's connections, shown or not. A connection without selected parameters stays in the list even after
    * all of its parameters are withdrawn.
    */
   connections(): ReadonlySet<string> {
@@ -253,7 +253,7 @@ export class MirroredParameters {
     return { [Symbol.iterator]: () => shown(byNumber) };
   }
 
-  /** Marks the parameters of these connections as stale, and all others as fresh. */
+  /** Marks the parameters of these connections as stale, and all other parameters as fresh. */
   setStale(stale: readonly StaleConnection[]): void {
     const { hub, timeOfDay } = this.#context;
     const changed = new Map<string, DeviceState | undefined>();
@@ -395,7 +395,7 @@ export class MirroredParameters {
     this.#takeTurn(structure.changes);
   }
 
-  /** Shows a new parameter, or continues to show a known one, unless this hub or another connected hub has its address. */
+  /** Shows a new parameter, or continues to show a known parameter, unless this hub or another connected hub has its address. */
   #add(definition: Definition, known: Parameter | undefined): void {
     const [number, address, type, access] = definition;
     const { hub, remote, isSelected, mayShow, refuse } = this.#context;
@@ -473,7 +473,7 @@ export class MirroredParameters {
     this.#gone.clear();
   }
 
-  /** Hides a parameter that its owner still has, because another one is shown at its address. */
+  /** Hides a parameter that its owner still has, because another parameter is shown at the same address. */
   #hide(number: number, { address }: Parameter): void {
     this.#byNumber[number] = undefined;
     this.#size--;

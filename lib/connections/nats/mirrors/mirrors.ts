@@ -143,7 +143,7 @@ export class Mirrors {
     return this.#hubOf(sender)?.take(report, data.length);
   }
 
-  /** Drops an invalid message. If a valid message is lost this way, the next one reveals the gap, and the mirror repairs it. */
+  /** Drops an invalid message. If a valid message is lost this way, the next message reveals the gap, and the mirror repairs it. */
   #refuse(sender: string, reason: string): void {
     const known = this.#hubs.get(sender);
     if (known !== undefined) known.counts.refused++;
@@ -251,7 +251,7 @@ export class Mirrors {
 
   /**
    * Handles the removal of a parameter: mirrors that hide another parameter with the same address may now show it. If the removed parameter
-   * was mirrored, its mirror notes that this hub or a third one now owns the address.
+   * was mirrored, its mirror notes that this hub or a third hub now owns the address.
    */
   #makeRoom(parameter: Parameter): void {
     const { address, remote } = parameter;
@@ -259,7 +259,7 @@ export class Mirrors {
     for (const hub of this.#hubs.values()) if (hub.hides(address)) hub.lookAgain();
   }
 
-  /** Lets other hubs show the parameters of a stale hub. */
+  /** Lets the mirrors of other hubs replace the parameters of a stale hub. */
   #replace(stale: MirroredHub): void {
     for (const hub of this.#hubs.values()) if (hub !== stale && hub.isHiddenBy(stale)) hub.lookAgain();
   }

@@ -111,8 +111,8 @@ export class RemoteWrites {
   }
 
   /**
-   * Sends a request to the owner until an attempt is answered. Rejects if none is answered within `writeTimeoutMs`. An attempt that fails
-   * immediately because nobody is listening is also repeated, because the owner may soon be back.
+   * Sends a request to the owner until an attempt is answered. Rejects if no attempt is answered within `writeTimeoutMs`. An attempt that
+   * fails immediately because nobody is listening is also repeated, because the owner may soon be back.
    */
   async #ask(remote: TargetHub, request: string) {
     const subject = subjectOfWrites({ ...this.#name, hub: remote.hub }, this.#name.hub);

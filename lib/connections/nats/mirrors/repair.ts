@@ -1,5 +1,5 @@
-// Requests the data that this hub has missed from its owner, page by page: everything, or the changes since a revision. Each page is
-// applied, alternating with other work, before the next page is requested.
+// Requests missed data from its owner, page by page: everything, or the changes since a revision. Each page is applied, alternating with
+// other work, before the next page is requested.
 
 import type { Intake, Steps } from '../link/nats-intake.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';

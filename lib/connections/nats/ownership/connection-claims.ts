@@ -68,7 +68,7 @@ interface ClaimsOptions {
   readonly wanted: () => Iterable<string>;
   /** Returns whether this hub may currently claim IDs; a standby only reads. */
   readonly mayClaim: () => boolean;
-  /** Returns the other hub that reports each Connection ID. */
+  /** Returns the other hubs that report Connection IDs, by Connection ID. */
   readonly reportedOwners: () => ReadonlyMap<string, string>;
   /** Returns whether a hub sends messages under its name without a term, in which case its lease record is from an earlier run. */
   readonly hasNoTerm: (hub: string) => boolean;
@@ -78,7 +78,7 @@ interface ClaimsOptions {
   readonly isOpen: () => boolean;
 }
 
-/** The last observation of the lease of a hub. */
+/** The last observation of a hub's lease. */
 interface Sighting {
   readonly lease: LeaseReader;
   sequence: number;
@@ -101,7 +101,7 @@ export class Claims {
   readonly #disputedSinceMs = new Map<string, number>();
   /** The time at which this hub last knew its IDs, or could first have read them. */
   #knownMs: number;
-  /** The reason why this hub may not use the IDs that the list assigns to it; undefined if it may. */
+  /** The reason why this hub may not use the IDs that the list assigns to it; undefined if this hub may use them. */
   #yieldReason: string | undefined;
   #owners: ReadonlyMap<string, string> = new Map();
   readonly #claimed = new Subject<void>();
@@ -388,7 +388,7 @@ export class Claims {
       }
       const { sequence, value } = held;
       if (sequence !== sighting.sequence) Object.assign(sighting, { sequence, sinceMs: clock.now() });
-      // an empty register says nothing about its holder, which takes the lease again
+      // an empty register says nothing about the holder of the lease, which takes the lease again
       const isOver = value?.isReleased === true || clock.now() - sighting.sinceMs >= goneMs;
       if (isOver && !hasNoTerm(hub)) gone.add(hub);
     };
@@ -397,7 +397,7 @@ export class Claims {
   }
 }
 
-/** Returns whether a stored value cannot be later than another one, which means that the servers have lost the other one. */
+/** Returns whether a stored value cannot be later than another value, which means that the servers have lost the other value. */
 function isOlder(one: Held<ClaimList>, other: Held<ClaimList>): boolean {
   if (one.sequence !== other.sequence) return one.sequence < other.sequence;
   return JSON.stringify(one.value) !== JSON.stringify(other.value);

@@ -1,4 +1,4 @@
-// Decides what a hub owns in its domain: a lease on its name makes it the active hub, and claims make it the owner of connections.
+// Decides what a hub owns in its domain: the lease on its name makes a hub the active hub, and claims make it the owner of connections.
 // Connections and rules are started and stopped accordingly.
 
 import { randomUUID } from 'node:crypto';

@@ -127,8 +127,8 @@ export function hasMetRival(hub: object): boolean {
 }
 
 /**
- * Another hub with the name of this one that holds the lease. It may be an earlier run of this hub, so this hub first waits for a renewal,
- * and only then leaves the name to the other hub.
+ * Another hub with this hub's name that holds the lease. It may be an earlier run of this hub, so this hub first waits for a renewal, and
+ * only then leaves the name to the other hub.
  */
 class Rival {
   readonly #all: LeaseContext;

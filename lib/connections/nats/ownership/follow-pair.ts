@@ -91,7 +91,7 @@ class PairedHub {
     if (!this.#isRunning && term > standing.term) standing.answers = false;
   }
 
-  /** Emits for parameters added while this hub is the standby; a reload adds them one by one. */
+  /** Emits for parameters added while this hub is the standby; a reload adds parameters one by one. */
   #added(): Observable<unknown> {
     return this.#all.hub.declared$.pipe(
       filter(({ remote }) => !this.#isRunning && remote === undefined),

@@ -18,9 +18,9 @@ export interface OwnershipContext {
   readonly isShared: (address: string) => boolean;
   /** Returns whether this hub has received the complete state of another hub with its name. */
   readonly hasMirrored: () => boolean;
-  /** Emits messages from another hub with the name of this one. Hot, replays nothing, never errors. */
+  /** Emits messages from another hub with this hub's name. Hot, replays nothing, never errors. */
   readonly namesake$: Observable<NamesakeReport>;
-  /** Returns the other hub that currently reports each Connection ID. */
+  /** Returns the other hubs that currently report Connection IDs, by Connection ID. */
   readonly reportedOwners: () => ReadonlyMap<string, string>;
   /** See `ClaimsOptions.hasNoTerm`. */
   readonly hasNoTerm: (hub: string) => boolean;

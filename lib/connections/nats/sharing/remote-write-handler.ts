@@ -119,7 +119,7 @@ export class RemoteWriteHandler {
     return known;
   }
 
-  /** Makes the writes, with the origin given in the request. `sender` is the hub that sent it. */
+  /** Makes the writes, with the origin given in the request. `sender` is the hub that sent the request. */
   #write({ run, number, by, why, hop, items }: WriteRequest, sender: string): WriteAnswer {
     const { hub } = this.#context;
     const origin = readOrigin(by, sender);

@@ -1,5 +1,5 @@
-// The numbered parameters that this hub shares, and pages of them for hubs that have missed changes. Numbers are never reused; when half of
-// them are unused, all parameters are renumbered in a new epoch.
+// The numbered parameters that this hub shares, and pages with these parameters for hubs that have missed changes. Numbers are never
+// reused; when half of the numbers are unused, all parameters are renumbered in a new epoch.
 
 import { randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../model/parameter.ts';
@@ -62,7 +62,7 @@ export class SharedParameters {
     return definitionOf(number, parameter);
   }
 
-  /** Removes a parameter; returns its number, or undefined if it was not shared. */
+  /** Removes a parameter; returns its number, or undefined if the parameter was not shared. */
   delete(parameter: Parameter): number | undefined {
     const number = this.#numbers.get(parameter);
     if (number === undefined) return undefined;

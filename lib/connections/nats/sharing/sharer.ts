@@ -220,7 +220,7 @@ export class Sharer {
     );
   }
 
-  /** Records devices that have gone offline or online, and reports them after their values. */
+  /** Records devices that have gone offline or online, and reports these changes after the devices' values. */
   #look(parameters: Iterable<Parameter>): void {
     let isChanged = false;
     for (const parameter of parameters) {
@@ -322,7 +322,7 @@ export class Sharer {
     this.#flushSoon();
   }
 
-  /** Compares the shared parameters with those that this hub now owns. */
+  /** Adapts the shared parameters to those that this hub now owns. */
   #compare(): void {
     this.#withdraw([...this.#shared.parameters()].filter((parameter) => !this.#isShared(parameter)));
     const added = [...this.#context.hub.parameters()].filter(

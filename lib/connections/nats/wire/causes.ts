@@ -85,8 +85,8 @@ export function encodeOrigin({ kind, name, file, hub, traceparent }: Origin): Wi
 }
 
 /**
- * Parses an origin. The writer is on the sending hub unless the origin names another hub, and only the sending hub vouches for it. Control
- * characters are replaced: they could move the cursor or begin a new line where the name is shown.
+ * Parses an origin. The writer is on the sending hub unless the origin names another hub, and only the sending hub vouches for the origin.
+ * Control characters are replaced: they could move the cursor or begin a new line where the name is shown.
  */
 export function readOrigin([kind, name, file = '', hub, traceparent]: WireOrigin, sender: string): Origin {
   return {
@@ -156,7 +156,7 @@ function shortened(value: Value): Value {
   return typeof value === 'string' ? cutText(value, maxCauseText) : value;
 }
 
-/** Returns the newest of the reported changes, with the others as its causes; undefined for an empty list. */
+/** Returns the newest reported change, with the other changes as its causes; returns undefined for an empty list. */
 export function readLinks(
   links: WireLinks,
   sender: string,

@@ -34,7 +34,7 @@ const maxCharacters = maxMessageBytes / 3;
  * requests a walk and processes it in parts, so that other work does not have to wait for all of it.
  */
 export const maxStep = 5000;
-/** The maximum number of writes in a request. The owner makes them in one turn. */
+/** The maximum number of writes in a request. The owner makes all of these writes in one turn. */
 export const maxItems = 5000;
 
 export function isTooLong(text: string): boolean {
@@ -55,7 +55,7 @@ const head = { hub, epoch: name, term, rev: count, clock: count };
 /** The owner's number for a parameter, and the parameter's address, type and access. */
 export type Definition = readonly [number: number, address: string, type: ValueType, access: Access];
 
-/** The context of changes: `by` and `at` apply to all following changes, `why` and `hop` only to the next one. */
+/** The context of changes: `by` and `at` apply to all following changes, `why` and `hop` only to the next change. */
 export interface Context {
   readonly by?: WireOrigin;
   readonly at?: number;
@@ -67,7 +67,7 @@ export interface Context {
 /** A turn: a number and a value for each change, with contexts in between. Turns are checked by hand. */
 export type WireTurn = readonly unknown[];
 
-/** Added parameters with their values, or removed ones. */
+/** Added parameters with their values, or removed parameters. */
 type WireStructure =
   | { readonly declared: readonly Definition[]; readonly changes: WireTurn }
   | { readonly withdrawn: readonly number[] };
@@ -130,7 +130,7 @@ export type Receipt = z.output<typeof receipt>;
  * as long as the owner has not joined the domain again.
  */
 export const writeRequest = z.strictObject({
-  /** The requesting hub, for subjects that do not contain it; the subject takes precedence. */
+  /** The requesting hub, for subjects that do not name the hub; the subject takes precedence. */
   hub: hub.optional(),
   run: z.string().max(64),
   number: count,
@@ -150,7 +150,7 @@ export type WriteRequest = z.output<typeof writeRequest>;
 
 const errorCodes = Object.keys(errorCatalogue) as ErrorCode[];
 
-/** For each item, the converted value or the code and message of its error. */
+/** For each item, the converted value or the code and message of the error. */
 export type WireResult = { readonly v: Value } | { readonly code: ErrorCode; readonly message: string };
 export const writeAnswer = z.strictObject({ results: z.custom<readonly WireResult[]>(isListOf(isResult)) });
 export type WriteAnswer = z.output<typeof writeAnswer>;
@@ -185,8 +185,7 @@ export function readHubReport(data: Uint8Array): HubReport {
 }
 
 /**
- * Parses a message. Rejects a message that is longer than any that hubs send without parsing it, because parsing would delay all other
- * work.
+ * Parses a message. A message that is longer than hubs send is rejected without being parsed, because parsing would delay all other work.
  */
 function parse(data: Uint8Array): unknown {
   if (data.length > maxMessageBytes) throw new Error(`expected at most ${maxMessageBytes} bytes, got ${data.length}`);

@@ -26,7 +26,7 @@ type Answer =
   | { readonly findings: DashboardFindings }
   | { readonly code: ErrorCode; readonly message: string; readonly where: string | undefined };
 
-/** Returns the JSON of a dashboard, or its errors. */
+/** Returns the JSON of a dashboard, or the errors in the dashboard. */
 export function checkDashboard(file: string, text: string): JsonText | HubError {
   try {
     return jsonTextOf(parseDashboard(file, text));

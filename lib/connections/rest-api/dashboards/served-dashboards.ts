@@ -34,7 +34,7 @@ export class Dashboards {
   readonly #disk: Disk;
   readonly #checker = new DashboardChecker();
   #names: { readonly stamp: string | undefined; readonly all: readonly string[] } | undefined;
-  /** The cached dashboards by name, the most recently requested one last. */
+  /** The cached dashboards by name, the most recently requested dashboard last. */
   readonly #kept = new Map<string, Kept>();
   #keptLength = 0;
   /** The checks in progress, by name and content. */
@@ -150,7 +150,7 @@ function then<From, To>(value: From | Promise<From>, next: (value: From) => To |
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-// The files of a dashboard folder: their names, contents and errors.
+// The files in a dashboard folder: their names, contents and errors.
 
 const maxDashboards = 1000;
 const maxDashboardBytes = 1024 * 1024;

@@ -12,7 +12,7 @@ import { page } from './endpoint.ts';
 const maxSeconds = 86_400;
 const maxChanges = 1000;
 const usualChanges = 200;
-/** The maximum number of parameters to examine: a user may be permitted to read only a few of those that have changed. */
+/** The maximum number of parameters to examine: a user may be permitted to read only a few of the changed parameters. */
 const maxLooked = 20_000;
 /**
  * The number of earlier changes after which no more changes within the period are expected: only restored and mirrored values are out of
@@ -25,7 +25,7 @@ const shape = z.object({
   limit: countUpTo(maxChanges).default(usualChanges).describe('Maximum number of changes'),
 });
 
-// Meters are left out: they change all the time and would drown out everything else.
+// Meters are left out, because they change all the time and would drown out everything else.
 export const endpoints = [
   page({
     path: '/hub/changes',

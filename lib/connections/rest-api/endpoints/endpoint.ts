@@ -144,7 +144,7 @@ export function fresh(content: AnswerInfo['content'] & object, description = 'Th
   };
 }
 
-/** The client that requests an action, and its request. */
+/** A request for an action, and the client that sent the request. */
 export interface Asked {
   readonly principal: Principal;
   /** The client as the origin of changes. */

@@ -1,4 +1,5 @@
-// The current value of an expression, and the uses of a parameter. Both answers contain only data that the principal may read.
+// The current value of an expression, and the uses of a parameter. The answers to both requests contain only data that the principal may
+// read.
 
 import { createContext, Script } from 'node:vm';
 import { z } from 'zod';

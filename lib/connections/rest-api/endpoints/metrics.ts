@@ -18,7 +18,7 @@ export const endpoints: Endpoint[] = [
   },
 ];
 
-/** The delay before the metrics library is loaded, so that the hub can answer its first requests before. */
+/** The delay before the metrics library is loaded, so that the hub can answer the first requests earlier. */
 const loadAfterMs = 1000;
 
 /**

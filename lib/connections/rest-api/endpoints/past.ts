@@ -1,4 +1,4 @@
-// Endpoints for past values and events. They parse the selection and the time range; the store thread produces the answers.
+// Endpoints for past values and events. The endpoints parse the selection and the time range; the store thread produces the answers.
 
 import type { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';

@@ -43,7 +43,7 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
   const open = () => {
     const app = createApp(tls);
     const hasSockets = furnish(app);
-    shut(); // two apps that listen on one port would share its clients
+    shut(); // two apps that listen on one port would share the clients
     if (platform() === 'win32') apps.closeAll(); // on Windows, a port is not free while it has connections
     listener = listen(app, bindIp, boundPort);
     if (boundPort === 0 && tls !== undefined) listener = listenAgain(app, bindIp, listener);
@@ -98,8 +98,8 @@ function listenAgain(app: TemplatedApp, bindIp: string, listener: ListenSocket):
   return listen(app, bindIp, port);
 }
 
-// The uWebSockets.js apps that serve the clients of a port. After a certificate has been renewed, there are several: new clients go to the
-// newest app, and the older apps keep their clients.
+// The uWebSockets.js apps that serve the clients of a port. After a certificate has been renewed, there are several apps: new clients go to
+// the newest app, and the older apps keep their clients.
 
 /** The maximum number of apps. Beyond this number, the hub disconnects the clients of the oldest app. */
 const maxApps = 8;

@@ -26,8 +26,8 @@ export function serveFile(
 }
 
 /**
- * Finds the real file for a path `below` a root; the client requested it as `path`. A folder, whose path ends with a slash, stands for its
- * index.html. Errors: `not-found`, `bad-address`.
+ * Finds the real file for the path `below` under a root; `path` is the path that the client requested. A folder, whose path ends with a
+ * slash, stands for its index.html. Errors: `not-found`, `bad-address`.
  */
 export function* findFile(
   root: string,

@@ -183,7 +183,7 @@ interface Gauges {
    * with other programs.
    */
   diskReads(): number;
-  /** Returns the Linux mount table; empty on other systems. */
+  /** Returns the Linux mount table; an empty string on other systems. */
   mountInfo(): string;
 }
 
@@ -266,7 +266,7 @@ function unescapeOctal(path: string): string {
   return path.replace(/\\(\d{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
 }
 
-/** Returns the Linux mount table (proc_pid_mountinfo(5)); empty on other systems. */
+/** Returns the Linux mount table (proc_pid_mountinfo(5)); an empty string on other systems. */
 function readMountInfo(): string {
   try {
     return readFileSync('/proc/self/mountinfo', 'utf8');

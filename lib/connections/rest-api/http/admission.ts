@@ -142,7 +142,7 @@ export class Admission {
   }
 }
 
-/** Returns whether a path is a page that people open; the hub redirects them to the sign-in page. */
+/** Returns whether a path is a page that people open, who are then redirected to the sign-in page. */
 function isPage(path: string): boolean {
   return path === '/' || path === '/hub' || path === '/hub/';
 }

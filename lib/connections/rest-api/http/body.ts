@@ -37,8 +37,8 @@ export interface Paced {
 }
 
 /**
- * Reads a whole body and calls `done` once, unless the client has disconnected, with the text or an error: `body-too-large`, or
- * `bad-request` for invalid UTF-8. For a complete body, `done` runs in a slice.
+ * Reads a whole body and calls `done` once, unless the client has disconnected, with the content as a string or with an error:
+ * `body-too-large`, or `bad-request` for invalid UTF-8. For a complete body, `done` runs in a slice.
  */
 export function readBody(
   exchange: Exchange,

@@ -51,7 +51,7 @@ export function keepResponse(response: HttpResponse): Exchange {
     serveFor(hits);
     return true;
   };
-  // Set only once: if another handler were set while this one is running, the library would restore this one afterwards.
+  // This handler is set only once: if it were replaced while it is running, the library would restore it afterwards.
   const listen = () =>
     response.onWritable(() => {
       wake?.();

@@ -1,5 +1,5 @@
-// Postpones requests that arrive late in a long round of the event loop: they are answered when it is their network's turn. If another
-// request arrives on a connection in the meantime, the server cuts the connection, so a client that pipelines endlessly loses its
+// Postpones requests that arrive late in a long round of the event loop: the requests are answered when it is their network's turn. If
+// another request arrives on a connection in the meantime, the server cuts the connection, so a client that pipelines endlessly loses its
 // connection. A client that waits for answers does not lose its connection, because some requests extend the round.
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
 import { limits } from '../limits/client-limits.ts';
@@ -184,7 +184,7 @@ export function keepBody(response: HttpResponse): () => void {
   });
   response.onData = (read) => {
     reader = read;
-    account.set(0); // the reader has its own account
+    account.set(0); // the reader of the body has its own account
     for (const [index, chunk] of kept.entries()) read(chunk, isWhole && index === kept.length - 1);
     return response;
   };

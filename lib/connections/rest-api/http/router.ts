@@ -1,4 +1,4 @@
-// Routes, and the rules for all of them: HEAD gets no body, other methods are answered with 405, and requests wait while the hub is busy.
+// Routes, and the rules for all routes: HEAD gets no body, other methods are answered with 405, and requests wait while the hub is busy.
 import { METHODS } from 'node:http';
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../../../net/uws.ts';

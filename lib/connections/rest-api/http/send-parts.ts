@@ -20,7 +20,8 @@ export interface LongBody {
 }
 
 /**
- * Sends a body whose headers have been sent. Resolves when it is complete, or the client has disconnected. Errors: any error from `next`.
+ * Sends a body whose headers have been sent. Resolves when the body is complete or the client has disconnected. Errors: any error from
+ * `next`.
  */
 export function sendParts(exchange: Exchange, { queue, share }: Paced, body: LongBody): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -33,8 +33,8 @@ export const wrongInARow = 20;
 
 /**
  * The bounds of `backlogBytes` while a round of the event loop has lasted for `lateMs`: the maximum number of waiting messages from one
- * client, and their total size, because storing messages costs time per message and per byte. All clients together may exceed this by
- * `graceMessages`, some of which are restored each second. After the machine was suspended, everything that clients sent in the meantime
+ * client, and their total size, because storing messages costs time per message and per byte. All clients together may exceed this number
+ * by `graceMessages`, some of which are restored each second. After the machine was suspended, everything that clients sent in the meantime
  * arrives together, so `stillMessages` may wait, as many as a fast client sends in a second. A long message counts once per KiB. If more
  * than `floods` clients of a user or network were closed recently, or at least one while more than `floodsOfAll` were closed in total, the
  * hub closes further clients that are more than `floodBytes` ahead once the round has lasted for `floodLateMs`: with so many floods, 64 KiB

@@ -114,7 +114,7 @@ class AddressCensus {
   }
 }
 
-// Each connection costs a descriptor, and so does each long file that is being sent. Three quarters of the descriptors that are free at the
+// Each connection needs a descriptor, as does each long file that is being sent. Three quarters of the descriptors that are free at the
 // start are for connections and an eighth is for files; the other descriptors stay free for everything else.
 
 /** The share of the free descriptors that connections may use. */
@@ -125,7 +125,7 @@ const fileShare = 0.5;
 let free: number | undefined;
 let openFiles = 0;
 
-/** Returns how many descriptors were free when the first REST API started; infinite if the operating system does not limit them. */
+/** Returns how many descriptors were free when the first REST API started; infinite if the operating system does not limit the number. */
 function freeDescriptors(): number {
   free ??= Math.max(8, descriptorLimit() - openDescriptors());
   return free;

@@ -1,4 +1,4 @@
-// Limits on requests and writes per second, per user and per WebSocket client. They apply only if they are set.
+// Limits on requests and writes per second, per user and per WebSocket client. These limits apply only if they are set.
 
 import { type ErrorCode, HubError } from '../../../model/error.ts';
 import type { LimitName } from './client-limits.ts';

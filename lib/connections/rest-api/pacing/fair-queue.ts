@@ -13,8 +13,7 @@ export const atOnceMs = 5;
 /** The time for which the hub works on waiting tasks between two rounds. */
 export const betweenMs = 5;
 /**
- * A sender whose changes take longer than `longMs` to publish may do nothing immediately for `waitsMs`, because other senders have
- * precedence.
+ * The publishing time of changes above which the sender may do nothing immediately for `waitsMs`, because other senders have precedence.
  */
 const longMs = 5;
 const waitsMs = 1000;
@@ -51,7 +50,7 @@ interface Share extends Waiting {
 /** The number of remembered shares or lines at which the queue forgets those whose total does not exceed that of a newcomer. */
 const mostRemembered = 1024;
 
-/** The waiting shares or lines, the one that has used the least time first. */
+/** The waiting shares or lines, the share or line that has used the least time first. */
 class Queue<Key, One extends Waiting> {
   readonly #byKey = new Map<Key, One>();
   readonly #order = new Heap<One>(isBefore);
@@ -309,7 +308,7 @@ export class FairQueue {
       const ownMs = this.#usedSince(startMs) + this.notePublishing(line.key ?? share.name, beforeMs);
       if (line.tasks.size > 0) share.lines.putBack(line, ownMs);
       else share.lines.leave(line.key, line, ownMs);
-      // late publishing delays no client, so other lines of the share are not charged for it
+      // late publishing delays no client, so other lines of the share are not charged for this time
       const usedMs = Math.max(0, ownMs - Math.max(0, this.#round.lateMs - lateMs));
       if (share.lines.size > 0) this.#shares.putBack(share, usedMs);
       else this.#shares.leave(share.name, share, usedMs);

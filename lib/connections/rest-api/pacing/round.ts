@@ -16,8 +16,8 @@ const leastShare = 1 / 3;
 /** The maximum time for publishing at the end of the round. Beyond this time, the round accepts no more messages. */
 const longestPublishingMs = 8;
 /**
- * uWebSockets.js sends 32 frames together, so a run of 32 frames is completed if its publishing takes no longer than `longestRunsMs` in
- * total.
+ * The number of frames that uWebSockets.js sends together. A run of this many frames is completed if publishing takes no longer than
+ * `longestRunsMs` in total.
  */
 const runFrames = 32;
 const longestRunsMs = 13;
@@ -68,7 +68,7 @@ export class Round {
 
   /**
    * Counts a frame that waits until the end of the round and contains a value of that many characters. Returns the approximate time to
-   * publish it.
+   * publish the frame.
    */
   willPublish(sockets: number, characters: number): number {
     const ms = publishingMsOf(sockets, characters);

@@ -141,7 +141,7 @@ function readElement(element: string): Hop {
 }
 
 /**
- * The name of a parameter and its value, which is a token or a quoted string. IPv6 addresses without quotes are not tokens, but they are
+ * The name of a parameter and its value, which is a token or a quoted string. IPv6 addresses without quotes are not tokens, but are
  * unambiguous.
  */
 const parameter = /^([\w!#$%&'+*.^`|~-]+)=(?:([\w!#$%&'*+.^`|~:[\]-]+)|"((?:[^"\\]|\\.)*)")$/;

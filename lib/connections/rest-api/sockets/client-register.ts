@@ -1,4 +1,4 @@
-// Tracks the connected clients and whether another one may connect. A client counts from the beginning of its handshake.
+// Tracks the connected clients and whether another client may connect. A client counts from the beginning of its handshake.
 
 import { HubError } from '../../../model/error.ts';
 import { LimitError } from '../limits/limit-hits.ts';
@@ -25,7 +25,7 @@ const returnEveryMs = 50;
 export class ClientRegister {
   readonly #settings: Pick<Settings, 'maxClients' | 'limits'>;
   readonly #connected = new Set<ConnectedClient>();
-  /** The number of handshakes that are in progress. `maxClients` limits them together with the clients. */
+  /** The number of handshakes that are in progress. `maxClients` limits the total number of handshakes and clients. */
   #opening = 0;
   /** The number of clients without a user, by network. */
   readonly #networks = new NetworkCounts();

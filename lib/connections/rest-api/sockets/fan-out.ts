@@ -15,7 +15,7 @@ export interface Observer {
 /** A group of sockets that receives the changes of all matching parameters. */
 export interface Subscriber {
   matches(parameter: Parameter): boolean;
-  /** Creates the observer of one channel. The fan-out calls this once for each parameter that matches. */
+  /** Creates the observer of one channel. The fan-out calls this method once for each matching parameter. */
   observe(channel: Channel): Observer;
 }
 
@@ -195,7 +195,7 @@ const timedEvery = 16;
  * frame was published in this round or the one before.
  */
 export class Rounds {
-  /** The revision before the first change in this round and in the previous one; undefined if the round had no change. */
+  /** The revisions before the first change in this round and in the previous round; undefined if the round had no change. */
   #current: number | undefined = undefined;
   #previous: number | undefined = undefined;
 

@@ -17,7 +17,7 @@ import type { Session, Socket } from './socket-protocol.ts';
 const [leastBytes] = limits.backlogBytes.setting;
 /** The key of the budget that all clients share. */
 const everybody = '';
-/** The growth of a backlog after which it is checked again. */
+/** The growth after which a backlog is checked again. */
 const lookAheadBytes = 4096;
 /** The number of messages or bytes in a slice after which the intake checks the clock. */
 const lookEvery = 8;
@@ -60,7 +60,7 @@ export class Intake {
     } else this.#keep(waiting ?? this.#wait(socket), message, isBinary);
   }
 
-  /** Counts a ping or a pong. uWebSockets.js has already answered it. */
+  /** Counts a ping or a pong. uWebSockets.js has already answered the ping. */
   control(socket: Socket, bytes: number): void {
     if (this.#round.hasTime(bytes, atOnceMs)) return;
     if (this.#controlRound !== this.#round.number) this.#control.clear();

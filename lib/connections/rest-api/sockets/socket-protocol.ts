@@ -78,7 +78,7 @@ export interface Session {
   open(socket: Socket): void;
   /**
    * Whether the next messages have to wait, because the last message is not finished, or because many answers are unread or pending. The
-   * session calls `resume` when they may continue.
+   * session calls `resume` when the messages may continue.
    */
   readonly isBusy: boolean;
   /** The line of the session within its share. */

@@ -146,7 +146,7 @@ export class UnreadWatch {
     this.#hits = hits;
   }
 
-  /** Called with the number of clients when another one has connected. */
+  /** Called with the number of clients when another client has connected. */
   added(count: number): void {
     if (this.#timer === undefined && this.#mayBeTooMuch(count))
       this.#timer = setInterval(() => this.#look(), lookMs).unref();
@@ -160,7 +160,7 @@ export class UnreadWatch {
     this.#untilLook -= characters;
     if (this.#untilLook > 0) return;
     this.#untilLook = lookEveryCharacters;
-    if (this.#timer !== undefined) setImmediate(() => this.#lookAtAll()); // not within this call: a client that it closes may be in use
+    if (this.#timer !== undefined) setImmediate(() => this.#lookAtAll()); // not within this call: a closed client may be in use
   }
 
   stop(): void {

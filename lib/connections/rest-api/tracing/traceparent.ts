@@ -33,7 +33,7 @@ export function originWithTrace(origin: Origin, text: unknown): Origin {
   return trace === undefined ? origin : { ...origin, traceparent: writeTraceparent(trace) };
 }
 
-/** Parses the header of a client, or a trace from `originWithTrace`; undefined if it is malformed. */
+/** Parses the header of a client, or a trace from `originWithTrace`; returns undefined if the trace is malformed. */
 export function readTraceparent(text: unknown): SpanContext | undefined {
   if (typeof text !== 'string') return undefined;
   const [, version, traceId = '', spanId = '', flags = '', more] = pattern.exec(text) ?? [];

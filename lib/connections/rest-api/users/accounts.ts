@@ -13,7 +13,7 @@ import type { RightSettings, UserSettings } from './user-settings.ts';
 export interface Account {
   readonly name: string;
   readonly rights: Rights;
-  /** The check of the password; undefined if the account has none. */
+  /** The check of the password; undefined if the account has no password. */
   readonly password: PasswordCheck | undefined;
   readonly tokenDigest: string | undefined;
   readonly credentialsKey: string;

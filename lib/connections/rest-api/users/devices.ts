@@ -28,7 +28,7 @@ const recordSchema = z.object({
   user: z.string(),
   kind: deviceKind,
   name: z.string(),
-  /** The dashboard to which a kiosk is restricted in the console; undefined if it may open all views. */
+  /** The dashboard to which a kiosk is restricted in the console; undefined if the kiosk may open all views. */
   dashboard: z.string().optional(),
   digest: z.string(),
   /** A digest of the user's password at the time when a browser signed in. If the password changes, the device is signed out. */
@@ -80,7 +80,7 @@ export class Devices {
     this.adopt([]);
   }
 
-  /** Finds the user with a token; undefined if no user has this token, or has it any more. */
+  /** Finds the user with a token; undefined if no user has this token, or no longer has it. */
   find(token: string): SignedInUser | undefined {
     const device = this.#byDigest.get(digestOf(token));
     const account = device && this.#directory.account(device.user);

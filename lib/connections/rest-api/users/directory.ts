@@ -10,7 +10,7 @@ import { Rights } from './rights.ts';
 /** The length below which tokens can be guessed by trying all possibilities. */
 const leastTokenLength = 16;
 
-/** A principal that loses access, and the reason: its rights have changed, or it was removed. */
+/** A principal that loses access, and the reason: changed rights or removal. */
 export interface Departure {
   readonly signedIn: SignedInUser;
   readonly mayReturn: boolean;
@@ -127,8 +127,8 @@ export class Directory {
   }
 
   /**
-   * Returns a principal that reads what a user reads and changes nothing, for a manager who sees the hub as that user; it leaves with the
-   * manager. Errors: `not-found`.
+   * Returns a principal that reads what a user reads and changes nothing, for a manager who sees the hub as that user; the principal leaves
+   * with the manager. Errors: `not-found`.
    */
   seenBy(manager: SignedInUser, name: string): { readonly seen: SignedInUser; readonly isNew: boolean } {
     const account = this.#accounts.get(name);

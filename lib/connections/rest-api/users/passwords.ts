@@ -91,7 +91,7 @@ export class PasswordQueue {
     return promise;
   }
 
-  /** Compares the next password, unless two comparisons are in progress, or one comparison that is no more suspicious. */
+  /** Compares the next password, unless two comparisons are in progress, or one comparison of a password that is no more suspicious. */
   #advance(): void {
     if (this.#comparing.length > 1) return;
     this.#forgetGone();
@@ -136,7 +136,7 @@ export class PasswordQueue {
     return ofNetwork.at(ofNetwork[0]!.asker.suspicion() > mostTrusted ? -1 : 0)!;
   }
 
-  /** Returns the oldest of the most suspicious passwords from the network that has the most of them. */
+  /** Returns the oldest of the most suspicious passwords from the network that has the most passwords in the queue. */
   #last(): Waiting {
     const most = leastOf([...this.#waiting], ({ asker }) => -asker.suspicion());
     return leastOf(most, ({ asker }) => -this.#networks.get(asker.network)!.waiting)[0]!;
@@ -215,11 +215,11 @@ export function readPasswordText(text: string): { readonly scrypt?: Scrypt; read
 const queue = new PasswordQueue();
 const quickQueue = new PasswordQueue();
 
-/** Compares a password with the one in the settings. Errors of both methods: `unavailable` if too many comparisons wait. */
+/** Compares a password with the one in the settings. Errors of both methods: `unavailable` if too many comparisons are waiting. */
 export interface PasswordCheck {
   /** Whether a comparison takes long. */
   readonly isHashed: boolean;
-  /** Returns whether the password is right; returns a promise if it has to wait. */
+  /** Returns whether the password is right; returns a promise if the comparison has to wait. */
   isRight(password: string, asker: Asker): boolean | Promise<boolean>;
   /** Takes as long as a failed comparison; returns undefined if a comparison takes no time. */
   takeAsLong(password: string, asker: Asker): Promise<unknown> | undefined;
@@ -274,7 +274,7 @@ function checkPlain(expected: string): PasswordCheck {
 /**
  * Makes a client that was wrong too often wait for its turn, whether its password is right or wrong, even if the comparison takes no time,
  * because the number of attempts would otherwise be unlimited. Returns undefined if the client does not have to wait. Errors: `unavailable`
- * if too many comparisons wait.
+ * if too many comparisons are waiting.
  */
 export function whenItsTurn(asker: Asker): Promise<unknown> | undefined {
   return asker.isSlowed() ? quickQueue.add(asker, () => after(slowedMs, true)) : undefined;

@@ -17,7 +17,9 @@ export interface View {
   mayRead(address: string): boolean;
   /** Returns whether a client may ask for an address. This takes the same time whether or not the parameter exists. */
   mayAskFor(address: string): boolean;
-  /** Finds a parameter that may be written; undefined if there is none that the principal may know about. Errors: `forbidden`. */
+  /**
+   * Finds a parameter that may be written; undefined if there is no such parameter that the principal may know about. Errors: `forbidden`.
+   */
   findToWrite(address: string): Parameter | undefined;
   /** Checks whether the principal may write a parameter that was not found by its address. Errors: the same as those of `findToWrite`. */
   mayWrite(parameter: Parameter): boolean;

@@ -19,8 +19,7 @@ export function quickAcceptOf(request: HttpRequest): string {
 const acceptHeader = encodeText('accept');
 
 /**
- * Returns whether a client names JSON and prefers it to plain text or accepts both equally: `application/json;q=0.9, text/plain;q=0.1` →
- * true.
+ * Returns whether a client names JSON with at least the same preference as plain text: `application/json;q=0.9, text/plain;q=0.1` → true.
  */
 export function acceptsJson(accept: string): boolean {
   if (accept === '' || accept === '*/*') return false;

@@ -40,7 +40,7 @@ export function preconditionsOf(request: HttpRequest): Preconditions {
 
 /**
  * Returns whether the client of a GET or HEAD already has the current state. The order is that of section 13.2.2: headers with times count
- * only if there are no headers with tags. Errors: `precondition-failed` if the client requires a state other than the current one.
+ * only if there are no headers with tags. Errors: `precondition-failed` if the client requires a state other than the current state.
  */
 export function isNotModified(wanted: Preconditions, { etag, modified }: Pick<FileState, 'etag'> & Partial<FileState>) {
   const at = modified && seconds(modified);
@@ -53,7 +53,7 @@ export function isNotModified(wanted: Preconditions, { etag, modified }: Pick<Fi
   return at !== undefined && since !== undefined && at <= since;
 }
 
-/** For an answer without a tag, checks that the request does not require one. Errors: `precondition-failed`. */
+/** For an answer without a tag, checks that the request does not require a tag. Errors: `precondition-failed`. */
 export function expectNoTag(request: HttpRequest): void {
   if (request.getHeader('if-match') === '') return;
   const [ifMatch = ''] = joinedHeaders(request, 'if-match');

@@ -68,7 +68,7 @@ const consolePolicy = [
 const firstHeader: Header = ['X-Content-Type-Options', 'nosniff'];
 const firstName = encodeText(firstHeader[0]);
 
-/** Returns the headers after the first one; `origin` is the origin of a page from allowedOrigins. */
+/** Returns all headers except the first; `origin` is the origin of a page from allowedOrigins. */
 function fixedHeaders({ allowedOrigins, tls }: Pick<Settings, 'allowedOrigins' | 'tls'>, origin?: string): Header[] {
   const framers = ["'self'", ...allowedOrigins].join(' ');
   return [

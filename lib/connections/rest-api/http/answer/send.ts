@@ -110,7 +110,7 @@ export const noRoomMs = 1000;
 
 /**
  * Returns whether the hub may hold this many more bytes of bodies for a user or network: at least as many bytes as the hub then holds for
- * this owner must remain free for other owners. Copying a body takes several times as long as reading it, and thousands of bodies may
+ * this owner must remain free for other owners. Copying a body takes several times as long as reading the body, and thousands of bodies may
  * arrive in one round of the event loop, so most of them are not kept.
  */
 export function hasRoomForBody(share: string, bytes: number): boolean {

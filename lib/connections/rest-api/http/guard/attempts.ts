@@ -43,7 +43,7 @@ export class Attempts {
     };
   }
 
-  /** Notes right credentials; `user` is the user named in them, if any. */
+  /** Notes right credentials. `user` is the name of the user in the credentials, or an empty string. */
   right(address: string, user: string): void {
     if (user === '') return;
     if (this.#trusted.size >= maxRemembered) this.#trusted.delete(this.#trusted.values().next().value!);

@@ -217,7 +217,7 @@ export class AuditSink {
     else report();
   }
 
-  /** Notes a change of users by saved flow files, with one sentence per change. */
+  /** Notes changes to users that were made by saving flow files, with one sentence per change. */
   noteUsers(changes: readonly string[]): void {
     for (const change of changes) this.#report(`${this.#context.id} flow files`, 'changed', change);
   }

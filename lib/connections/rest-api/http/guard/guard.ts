@@ -18,7 +18,7 @@ import { isOfBrowser, SiteCheck } from './site-check.ts';
 
 export interface Guard {
   /**
-   * Returns the principal if it is admitted and has the required right; returns a promise if the check takes a while. Errors:
+   * Returns the principal of a request if it is admitted and has the required right; returns a promise if the check takes a while. Errors:
    * `bad-request`, `foreign-host`, `foreign-origin`, `unauthorized`, `forbidden`, `too-many-attempts`.
    */
   check(request: HttpRequest, purpose: Purpose, response: HttpResponse): Principal | Promise<Principal>;
@@ -178,8 +178,8 @@ class Identification {
   readonly #entry: Entry;
   readonly #attempts: Attempts;
   /**
-   * Comparisons in progress by address and credentials, with the requests that wait for them. There are at most as many comparisons as
-   * connections.
+   * Comparisons in progress by address and credentials, with the requests that are waiting for the result. There are at most as many
+   * comparisons as connections.
    */
   readonly #comparing = new Map<
     string,

@@ -89,7 +89,7 @@ function foreign(message: string): HubError {
 }
 
 // Checks that the `Host` of a request names this hub. Another site can point its own host name to the hub (DNS rebinding), but the browser
-// then sends that name as `Host`.
+// then sends that host name as `Host`.
 
 const maxKnownHosts = 1000;
 
@@ -173,7 +173,7 @@ export function refererOriginOf(request: HttpRequest): string {
 
 /**
  * Returns whether an origin is the origin of pages from a host: `http://Hub.lan`, `hub.lan:80` → true (RFC 6454 section 5). `scheme` is the
- * scheme that the client uses to reach the hub; if it is undefined, because it is unknown, pages of both schemes match.
+ * scheme that the client uses to reach the hub; if the scheme is undefined because it is unknown, pages with either scheme match.
  */
 function isAtHost(origin: string, host: string, scheme: Scheme | undefined): boolean {
   const [, originScheme, originHost] = originForm.exec(origin) ?? [];

@@ -17,7 +17,7 @@ const maxCharacters = 4 * 1024 * 1024;
 const maxCharactersOfAll = 16 * 1024 * 1024;
 const frameCharacters = 64;
 
-/** A topic to which sockets subscribe; `sent` counts the frames published on it. */
+/** A topic to which sockets subscribe; `sent` counts the frames published on the topic. */
 export interface Topic {
   readonly name: ArrayBuffer;
   readonly sent: Tally;
@@ -64,7 +64,7 @@ interface LateFrame {
 
 /** The frames that wait for one audience. */
 interface Line {
-  /** The frames in order. The first one is being sent. */
+  /** The frames in order. The first frame is being sent. */
   readonly frames: LateFrame[];
   characters: number;
   /** The sockets that still lack the first frame; undefined means that sending the frame has not begun. */

@@ -25,7 +25,7 @@ interface KnownAddress {
   readonly text: string;
 }
 
-/** Reads messages one by one. The value is read with a second call, because its expected kind depends on the address. */
+/** Reads messages one at a time. The value is read with a second call, because its expected kind depends on the address. */
 export class PlainReader {
   readonly #known: (KnownAddress | undefined)[] = Array.from({ length: rememberedAddresses });
   #bytes = new Uint8Array(0);

@@ -264,7 +264,7 @@ export class PlainClient implements Session, Task, Listener {
 
   /** Unsubscribes from the topic. */
   leaveTopic(): void {
-    if (this.#context.outbox.leaving.delete(this)) this.#socket.unsubscribe(this.#topic.text); // only once, because it may be live again
+    if (this.#context.outbox.leaving.delete(this)) this.#socket.unsubscribe(this.#topic.text); // only once: the client may be live again
   }
 
   get unreadBytes(): number {

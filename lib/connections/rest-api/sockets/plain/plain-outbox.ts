@@ -35,7 +35,7 @@ interface Leaver {
   leaveTopic(): void;
 }
 
-/** Creates an outbox. The publisher may use the bytes only during its call. */
+/** Creates an outbox. The publisher may use the bytes only during the call. */
 export function createOutbox(
   publisher: Publisher,
   round: Pick<

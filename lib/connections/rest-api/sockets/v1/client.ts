@@ -22,7 +22,7 @@ const maxUnreadBytes = 8 * 1024;
  * is closed.
  */
 const maxUnsent = limits.unsentFrames.default;
-/** The number of answers waiting for other hubs, for at most two seconds, at which the client's next messages wait as well. */
+/** The number of answers waiting for other hubs at which the client's next messages wait as well. Answers wait for at most two seconds. */
 const maxPendingAcks = limits.pendingAcks.default;
 
 const nothingUnsent: readonly string[] = [];
@@ -299,7 +299,7 @@ export class Client {
     this.#socket?.ping(payload);
   }
 
-  /** Closes the socket. uWebSockets.js cuts it if the close frame does not fit. */
+  /** Closes the socket. uWebSockets.js cuts the socket if the close frame does not fit. */
   end(code: CloseCode, reason: string): void {
     this.#sendLate();
     if (this.#socket !== undefined) closeSocket(this.#socket, code, reason);

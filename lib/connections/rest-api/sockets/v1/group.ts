@@ -91,7 +91,7 @@ export class Group implements Subscriber {
     this.#flush(this.#outboxes.due);
   }
 
-  /** Sends a frame about added or removed parameters to all clients; full clients get it later. */
+  /** Sends a frame about added or removed parameters to all clients; full clients get the frame later. */
   sendToAll(frame: string): void {
     for (const { client } of this.members())
       if (!client.sendOrKeep(frame)) this.#context.giveUp(client, 'unsentFrames');

@@ -116,7 +116,7 @@ export class Groups {
   resume(client: Client): void {
     const place = this.#placeOf.get(client);
     if (place === undefined) return;
-    client.sendKept(); // before a flush sends values of the parameters that it defines
+    client.sendKept(); // sent before a flush sends values of the parameters that this frame defines
     this.#queue.do(place.task);
   }
 
@@ -169,7 +169,7 @@ export class Groups {
   #awaitMore(client: Client): void {
     client.awaitMore();
     const settle = () => this.settle(client);
-    setTimeout(() => setImmediate(settle), this.#newMs).unref(); // after the hub has read the messages that arrived while it was busy
+    setTimeout(() => setImmediate(settle), this.#newMs).unref(); // runs after the hub has read the messages that arrived while it was busy
   }
 
   /** Works for a client until `endMs`; returns whether work can continue immediately. */
@@ -234,7 +234,7 @@ class Structure {
   }
 
   forget(channel: Channel): void {
-    if (this.#removedAt < this.#hub.revision) this.#flush(); // its last value is sent first
+    if (this.#removedAt < this.#hub.revision) this.#flush(); // the last value of the parameter is sent first
     this.#removedAt = this.#hub.revision;
     if (this.#groups.size === 0) return;
     this.#notifySoon();

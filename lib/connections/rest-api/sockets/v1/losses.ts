@@ -12,7 +12,7 @@ export interface Segment {
 
 /**
  * Many clients may miss the same changes. Such changes are counted once, in segments that begin where a client stopped reading. A client
- * has missed its segment and all following ones.
+ * has missed its segment and all following segments.
  */
 export class Losses {
   /**
@@ -84,8 +84,8 @@ interface MissedParts {
 const nothing: ReadonlyMap<Channel, number> = new Map();
 
 /**
- * The changes that one client has missed and that have not been reported to it yet: the number of lost changes, and the parameters whose
- * newest value it needs.
+ * The changes that one client has missed and that have not been reported yet: the number of lost changes, and the parameters whose newest
+ * value it needs.
  */
 export class Missed {
   /**

@@ -41,7 +41,7 @@ export interface Members extends Sources {
   move(member: Membership, to: Standing): void;
 }
 
-/** The member receives the flushes of the group, and has received all earlier ones. */
+/** The member receives the flushes of the group, and has received all earlier flushes. */
 interface Live {
   readonly name: 'live';
 }

@@ -33,7 +33,7 @@ export interface HandlerContext extends Pick<ProtocolContext, 'hub' | 'log' | 'w
   readonly readSubscription: (message: object, principal: Principal) => Request;
 }
 
-/** Identifies the message that an error answers: the number of its subscription, or the `ack` of its write. */
+/** Identifies the message that caused an error: the number of a subscription, or the `ack` of a write. */
 export type Subject = Pick<Refusal, 'sub' | 'ack'>;
 
 /** The rest of the work for a message, which may take a long time and is done in slices. */
@@ -115,7 +115,7 @@ function handleSet(context: HandlerContext, client: Client, message: Message): u
   else void inSpan(origin, 'set', (own) => write(context, client, message, own), failureOf);
 }
 
-/** Returns the reason why some items were refused; undefined if no item was refused. */
+/** Returns the reason why items were refused; undefined if no item was refused. */
 function failureOf([first]: readonly Refused[]): string | undefined {
   return first?.mistake.join(': ');
 }

@@ -197,7 +197,7 @@ export class LatestOutbox extends Outbox {
   }
 }
 
-/** Adds the newest value of each channel to the packer; `isLast` means that they are the last batch of the outbox. */
+/** Adds the newest value of each channel to the packer; `isLast` means that these values are the outbox's last batch. */
 function putValues(packer: Packer, channels: readonly GroupChannel[], span: Span | undefined, isLast: boolean): void {
   let items = '';
   let first = 0;
@@ -397,7 +397,7 @@ export class Ticker {
   #due: Flushable[] = [];
   #lastMs = Number.NEGATIVE_INFINITY;
 
-  /** `rate` is the number of flushes per second; 0 means one in every round of the event loop. */
+  /** `rate` is the number of flushes per second; 0 means a flush in every round of the event loop. */
   constructor(rate: number, clock = realClock) {
     this.#periodMs = rate === 0 ? 0 : 1000 / rate;
     this.#clock = clock;

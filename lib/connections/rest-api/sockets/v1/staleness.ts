@@ -54,7 +54,7 @@ export class Staleness {
   #marked = 0;
   /** The parameters to check, in order. */
   #due: Iterator<Parameter>[] = [];
-  /** The walks of clients that still need a report on all of their parameters. */
+  /** The walks for clients that still need a report on all of their parameters. */
   readonly #walks = new Map<Client, MarkWalk>();
 
   constructor(hub: Parameters, fanOut: FanOut, groups: ReadonlyMap<string, Group>) {
@@ -105,7 +105,7 @@ export class Staleness {
     for (const group of this.#groups.values()) {
       const marks = found.get(group);
       if (marks === undefined) continue;
-      group.flush(); // the values that made it fresh, or confirmed a write, are sent first
+      group.flush(); // the values that made parameters fresh, or confirmed a write, are sent first
       this.#notify(group, marks);
     }
     if (this.#due.length > 0) setImmediate(this.#work);
@@ -136,7 +136,7 @@ export class Staleness {
     const withDefinitions = [...marks.definitions(), ...frames];
     for (const member of group.members())
       if (member.lacksValues || !sendAll(member.client, member.isDefined ? frames : withDefinitions))
-        this.owe(member.client, true); // its report follows the values
+        this.owe(member.client, true); // the client's report follows the values
   }
 }
 

@@ -1,4 +1,4 @@
-// The subscriptions of a client, `{"sub":1,…}` (docs/protocol.md "Subscribing"): their parsing, and the parameters that they match.
+// The subscriptions of a client, `{"sub":1,…}` (docs/protocol.md "Subscribing"): how they are parsed, and which parameters they match.
 
 import { z } from 'zod';
 import { describe } from '../../../../model/error.ts';
@@ -180,7 +180,7 @@ function isPattern(one: unknown): boolean {
   return isJsonObject(one) && typeof one.regex === 'string' && one.regex !== '' && Object.keys(one).length === 1;
 }
 
-/** The maximum number of subscriptions that are cached for clients with equal requests, and the total cost of their filters. */
+/** The maximum number of subscriptions that are cached for clients with equal requests, and the maximum total cost of their filters. */
 const maxKnown = 1024;
 const maxKnownWork = 2048;
 

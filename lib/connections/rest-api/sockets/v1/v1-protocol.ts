@@ -1,4 +1,4 @@
-// The subprotocol patchbay.v1 (docs/protocol.md): its clients and the objects that they share.
+// The subprotocol patchbay.v1 (docs/protocol.md): the clients and the objects that they share.
 
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../../model/parameter.ts';
