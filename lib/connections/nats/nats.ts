@@ -1,4 +1,4 @@
-// NATS: the hubs of a domain see each other's parameters, by address.
+// The connection type NATS: the hubs in a domain see each other's parameters, by address.
 import { combineLatest, Observable, Subject } from 'rxjs';
 import { z } from 'zod';
 import { decodeUtf8, FileError, nothing, readRegularFileSync } from '../../files/regular-file.ts';

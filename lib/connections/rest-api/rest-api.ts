@@ -113,7 +113,7 @@ function takesOver(before: Settings, after: Settings): Settings | undefined {
 
 export const restApi = createRestApi(builtConsole);
 
-// Connects the parts of the server of a REST API connection.
+// Connects the parts of a REST API server.
 
 /** The time for which clients have to receive the close frame, or the answer to their handshake, before the hub cuts their connections. */
 const goodbyeMs = 100;
@@ -225,7 +225,7 @@ function createOrigins(id: string): (principal: Principal, address: string) => O
   };
 }
 
-/** Logs the address of the server, and a warning if it is open to the network. */
+/** Logs the server's address, and a warning if the server is open to the network. */
 function logWhere({ settings, log }: ConnectionContext<Settings>, port: number, isOpenToAll: boolean): void {
   const { bindIp, tls } = settings;
   const scheme = tls ? 'https' : 'http';

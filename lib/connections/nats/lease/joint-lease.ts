@@ -53,7 +53,7 @@ export class JointLease {
     for (const part of this.#parts) part.state$.subscribe({ next: () => this.#look(), error: () => {} });
   }
 
-  /** Hot, replays last, synchronous, never completes, never errors. */
+  /** The state of the lease. Hot, replays last, synchronous, never completes, never errors. */
   get state$(): Observable<LeaseState> {
     return this.#state.asObservable();
   }

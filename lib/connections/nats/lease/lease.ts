@@ -67,7 +67,7 @@ export class Lease {
     this.#succession = new Succession(me, this.#sighting, rivals, whole);
   }
 
-  /** Hot, replays last, synchronous, never completes, never errors. */
+  /** The state of the lease. Hot, replays last, synchronous, never completes, never errors. */
   get state$(): Observable<LeaseState> {
     return this.#state.asObservable();
   }
@@ -296,7 +296,7 @@ export class Lease {
     this.#enter({ is: 'held', term });
   }
 
-  /** Enters *fenced* when the time limit is reached. If the timer fires slightly early, waits again. */
+  /** Changes the state to *fenced* at the fence. If the timer fires slightly early, it is started again. */
   #stopAtFence(): void {
     this.#fenceTimer.unsubscribe();
     const leftMs = Math.ceil(this.#fenceMs - this.#clock.now());

@@ -81,7 +81,7 @@ export class Succession {
   }
 }
 
-/** Returns the hub that may still continue with a taken record: its holder, or the hub to which it was returned. */
+/** Returns the hub that may still continue with a taken record: the holder, or the hub to which the record was returned. */
 function beforeOf(taken: LeaseRecord | undefined): Before {
   return taken?.isReleased === false ? { holder: taken.holder, term: taken.term } : taken?.before;
 }
@@ -91,7 +91,7 @@ function beforeOf(taken: LeaseRecord | undefined): Before {
  * All times are on the same monotonic clock.
  */
 export class Sighting {
-  /** The newest known sequence, and when the newest record was seen. */
+  /** The newest known sequence, and the time at which the newest record was seen. */
   #sequence = 0;
   #seenMs = 0;
   /** Whether the newest known record has a holder. */

@@ -111,7 +111,7 @@ export function openLink(context: LinkContext): Link {
   };
 }
 
-/** Connects to one server. Rejects with the reason of the failure. */
+/** Connects to one server. Rejects with the reason for the failure. */
 async function dial(
   { settings, scheduler, resolvePath }: LinkContext,
   server: string,

@@ -87,7 +87,7 @@ export class MirroredHub implements Remote {
   #repairAfterMs = Number.NEGATIVE_INFINITY;
   readonly #lookBackoff = new Backoff(leasePauses);
   readonly #gapBackoff = new Backoff(gapPauses);
-  /** The time at which this hub last had the complete state of its owner, on the monotonic clock. */
+  /** The time at which this mirror last had its owner's complete state, on the monotonic clock. */
   #freshAtMs: number;
   /** The start of the current period without an accepted report, although a report could have arrived. */
   #listensSinceMs: number;

@@ -79,7 +79,7 @@ export class MirroredParameters {
   readonly #away = new Map<string, DeviceState>();
   /** The amounts that shown and hidden parameters use up to the bounds. */
   readonly #holding: Holding;
-  /** The numbers of parameters that exceed a bound. They are removed after the turn. */
+  /** The numbers of parameters that exceed a bound. These parameters are removed after the turn. */
   readonly #excess: number[] = [];
   /** The writer and time of the following changes, up to the next context. */
   #by: KnownOrigin;
@@ -184,7 +184,7 @@ export class MirroredParameters {
     const { hub } = this.#context;
     this.#numbers.clear();
     yield* each(shown(this.#byNumber), stepNumbers, (parameter) => this.#before.set(parameter.address, parameter));
-    this.#empty(); // the numbers are no longer valid; the shown parameters stay for now
+    this.#empty(); // the numbers are no longer valid, but the shown parameters stay for now
     this.#unselected.clear();
     const leaving: Parameter[] = [];
     yield* each(this.#before, stepNumbers, ([address, parameter]) => {

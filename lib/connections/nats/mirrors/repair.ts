@@ -23,7 +23,7 @@ export interface RepairContext {
   readonly owner: HubName;
   readonly intake: Pick<Intake, 'run' | 'goThrough'>;
   readonly parameters: MirroredParameters;
-  /** Accepts an answer with a valid term; returns whether it was accepted. */
+  /** Accepts an answer with a valid term; returns whether the answer was accepted. */
   readonly accepts: (answer: WalkAnswer) => boolean;
   /** Returns whether the repair is still wanted; otherwise nothing more is applied. */
   readonly isWanted: () => boolean;

@@ -99,7 +99,7 @@ export class Claims {
   #newUntilMs = Number.NEGATIVE_INFINITY;
   /** The times at which another hub began to claim an ID of this hub, by ID. */
   readonly #disputedSinceMs = new Map<string, number>();
-  /** The time at which this hub last knew its IDs, or could first have read them. */
+  /** The time at which this hub last knew its IDs, or could first have read the list. */
   #knownMs: number;
   /** The reason why this hub may not use the IDs that the list assigns to it; undefined if this hub may use them. */
   #yieldReason: string | undefined;
@@ -370,7 +370,7 @@ export class Claims {
     return [...(this.#list ?? [])].flatMap(([id, owner]) => (owner === this.#options.hub ? id : []));
   }
 
-  /** Returns the hubs that have shut down or are no longer connected. */
+  /** Resolves to the hubs that have shut down or are no longer connected. */
   async #goneOf(hubs: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     const { leaseOf, hasNoTerm, clock } = this.#options;
     const hasMissed = clock.now() - this.#askedMs > 3 * lookMs; // no answers, or this hub was suspended: its observations are too old

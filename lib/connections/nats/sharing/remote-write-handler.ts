@@ -50,7 +50,7 @@ export interface RemoteWriteContext {
   /** Returns whether this handler knows the requests of an epoch. */
   readonly isOwn: (epoch: string) => boolean;
   readonly scheduler: SchedulerLike;
-  /** Sends the written values to mirrors before the answer, so acknowledged writes have already been sent to the standby. */
+  /** Sends the written values to mirrors before the answer, so that acknowledged writes have already been sent to the standby. */
   readonly notify: () => void;
   /** See `Ownership.confirm`. */
   readonly confirm: (() => Promise<boolean>) | undefined;

@@ -22,7 +22,7 @@ export class SharedParameters {
   #generation = 0;
   #list: (Parameter | undefined)[] = [];
   #numbers = new Map<Parameter, number>();
-  /** The number of times that parameters were added or removed in this epoch. */
+  /** How often parameters have been added or removed in this epoch. */
   structure = 0;
 
   /** `hub` identifies this run of the hub, which may begin to share several times, with new numbers each time. */
@@ -140,7 +140,7 @@ export function reportState({ lastChange, value }: Parameter, number: number): r
   ];
 }
 
-/** Returns `"changes"`, and either `"to"` or `"fires"` of an answer. */
+/** Returns the properties `"changes"` and either `"to"` or `"fires"` of an answer. */
 function changesSince(
   since: number,
   shared: SharedParameters,

@@ -67,7 +67,7 @@ class Keys {
   readonly #data: Uint8Array;
   readonly #most: number;
   #count = 0;
-  /** A hash table of keys: the index after the opening quote, or 0. */
+  /** A hash table of keys, with the index after each key's opening quote, or 0. */
   readonly #starts: Int32Array;
 
   constructor(data: Uint8Array, most: number) {

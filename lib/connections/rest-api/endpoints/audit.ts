@@ -43,7 +43,7 @@ export const endpoints = [
   }),
 ];
 
-/** Parses the query. Without `from` and `to` the range is all of time. Errors: `bad-request`. */
+/** Parses the query. Without `from` and `to`, the range covers all of time. Errors: `bad-request`. */
 function readAuditQuestion(_: PastContext, { query }: PastRequest): AuditQuestion {
   for (const name of Object.keys(sought)) if (query.get(name) === '') query.delete(name);
   const asked = readQuery(shape, query);

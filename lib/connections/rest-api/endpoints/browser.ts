@@ -1,5 +1,5 @@
-// The resources for browsers: the console at /hub/, the client library, and the files of the Document Root. `npm install` builds the first
-// two.
+// The resources for browsers: the console at /hub/, the client library, and the files below the Document Root. `npm install` builds the
+// console and the library.
 
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';

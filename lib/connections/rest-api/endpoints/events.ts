@@ -41,7 +41,10 @@ export const endpoints = [
   }),
 ];
 
-/** Parses the query. Without `from` and `to` the range is all of time; the newest events come first. Errors: `bad-address`, `bad-request`. */
+/**
+ * Parses the query. Without `from` and `to`, the range covers all of time; the newest events come first. Errors: `bad-address`,
+ * `bad-request`.
+ */
 function readEventsQuestion(_: PastContext, { rest, query, principal }: PastRequest): EventsQuestion {
   const address = decodePath(rest);
   const asked = readQuery(shape, query);

@@ -1,4 +1,4 @@
-// GET /hub/explain/<address>: the cause of a value, from the last change of a parameter back to the external event.
+// GET /hub/explain/<address>: the cause of a value, from the last change of a parameter back to the event from outside.
 
 import { nearestName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';

@@ -38,7 +38,7 @@ export const endpoints = [
 /** The maximum number of characters of messages in one answer. The client requests the rest with `next`. */
 const maxLogLength = 256 * 1024;
 
-/** Returns the entries after `?after=7&level=warn`. Errors: `bad-request`. */
+/** Returns the log entries that a query such as `?after=7&level=warn` requests. Errors: `bad-request`. */
 export function logOf(hub: HubPort, query: string): LogPage {
   const { after, level } = readQuery(shape, new URLSearchParams(query));
   const { entries, next, count } = hub.log(after, level);

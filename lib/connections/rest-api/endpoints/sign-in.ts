@@ -22,7 +22,7 @@ import { type Asked, action, type Context, type Endpoint, page as jsonPage } fro
 
 const path = '/hub/sign-in';
 const about = { need: 'nothing', tag: 'users' } as const;
-/** A client that guesses passwords does not keep users at the same address from signing in. */
+/** The requests are unmetered, so that a client that guesses passwords does not keep users at the same address from signing in. */
 const isUnmetered = true;
 const pageText = (...types: readonly string[]) => ({
   200: {

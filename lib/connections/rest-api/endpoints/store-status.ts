@@ -1,4 +1,4 @@
-// GET /hub/store: the disk usage of the store, and its write lag.
+// GET /hub/store: the store's disk usage and write lag.
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type StoreFile, type StorePart, type StoreStatus, storeStatus } from '../../../wire/http/past-shapes.ts';
@@ -45,7 +45,10 @@ function oldestOf(archive: Archive, part: 'history' | 'audit') {
   return oldest === undefined ? undefined : toIsoTime(oldest);
 }
 
-/** Lists the files of a folder, by name; empty if the folder does not exist. Omits files that disappear in the meantime. */
+/**
+ * Resolves to the files in a folder, by name; to an empty list if the folder does not exist. Files that disappear in the meantime are
+ * omitted.
+ */
 async function filesIn(folder: string): Promise<StoreFile[]> {
   const names = await readdir(folder).catch(() => []);
   const found = await Promise.all(

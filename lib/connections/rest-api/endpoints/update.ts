@@ -134,7 +134,7 @@ interface Updater {
   readonly share: string;
   readonly view: View;
   readonly origin: Origin;
-  /** The maximum wait for the confirmation of the device; undefined means no wait. */
+  /** The maximum wait for the device's confirmation; undefined means no wait. */
   readonly confirmMs: number | undefined;
   /** Counts a write; undefined means that writes are not limited. Errors: `too-many-requests`. */
   readonly expectRate: (() => void) | undefined;
@@ -246,7 +246,7 @@ async function answerLater(exchange: Exchange, updating: Promise<Updated>, asJso
   }
 }
 
-/** Answers `OK`, or `{"p":"desk/lamp","v":true}` with the converted value. */
+/** Answers with `OK`, or with the converted value as in `{"p":"desk/lamp","v":true}`. */
 function replyUpdated(response: HttpResponse, updated: Updated, asJson: boolean): void {
   send(beginValue(response, asJson), asJson ? JSON.stringify(updated) : 'OK');
 }

@@ -68,7 +68,7 @@ export class Admission {
     }
   }
 
-  /** Answers a request whose body does not fit into the memory of the hub. The principal is not known yet. */
+  /** Answers a request whose body does not fit into the hub's memory. The principal is not known yet. */
   refuseBody(response: HttpResponse, request: HttpRequest): void {
     this.#context.openAnswer(response, request);
     serveFor(this.#context.hits);

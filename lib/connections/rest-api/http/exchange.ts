@@ -21,7 +21,7 @@ export interface Exchange {
    * complete one.
    */
   fail(error: HubError, asJson: boolean): void;
-  /** Sets the single function that runs when the client disconnects. */
+  /** Sets the only function that is called when the client disconnects. */
   whenAborted(act: () => void): void;
   /** Resolves when the client can receive more data or has disconnected. */
   writable(): Promise<void>;

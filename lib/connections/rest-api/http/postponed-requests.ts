@@ -104,7 +104,7 @@ export class PostponedRequests {
   }
 }
 
-// Keeps a request that is answered later: its headers, and the parts of its body that arrive in the meantime.
+// Keeps a request that is answered later: the headers, and the parts of the body that arrive in the meantime.
 
 /** The maximum number of bytes kept of one body, which is more than any request may have. */
 const maxKeptBytes = 2 * limits.bodyBytes.default;

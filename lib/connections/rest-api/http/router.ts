@@ -85,7 +85,7 @@ export function createRouter({ app, postponed, proxies, ...context }: RouterCont
       const methods = methodsOf(route).join(', ');
       const serve = ({ handler, need, isUnmetered }: Served, act: Act) => guarded(handler, { act, need, isUnmetered });
       const refuse = serve({ ...(get ?? post)!, handler: refuseMethod(methods) }, 'read');
-      // Also set without `get`; otherwise a route of a parent path would answer.
+      // The handler is also set without `get`; otherwise the route of a parent path would answer.
       app.get(path, get === undefined ? refuse : serve(get, get.writes ? 'write by GET' : 'read'));
       app.head(path, withoutBody(get === undefined || get.writes ? refuse : serve(get, 'read')));
       if (post !== undefined) app.post(path, withBody(serve(post, 'write')));

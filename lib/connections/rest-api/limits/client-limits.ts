@@ -1,5 +1,5 @@
-// The limits on the resources of clients, one row per limit. The settings of a REST API connection are derived from this table.
-// docs/limits.md contains the same table, and a spec compares the two.
+// The limits on clients' resources, one row per limit. The settings of a REST API connection are derived from this table. docs/limits.md
+// contains the same table, and a spec compares the two.
 import { mostHeldBytes } from '../../../model/held-bytes.ts';
 import {
   maxBodyBytes,

@@ -142,7 +142,7 @@ export class Round {
 }
 
 // Detects whether the machine or the process was recently suspended. If so, everything that clients sent in the meantime arrives together,
-// which is not their fault. Time in which the process worked does not count, because a flood may have caused it.
+// which is not the clients' fault. Time during which the process was working does not count, because a flood may have caused it.
 
 const lookEveryMs = 100;
 /** The minimum duration of a suspension. A shorter pause is normal on a busy machine. */

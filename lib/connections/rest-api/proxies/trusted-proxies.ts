@@ -110,7 +110,7 @@ interface Hop {
   readonly scheme: Scheme | undefined;
 }
 
-/** Maximum number of hops, which exceeds any realistic number of proxies. */
+/** The maximum number of hops, which exceeds any realistic number of proxies. */
 const maxHops = 32;
 
 const nowhere: Hop = { address: undefined, scheme: undefined };

@@ -103,7 +103,10 @@ export class ClientRegister {
     if (this.#returns.left(share) > -freeReturns) this.#returns.take(share);
   }
 
-  /** Returns how long a new client of a share has to wait. Without this, a client that floods could reconnect and flood forever. */
+  /**
+   * Returns how long a new client of a share has to wait. Without this wait, a client that floods the hub could reconnect and flood
+   * forever.
+   */
   waitMs(share: string): number {
     if (this.#returns.has(share)) return 0;
     const [least, most] = returnDelayMs;

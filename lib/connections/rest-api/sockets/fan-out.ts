@@ -156,7 +156,7 @@ export class FanOut {
 /** The observers of one parameter, and its number. */
 export class Channel {
   readonly parameter: Parameter;
-  /** The number by which sockets know the parameter. It is never reused. */
+  /** The number by which sockets know the parameter. The number is never reused. */
   readonly id: number;
   readonly keeper: FanOut | undefined;
   observers: Observer[] = [];
@@ -200,7 +200,7 @@ export class Rounds {
   #previous: number | undefined = undefined;
 
   #count = 0;
-  /** The time of the first change of the round that was timed last. */
+  /** The time of the first change in the round that was timed last. */
   #beganMs = 0;
   /** The times from the first change in a round until its frames reach the sockets, measured in one out of sixteen rounds. */
   readonly durations = new Durations();

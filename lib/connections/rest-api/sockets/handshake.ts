@@ -28,7 +28,10 @@ export interface HandshakeContext {
   readonly originOf: (principal: Principal, remoteAddress: string) => Origin;
 }
 
-/** Begins a handshake. Errors: `upgrade-required`, `bad-request`, `too-many-clients`, `unavailable`. Further errors are answered later. */
+/**
+ * Begins a handshake. Errors: `upgrade-required`, `bad-request`, `too-many-clients`, `unavailable`. Further errors are sent to the client
+ * later.
+ */
 export function beginHandshake(
   context: HandshakeContext,
   response: HttpResponse,

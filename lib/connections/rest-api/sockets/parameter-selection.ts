@@ -15,7 +15,7 @@ export class Selection {
   readonly work: number;
   readonly #filter: Filter;
   readonly #fanOut: FanOut;
-  /** One bit per parameter, by the number of its channel, up to the last parameter to which the filter was applied. */
+  /** The results of the filter: one bit per parameter, by channel number, up to the last parameter to which the filter was applied. */
   #answers = new Uint8Array(0);
   #lastAsked = 0;
   #walk: Iterator<Parameter> | undefined;

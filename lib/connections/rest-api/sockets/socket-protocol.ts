@@ -92,7 +92,7 @@ export interface Session {
   drained(): void;
   /** Pings the client, unless it has unread frames. */
   ping(): void;
-  /** Called when the client has answered a ping without a payload, and everything that it sent before has been received. */
+  /** Called when the client has answered a ping without a payload, and everything that the client sent before has been received. */
   ponged(): void;
   /** Closes the socket with a code; does nothing once the socket is gone. */
   end(code: CloseCode, reason: string): void;

@@ -20,14 +20,14 @@ const pattern = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2}
 /** The known flags: sampled, and random. Other flags are not passed on. */
 const knownFlags = 0b11;
 
-/** Returns the origin with the trace of the request, or unchanged if the request has no valid trace or several traces. */
+/** Returns the origin with the trace of the request, or the unchanged origin if the request has no valid trace or several traces. */
 export function followTrace(origin: Origin, request: HttpRequest): Origin {
   const text = request.getHeader(header);
   if (text === '' || isTwice(request)) return origin;
   return originWithTrace(origin, text);
 }
 
-/** Returns the origin with a trace; unchanged if the trace is malformed. */
+/** Returns the origin with a trace, or the unchanged origin if the trace is malformed. */
 export function originWithTrace(origin: Origin, text: unknown): Origin {
   const trace = readTraceparent(text);
   return trace === undefined ? origin : { ...origin, traceparent: writeTraceparent(trace) };

@@ -1,5 +1,5 @@
-// Devices with separate tokens: browsers in which a user has signed in, and kiosks invited by a link. The hub stores only the
-// digest of a token. With a file, devices survive a restart of the hub.
+// Devices with separate tokens: browsers in which a user has signed in, and kiosks invited by a link. The hub stores only the digest of
+// each token. With a file, devices survive a restart of the hub.
 import { randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';

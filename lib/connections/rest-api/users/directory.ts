@@ -26,7 +26,7 @@ export class Directory {
   /** The users, by the `Authorization` header with a token. */
   readonly knownByToken = new KnownHeaders();
   readonly #knownByPassword = new KnownHeaders();
-  /** One principal for each account, and for each device of an account. */
+  /** The principals: one for each account, and one for each device of an account. */
   readonly #signedIn = new Map<Account, Map<string | undefined, SignedInUser>>();
   #anonymous: Account | undefined;
 

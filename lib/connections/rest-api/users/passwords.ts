@@ -217,7 +217,7 @@ const quickQueue = new PasswordQueue();
 
 /** Compares a password with the one in the settings. Errors of both methods: `unavailable` if too many comparisons are waiting. */
 export interface PasswordCheck {
-  /** Whether a comparison takes long. */
+  /** Whether a comparison takes a long time. */
   readonly isHashed: boolean;
   /** Returns whether the password is right; returns a promise if the comparison has to wait. */
   isRight(password: string, asker: Asker): boolean | Promise<boolean>;
@@ -225,7 +225,7 @@ export interface PasswordCheck {
   takeAsLong(password: string, asker: Asker): Promise<unknown> | undefined;
 }
 
-/** Creates the check for a password from its hash, or from a plain password. */
+/** Creates the check for a password, given as its hash or as plain text. */
 export function createPasswordCheck(setting: string): PasswordCheck {
   const { scrypt: wanted } = readPasswordText(setting);
   return wanted === undefined ? checkPlain(setting) : checkHashed(wanted);

@@ -23,7 +23,7 @@ export interface View {
   findToWrite(address: string): Parameter | undefined;
   /** Checks whether the principal may write a parameter that was not found by its address. Errors: the same as those of `findToWrite`. */
   mayWrite(parameter: Parameter): boolean;
-  /** Writes and returns the converted value. Errors: any error from `HubPort.write`, and `forbidden`. */
+  /** Writes and returns the converted value. Errors: any error from `HubPort.write`; `forbidden`. */
   write(address: string, input: unknown, origin: Origin): Value;
   /** Returns the part of an origin that the principal may see. */
   show(origin: Origin): Origin;

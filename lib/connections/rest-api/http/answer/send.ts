@@ -79,7 +79,7 @@ function sendRest(response: HttpResponse, body: string | ArrayBuffer | Uint8Arra
 export function cut(response: HttpResponse): void {
   try {
     response.close();
-  } catch {} // the answer is complete or the client has disconnected: the library accepts no more calls
+  } catch {} // the answer is complete or the client has disconnected: the library accepts no further calls
 }
 
 /**

@@ -113,7 +113,7 @@ class WrongLately {
     this.#counts.set(key, { count, atMs: this.#now() });
   }
 
-  /** Returns how often a key was wrong recently: 0 for never, 1 for occasionally, 2 for often. */
+  /** Returns how often a key was wrong recently: 0 means never, 1 occasionally, 2 often. */
   levelOf(key: string): 0 | 1 | 2 {
     const count = this.#countOf(key);
     return count === 0 ? 0 : count < often ? 1 : 2;

@@ -113,7 +113,7 @@ export class Entry {
     return this.#cookies(sender, undefined);
   }
 
-  /** The name of the cookie of a signed-in user, unless a proxy provides HTTPS for the hub. */
+  /** The name of a signed-in user's cookie, unless a proxy provides HTTPS for the hub. */
   get cookieName(): string {
     const { cookieName, hasTls } = this.#options;
     return hasTls ? securePrefix + cookieName() : cookieName();

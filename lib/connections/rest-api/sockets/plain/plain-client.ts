@@ -281,7 +281,7 @@ export class PlainClient implements Session, Task, Listener {
     const { clients, outbox } = this.#context;
     if (!clients.has(this)) return false; // the socket may be gone
     if (this.#seen === undefined || this.#socket.isSubscribed(this.#topic.text)) return false;
-    outbox.flush(); // frames published after this catch-up must be newer than its own
+    outbox.flush(); // frames published after this catch-up must be newer than its frames
     let hasMore = false;
     this.#socket.cork(() => {
       hasMore = this.#catchUp(endMs);

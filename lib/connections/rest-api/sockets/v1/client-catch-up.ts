@@ -22,7 +22,7 @@ export interface Snapshot {
   readonly isNew: boolean;
 }
 
-/** The reason why the work for a client stopped: nothing is left, its socket is full, or the time limit was reached. */
+/** The reason why the work for a client stopped: nothing is left, the socket is full, or the time limit has been reached. */
 export type Stopped = 'done' | 'full' | 'more';
 
 /** The client as seen by the catch-up. */

@@ -279,7 +279,7 @@ export class Client {
     this.#look();
   }
 
-  /** Sends a frame immediately, or keeps it until the socket has space; returns false if too many are kept. */
+  /** Sends a frame immediately, or keeps it until the socket has space; returns false if too many frames are kept. */
   sendOrKeep(frame: string): boolean {
     if (!this.isFull && this.#unsent.length === 0) this.send(frame);
     else if (this.#unsent.length === maxUnsent) return false;

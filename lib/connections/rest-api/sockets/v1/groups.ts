@@ -25,7 +25,7 @@ interface GroupsOptions {
   readonly queue: FairQueue;
   /** Closes a client that reads too slowly. */
   readonly giveUp: GiveUp;
-  /** The maximum time that an `end` waits for the first subscriptions of a client. */
+  /** The maximum time that an `end` waits for a client's first subscriptions. */
   readonly newMs?: number;
 }
 

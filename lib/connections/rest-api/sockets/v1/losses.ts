@@ -49,7 +49,7 @@ export class Losses {
     if (counts !== undefined) for (const channel of channels) counts.set(channel, (counts.get(channel) ?? 0) + 1);
   }
 
-  /** Stops counting for a client; returns the changes that it has missed. */
+  /** Stops counting for a client; returns the changes that the client has missed. */
   take(segment: Segment): Map<GroupChannel, number> {
     const place = this.#segments.indexOf(segment);
     const missed = new Map<GroupChannel, number>();

@@ -253,7 +253,7 @@ export class Membership {
     if ('segment' in this.#state) this.#state.segment ??= this.#members.losses.open();
   }
 
-  /** Ends the special treatment once all changes that were waiting when the client entered have been sent. */
+  /** Makes the client live, or counts its losses with others, once all changes that were waiting when the client entered have been sent. */
   settle(): void {
     const state = this.#state;
     const { sent } = this.#members.outboxes;
