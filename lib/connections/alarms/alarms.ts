@@ -1,5 +1,5 @@
-// Alarms: an alarm is raised when a parameter has had a value for some time, and stays until its cause is over and an operator acknowledges
-// it.
+// Alarms: an alarm is raised when a parameter has had a value for some time, and remains until its cause is over and an operator has
+// acknowledged it.
 
 import { Observable } from 'rxjs';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
@@ -67,17 +67,17 @@ function followedBy({ alarms }: AlarmsSettings, parameterId: string): readonly s
   return Object.hasOwn(alarms, name) ? [name] : [];
 }
 
-/** Whether a parameter is a setting or a command, which no alarm changes. */
+/** Returns whether a parameter is a setting or a command, which no alarm changes. */
 function isSet(parameterId: string): boolean {
   return /\/(ack|shelve|priority)$/.test(parameterId) && parameterId !== `${all}/priority`;
 }
 
-/** Returns the part before the last slash, or the whole text if there is no slash. */
+/** Returns the part before the last slash, or the whole string if there is no slash. */
 function aboveOf(parameterId: string): string {
   return parameterId.replace(/\/[^/]*$/, '');
 }
 
-/** Returns another alarm that has a parameter with this name; undefined if there is none. */
+/** Returns another alarm that has a parameter with this name; undefined if there is no such alarm. */
 function ownerOf(alarms: AlarmsSettings['alarms'], name: string): string | undefined {
   const owner = aboveOf(name);
   const has = owner !== name && Object.hasOwn(alarms, owner) && parametersOf(owner).some(({ id }) => id === name);

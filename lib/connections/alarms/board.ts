@@ -1,4 +1,4 @@
-// All alarms of a running connection: their causes, acknowledgements, and parameters.
+// All alarms in a running connection: their causes, acknowledgements, and parameters.
 import { type Subscriber, Subscription } from 'rxjs';
 import { z } from 'zod';
 import { addressShape, parameterIdMistake } from '../../model/address.ts';
@@ -12,13 +12,13 @@ interface Alarm {
   readonly settings: AlarmSettings;
   state: AlarmState;
   isReported: boolean;
-  /** Whether the parameter has the value that causes the alarm; undefined if it is unknown. */
+  /** Whether the parameter has the value that causes the alarm; undefined if the value is unknown. */
   isMet: boolean | undefined;
-  /** The time of the last change, on the clock of the connection. */
+  /** The time of the last change, on the connection's clock. */
   metAtMs: number;
   /** The end of the delay. */
   rising: Subscription;
-  /** When the shelf ends, on the clock of the connection; undefined if it is not shelved. */
+  /** When the shelf ends, on the connection's clock; undefined if the alarm is not shelved. */
   shelvedUntilMs: number | undefined;
   /** The end of the shelf. */
   shelf: Subscription;
@@ -29,7 +29,7 @@ export class AlarmBoard {
   readonly #subscriber: Subscriber<ConnectionEvent>;
   readonly #running = new Subscription();
   readonly #totals = new Totals();
-  /** Alarms whose causes have changed in this turn. */
+  /** The alarms whose causes have changed in this turn. */
   readonly #changed = new Set<Alarm>();
   readonly #lookSoon: () => void;
 
@@ -39,7 +39,7 @@ export class AlarmBoard {
     this.#lookSoon = context.atSettle(() => this.#lookAtChanged());
   }
 
-  /** Follows the parameters; returns a subscription that stops this. */
+  /** Follows the parameters. Returns a subscription that ends this. */
   start(): Subscription {
     const { memory, settings } = this.#context;
     this.#subscriber.next({ state: 'running' });
@@ -79,13 +79,13 @@ export class AlarmBoard {
     return alarm;
   }
 
-  /** Follows the acknowledgements of alarms. */
+  /** Follows the acknowledgements. */
   #receive(id: string, alarms: readonly Alarm[]): void {
     const acknowledged$ = this.#context.inbox(`${id}/ack`);
     this.#running.add(acknowledged$.subscribe(() => this.#handleAll(alarms, 'acknowledged')));
   }
 
-  /** Follows the cause of an alarm. If the cause is the same as when the previous connection stopped, its delay continues. */
+  /** Follows the cause of an alarm. If the alarm still has the same cause as when the previous connection stopped, the delay continues. */
   #follow(alarm: Alarm, left: LeftAlarm | undefined): void {
     const { input, lastChange, scheduler } = this.#context;
     const { name, settings } = alarm;
@@ -109,7 +109,7 @@ export class AlarmBoard {
     this.#publishTotals();
   }
 
-  /** Applies a changed cause. While the delay runs, the alarm keeps its state. */
+  /** Applies a changed cause. During the delay, the alarm keeps its state. */
   #look(alarm: Alarm): void {
     const { scheduler } = this.#context;
     alarm.rising.unsubscribe();
@@ -144,7 +144,9 @@ export class AlarmBoard {
     });
   }
 
-  /** Excludes an alarm from the totals for a time; 0 or less: counts it again. Its own state goes on. */
+  /**
+   * Excludes an alarm from the totals for some time; if `ms` is 0 or less, the alarm counts again. The alarm's own state is not affected.
+   */
   #shelve(alarm: Alarm, ms: number): void {
     const { scheduler } = this.#context;
     const lastsMs = Math.min(ms, longestShelfMs);
@@ -191,14 +193,14 @@ export class AlarmBoard {
   }
 }
 
-// The settings of alarms.
+// The settings of alarms
 
-/** 1 is the most urgent. */
+/** The least urgent priority; 1 is the most urgent. */
 const lowestPriority = 9;
 const maxAlarms = 10_000;
-/** The longest time for which an alarm can be shelved: one day, so that nobody forgets it for longer. */
+/** The maximum time for which an alarm can be shelved: one day, so that nobody forgets an alarm for longer. */
 export const longestShelfMs = 86_400_000;
-/** The name of the totals of all alarms. */
+/** The name under which the totals of all alarms are published. */
 export const all = 'all';
 
 const alarm = z.strictObject(
@@ -236,12 +238,12 @@ function checkName(name: string, context: z.RefinementCtx): void {
   if (message !== undefined) context.addIssue({ code: 'custom', message });
 }
 
-// The states of an alarm, as in ISA-18.2: an alarm stays until its cause is over and an operator has acknowledged it.
+// The states of an alarm, as in ISA-18.2: an alarm remains until its cause is over and an operator has acknowledged it.
 
-/** `returned`: the cause is over, but the alarm has not been acknowledged. */
+/** The state of an alarm. `returned`: the cause is over, but the alarm has not been acknowledged. */
 type AlarmState = 'normal' | 'unacknowledged' | 'acknowledged' | 'returned';
 
-/** `none` changes nothing. */
+/** What happens to an alarm. `none` changes nothing. */
 type AlarmEvent = 'none' | 'rises' | 'ends' | 'acknowledged';
 
 const next: Readonly<Record<AlarmState, Partial<Record<AlarmEvent, AlarmState>>>> = {
@@ -251,7 +253,7 @@ const next: Readonly<Record<AlarmState, Partial<Record<AlarmEvent, AlarmState>>>
   returned: { rises: 'unacknowledged', acknowledged: 'normal' },
 };
 
-/** The state after an event; many events change nothing. */
+/** Returns the state after an event. Many events change nothing. */
 function stateAfter(state: AlarmState, event: AlarmEvent): AlarmState {
   return next[state][event] ?? state;
 }
@@ -264,7 +266,7 @@ function isAcknowledged(state: AlarmState): boolean {
   return state === 'normal' || state === 'acknowledged';
 }
 
-/** Whether data is a state other than `normal`. */
+/** Returns whether data is a valid state other than `normal`. */
 function isKeptState(data: unknown): data is AlarmState {
   return typeof data === 'string' && data !== 'normal' && Object.hasOwn(next, data);
 }
@@ -274,11 +276,11 @@ function isKeptState(data: unknown): data is AlarmState {
 /** The last saved state of an alarm. */
 interface LeftAlarm
   extends Readonly<Pick<Alarm, 'settings' | 'state' | 'isReported' | 'isMet' | 'metAtMs' | 'shelvedUntilMs'>> {
-  /** The revision of the last change of its parameter; undefined if there is none. */
+  /** The revision of the last change of the alarm's parameter; undefined if there has been no change. */
   readonly revision: number | undefined;
 }
 
-/** Returns the state that an alarm with the same cause has saved; undefined if there is none. */
+/** Returns the state that an alarm with the same cause has saved; undefined if no state was saved. */
 function leftOf(left: unknown, name: string, { when, is }: AlarmSettings): LeftAlarm | undefined {
   const alarm = left instanceof Map ? (left.get(name) as LeftAlarm | undefined) : undefined;
   return alarm?.settings.when === when && alarm.settings.is === is ? alarm : undefined;
@@ -295,7 +297,7 @@ class Totals {
   #shelved = 0;
   #active = 0;
   #unacknowledged = 0;
-  /** The alarms that are not `normal`, by urgency: priority 1 and unacknowledged first; then in the order of their last change. */
+  /** The alarms that are not `normal`, by urgency (priority 1 and unacknowledged first), then in the order of their last change. */
   readonly #present = Array.from({ length: 2 * lowestPriority }, () => new Set<CountedAlarm>());
 
   change(alarm: CountedAlarm, before: AlarmState, after: AlarmState): void {
@@ -303,7 +305,7 @@ class Totals {
     this.#add(alarm, after, 1);
   }
 
-  /** Omits an alarm, or counts it again. */
+  /** Omits an alarm from the totals, or counts it again. */
   shelve(alarm: CountedAlarm & Pick<Alarm, 'state'>, isShelved: boolean): void {
     this.#shelved += isShelved ? 1 : -1;
     this.#add(alarm, alarm.state, isShelved ? -1 : 1);

@@ -1,4 +1,4 @@
-// The connection type `dmx`: lighting over sACN (E1.31) or Art-Net, in both directions.
+// The connection type `dmx`: lighting control over sACN (E1.31) or Art-Net, in both directions.
 
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -44,7 +44,7 @@ export const dmx = defineConnectionType({
   run: (context) => run(context, context.settings.simulate ? silentTransport : undefined),
 });
 
-/** Runs the connection over the transport of a test, or else over the network. */
+/** Runs the connection over a test's transport, or otherwise over the network. */
 function run(context: ConnectionContext<DmxSettings>, played?: Transport): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { id, settings, scheduler, log, finish, turn, own, atSettle } = context;
@@ -128,7 +128,7 @@ function run(context: ConnectionContext<DmxSettings>, played?: Transport): Obser
   });
 }
 
-/** Opens immediately, sends nothing and receives nothing. */
+/** A transport that opens immediately, sends nothing and receives nothing. */
 const silentTransport: Transport = {
   name: 'simulation',
   keepsFrames: true,
@@ -139,7 +139,7 @@ const silentTransport: Transport = {
   },
 };
 
-/** Converts packets in tests, in the form of `patchbay wire`: `universe 1: 1=255 7=12`. */
+/** Converts packets in tests, in the format of `patchbay wire`: `universe 1: 1=255 7=12`. */
 function playedMessages(settings: DmxSettings): PlayedMessages {
   const protocol = protocolOf(settings);
   let sequence = 0;

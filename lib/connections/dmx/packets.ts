@@ -1,24 +1,24 @@
-// The packets of DMX over a network: sACN (ANSI E1.31-2018) and Art-Net 4, with universes of up to 512 channels of one byte.
+// The packets for DMX over a network: sACN (ANSI E1.31-2018) and Art-Net 4. A universe has up to 512 channels with one byte each.
 
-/** The number of channels of a universe. */
+/** The number of channels in a universe. */
 export const maxChannels = 512;
 
-/** The values of one universe, as one source sends them. */
+/** The values in one universe, as sent by one source. */
 export interface DmxPacket {
   readonly kind: 'dmx';
   readonly universe: number;
-  /** One byte for each channel from 1 on; at most 512. */
+  /** One byte for each channel, starting with channel 1; at most 512. */
   readonly channels: Uint8Array;
-  /** 0 to 200; the highest priority wins. 100 over Art-Net, which has no priorities. */
+  /** The priority, from 0 to 200; the highest priority wins. Always 100 for Art-Net, which has no priorities. */
   readonly priority: number;
-  /** 0 to 255. Art-Net: 0 if the source does not count. */
+  /** The sequence number, from 0 to 255. For Art-Net, 0 if the source does not count. */
   readonly sequence: number;
-  /** Identifies the source: its CID over sACN; empty over Art-Net, where it is the address of the sender. */
+  /** Identifies the source: its CID for sACN; empty for Art-Net, where the sender's address identifies the source. */
   readonly source: string;
   readonly isTerminated: boolean;
 }
 
-/** An Art-Net node, with the universes that it outputs. */
+/** An Art-Net node and the universes that it outputs. */
 export interface NodePacket {
   readonly kind: 'node';
   readonly universes: readonly number[];
@@ -26,14 +26,14 @@ export interface NodePacket {
 
 export type Packet = DmxPacket | NodePacket | { readonly kind: 'poll' } | { readonly kind: 'other' };
 
-/** The values of a universe that the hub sends, and the identity of the hub. */
+/** The values in a universe that the hub sends, and the hub's identity. */
 export interface SentUniverse {
   readonly universe: number;
   readonly channels: Uint8Array;
   readonly sequence: number;
   readonly priority: number;
   readonly name: string;
-  /** 16 bytes. */
+  /** The CID of the hub, 16 bytes. */
   readonly cid: Uint8Array;
   readonly isTerminated: boolean;
 }
@@ -47,21 +47,21 @@ export interface DmxProtocol {
   encode(sent: SentUniverse): Buffer;
   /** Decodes a packet. Returns a sentence for bytes that are not a valid packet. */
   decode(bytes: Buffer): Packet | string;
-  /** Returns the universe of a packet that `encode` has made. */
+  /** Returns the universe in a packet from `encode`. */
   universeOf(packet: Buffer): number;
-  /** Whether a packet is older than the previous one from the same source, or equal to it. */
+  /** Returns whether a packet is not newer than the previous packet from the same source. */
   isOld(sequence: number, before: number): boolean;
 }
 
-// sACN.
+// sACN
 
 const acnIdentifier = Buffer.from('ASC-E1.17\0\0\0', 'latin1');
 const sacnHeadBytes = 126;
 const [rootData, rootExtended, framingData] = [4, 8, 2];
 const [preview, terminated] = [0x80, 0x40];
-/** The universe for the list of universes that a source sends. */
+/** The universe in which a source lists the universes that it sends. */
 const discoveryUniverse = 64_214;
-/** The number of universes on one page of that list. */
+/** The number of universes on one page of such a list. */
 const universesPerPage = 512;
 
 export const sacn: DmxProtocol = {
@@ -79,7 +79,7 @@ export const sacn: DmxProtocol = {
     packet[112] = isTerminated ? terminated : 0;
     packet.writeUInt16BE(universe, 113);
     writeLength(packet, 115);
-    packet[117] = 2; // set property
+    packet[117] = 2; // the set property command
     packet[118] = 0xa1; // the type of addresses and data
     packet.writeUInt16BE(1, 121);
     packet.writeUInt16BE(1 + channels.length, 123);
@@ -90,7 +90,7 @@ export const sacn: DmxProtocol = {
     if (packet.length < 38 || packet.readUInt32BE(0) !== 0x0010_0000 || !packet.subarray(4, 16).equals(acnIdentifier))
       return 'expected an sACN packet';
     const vector = packet.readUInt32BE(18);
-    if (vector === rootExtended) return { kind: 'other' }; // synchronization, or the list of universes
+    if (vector === rootExtended) return { kind: 'other' }; // synchronization or the list of universes
     if (vector !== rootData) return `expected the root vector 4 or 8, got ${vector}`;
     if (packet.length < sacnHeadBytes) return `expected at least ${sacnHeadBytes} bytes, got ${packet.length}`;
     if (packet.readUInt32BE(40) !== framingData || packet[117] !== 2 || packet[118] !== 0xa1)
@@ -119,7 +119,7 @@ export const sacn: DmxProtocol = {
   },
 };
 
-/** Returns the packets that list the universes of a source, which E1.31 requires every ten seconds. */
+/** Returns the packets that list a source's universes, which E1.31 requires every ten seconds. */
 export function listOfUniverses(universes: readonly number[], name: string, cid: Uint8Array): Buffer[] {
   const sorted = [...universes].sort((a, b) => a - b);
   const last = Math.max(0, Math.ceil(sorted.length / universesPerPage) - 1);
@@ -152,17 +152,17 @@ function writeRoot(packet: Buffer, vector: number, cid: Uint8Array): void {
   packet.set(cid, 22);
 }
 
-/** Writes the length of the rest of the packet, with the flags of E1.31. */
+/** Writes the length of the rest of the packet, with the E1.31 flags. */
 function writeLength(packet: Buffer, at: number): void {
   packet.writeUInt16BE(0x7000 | (packet.length - at), at);
 }
 
-/** Writes text in UTF-8, cut at a whole character so that a zero byte follows. */
+/** Writes a string as UTF-8, truncated at a whole character so that a zero byte follows. */
 function writeName(packet: Buffer, name: string, at: number, bytes: number): void {
   packet.write(name, at, bytes - 1, 'utf8');
 }
 
-// Art-Net.
+// Art-Net
 
 const artIdentifier = Buffer.from('Art-Net\0', 'latin1');
 const artHeadBytes = 18;
@@ -176,9 +176,9 @@ export const artNet: DmxProtocol = {
   universes: [0, 32_767],
   idleTimeoutMs: 10_000,
   encode({ universe, channels, sequence }) {
-    const packet = Buffer.alloc(artHeadBytes + channels.length + (channels.length % 2)); // the length is even
+    const packet = Buffer.alloc(artHeadBytes + channels.length + (channels.length % 2)); // the length must be even
     writeOp(packet, opDmx);
-    packet[12] = sequence === 0 ? 255 : sequence; // 0: not counted
+    packet[12] = sequence === 0 ? 255 : sequence; // 0 means that packets are not counted
     packet[14] = universe & 255;
     packet[15] = universe >> 8;
     packet.writeUInt16BE(packet.length - artHeadBytes, 16);
@@ -216,20 +216,20 @@ export const artNet: DmxProtocol = {
 export function artPoll(): Buffer {
   const packet = Buffer.alloc(14);
   writeOp(packet, opPoll);
-  packet[12] = 2; // nodes also report changes by themselves
+  packet[12] = 2; // nodes also report changes on their own
   return packet;
 }
 
-/** The universes that the hub receives and sends, and the identity of the hub. */
+/** The universes that the hub receives and sends, and the hub's identity. */
 export interface NodeReport {
   readonly receives: readonly number[];
   readonly sends: readonly number[];
   readonly name: string;
-  /** The IPv4 address of the hub. */
+  /** The hub's IPv4 address. */
   readonly address: string;
 }
 
-/** Returns the answers to a poll: one for every four universes that have the same high bits. */
+/** Returns the answers to a poll: one answer for up to four universes with the same high bits. */
 export function artReplies({ receives, sends, name, address }: NodeReport): Buffer[] {
   const ports = [
     ...receives.map((universe) => ({ universe, isOutput: true })),
@@ -250,18 +250,18 @@ export function artReplies({ receives, sends, name, address }: NodeReport): Buff
     packet.writeUInt16LE(artNet.port, 14);
     packet[18] = (group[0]?.universe ?? 0) >> 8;
     packet[19] = ((group[0]?.universe ?? 0) >> 4) & 15;
-    packet.writeUInt16BE(0x00ff, 20); // the OEM code of an unregistered product
+    packet.writeUInt16BE(0x00ff, 20); // the OEM code for an unregistered product
     writeName(packet, name, 26, 18);
     writeName(packet, name, 44, 64);
     packet.writeUInt16BE(group.length, 172);
     for (const [place, { universe, isOutput }] of group.entries()) {
       packet[174 + place] = isOutput ? 0x80 : 0x40;
-      packet[(isOutput ? 182 : 178) + place] = 0x80; // data is transmitted, or received
+      packet[(isOutput ? 182 : 178) + place] = 0x80; // data is being transmitted or received
       packet[(isOutput ? 190 : 186) + place] = universe & 15;
     }
     packet.set(ip, 207);
     packet[211] = index === 0 && groups.length <= 1 ? 0 : index + 1;
-    packet[212] = 0x08; // 15-bit addresses
+    packet[212] = 0x08; // 15-bit port addresses
     return packet;
   });
 }
@@ -281,9 +281,9 @@ function writeOp(packet: Buffer, op: number): void {
   packet.writeUInt16BE(protocolVersion, 10);
 }
 
-// Packets as text, for `patchbay wire` and tests.
+// Packets as text, for `patchbay wire` and tests
 
-/** Returns a packet as text: `universe 1: 1=255 7=12`, with the channels that are not 0; other packets by their kind. */
+/** Returns a packet as text: `universe 1: 1=255 7=12`, with all channels that are not 0. Other packets are shown by their kind. */
 export function showPacket(bytes: Uint8Array): string {
   const frame = Buffer.from(bytes);
   const packet = (frame.subarray(0, 8).equals(artIdentifier) ? artNet : sacn).decode(frame);
@@ -294,7 +294,7 @@ export function showPacket(bytes: Uint8Array): string {
   return `universe ${packet.universe}:${set.length === 0 ? ' all 0' : ` ${set.join(' ')}`}`;
 }
 
-/** Reads a packet in the form of `showPacket`. Errors: `Error` with a sentence. */
+/** Reads a packet in the format of `showPacket`. Errors: `Error` with a sentence. */
 export function readShown(text: string): { readonly universe: number; readonly channels: Uint8Array } {
   const [, universe, values = ''] = /^universe (\d{1,5}):((?: \d{1,3}=\d{1,3})*| all 0)$/.exec(text.trim()) ?? [];
   const channels = new Uint8Array(maxChannels);

@@ -1,5 +1,6 @@
-// The universes of a DMX connection. Received ones merge their sources: the highest priority wins, and among equal ones the highest value of
-// each channel. Sent ones are sent when they change, at most `rate` times a second, and once a second while they do not.
+// The universes of a DMX connection. A received universe merges its sources: the highest priority wins and, if several sources have this
+// priority, the highest value of each channel. A sent universe is sent when it changes, at most `rate` times per second, and about once per
+// second while it does not change.
 
 import type { SchedulerLike, Subscription } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
@@ -10,21 +11,21 @@ import type { Log } from '../connection.ts';
 import { type DmxPacket, type DmxProtocol, maxChannels } from './packets.ts';
 import { type DmxSettings, type Fixture, fixturesOf, readChannels, writeChannels } from './settings.ts';
 
-/** The maximum number of sources of a received universe. */
+/** The maximum number of sources for a received universe. */
 export const maxSources = 32;
-/** The interval at which an unchanged universe is sent: both protocols allow at most 1 s before receivers consider it lost. */
+/** The interval at which an unchanged universe is sent. In both protocols, receivers may consider a universe lost after 1 s. */
 const refreshMs = 900;
-/** The number of times that unchanged values are first sent at the full rate, as E1.31 6.6.1 requires. */
+/** How often unchanged values are first sent at the full rate, as E1.31 6.6.1 requires. */
 const repeats = 3;
-/** The number of times that the end of a universe is sent (E1.31 6.2.6). */
+/** How often the end of a universe is sent (E1.31 6.2.6). */
 const endings = 3;
-/** How often the hub looks for sources that are silent. */
+/** The interval at which the hub looks for silent sources. */
 const lookMs = 250;
 
 export interface DmxEvents {
-  /** Reports the values of one packet. */
+  /** Reports the values in a single packet. */
   received(values: readonly (readonly [Fixture, Value])[]): void;
-  /** Whether a received universe has a source. */
+  /** Reports whether a received universe has a source. */
   heard(universe: number, isHeard: boolean): void;
   running(): void;
   away(reason: string): void;
@@ -38,10 +39,10 @@ export interface DmxOptions {
   readonly transport: Transport & { readonly sender?: string };
   readonly scheduler: SchedulerLike;
   readonly log: Log;
-  /** Whether unchanged universes are sent again. Tests need each packet once. */
+  /** Whether unchanged universes are sent again. Tests need each packet only once. */
   readonly isRepeated: boolean;
   readonly random?: () => number;
-  /** Prepares work at the end of the current turn; see `ConnectionContext.atSettle`. */
+  /** Prepares work for the end of the current turn; see `ConnectionContext.atSettle`. */
   atSettle(work: () => void): () => void;
 }
 
@@ -112,19 +113,19 @@ export class DmxSession {
     await this.#link.stop();
   }
 
-  /** Sets the channels of a parameter. They are sent at the end of the turn. */
+  /** Sets a parameter's channels, which are sent at the end of the turn. */
   write(fixture: Fixture, value: Value): void {
     const universe = this.#sent.get(fixture.universe)!;
     if (writeChannels(fixture, value, universe.channels)) universe.isChanged = true;
     this.#settle();
   }
 
-  /** Sets the channels of a parameter before the start. */
+  /** Sets a parameter's channels before the start. */
   begin(fixture: Fixture, value: Value): void {
     writeChannels(fixture, value, this.#sent.get(fixture.universe)!.channels);
   }
 
-  /** Notes that the values of a received universe are unknown, so that they are reported again once it has a source. */
+  /** Marks the values in a received universe as unknown, so that they are reported again once the universe has a source. */
   forget(universe: number): void {
     this.#received.get(universe)!.reset();
   }
@@ -134,7 +135,7 @@ export class DmxSession {
     this.#options.log.warn({}, `a packet was refused: ${reason}`, 'refused');
   }
 
-  // Sending.
+  // Sending
 
   #sendSoon(universe: SentUniverse): void {
     universe.repeated = 0;
@@ -173,7 +174,7 @@ export class DmxSession {
     });
   }
 
-  // Receiving.
+  // Receiving
 
   #take(bytes: Buffer): void {
     const { protocol, transport, scheduler } = this.#options;
@@ -205,7 +206,7 @@ export class DmxSession {
     this.#events.heard(number, isHeard);
   }
 
-  /** Forgets sources that are silent for too long. */
+  /** Forgets sources that have been silent for too long. */
   #watch(): void {
     const { scheduler, settings, protocol } = this.#options;
     const limitMs = settings.idleTimeout ?? protocol.idleTimeoutMs;
@@ -221,7 +222,9 @@ export class DmxSession {
 class SentUniverse {
   readonly universe: number;
   readonly channels = new Uint8Array(maxChannels);
-  /** The number of channels that are sent: as many as parameters use, but at least 24, because some receivers ignore shorter packets. */
+  /**
+   * The number of channels that are sent: as many as the parameters use, but at least 24, because some receivers ignore shorter packets.
+   */
   used = 24;
   sequence = 0;
   isChanged = false;
@@ -235,7 +238,7 @@ class SentUniverse {
     this.universe = universe;
   }
 
-  /** Sends at least the channels of this parameter. */
+  /** Ensures that at least the channels of this parameter are sent. */
   reach({ at, settings: { as } }: Fixture): void {
     this.used = Math.max(this.used, at + (as === 'word' ? 2 : 1));
   }
@@ -254,7 +257,7 @@ class ReceivedUniverse {
   readonly #protocol: DmxProtocol;
   readonly #sources = new Map<string, Source>();
   readonly #channels = new Uint8Array(maxChannels);
-  /** The last value of each parameter; undefined if not reported yet. */
+  /** The last value of each parameter; undefined if it has not been reported yet. */
   #values: (Value | undefined)[] = [];
   /** Whether the universe had a source according to the last report. */
   wasHeard = false;
@@ -267,7 +270,7 @@ class ReceivedUniverse {
     return this.#sources.size > 0;
   }
 
-  /** Takes the channels of a source. Returns whether something may have changed. Errors: `Error` if there are too many sources. */
+  /** Adopts the channels from a source. Returns whether any value may have changed. Errors: `Error` if there are too many sources. */
   take(packet: DmxPacket, name: string, nowMs: number): boolean {
     const { channels, priority, sequence, isTerminated } = packet;
     let source = this.#sources.get(name);
@@ -286,14 +289,14 @@ class ReceivedUniverse {
     return true;
   }
 
-  /** Forgets sources that were last heard before a time. Returns whether any was forgotten. */
+  /** Forgets sources that were last heard before a given time. Returns whether there were any. */
   forget(beforeMs: number): boolean {
     const before = this.#sources.size;
     for (const [name, { heardMs }] of this.#sources) if (heardMs < beforeMs) this.#sources.delete(name);
     return this.#sources.size < before;
   }
 
-  /** Forgets everything, for example because the socket has ended. */
+  /** Forgets all sources and values, for example because the socket has ended. */
   clear(): void {
     this.#sources.clear();
     this.wasHeard = false;
@@ -317,7 +320,7 @@ class ReceivedUniverse {
     return changed;
   }
 
-  /** Forgets which values were reported. */
+  /** Forgets which values have been reported. */
   reset(): void {
     this.#values = [];
   }

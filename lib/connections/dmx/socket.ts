@@ -1,4 +1,5 @@
-// The UDP socket of a DMX connection: multicast for sACN, and for Art-Net the nodes that have reported a universe. It answers their polls.
+// The UDP socket of a DMX connection: multicast for sACN and, for Art-Net, unicast to the nodes that have reported a universe. The socket
+// also answers the nodes' polls.
 
 import { createSocket, type Socket } from 'node:dgram';
 import { networkInterfaces } from 'node:os';
@@ -12,12 +13,12 @@ import type { DmxSettings } from './settings.ts';
 
 /** The maximum number of nodes that are remembered. */
 const maxNodes = 1024;
-/** Art-Net requires a poll every 2.5 to 3 s. A node that has not answered three of them is forgotten. */
+/** Art-Net requires a poll every 2.5 to 3 s. A node that has not answered three polls is forgotten. */
 const pollMs = 2500;
 const nodeLifeMs = 3 * pollMs + 500;
-/** The interval of the list of universes: E1.31 requires 10 s. */
+/** The interval between lists of universes. E1.31 requires at most 10 s. */
 const listMs = 10_000;
-/** The maximum number of polls that are answered per second. */
+/** The maximum number of polls answered per second. */
 const maxRepliesPerSecond = 20;
 
 export interface SocketOptions {
@@ -34,13 +35,13 @@ export class DmxSocket implements Transport {
   readonly name: string;
   readonly keepsFrames = true;
   readonly isPassive = true;
-  /** The address of the sender of the packet that is being received. */
+  /** The address from which the current packet was received. */
   sender = '';
   readonly #options: SocketOptions;
   readonly #port: number;
   readonly #guard: ((address: string) => boolean) | undefined;
   readonly #targets: readonly { readonly host: string; readonly port: number }[];
-  /** When each node is forgotten, by universe and address. */
+  /** When each node will be forgotten, by universe and address. */
   readonly #nodes = new Map<number, Map<string, number>>();
   #nodeCount = 0;
   #replies = 0;
@@ -110,11 +111,11 @@ export class DmxSocket implements Transport {
     }
     if (settings.interface !== '') socket.setMulticastInterface(settings.interface);
     socket.setMulticastTTL(16);
-    socket.setMulticastLoopback(true); // other programs on this machine may receive it
+    socket.setMulticastLoopback(true); // so that other programs on this machine can receive the packets
     for (const universe of receives) socket.addMembership(groupOf(universe), settings.interface || undefined);
   }
 
-  /** Sends a poll, or the list of universes, immediately and then regularly. */
+  /** Sends a poll or the list of universes, first immediately and then at regular intervals. */
   #announce(afterMs: number): void {
     const { protocol, scheduler, sends, settings, cid } = this.#options;
     const isSacn = protocol === sacn;
@@ -126,7 +127,7 @@ export class DmxSocket implements Transport {
     }, afterMs);
   }
 
-  /** Handles polls and the reports of nodes. Returns whether the packet is one of these. */
+  /** Handles polls and node reports. Returns whether the packet is one of these. */
   #takeForNodes(bytes: Buffer, address: string, port: number): boolean {
     const { protocol, receives, sends, settings, scheduler } = this.#options;
     const packet = protocol.decode(bytes);
@@ -144,7 +145,7 @@ export class DmxSocket implements Transport {
     return true;
   }
 
-  /** Whether the packet is a poll that this socket sent by broadcast and has received itself. */
+  /** Returns whether the packet is a poll that this socket has broadcast and then received itself. */
   #isOwn(address: string, port: number): boolean {
     return (
       port === this.#port && addressesOfMachine().some((own) => own.address === address) && this.#targets.length === 0
@@ -162,7 +163,7 @@ export class DmxSocket implements Transport {
     nodes.set(address, untilMs);
   }
 
-  /** The addresses of the nodes that output a universe. */
+  /** Returns the addresses of the nodes that output a universe. */
   nodesOf(universe: number): readonly string[] {
     const nodes = this.#nodes.get(universe);
     if (nodes === undefined) return [];
@@ -209,7 +210,7 @@ function addressesOfMachine() {
     .filter(({ family }) => family === 'IPv4');
 }
 
-/** Returns the address of this machine in the network of a peer. */
+/** Returns this machine's address in the network of a peer. */
 function localAddressFor(peer: string): string {
   const bitsOf = (text: string) => text.split('.').reduce((bits, part) => bits * 256 + Number(part), 0);
   const found = addressesOfMachine().find(

@@ -1,6 +1,6 @@
-// All keys. Each has one name, which flow files use. On Windows and macOS, uiohook-napi detects a key and nut-js presses it, each with its
-// own codes; under X11, the keysym serves both purposes. Names follow the codes of W3C UI Events, in lower case. A hyphen joins keys, so
-// only the names of media and volume keys contain one.
+// All keys. Each key has one name, which flow files use. On Windows and macOS, uiohook-napi detects keys and nut-js presses them, each with
+// its own codes; under X11, the keysym serves both purposes. Names follow the codes in W3C UI Events, in lower case. A hyphen joins keys,
+// so only the names of media and volume keys contain one.
 
 import { isKnownToX11 } from './process/x11/keysyms.ts';
 
@@ -8,18 +8,18 @@ import { isKnownToX11 } from './process/x11/keysyms.ts';
 export type Side = 'input' | 'output';
 
 /**
- * A key. The code of a library is missing if that library does not know the key: without X11, such a key can only be detected, or only be
+ * A key. A library's code is missing if this library does not know the key: without X11, such a key can only be detected, or only be
  * pressed.
  */
 export interface Key {
   readonly name: string;
-  /** The codes that uiohook-napi reports: a numpad key has two, with and without NumLock. */
+  /** The codes that uiohook-napi reports. A numpad key has two codes, with and without NumLock. */
   readonly detectedAs: readonly number[];
-  /** The name in the `Key` of nut-js. */
+  /** The name of the key in nut-js. */
   readonly pressedAs: string | undefined;
 }
 
-/** The modifiers that match either side, each with its left and right keys. */
+/** The modifiers that match either side, with their left and right keys. */
 export const eitherSide: ReadonlyMap<string, readonly string[]> = new Map(
   ['ctrl', 'shift', 'alt', 'meta'].map((name): [string, string[]] => [name, [`l${name}`, `r${name}`]]),
 );
@@ -125,12 +125,12 @@ export const keys: readonly Key[] = [
 
 export const keyByName: ReadonlyMap<string, Key> = new Map(keys.map((row) => [row.name, row]));
 
-/** Returns the keys that a name stands for: `ctrl` → `lctrl`, `rctrl`; any other name stands for itself. */
+/** Returns the keys that a name stands for: `ctrl` stands for `lctrl` and `rctrl`; any other name stands for itself. */
 export function physicalKeys(name: string): readonly string[] {
   return eitherSide.get(name) ?? [name];
 }
 
-/** The platforms on which a key works as input or output. Not every keyboard has the key. */
+/** The platforms on which a key works as input or output. Not every keyboard has such a key. */
 export type Support = 'yes' | 'no' | 'not under X11' | 'only under X11';
 
 /** `supportOf('pause', 'output')` → `only under X11`; `no` for an unknown name. */
@@ -141,14 +141,14 @@ export function supportOf(name: string, side: Side): Support {
   return isKnownElsewhere ? 'not under X11' : 'no';
 }
 
-/** One row of `patchbay keys`: `{key: 'pause', input: 'yes', output: 'only under X11'}`. */
+/** A row in the output of `patchbay keys`: `{key: 'pause', input: 'yes', output: 'only under X11'}`. */
 export interface KeyRow {
   readonly key: string;
   readonly input: Support;
   readonly output: Support;
 }
 
-/** Returns the rows of `patchbay keys`, one per key. */
+/** Returns the rows in the output of `patchbay keys`, one per key. */
 export function keyRows(): KeyRow[] {
   return keys.map(({ name }) => ({ key: name, input: supportOf(name, 'input'), output: supportOf(name, 'output') }));
 }

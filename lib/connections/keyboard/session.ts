@@ -1,5 +1,5 @@
-// One run of the keyboard process, from start to end. Its messages become events, presses are sent to it one by one, and a missing answer
-// ends it.
+// One run of the keyboard process, from start to end. Messages from the process become events, presses are sent to it one by one, and a
+// missing answer ends the session.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
@@ -35,7 +35,7 @@ import type { Combination } from './combination.ts';
 import { type FromProcess, fromProcess, type ToProcess, type Unusable } from './keyboard-messages.ts';
 import type { KeyboardSettings } from './settings.ts';
 
-/** The process is ready within this time unless its X server hangs. */
+/** The time within which the process is ready, unless its X server hangs. */
 const startDeadlineMs = 8000;
 /** The time limit for a press, which takes at most 80 ms. */
 const pressDeadlineMs = 3000;
@@ -44,7 +44,7 @@ const pressing = 'pressing';
 const orderly = 'exit code 0';
 
 /**
- * Runs the process once. Cold, never completes. Errors when the keyboard can no longer be used, with the reason for the operator;
+ * Runs the process once. Cold, never completes. Errors when the keyboard can no longer be used, with the reason for operators;
  * `Interrupted` if keys may be down.
  */
 export function runSession(
@@ -62,7 +62,7 @@ class Session {
   readonly #toProcess$ = new Subject<ToProcess>();
   /** The reasons why combinations cannot be used. */
   #reasons: ReadonlyMap<string, string> = new Map();
-  /** The current activity of the process, as text for the operator. */
+  /** What the process is currently doing, as text for operators. */
   readonly #doing$ = new BehaviorSubject('starting');
 
   constructor(context: ConnectionContext<KeyboardSettings>, presses: PressQueue) {
@@ -106,7 +106,7 @@ class Session {
     return [];
   }
 
-  /** Logs each unusable combination once, and again when it is usable. */
+  /** Logs each unusable combination once, and again when it has become usable. */
   #logUnusable(unusable: readonly Unusable[]): void {
     const { settings, log } = this.#context;
     const reasons = new Map<string, string>();
@@ -145,12 +145,12 @@ class Session {
     );
   }
 
-  /** A process that ends properly has released all keys. */
+  /** Waits for the process to end. If it ends properly, it has released all keys. */
   #finish(end: Promise<string>): void {
     this.#context.finish(end.then((how) => how === orderly && this.#presses.hold([])));
   }
 
-  /** Returns the error that ends the session: `Interrupted` if keys are down that only the next process can release. */
+  /** Returns the error that ends the session: `Interrupted` if only the next process can release keys that are down. */
   #endOf(error: unknown): Error {
     const reason =
       error instanceof ProcessEnded
@@ -161,17 +161,17 @@ class Session {
   }
 }
 
-// Keeps a session running: when it errors, the connection is degraded with the reason, and the session restarts after a pause. The connection
-// itself does not end, so it keeps its counts.
+// Keeps a session running: when the session errors, the connection is degraded with the reason, and the session restarts after a pause. The
+// connection itself does not end and therefore keeps its counts.
 
 const backoffTimes = { firstMs: 1000, longestMs: 10_000, provenMs: 60_000 };
 
-/** A session ended during a press, and only the next one can release the keys. */
+/** The error for a session that has ended during a press, so that only the next session can release the keys. */
 class Interrupted extends Error {}
 
 /**
- * Runs the session again and again, 1, 2, 4, 8, then 10 s after each error; immediately after `Interrupted`. Cold, never completes, never
- * errors.
+ * Runs the session again and again: 1, 2, 4, 8 and then 10 s after each error, or immediately after `Interrupted`. Cold, never completes,
+ * never errors.
  */
 export function restartWithBackoff(
   session$: Observable<ConnectionEvent>,
@@ -197,9 +197,9 @@ export function restartWithBackoff(
   });
 }
 
-// A process that is killed during a press leaves keys down. If its connection is stopped at that time, the keys are released here.
+// A process that is killed during a press leaves keys down. If the connection is stopped at the same time, the keys are released here.
 
-/** Starts another process that releases the keys, if there are any; resolves when it has ended. Never rejects. */
+/** Starts another process to release the keys, if any keys are down. Resolves when the process has ended. Never rejects. */
 export async function releaseHeld(
   { held }: PressQueue,
   { scheduler, log }: Pick<ConnectionContext<unknown>, 'scheduler' | 'log'>,
@@ -218,20 +218,23 @@ export async function releaseHeld(
 
 // Starts the keyboard process, reads its messages, and ends it. Each message is checked. When the process ends, the Observable errors.
 
-/** A process that does not end on request within this time is killed. */
+/** The time after which a process that does not end on request is killed. */
 const exitDeadlineMs = 1000;
 const maxLastOutput = 300;
 
-/** The program of the process: `.ts` where Node.js strips types, `.js` in the package. */
+/** The program of the process: `.ts` if Node.js strips types, `.js` in the package. */
 const program = new URL(`./process/main${extname(import.meta.filename)}`, import.meta.url);
 
-/** The process has ended; the message contains the signal or exit code and the last output: `SIGABRT: XOpenDisplay failure!`. */
+/**
+ * The error for a process that has ended. The message contains the signal or exit code and the last output: `SIGABRT: XOpenDisplay
+ * failure!`.
+ */
 export class ProcessEnded extends Error {}
 
 /**
- * Runs the process. Cold, emits its messages, never completes. Errors: `ProcessEnded`; or the error of `toProcess$`, once the process has
- * been killed. Unsubscribing lets the process finish the current press and end; after a second it is killed. `finish` receives its end,
- * with the signal or exit code.
+ * Runs the process. Cold, emits its messages, never completes. Errors: `ProcessEnded`, or the error from `toProcess$` once the process has
+ * been killed. Unsubscribing lets the process finish the current press and end; after a second, the process is killed. `finish` receives a
+ * promise for the end of the process, with the signal or exit code.
  */
 export function runProcess(
   toProcess$: Observable<ToProcess>,
@@ -255,11 +258,11 @@ export function runProcess(
     child.on('error', (error) => child.pid === undefined && reportEnd(error.message));
     child.on('message', (message) => {
       const parsed = fromProcess.safeParse(message);
-      if (parsed.success) subscriber.next(parsed.data); // other messages come from Node.js: with --watch it reports imports
+      if (parsed.success) subscriber.next(parsed.data); // all other messages come from Node.js: with --watch, it reports imports
     });
     subscriber.add(
       toProcess$.subscribe({
-        // a process that has ended reports this; one that could not start has no channel
+        // a process that has ended reports this itself; a process that could not start has no channel
         next: (message) => void child.send?.(message, () => {}),
         error: (error) => {
           reason = error;
@@ -277,7 +280,7 @@ export function runProcess(
   });
 }
 
-/** Keeps the last output of the process on standard error, on one line. */
+/** Keeps the last standard error output from the process, on one line. */
 function collectLastOutput(child: ChildProcess): () => string {
   let lastOutput = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -287,8 +290,8 @@ function collectLastOutput(child: ChildProcess): () => string {
 }
 
 /**
- * Resolves with the signal or exit code, once all messages and output have been read. It does not wait for `close`, which is not emitted
- * after a disconnect from this side.
+ * Resolves with the signal or exit code, once all messages and output have been read. Does not wait for `close`, which is not emitted after
+ * a disconnect from this side.
  */
 async function endOf(child: ChildProcess): Promise<string> {
   const [how] = await Promise.all([
@@ -299,15 +302,15 @@ async function endOf(child: ChildProcess): Promise<string> {
   return how;
 }
 
-// Presses that wait for the keyboard, made one at a time, first in, first out. Their number is bounded, and none is kept while no keyboard
-// is available.
+// Presses that are waiting for the keyboard. They are made one at a time, first in, first out. Their number is limited, and no presses are
+// kept while the keyboard is unavailable.
 
-/** The maximum number of waiting presses: 20 seconds of typing, at about 20 ms each. */
+/** The maximum number of waiting presses: 20 seconds of typing, with about 20 ms per press. */
 export const maxPendingPresses = 1000;
 
 const nothing: readonly number[] = [];
 
-/** Presses that will not be made, with the reason. */
+/** Presses that will not be made, and the reason. */
 export interface LostPresses {
   readonly count: number;
   readonly reason: string;
@@ -320,7 +323,7 @@ export class PressQueue {
   #held = nothing;
   #press: ((combination: Combination) => void) | undefined;
 
-  /** Hot, replays nothing, synchronous, never completes, never errors. */
+  /** The lost presses. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly lost$: Observable<LostPresses> = this.#lost$.asObservable();
 
   /** The codes of keys that the current press, or an interrupted one, may have left down. */
@@ -328,7 +331,9 @@ export class PressQueue {
     return this.#held;
   }
 
-  /** Notes that the keyboard is ready and all keys are up. `press` is called for each combination, after the previous one is `done`. */
+  /**
+   * Called when the keyboard is ready and all keys are up. `press` is called for each combination once the previous combination is `done`.
+   */
   open(press: (combination: Combination) => void): void {
     this.#held = nothing;
     this.#press = press;
@@ -344,19 +349,19 @@ export class PressQueue {
     }
   }
 
-  /** Notes that the current press is about to press these keys. */
+  /** Called when the current press is about to press these keys. */
   hold(codes: readonly number[]): void {
     this.#held = codes;
   }
 
-  /** Notes that the current press is made and its keys are up. */
+  /** Called when the current press has been made and its keys are up. */
   done(): void {
     this.#held = nothing;
     this.#current = undefined;
     this.#pressNext();
   }
 
-  /** Handles the loss of the keyboard: drops all presses, and remembers which keys may be down. */
+  /** Handles the loss of the keyboard: drops all presses and remembers which keys may be down. */
   close(): void {
     const count = this.#pending.length + (this.#current === undefined ? 0 : 1);
     this.#pending = [];

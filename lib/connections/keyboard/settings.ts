@@ -1,4 +1,4 @@
-// The settings of a keyboard connection: the combinations to detect, and those to press (S-17).
+// The settings of a keyboard connection: the combinations to detect and the combinations to press (S-17).
 
 import { z } from 'zod';
 import { messageOf } from '../../model/error.ts';

@@ -1,5 +1,5 @@
-// A client of Modbus devices: reads blocks regularly, writes, and reads back what was written. Each unit is offline or online by itself. A unit
-// that does not answer is asked for one block only, after 1 to 30 s, so that it does not hold up the others on its line.
+// A client of Modbus devices: reads blocks regularly, writes, and reads back what was written. Each unit is offline or online on its own. A
+// unit that does not answer is asked for only one block, every 1 to 30 s, so that it does not hold up other units on the same line.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
@@ -38,13 +38,13 @@ export interface ClientOptions {
 }
 
 export interface ClientEvents {
-  /** Reports a value; undefined if the device does not know it. `because` is the write that it confirms. */
+  /** Reports a value; undefined if the device does not know the value. `because` is the write that the value confirms. */
   set(item: Item, value: Value | undefined, because: Change | undefined): void;
   settle(id: string, error: HubError): void;
-  /** A unit is online or offline. */
+  /** Reports that a unit is online. */
   online(unitId: number): void;
   offline(unitId: number): void;
-  /** The state of the connection: everything works, or the reason why not. */
+  /** Reports the state of the connection; `reason` is undefined if everything works. */
   state(reason: string | undefined): void;
   wire(direction: 'in' | 'out', bytes: Uint8Array, fault?: string): void;
   turn(work: () => void): void;
@@ -55,7 +55,7 @@ const offlineTimes = { firstMs: 1000, longestMs: 30_000 };
 
 interface Reading extends Block {
   isQueued: boolean;
-  /** Whether it is read again when its answer is there, because of a write meanwhile. */
+  /** Whether to read again as soon as the answer has arrived, because of a write in the meantime. */
   isAgain: boolean;
 }
 
@@ -82,11 +82,11 @@ export class ModbusClient {
   #isStarting = true;
   #transaction = 0;
   readonly #inFlight = new Map<number, { readonly job: Job; readonly timer: Subscription }>();
-  /** Requests that follow others, before everything else. */
+  /** Requests that follow other requests and come before everything else. */
   readonly #urgent: Job[] = [];
   readonly #writes: Writes;
   readonly #reads = new Set<Reading>();
-  /** What the devices refuse to read, by item. */
+  /** The faults that devices report when items are read, by item. */
   readonly #faults = new Map<Item, string>();
   #state: string | undefined | null = null;
 
@@ -131,14 +131,14 @@ export class ModbusClient {
     return this.#link.stop();
   }
 
-  /** Checks that the device of an item is online. Errors: `unavailable`. */
+  /** Checks that an item's device is online. Errors: `unavailable`. */
   expectOnline({ id, unitId }: Item): void {
     const { state } = this.#units.get(unitId)!;
     if (state === 'online' || (state === 'new' && (this.#isStarting || this.#link.isOpen))) return;
     throw new HubError('unavailable', `${id}: the device is offline`);
   }
 
-  /** Writes a value at the end of the turn. A newer value replaces one that waits. */
+  /** Writes a value at the end of the turn. A newer value replaces a value that is waiting. */
   write(item: Item, value: Value, change: Change | undefined): void {
     const { state } = this.#units.get(item.unitId)!;
     if (state === 'offline' || (state === 'new' && !this.#isStarting && !this.#link.isOpen)) {
@@ -171,7 +171,7 @@ export class ModbusClient {
     return reading;
   }
 
-  // The link and the units.
+  // The link and the units
 
   #opened(): void {
     this.#timers = new Subscription();
@@ -246,9 +246,9 @@ export class ModbusClient {
     this.#writes.forget(unit.id);
   }
 
-  /** A unit has not answered. Over TCP, the link may be half open: if no unit answers any more, it is opened anew. */
+  /** A unit has not answered. Over TCP, the link may be half open; if no unit answers any more, the link is reopened. */
   #lost(unit: Unit, reason: string): void {
-    if (unit.probe?.closed === false) return; // an earlier request of the unit was lost as well
+    if (unit.probe?.closed === false) return; // an earlier request to the unit was lost as well
     this.#goOffline(unit, reason);
     const { settings, scheduler } = this.#options;
     if (settings.tcp !== undefined && [...this.#units.values()].every(({ state }) => state === 'offline')) {
@@ -279,7 +279,7 @@ export class ModbusClient {
     this.#events.state(reason);
   }
 
-  // Requests.
+  // Requests
 
   #pump(): void {
     while (this.#link.isOpen && this.#pause === undefined && this.#inFlight.size < this.#window) {
@@ -316,7 +316,7 @@ export class ModbusClient {
     this.#lost(unit, `${unitName(unit.id)} does not answer within ${settings.timeout / 1000} s`);
   }
 
-  /** Continues after the pause that the line needs. */
+  /** Continues after the pause that the line requires. */
   #rest(): void {
     if (!this.#link.isOpen || this.#pause !== undefined) return;
     if (this.#spacingMs === 0) this.#pump();
@@ -346,7 +346,7 @@ export class ModbusClient {
     found.timer.unsubscribe();
     this.#inFlight.delete(frame.transaction);
     const { job } = found;
-    if (this.#spacingMs > 0) this.#rest(); // before the answer leads to a write
+    if (this.#spacingMs > 0) this.#rest(); // before the answer leads to another write
     const exception = exceptionOf(frame.pdu);
     if (exception !== undefined && isOfGateway(exception)) {
       job.fail(exceptionSentence(exception));
@@ -358,7 +358,7 @@ export class ModbusClient {
     if (this.#spacingMs === 0) this.#rest();
   }
 
-  // Reading.
+  // Reading
 
   #queueReads(readings: Iterable<Reading>): void {
     for (const reading of readings) {
@@ -407,16 +407,16 @@ export class ModbusClient {
     this.#events.set(item, value, this.#writes.confirm(item, value));
   }
 
-  /** Reads an item again after a write. An answer that is under way may be older than the write. */
+  /** Reads an item again after a write, because an answer that is already on its way may be older than the write. */
   #readBack(item: Item): void {
     const reading = this.#readingOf.get(item)!;
     if (reading.isQueued && !this.#reads.has(reading)) reading.isAgain = true;
     else this.#queueReads([reading]);
   }
 
-  /** A device refuses to read a block. If one of its addresses does not exist, the others are read without it. */
+  /** Handles the refusal of a device to read a block. If one of the addresses does not exist, all others are read without it. */
   #takeFault(reading: Reading, exception: number): void {
-    if (exception === deviceBusy) return; // the next time will show
+    if (exception === deviceBusy) return; // the next attempt will show
     const unit = this.#unitOf(reading.unitId);
     const isPermanent = exception <= illegalValue;
     const parts = isPermanent ? splitBlock(reading) : [];

@@ -1,39 +1,40 @@
-// Modbus frames, as in the Modbus Application Protocol V1.1b3 and the Modbus Messaging on TCP/IP and over Serial Line guides: the header of
-// TCP, or the unit and checksum of RTU, around a request or an answer. Also frames as text: `1 read holding 0 2`, `1 read holding = 00eb`.
+// Modbus frames, as in the Modbus Application Protocol V1.1b3 and the Modbus Messaging on TCP/IP and over Serial Line guides: a Modbus TCP
+// header, or an RTU unit and checksum, around a request or an answer. Also converts frames to and from text: `1 read holding 0 2`, `1 read
+// holding = 00eb`.
 
 import { crcModbus } from '../../device/pattern.ts';
 import type { Framer, Refuse } from '../../device/ports.ts';
 import { describe } from '../../model/error.ts';
 
-/** Whether frames have the header of TCP, or the checksum of RTU. */
+/** Whether frames have a Modbus TCP header or an RTU checksum. */
 export type Mode = 'tcp' | 'rtu';
 
-/** The four tables of a device: bits and registers, each of them writable or not. */
+/** The four tables in a device: bits and registers, writable or not. */
 export const tables = ['coil', 'discrete', 'input', 'holding'] as const;
 export type Table = (typeof tables)[number];
 
 export interface Frame {
-  /** The number that an answer repeats; RTU has none: 0. */
+  /** The number that the answer repeats; 0 for RTU, which has no such number. */
   readonly transaction: number;
   readonly unitId: number;
-  /** The function code and its data. */
+  /** The function code and the data that belongs to it. */
   readonly pdu: Buffer;
 }
 
-/** The longest function code with its data, in bytes. */
+/** The maximum length of a function code with its data, in bytes. */
 export const maxPduBytes = 253;
 const maxRtuBytes = 256;
 const mbapBytes = 7;
 
-/** The function codes that read each table. */
+/** The function code that reads each table. */
 export const readFunctions: Readonly<Record<Table, number>> = { coil: 1, discrete: 2, holding: 3, input: 4 };
-/** The function codes that write one item, or several. */
+/** The function codes that write one item or several items. */
 export const writeFunctions = { coil: { one: 5, several: 15 }, holding: { one: 6, several: 16 } } as const;
-/** How many items one request can read or write. */
+/** The maximum number of items that one request can read or write. */
 export const mostRead: Readonly<Record<Table, number>> = { coil: 2000, discrete: 2000, holding: 125, input: 125 };
 export const mostWritten = { coil: 1968, holding: 123 } as const;
 
-/** What the exceptions of a device mean, by their codes. */
+/** The meanings of exceptions, by their codes. */
 const exceptions: Readonly<Record<number, string>> = {
   1: 'illegal function: the device does not support this request',
   2: 'illegal data address: the device has no such address',
@@ -51,17 +52,17 @@ export const illegalAddress = 2;
 export const illegalValue = 3;
 export const deviceBusy = 6;
 
-/** Whether an exception comes from a gateway that cannot reach the unit. */
+/** Returns whether an exception comes from a gateway that cannot reach the unit. */
 export function isOfGateway(exception: number): boolean {
   return exception === 10 || exception === 11;
 }
 
-/** Returns the sentence for an exception: `illegal data address: the device has no such address (exception 2)`. */
+/** Returns an exception as a sentence: `illegal data address: the device has no such address (exception 2)`. */
 export function exceptionSentence(code: number): string {
   return `${exceptions[code] ?? 'unknown exception'} (exception ${code})`;
 }
 
-/** Returns the exception code of an answer; undefined if it is not one. */
+/** Returns the exception code in an answer; undefined if the answer is not an exception. */
 export function exceptionOf(pdu: Buffer): number | undefined {
   return pdu[0]! >= 0x80 ? (pdu[1] ?? 0) : undefined;
 }
@@ -78,7 +79,7 @@ export function encodeFrame(mode: Mode, { transaction, unitId, pdu }: Frame): Bu
   return Buffer.concat([head, pdu]);
 }
 
-/** Decodes a complete frame. If the bytes are not a frame, returns a sentence with the reason. */
+/** Decodes a complete frame. If the bytes are not a frame, returns the reason as a sentence. */
 export function decodeFrame(mode: Mode, bytes: Buffer): Frame | string {
   if (mode === 'rtu') {
     if (bytes.length < 4 || bytes.length > maxRtuBytes) return `expected a frame of 4 to ${maxRtuBytes} bytes`;
@@ -96,9 +97,9 @@ function hasCrc(bytes: Buffer): boolean {
   return bytes[bytes.length - 2] === low && bytes[bytes.length - 1] === high;
 }
 
-// Frames in a stream.
+// Frames in a stream
 
-/** Frames of Modbus TCP. If a header is wrong, the stream has lost its synchronization, and the link ends. */
+/** Divides a stream into Modbus TCP frames. If a header is wrong, the stream has lost synchronization, and the link ends. */
 export class MbapFramer implements Framer {
   #unread: Buffer = Buffer.alloc(0);
 
@@ -119,7 +120,10 @@ export class MbapFramer implements Framer {
   }
 }
 
-/** Frames of Modbus RTU. Nothing marks their limits: the function code gives the length, and the checksum shows whether it was one. */
+/**
+ * Divides a stream into Modbus RTU frames. Nothing marks their boundaries: the function code determines the length, and the checksum shows
+ * whether the bytes were a frame.
+ */
 export class RtuFramer implements Framer {
   readonly #lengthOf: (bytes: Buffer) => number | undefined;
   readonly #refuse: Refuse;
@@ -130,7 +134,7 @@ export class RtuFramer implements Framer {
     this.#refuse = refuse;
   }
 
-  /** Drops what is left of a frame, for example after a silence. */
+  /** Drops the rest of a frame, for example after a silence. */
   reset(): void {
     this.#unread = Buffer.alloc(0);
   }
@@ -162,7 +166,9 @@ export class RtuFramer implements Framer {
   }
 }
 
-/** Returns the length of a request that begins with these bytes; infinite: more are needed; undefined if there is no such request. */
+/**
+ * Returns the length of a request that begins with these bytes; infinite if more bytes are needed, undefined if there is no such request.
+ */
 function requestLength(bytes: Buffer): number | undefined {
   const code = bytes[1]!;
   if (code >= 1 && code <= 6) return 8;
@@ -178,9 +184,11 @@ function answerLength(bytes: Buffer): number | undefined {
   return bytes.length < 3 ? Number.POSITIVE_INFINITY : 5 + bytes[2]!;
 }
 
-// Frames as text.
+// Frames as text
 
-/** Returns a frame as text. Nothing in a frame says whether it is a request or an answer: where both are possible, it shows a request. */
+/**
+ * Returns a frame as text. Nothing in a frame states whether it is a request or an answer; if both are possible, it is shown as a request.
+ */
 export function showFrame(frame: Uint8Array): string {
   const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength);
   const rtu = decodeFrame('rtu', bytes);
@@ -218,7 +226,7 @@ function showPdu({ unitId, pdu }: Frame): string {
 const framePattern =
   /^(\d{1,3}) (read|write) (coil|discrete|input|holding)(?: (\d{1,5}))?(?: \+?(\d{1,4}))?(?: = (.*))?(?: ! (?:.*exception )?(\d+)\)?)?$/;
 
-/** Reads a frame in the form of `showFrame`. Errors: `Error` with a sentence. */
+/** Reads a frame in the format of `showFrame`. Errors: `Error` with a sentence. */
 export function readFrame(text: string): Pick<Frame, 'unitId' | 'pdu'> {
   const [, unitId, verb, table, address, count, values, exception] = framePattern.exec(text) ?? [];
   if (unitId === undefined)

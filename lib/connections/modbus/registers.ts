@@ -1,5 +1,5 @@
-// Compiles the parameters in the settings to items: addresses in the tables of units, and the conversion between registers and values. Items
-// are joined into blocks, each of which is read by one request.
+// Compiles the parameters in the settings to items: addresses in the units' tables, and the conversion between registers and values. Items
+// are joined into blocks, each of which is read with one request.
 
 import { parameterIdMistake } from '../../model/address.ts';
 import { shortestFloat } from '../../model/digits.ts';
@@ -11,18 +11,18 @@ import type { SettingMistake } from '../setting.ts';
 import { mostRead, type Table, tables } from './frame.ts';
 import { isServer, type ModbusSettings, type ParameterSettings } from './settings.ts';
 
-/** The maximum number of parameters of a connection. */
+/** The maximum number of parameters per connection. */
 export const maxParameters = 20_000;
 const lastAddress = 65_535;
 
-/** A parameter in a table of a unit. */
+/** A parameter in one of a unit's tables. */
 export interface Item {
   readonly id: string;
   readonly type: ValueType;
   readonly unitId: number;
   readonly table: Table;
   readonly address: number;
-  /** How many registers or bits it takes. */
+  /** The number of registers or bits that the item takes. */
   readonly width: number;
   readonly access: Access;
   readonly isConfirmed: boolean;
@@ -39,7 +39,7 @@ export interface Items {
 
 const compiled = new WeakMap<object, Items>();
 
-/** Returns the items of the settings, and all errors in them. Caches the result for these settings. */
+/** Returns the items in the settings and all errors in them. Caches the result for these settings. */
 export function itemsOf(settings: ModbusSettings): Items {
   let items = compiled.get(settings.parameters);
   if (items === undefined) {
@@ -57,7 +57,7 @@ function isWritableTable(table: Table): boolean {
   return table === 'coil' || table === 'holding';
 }
 
-/** The name of a unit, as the device of its parameters. */
+/** Returns the name of a unit, which is the device of the unit's parameters. */
 export function unitName(unitId: number): string {
   return `unit ${unitId}`;
 }
@@ -81,7 +81,7 @@ function compile(settings: ModbusSettings): Items {
     const { table, start, width } = drafts;
     const inUnit = new Set(unit.flatMap((part) => (typeof part === 'string' ? [] : [part.name])));
     for (const values of combinationsOf(template)) {
-      if (mistakes.length > reported) break; // the other items of the template would report the same errors
+      if (mistakes.length > reported) break; // all other items from the template would report the same errors
       if (list.length >= maxParameters) {
         add(`expected at most ${maxParameters} parameters in the connection`);
         break;
@@ -122,7 +122,7 @@ function readUnit(
   return unit;
 }
 
-/** Returns the place of an ID among those of its template, not counting the variables of the unit. */
+/** Returns the position of an ID among all IDs from its template, not counting the unit's variables. */
 function positionOf(template: Template, values: ReadonlyMap<string, string>, but: ReadonlySet<string>): number {
   let position = 0;
   for (const part of template)
@@ -131,7 +131,7 @@ function positionOf(template: Template, values: ReadonlyMap<string, string>, but
   return position;
 }
 
-/** Returns what all items of a template share; undefined if it has errors. */
+/** Returns what all items from a template have in common; undefined if the template contains errors. */
 function draftOf(
   settings: ModbusSettings,
   one: ParameterSettings,
@@ -188,7 +188,7 @@ export function declarationsOf(settings: ModbusSettings): readonly ParameterDecl
   });
 }
 
-/** Converts a value to one that its registers can hold. Errors: `out-of-range`, `not-convertible`. */
+/** Converts a value to a value that the item's registers can hold. Errors: `out-of-range`, `not-convertible`. */
 export function acceptValue(item: Item, input: unknown): Value {
   const { type, settings } = item;
   const { min, max, choices } = settings;
@@ -201,9 +201,9 @@ export function acceptValue(item: Item, input: unknown): Value {
   return type === 'B' ? value : decodeRegisters(item, encodeRegisters(item, value), 0)!;
 }
 
-// Registers and values.
+// Registers and values
 
-/** The lowest and highest numbers that the registers hold. */
+/** The lowest and the highest number that the registers can hold. */
 const ranges = {
   u16: [0, 0xffff],
   i16: [-0x8000, 0x7fff],
@@ -211,7 +211,7 @@ const ranges = {
   i32: [-0x8000_0000, 0x7fff_ffff],
 } as const;
 
-/** Returns the value in registers, which begin at a byte; undefined if unknown. */
+/** Returns the value in registers, which begin at a byte offset; undefined if the value is unknown. */
 export function decodeRegisters(
   { type, width, settings, isLowFirst }: Item,
   bytes: Buffer,
@@ -239,11 +239,11 @@ function readNumber(
   if (as === 'u16') return bytes.readUInt16BE(at);
   if (as === 'i16') return bytes.readInt16BE(at);
   const words = Buffer.from(bytes.subarray(at, at + 4));
-  if (isLowFirst) words.swap16().swap32(); // the second word first, its bytes in their order
+  if (isLowFirst) words.swap16().swap32(); // the second word first, with its bytes in order
   return as === 'u32' ? words.readUInt32BE() : as === 'i32' ? words.readInt32BE() : words.readFloatBE();
 }
 
-/** Returns the registers of a value, which is not a bit. Errors: `out-of-range` if they cannot hold it. */
+/** Returns the registers for a value that is not a bit. Errors: `out-of-range` if the registers cannot hold the value. */
 export function encodeRegisters({ width, settings, isLowFirst }: Item, value: Value): Buffer {
   const { as, scale, offset } = settings;
   const bytes = Buffer.alloc(2 * width);
@@ -274,9 +274,9 @@ export function encodeRegisters({ width, settings, isLowFirst }: Item, value: Va
   return width === 2 && isLowFirst ? bytes.swap16().swap32() : bytes;
 }
 
-// Blocks.
+// Blocks
 
-/** Consecutive items of a table, which one request reads. */
+/** Consecutive items in a table, which are read with one request. */
 export interface Block {
   readonly unitId: number;
   readonly table: Table;
@@ -286,7 +286,7 @@ export interface Block {
   readonly everyMs: number;
 }
 
-/** Joins items into as few blocks as possible. Between two items of a block are at most `gap` other registers. */
+/** Joins items into as few blocks as possible. There are at most `gap` other registers between two items in a block. */
 export function blocksOf(items: readonly Item[], gap: number, maxRegisters: number): Block[] {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
@@ -322,7 +322,7 @@ function blockOf(items: readonly Item[]): Block {
   return { unitId, table, address, count: end - address, items, everyMs };
 }
 
-/** Splits a block that the device does not let be read: where it has unused registers, or else in half. Items that overlap stay together. */
+/** Splits a block that the device refuses to read: at unused registers, or otherwise in half. Overlapping items stay together. */
 export function splitBlock({ items }: Block): Block[] {
   const parts = blocksOf(items, 0, 125);
   if (parts.length > 1) return parts;
@@ -331,7 +331,7 @@ export function splitBlock({ items }: Block): Block[] {
   return halves.filter((half) => half.length > 0).map(blockOf);
 }
 
-/** Returns the values of the items of a block in the data of an answer; undefined if it is too short. */
+/** Returns the values of a block's items from the data in an answer; undefined if the data is too short. */
 export function valuesIn({ table, address, items, count }: Block, data: Buffer): (Value | undefined)[] | undefined {
   if (isOfBits(table)) {
     if (data.length < Math.ceil(count / 8)) return undefined;

@@ -1,4 +1,4 @@
-// A server of Modbus: answers the requests of clients with the values of parameters, and sets those that clients write.
+// A Modbus server: answers clients' requests with the values of parameters, and sets parameters to the values that clients write.
 
 import { HubError } from '../../model/error.ts';
 import type { Value } from '../../model/value.ts';
@@ -17,15 +17,15 @@ import { acceptValue, decodeRegisters, encodeRegisters, type Item, isOfBits } fr
 
 export interface ServerOptions {
   readonly items: readonly Item[];
-  /** Whether requests to any unit are answered: over TCP, clients of a single device use 0, 1 or 255. */
+  /** Whether requests to any unit are answered. Over TCP, clients of a single device use 0, 1 or 255. */
   readonly answersAnyUnit: boolean;
-  /** Returns the value of an item; undefined if unknown. */
+  /** Returns an item's value; undefined if the value is unknown. */
   read(item: Item): Value | undefined;
-  /** Sets the values that a client writes, as one turn. */
+  /** Sets the values that a client has written, in one turn. */
   write(values: readonly (readonly [Item, Value])[]): void;
 }
 
-/** The items at each address of a table, by `address`. Bits of a register are several items. */
+/** The items at each address in a table. Bits in the same register are several items. */
 type Addresses = Map<number, Item[]>;
 
 class Exception extends Error {
@@ -56,7 +56,7 @@ export class ModbusServer {
     }
   }
 
-  /** Returns the answer to a request; undefined if it is for another unit, or for all of them. */
+  /** Returns the answer to a request; undefined if the request is for another unit or for all units. */
   answer({ unitId, pdu }: Pick<Frame, 'unitId' | 'pdu'>): Buffer | undefined {
     const isForAll = unitId === 0 && !this.#options.answersAnyUnit;
     const [only] = this.#units.values();
@@ -94,7 +94,7 @@ export class ModbusServer {
     return Buffer.from(pdu.subarray(0, 5));
   }
 
-  /** Addresses without a parameter, and unknown values, are read as 0 beside others. */
+  /** Reads values. Addresses without a parameter and unknown values are read as 0 next to known values. */
   #read(addresses: Addresses, table: Table, code: number, address: number, count: number): Buffer {
     if (count < 1 || count > mostRead[table]) throw new Exception(illegalValue);
     const isBits = isOfBits(table);
@@ -129,7 +129,7 @@ export class ModbusServer {
     try {
       return encodeRegisters(item, value);
     } catch (error) {
-      if (error instanceof HubError) return registers; // a restored value that no register can hold
+      if (error instanceof HubError) return registers; // a restored value that does not fit into a register
       throw error;
     }
   }
@@ -144,7 +144,7 @@ export class ModbusServer {
     this.#options.write(values);
   }
 
-  /** Of a value with two registers, a client may write only one: the other one keeps its content. */
+  /** Writes registers. If a value has two registers and a client writes only one of them, the other register keeps its content. */
   #writeRegisters(addresses: Addresses, address: number, data: Buffer): void {
     const touched = new Set<Item>();
     for (let at = 0; at < data.length / 2; at++) {
@@ -161,7 +161,7 @@ export class ModbusServer {
       }
       const value = decodeRegisters(item, registers, 0);
       if (value === undefined) throw new Exception(illegalValue);
-      acceptValue(item, value); // min, max and choices; errors become exception 3
+      acceptValue(item, value); // checks min, max and choices; errors become exception 3
       values.push([item, value]);
     }
     this.#options.write(values);

@@ -1,4 +1,4 @@
-// The settings of a Modbus connection: how the hub reaches the devices, or is reached, and which register belongs to which parameter.
+// The settings of a Modbus connection: how the hub reaches the devices or is reached itself, and the assignment of registers to parameters.
 
 import { z } from 'zod';
 import type { Place } from '../../device/ports.ts';
@@ -162,12 +162,12 @@ export function modeOf({ serial, framing }: ModbusSettings): Mode {
   return framing ?? (serial === undefined ? 'tcp' : 'rtu');
 }
 
-/** Returns the local address on which a server listens; undefined if it does not. */
+/** Returns the local address on which a server listens; undefined if the connection is not a server. */
 export function listenPlace({ listen }: ModbusSettings): Place | undefined {
   return listen === undefined ? undefined : listeningPlace(listen, []);
 }
 
-/** Returns the serial port with all of its settings; undefined if there is none. */
+/** Returns the serial port with all its settings; undefined if there is no serial port. */
 export function serialTarget({ serial }: ModbusSettings) {
   if (serial === undefined) return undefined;
   const usual = { baudRate: 19_200, dataBits: 8, stopBits: 1, parity: 'even' } as const;

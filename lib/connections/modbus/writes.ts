@@ -1,5 +1,5 @@
-// The writes to Modbus devices: neighbours are written together, a bit with the rest of its register, one write of a unit at a time. A write
-// is pending until the device reports the value, which the hub reads back.
+// The writes to Modbus devices: neighbors are written together, a bit is written with the rest of its register, and each unit gets one
+// write at a time. A write is pending until the device reports the value, which the hub reads back.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { HubError } from '../../model/error.ts';
@@ -10,7 +10,7 @@ import { deviceBusy, exceptionSentence, mostWritten, writeFunctions } from './fr
 import { type Block, encodeRegisters, type Item, isOfBits } from './registers.ts';
 import type { ModbusSettings } from './settings.ts';
 
-/** A unit as seen by the writes to it. */
+/** A unit as seen by its writes. */
 export interface WrittenUnit {
   readonly id: number;
   readonly state: 'new' | 'online' | 'offline';
@@ -22,9 +22,9 @@ export interface WrittenUnit {
 export interface Job {
   readonly unitId: number;
   readonly pdu: Buffer;
-  /** Takes the answer. `exception` is its code if it is one. */
+  /** Handles the answer. `exception` is the exception code, if the answer is an exception. */
   take(data: Buffer, exception: number | undefined): void;
-  /** The request has ended without an answer. */
+  /** Called when the request has ended without an answer. */
   fail(reason: string): void;
   tries: number;
 }
@@ -42,18 +42,18 @@ export interface WritesOptions {
   unitOf(id: number): WrittenUnit;
   /** Returns a request that reads a block. */
   readJob(block: Block, take: Job['take']): Job;
-  /** Sends a request before all others. */
+  /** Sends a request before all other requests. */
   sendFirst(job: Job): void;
   /** Reads an item again. */
   readBack(item: Item): void;
-  /** Sends what waits. */
+  /** Sends the waiting requests. */
   pump(): void;
 }
 
-/** How often the hub reads a written value back, and how long it waits each time. */
+/** How often the hub reads back a written value, and how long it waits each time. */
 const confirmTries = 5;
 const confirmEveryMs = 1000;
-/** How often a write is sent again to a busy device, and the pause before it. */
+/** How often a write to a busy device is repeated, and the pause before each repetition. */
 const busyTries = 5;
 const busyPauseMs = 200;
 
@@ -73,7 +73,7 @@ interface Wanted {
 
 export class Writes {
   readonly #options: WritesOptions;
-  /** The items that can be written together with their neighbours, by place. */
+  /** The items that can be written together with their neighbors, by position. */
   readonly #byPlace = new Map<string, Item>();
   readonly #waiting = new Map<Item, Write>();
   readonly #wanted = new Map<Item, Wanted>();
@@ -85,12 +85,12 @@ export class Writes {
       if (item.settings.bit === undefined) this.#byPlace.set(placeOf(item, item.address), item);
   }
 
-  /** Adds a write. It replaces one of the same item that waits. */
+  /** Adds a write, which replaces a waiting write to the same item. */
   add(item: Item, value: Value, change: Change | undefined): void {
     this.#waiting.set(item, { item, value, change, tries: 0 });
   }
 
-  /** Returns the change that a reported value confirms; undefined if there is none. */
+  /** Returns the change that a reported value confirms; undefined if the value confirms no write. */
   confirm(item: Item, value: Value | undefined): Change | undefined {
     const wanted = this.#wanted.get(item);
     if (wanted === undefined || wanted.value !== value) return undefined;
@@ -99,7 +99,7 @@ export class Writes {
     return wanted.change;
   }
 
-  /** Forgets the writes to a unit that is offline, or all: the hub itself ends pending writes when values become stale. */
+  /** Forgets the writes to a unit that is offline, or all writes. The hub itself ends pending writes when values become stale. */
   forget(unitId?: number): void {
     for (const item of this.#waiting.keys())
       if (unitId === undefined || item.unitId === unitId) this.#waiting.delete(item);
@@ -113,7 +113,7 @@ export class Writes {
     this.#pauses.clear();
   }
 
-  /** Returns the next request; undefined if nothing can be written now. */
+  /** Returns the next request; undefined if nothing can currently be written. */
   next(): Job | undefined {
     for (const write of this.#waiting.values()) {
       const unit = this.#options.unitOf(write.item.unitId);
@@ -123,7 +123,7 @@ export class Writes {
     return undefined;
   }
 
-  /** Writes an item, and the waiting ones beside it. */
+  /** Writes an item together with the waiting writes to its neighbors. */
   #writeTogether(unit: WrittenUnit, first: Write): Job {
     const { table } = first.item;
     const isCoil = isOfBits(table);
@@ -154,7 +154,7 @@ export class Writes {
     return this.#writeJob(unit, writes, Buffer.concat([head, Buffer.of(data.length), data]));
   }
 
-  /** Reads a register, and writes it with the changed bits: Modbus cannot write a single bit of it. */
+  /** Reads a register, and writes it back with the changed bits, because Modbus cannot write a single bit of a register. */
   #writeBits(unit: WrittenUnit, { item: { table, address, unitId } }: Write): Job {
     const writes = [...this.#waiting.values()].filter(
       ({ item }) =>
@@ -232,7 +232,7 @@ export class Writes {
     }
   }
 
-  /** Reads a written value back until the device reports it. */
+  /** Reads back a written value until the device reports it. */
   #want(item: Item, value: Value, change: Change | undefined): void {
     this.#wanted.get(item)?.timer.unsubscribe();
     const wanted: Wanted = { value, change, tries: 0, timer: Subscription.EMPTY };

@@ -1,24 +1,24 @@
-// Finds the targets of an address in a received message. The address is looked up in a table, or if it is a pattern (`? * [] {} //`),
-// matched against all addresses. A match takes at most the product of both lengths in steps, and a budget limits the number of comparisons
-// per second.
+// Finds the targets for the address in a received message. The address is looked up in a table or, if it is a pattern (`? * [] {} //`),
+// matched against all addresses. The number of steps in a match is at most the product of both lengths, and a budget limits the number of
+// comparisons per second.
 
 import { KeptResults } from '../../model/kept-results.ts';
 
 /** The maximum number of patterns whose matches are cached. */
 const keptPatterns = 100;
-/** The maximum number of addresses that new patterns are compared with, per second. */
+/** The maximum number of addresses per second with which new patterns are compared. */
 export const maxComparisonsPerSecond = 500_000;
-/** The maximum number of alternatives in the braces of a pattern. */
+/** The maximum number of alternatives in a pattern's braces. */
 export const maxAlternatives = 64;
 
 const patternCharacters = /[?*[\]{}]|\/\//;
 
-/** Whether the address of a message is a pattern. */
+/** Returns whether the address in a message is a pattern. */
 export function isPattern(address: string): boolean {
   return patternCharacters.test(address);
 }
 
-/** The targets that a pattern matches, or a sentence that says why the pattern is invalid. */
+/** The targets that a pattern matches, or a sentence that states why the pattern is invalid. */
 export type Matches<Target> = readonly Target[] | string;
 
 /** Addresses and their targets. */
@@ -33,7 +33,7 @@ export class AddressTable<Target> {
     else known.push(target);
   }
 
-  /** Returns the targets of an address or a pattern; undefined if there are none. Returns a sentence for an invalid pattern. */
+  /** Returns the targets for an address or a pattern; undefined if there are none. Returns a sentence if the pattern is invalid. */
   find(address: string, nowMs: number): Matches<Target> | undefined {
     const exact = this.#targets.get(address);
     if (exact !== undefined || !isPattern(address)) return exact;
@@ -60,7 +60,10 @@ export class Budget {
     this.#mostPerSecond = mostPerSecond;
   }
 
-  /** Takes steps from the current second; false if too few remain. The first request of a second may exceed the budget. */
+  /**
+   * Takes steps from the current second's budget. Returns false if too few steps are left. The first request in a second may exceed the
+   * budget.
+   */
   take(steps: number, nowMs: number): boolean {
     if (nowMs - this.#sinceMs >= 1000) {
       this.#sinceMs = nowMs;
@@ -73,12 +76,12 @@ export class Budget {
 }
 
 export interface AddressMatcher {
-  /** The number of comparisons for each address. */
+  /** The number of comparisons per address. */
   readonly alternatives: number;
   matches(address: string): boolean;
 }
 
-/** Compiles a pattern. Returns a sentence that says why the pattern is invalid. */
+/** Compiles a pattern. Returns a sentence if the pattern is invalid. */
 export function compilePattern(pattern: string): AddressMatcher | string {
   const texts = alternativesOf(pattern);
   if (typeof texts === 'string') return texts;
@@ -95,7 +98,7 @@ export function compilePattern(pattern: string): AddressMatcher | string {
   return { alternatives: all.length, matches };
 }
 
-/** Expands braces: `/a/{b,c}` to `/a/b` and `/a/c`. */
+/** Expands braces: `/a/{b,c}` becomes `/a/b` and `/a/c`. */
 function alternativesOf(pattern: string): string[] | string {
   let texts = [''];
   for (const part of pattern.split(/(\{[^{}]*\})/)) {
@@ -154,10 +157,10 @@ function charactersOf(part: string): readonly Character[] | string {
   return characters;
 }
 
-/** The characters that an address may contain. */
+/** All characters that an address may contain. */
 const printable = Array.from({ length: 0x7f - 0x21 }, (_, index) => String.fromCharCode(0x21 + index));
 
-/** Returns the characters of a set such as `a-z`, or with `!` at its beginning, all other characters. */
+/** Returns the characters in a set such as `a-z` or, if the set begins with `!`, all other characters. */
 function setOf(text: string): ReadonlySet<string> {
   const isNegated = text.startsWith('!');
   const listed = isNegated ? text.slice(1) : text;
@@ -173,7 +176,7 @@ function setOf(text: string): ReadonlySet<string> {
   return isNegated ? new Set(printable.filter((character) => !characters.has(character))) : characters;
 }
 
-/** Backtracks only to the last `//`: an earlier one never needs to match more. */
+/** Matches segments. Backtracking only to the last `//` is enough, because an earlier one never needs to match more. */
 function matchesParts(segments: readonly Segment[], parts: readonly string[]): boolean {
   let segment = 0;
   let part = 0;
@@ -201,7 +204,7 @@ function matchesParts(segments: readonly Segment[], parts: readonly string[]): b
   }
 }
 
-/** Backtracks only to the last `*`: an earlier one never needs to match more. */
+/** Matches characters. Backtracking only to the last `*` is enough, because an earlier one never needs to match more. */
 function matchesText(characters: readonly Character[], text: string): boolean {
   let character = 0;
   let at = 0;

@@ -1,5 +1,5 @@
-// Compiles the addresses in the settings. Each OSC address becomes a binding. Its arguments are parts, which are parameters, or constants.
-// A template stands for many addresses: `ch/{n:1..32}/fader` for `/ch/{n:00}/mix/fader`.
+// Compiles the addresses in the settings. Each OSC address becomes a binding, whose arguments are either parts, which are parameters, or
+// constants. A template stands for many addresses, such as `ch/{n:1..32}/fader` for `/ch/{n:00}/mix/fader`.
 
 import { parameterIdMistake } from '../../model/address.ts';
 import { shortestFloat } from '../../model/digits.ts';
@@ -11,7 +11,7 @@ import type { SettingMistake } from '../setting.ts';
 import { decodePacket, encodeMessage, maxAddressBytes, type OscMessage, type OscValue } from './packet.ts';
 import type { ArgumentSetting, OscSettings, ParameterSettings } from './settings.ts';
 
-/** The maximum number of parameters of a connection. */
+/** The maximum number of parameters per connection. */
 export const maxParameters = 20_000;
 
 /** A parameter: an argument in the messages of its binding, or the message itself if it has no arguments. */
@@ -19,9 +19,9 @@ export interface Part {
   readonly id: string;
   readonly type: ValueType;
   readonly binding: Binding;
-  /** The index of its argument, not counting brackets; −1: the message has no arguments. */
+  /** The index of the argument, not counting brackets; −1 if the message has no arguments. */
   readonly place: number;
-  /** The type tag of its argument; '': the message has no arguments. */
+  /** The type tag of the argument; '' if the message has no arguments. */
   readonly tag: string;
   readonly isConfirmed: boolean;
   readonly settings: ParameterSettings;
@@ -38,7 +38,7 @@ export interface Binding {
   readonly constants: readonly (readonly [place: number, value: OscValue])[];
   readonly access: Access;
   readonly confirm: OscSettings['confirm'];
-  /** The interval at which the hub asks for the value, in milliseconds; 0 means once after each connect; undefined means never. */
+  /** The interval at which the hub asks for the value, in milliseconds; 0 means only once after each connect, undefined means never. */
   readonly askEveryMs: number | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface Bindings {
 
 const compiled = new WeakMap<object, Bindings>();
 
-/** Compiles the parameters of the settings, and collects all errors. Caches the result for these settings. */
+/** Compiles the parameters in the settings, and collects all errors. Caches the result for these settings. */
 export function bindingsOf(settings: OscSettings): Bindings {
   const known = compiled.get(settings.parameters);
   if (known !== undefined) return known;
@@ -75,7 +75,7 @@ export function declarationOf(part: Part): ParameterDeclaration {
   };
 }
 
-/** Converts a value to one that its argument can carry. Errors: `out-of-range`, `not-convertible`. */
+/** Converts a value to a value that the argument can carry. Errors: `out-of-range`, `not-convertible`. */
 export function acceptValue({ type, tag, settings: { min, max, choices } }: Part, input: unknown): Value {
   const named =
     choices !== undefined && typeof input === 'string' && Object.hasOwn(choices, input) ? choices[input] : input;
@@ -87,7 +87,7 @@ export function acceptValue({ type, tag, settings: { min, max, choices } }: Part
   return carried(type, tag, value);
 }
 
-/** Returns the value as its receiver decodes it from an argument with this tag. Errors: `out-of-range`. */
+/** Returns a value as the receiver will decode it from an argument with this tag. Errors: `out-of-range`. */
 function carried(type: ValueType, tag: string, value: Value): Value {
   if (tag === 'i') {
     const integer = Math.round(Number(value));
@@ -109,7 +109,7 @@ function carried(type: ValueType, tag: string, value: Value): Value {
   return value;
 }
 
-/** Returns the bytes of a message; `read` returns the values of its parts. Errors: `Error` with a sentence. */
+/** Encodes a message; `read` returns the values of its parts. Errors: `Error` with a sentence. */
 export function encodeBinding({ address, items }: Binding, read: (part: Part) => Value | undefined): Buffer {
   let tags = '';
   const args: OscValue[] = [];
@@ -126,7 +126,7 @@ export function encodeBinding({ address, items }: Binding, read: (part: Part) =>
   return encodeMessage(address, tags, args);
 }
 
-/** Returns the bytes of a message that asks for the value: the address, with the constants before the first part. */
+/** Encodes a message that asks for the value: the address, with the constants that precede the first part. */
 export function encodeQuery({ address, items }: Binding): Buffer {
   const before = items.slice(
     0,
@@ -204,7 +204,7 @@ class Compiler {
     const reported = this.#mistakes.length;
     for (const values of combinationsOf(template)) {
       this.#binding(id, settings, { id: filled(template, values), address: filled(address, values), values, items });
-      if (this.#mistakes.length > reported) return; // the other addresses of the template would report the same errors
+      if (this.#mistakes.length > reported) return; // all other addresses from the template would report the same errors
     }
   }
 
@@ -225,7 +225,7 @@ class Compiler {
     return unknown.length > 0 || unused.length > 0;
   }
 
-  /** Returns the arguments; undefined if they have errors. */
+  /** Returns the arguments; undefined if they contain errors. */
   #itemsOf(id: string, settings: ParameterSettings, names: readonly string[]): readonly Draft[] | undefined {
     const { args, arg, type, access } = settings;
     if (arg !== undefined) {
@@ -373,7 +373,7 @@ function draftOf(written: ArgumentSetting, place: number): Draft {
   return { tag, constant: tag === 'N' ? null : tag === 'I' ? 1 : (constant as string | number), place };
 }
 
-/** Replaces the variables in a constant, and converts it to the type of its tag. */
+/** Replaces the variables in a constant, and converts the result to the type of its tag. */
 function constantOf({ tag, constant }: ConstantDraft, values: ReadonlyMap<string, string>): OscValue {
   if (typeof constant !== 'string') return constant;
   const template = readTemplate(constant, false);
@@ -381,7 +381,7 @@ function constantOf({ tag, constant }: ConstantDraft, values: ReadonlyMap<string
   return 'ifdht'.includes(tag) ? Number(text) : text;
 }
 
-/** Returns a valid value of a part, to check the rest of the message. */
+/** Returns a valid value for a part, with which the rest of the message is checked. */
 function sampleOf(tag: string): Value {
   return tag === 'c'
     ? 'x'
@@ -394,7 +394,7 @@ function sampleOf(tag: string): Value {
           : 0;
 }
 
-/** Returns the access of a parameter. Without a destination in the settings, a connection can only receive. */
+/** Returns a parameter's access. Without a destination in the settings, a connection can only receive. */
 function accessOf({ access, arg }: ParameterSettings, { udp, tcp, tcpListen }: OscSettings): Access {
   if (access !== undefined) return access;
   if (arg !== undefined) return 'read-only';

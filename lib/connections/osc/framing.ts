@@ -1,10 +1,10 @@
-// The framing of OSC packets over TCP: SLIP, as in OSC 1.1, or the length before each packet, as in OSC 1.0.
+// The framing of OSC packets over TCP: SLIP as in OSC 1.1, or a length before each packet as in OSC 1.0.
 
 import type { Framer, Framing, Refuse } from '../../device/ports.ts';
 import { maxPacketBytes } from './packet.ts';
 import type { OscSettings } from './settings.ts';
 
-/** Returns the framing of the setting with this name. */
+/** Returns the framing with the name in the settings. */
 export function framingOf(name: OscSettings['framing']): Framing {
   return name === 'slip'
     ? { createFramer: (refuse) => new SlipFramer(refuse), wrap: wrapSlip }
@@ -16,7 +16,10 @@ const escapeByte = 0xdb;
 const escapedEnd = 0xdc;
 const escapedEscape = 0xdd;
 
-/** SLIP (RFC 1055), with an END before and after each packet. Drops a packet that is too long, and continues with the next one. */
+/**
+ * SLIP (RFC 1055), with an END before and after each packet. A packet that is too long is dropped, and the framer continues with the next
+ * packet.
+ */
 class SlipFramer implements Framer {
   readonly #refuse: Refuse;
   #packet = Buffer.allocUnsafe(256);
@@ -76,11 +79,11 @@ function wrapSlip(packet: Uint8Array): Buffer {
   return Buffer.from(bytes);
 }
 
-/** The length before each packet, in four bytes. If a length is too large, the stream has lost its synchronization. */
+/** A length of four bytes before each packet. If a length is too large, the stream has lost synchronization. */
 class LengthFramer implements Framer {
   readonly #refuse: Refuse;
   #unread: Buffer = Buffer.alloc(0);
-  /** The number of bytes that the next step needs. */
+  /** The number of bytes required for the next step. */
   #needed = 4;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;

@@ -1,5 +1,5 @@
 // Exposes parameters of the hub as OSC addresses: `/desk/level`. Senders can read and write only the parameters that the settings list. A
-// message without arguments asks for the value, and the hub replies to its sender.
+// message without arguments asks for the value, and the hub replies to the sender.
 
 import type { Sender } from '../../device/ports.ts';
 import { messageOf } from '../../model/error.ts';
@@ -13,7 +13,7 @@ import type { OscSettings } from './settings.ts';
 
 /** The maximum number of parameters that a pattern may match. */
 export const maxPatternParameters = 1000;
-/** The maximum number of senders that are kept as authors of writes. */
+/** The maximum number of senders that are remembered as authors of writes. */
 const keptAuthors = 256;
 
 interface Rights {
@@ -45,7 +45,7 @@ export class HubTree {
     this.#write = options.tree.write.map(globToRegExp);
   }
 
-  /** Reads or writes the parameters that a message addresses; false if it addresses none. */
+  /** Reads or writes the parameters that a message addresses. Returns false if there are no such parameters. */
   take(message: OscMessage, sender: Sender): boolean {
     const { prefix } = this.#options.tree;
     if (!message.address.startsWith(`${prefix}/`)) return false;
@@ -70,7 +70,7 @@ export class HubTree {
     return parameter !== undefined && this.#rightsTo(parameter).mayRead ? parameter : undefined;
   }
 
-  /** Returns the parameters that a pattern matches. Returns a sentence if the pattern is invalid or matches too many. */
+  /** Returns the parameters that a pattern matches. Returns a sentence if the pattern is invalid or matches too many parameters. */
   #matching(pattern: string): readonly Parameter[] | string {
     const { hub, now } = this.#options;
     const matcher = compilePattern(pattern);
@@ -107,7 +107,7 @@ export class HubTree {
       return;
     }
     const [value = 1] = args;
-    if (parameter.type === 'T' && (value === 0 || value === false)) return; // a button was released
+    if (parameter.type === 'T' && (value === 0 || value === false)) return; // the button was released
     try {
       hub.writeTo(parameter, value, this.#authorOf(sender));
     } catch (error) {
@@ -148,7 +148,9 @@ function argumentOf(
   return [Number.isFinite(Math.fround(value)) ? 'f' : 'd', value];
 }
 
-/** The OSC address of a parameter. Characters that an OSC address cannot have are percent-encoded: `desk/a b` is `/desk/a%20b`. */
+/**
+ * Returns a parameter's OSC address. Characters that an OSC address cannot contain are percent-encoded: `desk/a b` becomes `/desk/a%20b`.
+ */
 export function oscAddressOf(address: string): string {
   return `/${address.replaceAll(/[ #*,?[\]{}%]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)}`;
 }

@@ -1,4 +1,4 @@
-// The connection type `osc`: Open Sound Control over UDP and TCP in both directions, with the parameters of the hub as OSC addresses.
+// The connection type `osc`: Open Sound Control over UDP and TCP in both directions, with parameters of the hub as OSC addresses.
 
 import { Observable } from 'rxjs';
 import { type PacketTransport, type Refuse, TcpPort, tcpClient, UdpPort } from '../../device/ports.ts';
@@ -43,7 +43,7 @@ export const osc = defineConnectionType({
   run: (context, hub) => (context.settings.simulate ? simulate(context) : run(context, hub)),
 });
 
-/** Runs the connection over the transport of a test, or else over the transports of the settings. */
+/** Runs the connection over a test's transport, or otherwise over the transports in the settings. */
 function run(
   context: ConnectionContext<OscSettings>,
   hub: HubPort | undefined,
@@ -191,7 +191,7 @@ function hintsOf(settings: OscSettings, declared: DeclaredAddresses): readonly S
   return hints;
 }
 
-/** Converts messages in tests, in the form of `patchbay wire`: `/ch/01/mix/fader f 0.75`. */
+/** Converts messages in tests, in the format of `patchbay wire`: `/ch/01/mix/fader f 0.75`. */
 function playedMessages({ tcp }: OscSettings): PlayedMessages {
   return playedPackets(tcp === undefined, showPacket, readPacket);
 }

@@ -1,22 +1,23 @@
-// The codec of OSC 1.0 and 1.1: packets, messages, bundles, and their form as text. A packet takes effect only after all of it was decoded,
-// and every part has a maximum size. Errors in packets are returned, because throwing them would make a flood expensive.
+// The codec for OSC 1.0 and 1.1: packets, messages and bundles, and their textual form. A packet takes effect only after it has been
+// decoded completely, and every part has a maximum size. Errors in packets are returned, because throwing them would make a flood
+// expensive.
 
 import { shortestFloat } from '../../model/digits.ts';
 
-/** The longest packet in bytes: the limit of UDP, which also applies to TCP. */
+/** The maximum size of a packet, in bytes: the UDP limit, which is applied to TCP as well. */
 export const maxPacketBytes = 65_507;
-/** The longest address, in bytes. */
+/** The maximum length of an address, in bytes. */
 export const maxAddressBytes = 1024;
-/** The maximum number of arguments of a message. */
+/** The maximum number of arguments in a message. */
 export const maxArguments = 1024;
 /** The maximum number of messages and bundles in a packet. */
 export const maxElements = 4096;
-/** The maximum depth of nested bundles, and of nested arrays of arguments. */
+/** The maximum nesting depth of bundles and of arrays of arguments. */
 export const maxNesting = 16;
 
 /**
- * The value of an argument. Blobs and MIDI messages are hexadecimal digits, colours are `#rrggbbaa`, times are milliseconds since 1970; `N`
- * is null, and `I` is 1.
+ * The value of an argument. Blobs and MIDI messages are hexadecimal digits, colors are `#rrggbbaa`, and times are milliseconds since 1970;
+ * `N` is null, and `I` is 1.
  */
 export type OscValue = number | string | boolean | null;
 
@@ -29,17 +30,17 @@ export interface OscMessage {
 }
 
 export interface OscBundle {
-  /** The time when it takes effect, in milliseconds since 1970; 0 means immediately. */
+  /** When the bundle takes effect, in milliseconds since 1970; 0 means immediately. */
   readonly timeMs: number;
   readonly elements: readonly OscPacket[];
 }
 
 export type OscPacket = OscMessage | OscBundle;
 
-/** The tags whose arguments have no bytes, with their values. */
+/** The tags whose arguments have no bytes, with the values that they stand for. */
 const emptyTags: Readonly<Record<string, OscValue>> = { T: true, F: false, N: null, I: 1 };
 const bundleMark = '#bundle';
-/** The seconds from 1900, the epoch of NTP, to 1970. */
+/** The number of seconds from 1900, the NTP epoch, to 1970. */
 const ntpOffset = 2_208_988_800;
 const fraction = 2 ** 32;
 
@@ -73,7 +74,7 @@ class Decoder {
     const address = this.#text(end);
     if (address === undefined) return 'expected an address that ends with a zero byte';
     if (this.#at - start > maxAddressBytes) return `expected an address of at most ${maxAddressBytes} bytes`;
-    if (this.#at === end) return { address, tags: '', args: [] }; // the sender is older than type tags
+    if (this.#at === end) return { address, tags: '', args: [] }; // the sender predates type tags
     if (this.#bytes[this.#at] !== 0x2c) return 'expected type tags that begin with a comma';
     const tags = this.#text(end);
     if (tags === undefined) return 'expected type tags that end with a zero byte';
@@ -99,7 +100,7 @@ class Decoder {
     return { address, tags: tags.slice(1), args };
   }
 
-  /** Reads an argument; undefined if its tag is unknown, or bytes are missing. */
+  /** Reads an argument; undefined if the tag is unknown or bytes are missing. */
   #argument(tag: number, end: number): OscValue | undefined {
     const at = this.#at;
     const bytes = this.#bytes;
@@ -159,7 +160,7 @@ class Decoder {
     return this.#at <= end;
   }
 
-  /** Reads text with its zero bytes; undefined if the zero byte is missing. */
+  /** Reads a string with its zero bytes; undefined if there is no zero byte. */
   #text(end: number): string | undefined {
     const start = this.#at;
     const bytes = this.#bytes;
@@ -192,21 +193,21 @@ class Decoder {
   }
 }
 
-/** Returns the time of a time tag in milliseconds since 1970; 0 means immediately. */
+/** Returns a time tag in milliseconds since 1970; 0 means immediately. */
 function timeMsAt(bytes: Buffer, at: number): number {
   const seconds = bytes.readUInt32BE(at);
   const parts = bytes.readUInt32BE(at + 4);
   if (seconds === 0 && parts <= 1) return 0;
-  // The first NTP era ends in 2036. After that, the seconds start from 0 again.
+  // The first NTP era ends in 2036, when the seconds start from 0 again.
   const era = seconds < ntpOffset ? fraction : 0;
   return Math.round((seconds + era - ntpOffset + parts / fraction) * 1e6) / 1e3;
 }
 
-// Encoding.
+// Encoding
 
 export const tagNames = 'ifsSbTFNIhdtcrm';
 
-/** Encodes a message. Errors: `Error` with a sentence, for an argument that its tag cannot carry, or for a message that is too long. */
+/** Encodes a message. Errors: `Error` with a sentence if a tag cannot carry its argument or the message is too long. */
 export function encodeMessage(address: string, tags: string, args: readonly OscValue[]): Buffer {
   const parts: Buffer[] = [paddedText(address), paddedText(`,${tags}`)];
   let place = 0;
@@ -217,7 +218,7 @@ export function encodeMessage(address: string, tags: string, args: readonly OscV
   return bytes;
 }
 
-/** Encodes a bundle of encoded messages; `timeMs` is in milliseconds since 1970, 0: immediately. */
+/** Encodes a bundle from encoded messages; `timeMs` is in milliseconds since 1970, and 0 means immediately. */
 export function encodeBundle(timeMs: number, elements: readonly Buffer[]): Buffer {
   const parts = [Buffer.from(`${bundleMark}\0`), encodeTime(timeMs)];
   for (const element of elements) parts.push(uint32(element.length), element);
@@ -308,9 +309,9 @@ function paddedText(text: string): Buffer {
   return bytes;
 }
 
-// Packets as text, in the form of `oscsend` and `oscdump`: `/ch/01/mix/fader f 0.75`, `#bundle now { /a i 1 ; /b s "text" }`.
+// Packets as text, in the format of `oscsend` and `oscdump`: `/ch/01/mix/fader f 0.75`, `#bundle now { /a i 1 ; /b s "text" }`
 
-/** Returns a packet as text; bytes that are not a packet as hexadecimal digits. */
+/** Returns a packet as text. Bytes that are not a packet are shown as hexadecimal digits. */
 export function showPacket(bytes: Uint8Array): string {
   const packet = decodePacket(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   return typeof packet === 'string' ? Buffer.from(bytes).toString('hex') : textOf(packet);

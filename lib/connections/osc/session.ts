@@ -1,5 +1,5 @@
-// A session with the peers of an OSC connection: applies received packets, and sends values. A received packet takes effect as one turn. A
-// bundle with a time tag in the future takes effect at that time, by the clock of the hub.
+// A session with the peers of an OSC connection: applies received packets, and sends values. A received packet takes effect in one turn. A
+// bundle with a time tag in the future takes effect at this time, according to the hub's clock.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
@@ -22,49 +22,52 @@ import {
 } from './packet.ts';
 import type { OscSettings } from './settings.ts';
 
-/** The reports of a session to the hub. */
+/** What a session reports to the hub. */
 export interface SessionEvents {
-  /** Reports a value; undefined if the peer does not know it. `because` is the write that it confirms. */
+  /** Reports a value; undefined if the peer does not know the value. `because` is the write that the value confirms. */
   set(part: Part, value: Value | undefined, because: Change | undefined): void;
-  /** A write has ended without confirmation. */
+  /** Called when a write has ended without confirmation. */
   settle(id: string, error: HubError): void;
-  /** The peers are online, as far as the hub can know. */
+  /** Called when the peers are online, as far as the hub can know. */
   running(): void;
   away(reason: string): void;
-  /** A packet was sent or received, for the wire trace. `fault`: why it was refused. */
+  /** Called when a packet was sent or received, for the wire trace. `fault` states why the packet was refused. */
   wire(direction: 'in' | 'out', bytes: Uint8Array, fault?: string): void;
-  /** Combines all events during `work` into one turn. */
+  /** Combines all events that occur during `work` into one turn. */
   turn(work: () => void): void;
-  /** Passes a message to the tree of hub parameters; false if the message addresses none of them. */
+  /** Passes a message to the tree of hub parameters. Returns false if the message addresses no parameter. */
   takeForTree(message: OscMessage, sender: Sender): boolean;
 }
 
 export interface SessionOptions {
   readonly settings: OscSettings;
   readonly bindings: Bindings;
-  /** The transports to the peer, tried in turn. */
+  /** The transports to the peer, which are tried in turn. */
   readonly transports: readonly PacketTransport[];
   readonly scheduler: SchedulerLike;
   readonly log: Log;
   own(id: string): Parameter | undefined;
   timeOfDay(): number;
-  /** Schedules work for the end of the turn: see `ConnectionContext.atSettle`. */
+  /** Schedules work for the end of the turn; see `ConnectionContext.atSettle`. */
   atSettle(work: () => void): () => void;
   random?(): number;
 }
 
-/** The maximum number of bundles that wait for their times, and of the bytes of their packets. */
+/** The maximum number of bundles that wait for their times, and the maximum total size of their packets. */
 export const maxWaitingBundles = 1024;
 export const maxWaitingBytes = 1_048_576;
 /** How far a time tag may be in the future, in milliseconds. */
 export const maxAheadMs = 3_600_000;
-/** The interval at which the hub asks for a value to confirm a write, and the time that it waits for each answer. */
+/** How often the hub asks for a value to confirm a write, and how long it waits for each answer. */
 const confirmTries = 5;
 const confirmEveryMs = 1000;
-/** The maximum number of questions sent together, and the pause after them: a mixing desk loses questions that it cannot read in time. */
+/**
+ * The maximum number of questions sent together, and the pause after them, because a mixing desk loses questions that it cannot read in
+ * time.
+ */
 const questionsAtOnce = 50;
 const questionPauseMs = 10;
-/** The longest bundle over UDP in bytes. A longer one would be fragmented. */
+/** The maximum size of a bundle over UDP, in bytes. A larger bundle would be fragmented. */
 const maxBundleBytes = 1472;
 /** The maximum number of triggers sent in a turn. */
 export const maxTriggersPerTurn = 1024;
@@ -91,10 +94,10 @@ export class OscSession {
   readonly #prepareFlush: () => void;
   #transport: PacketTransport;
   #isRunning = false;
-  /** Whether the hub connects for the first time. It sends the writes of that time when it is connected. */
+  /** Whether the hub is connecting for the first time. Writes made until then are sent once the hub is connected. */
   #isStarting = true;
   #timers = new Subscription();
-  /** Bundles that wait for their times. */
+  /** The bundles that are waiting for their times. */
   readonly #waiting = new Subscription();
   #waitingBundles = 0;
   #waitingBytes = 0;
@@ -102,7 +105,7 @@ export class OscSession {
   readonly #queued = new Map<Part, Write>();
   #triggers = 0;
   readonly #wanted = new Map<Part, Wanted>();
-  /** The bindings whose new values are sent to the other peers, with the peer that sent the value. */
+  /** The bindings whose new values must be sent to all other peers, with the peer from which the value came. */
   readonly #fedBack = new Map<Binding, Sender>();
   #questions: Binding[] = [];
   #isAsking = false;
@@ -144,7 +147,7 @@ export class OscSession {
     return this.#link.stop();
   }
 
-  // The link.
+  // The link
 
   #opened(transport: PacketTransport): void {
     const { settings, bindings } = this.#options;
@@ -157,7 +160,7 @@ export class OscSession {
       this.#repeat(everyMs || undefined, () => this.#ask(asked.filter(({ askEveryMs }) => askEveryMs === everyMs)));
   }
 
-  /** Runs work now, and then periodically while the link is open. */
+  /** Runs work immediately, and then periodically while the link is open. */
   #repeat(everyMs: number | undefined, work: () => void): void {
     const { scheduler } = this.#options;
     work();
@@ -192,7 +195,7 @@ export class OscSession {
     return 0;
   }
 
-  // Receiving.
+  // Receiving
 
   #received(bytes: Uint8Array): void {
     const packet = decodePacket(
@@ -213,7 +216,7 @@ export class OscSession {
     if (this.#fedBack.size > 0) this.#feedBack();
   }
 
-  /** Reports a packet, or a message in it, that has no effect. */
+  /** Reports a packet, or a message within it, that has no effect. */
   refuse(bytes: Uint8Array, reason: string): void {
     this.#events.wire('in', bytes, reason);
     this.#options.log.warn({}, `a packet was refused: ${reason}`, `refused: ${reason}`);
@@ -293,7 +296,7 @@ export class OscSession {
         return;
       }
       if (type === 'T') {
-        if (raw !== 0 && raw !== false) this.#events.set(part, 1, undefined); // 0 or false: a button was released
+        if (raw !== 0 && raw !== false) this.#events.set(part, 1, undefined); // 0 or false means that a button was released
       } else if (raw === null) this.#events.set(part, undefined, undefined);
       else {
         const value = this.#valueOf(part, raw, settings.choices);
@@ -325,7 +328,7 @@ export class OscSession {
       wanted.timer.unsubscribe();
       this.#wanted.delete(part);
     }
-    // Only changed values are sent on, so that two hubs with feedback to each other come to rest.
+    // Only changed values are passed on, so that two hubs that feed values back to each other come to rest.
     if (this.#options.settings.feedback !== 'none' && this.#options.own(part.id)?.value !== value)
       this.#fedBack.set(part.binding, sender);
     this.#events.set(part, value, isConfirmed ? wanted.change : undefined);
@@ -355,14 +358,16 @@ export class OscSession {
     }
   }
 
-  // Sending.
+  // Sending
 
   /** Checks that the peer is online. Errors: `unavailable`. */
   expectPeer(id: string): void {
     if (!this.#isRunning && !this.#isStarting) throw new HubError('unavailable', `${id}: the peer is offline`);
   }
 
-  /** Sends a value at the end of the turn. If a parameter has several values in a turn, only the newest is sent, but every trigger is. */
+  /**
+   * Sends a value at the end of the turn. If a parameter gets several values in a turn, only the newest is sent; triggers are always sent.
+   */
   write(part: Part, value: Value, change: Change | undefined): void {
     if (!this.#isRunning && !this.#isStarting) {
       this.#options.log.warn({ parameter: part.id }, 'not sent: the peer is offline');
@@ -406,7 +411,7 @@ export class OscSession {
     this.#triggers = 0;
   }
 
-  /** Returns the message of a binding. If it cannot be sent, reports the error and returns undefined. */
+  /** Returns the message for a binding. If the message cannot be sent, reports the error and returns undefined. */
   #encoded(binding: Binding, written?: Part): Buffer | undefined {
     try {
       return encodeBinding(binding, (part) => {
@@ -473,7 +478,7 @@ export class OscSession {
     step();
   }
 
-  // Questions.
+  // Questions
 
   #ask(bindings: readonly Binding[]): void {
     const asked = new Set(this.#questions);

@@ -1,4 +1,4 @@
-// The settings of an OSC connection: how it receives and sends packets, and which address belongs to which parameter.
+// The settings of an OSC connection: how packets are received and sent, and the assignment of addresses to parameters.
 
 import { z } from 'zod';
 import type { Place } from '../../device/ports.ts';
@@ -11,7 +11,7 @@ import { listeningPlace, networksSetting, placeExpected, placeSetting, portSetti
 import { durationSetting, integerSetting } from '../setting.ts';
 import { readPacket } from './packet.ts';
 
-/** The maximum number of destinations of packets. */
+/** The maximum number of destinations for packets. */
 const maxPlaces = 32;
 
 const shownTag = '[ifsSbTdhtcrm]';
@@ -210,7 +210,7 @@ function transportMistake({
   return undefined;
 }
 
-/** Returns the destinations of packets over UDP. */
+/** Returns the UDP destinations. */
 export function placesOf({ udp = [] }: Pick<OscSettings, 'udp'>): readonly Place[] {
   return [udp].flat().map(readPlace);
 }

@@ -12,7 +12,7 @@ export interface Keyboard {
   openPresser(): Promise<Presser>;
   /** Starts to detect keys. Errors: `Error` with one sentence if keys cannot be detected. */
   listen(listener: KeyListener): Promise<void>;
-  /** Returns the reason why a combination cannot currently be detected or pressed; empty if it can. */
+  /** Returns why a combination cannot currently be detected or pressed; empty if it can. */
   whyNot(names: readonly string[], side: Side): string;
   /** Calls `changed` whenever names may refer to other keys. */
   onChange(changed: () => void): void;
@@ -50,7 +50,10 @@ const byLibraries: Keyboard = {
   ended: new Promise(() => {}),
 };
 
-/** A hotkey accepts either side of a modifier. Two names for the same key can be neither detected nor pressed as two keys. */
+/**
+ * Returns why a layout does not support a combination. A hotkey accepts either side of a modifier. Two names for the same key can be
+ * neither detected nor pressed as two keys.
+ */
 function whyNotIn(layout: Layout, names: readonly string[], side: Side): string {
   const owners = new Map<number, string>();
   for (const name of names) {
@@ -66,40 +69,40 @@ function whyNotIn(layout: Layout, names: readonly string[], side: Side): string 
   return '';
 }
 
-// Errors of missing optional packages.
+// Errors for missing optional packages
 
-/** Returns a function that always throws: the optional package is missing. */
+/** Returns a function that always throws an error, because the optional package is missing. */
 function missing(library: string): (error: unknown) => never {
   return (error) => {
     throw new Error(`the optional package ${library} is not installed or cannot be loaded: ${messageOf(error)}`);
   };
 }
 
-// Presses keys on Windows and macOS, where a nut-js code is the same key in every layout.
+// Presses keys on Windows and macOS, where a nut-js code stands for the same key in every layout.
 
 const library = '@nut-tree-fork/nut-js';
 
-/** Errors: one sentence if the optional package is missing. */
+/** Opens nut-js. Errors: one sentence if the optional package is missing. */
 export async function openNutJs(): Promise<Presser> {
   const { keyboard, Key, providerRegistry } = await import('@nut-tree-fork/nut-js').catch(missing(library));
   keyboard.config.autoDelayMs = 0;
-  providerRegistry.getKeyboard().setKeyboardDelay(0); // its own delay would block this process
+  providerRegistry.getKeyboard().setKeyboardDelay(0); // nut-js's own delay would block this process
   return {
     find: async (names) => names.map((name) => Key[keyByName.get(name)?.pressedAs as keyof typeof Key]),
     press: async (code) => void (await keyboard.pressKey(code)),
-    // It rejects for an unknown key, without pressing it.
+    // `releaseKey` rejects for an unknown key, which is never down, because `pressKey` rejects for it as well.
     release: async (code) => void (await keyboard.releaseKey(code).catch(() => {})),
   };
 }
 
-// Detects keys on Windows and macOS with uiohook-napi, which has one code per key and one name per code.
+// Detects keys on Windows and macOS with uiohook-napi, which has one code per key and one name per code
 
-/** Errors: one sentence if the optional package is missing. */
+/** Listens to keys with uiohook-napi. Errors: one sentence if the optional package is missing. */
 async function listenByLibrary(listener: KeyListener): Promise<void> {
   const { uIOhook } = await import('uiohook-napi').catch(missing('uiohook-napi'));
   const rows = keys.filter(({ name }) => !eitherSide.has(name));
   const namesOfCode = new Map(rows.flatMap(({ detectedAs, name }) => detectedAs.map((code) => [code, [name]])));
-  // A numpad key has two codes, and may be pressed with one and released with the other.
+  // A numpad key has two codes: it may be pressed with one code and released with the other.
   const firstCodes = new Map(rows.flatMap(({ detectedAs }) => detectedAs.map((code) => [code, detectedAs[0]!])));
   uIOhook.on('keydown', ({ keycode }) =>
     listener.down(firstCodes.get(keycode) ?? keycode, namesOfCode.get(keycode) ?? []),

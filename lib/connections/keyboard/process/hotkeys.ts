@@ -1,31 +1,31 @@
-// Decides when a hotkey fires (D-10): once, when the first of its keys is released after all of them were held down together, with exactly
-// its modifiers. It is pure: it turns key events into hotkeys.
+// Decides when a hotkey fires (D-10): once, when the first of its keys is released after all its keys were held down together, with exactly
+// its modifiers. This module has no side effects: it turns key events into hotkeys.
 
 import { setTimeout } from 'node:timers/promises';
 import { messageOf } from '../../../model/error.ts';
 import { modifiers, physicalKeys } from '../key-table.ts';
 
-/** Receives keys by code; `names` are all names of the key when it goes down, including the side of modifiers. */
+/** Receives keys by code; `names` contains all names that the key has when it goes down, including the side of modifiers. */
 export interface KeyListener {
   down(code: number, names: readonly string[]): void;
   up(code: number): void;
 }
 
 interface Hotkey {
-  /** The keys of the combination, each with the physical keys that it stands for. */
+  /** The keys of the combination, each with the physical keys for which it stands. */
   readonly places: readonly (readonly string[])[];
   readonly keys: ReadonlySet<string>;
   readonly isModifiersOnly: boolean;
 }
 
 /**
- * Follows a keyboard. Keys have the names of the key table, left and right distinguished (`lctrl`), and keep the names that they had when
- * they went down. A hotkey is armed when the last of its keys goes down while no other modifier is held. Another modifier disarms it:
+ * Follows a keyboard. Keys have the names from the key table, with left and right distinguished (`lctrl`), and keep the names that they had
+ * when they went down. A hotkey is armed when the last of its keys goes down while no other modifier is held. Another modifier disarms it:
  * releasing shift first does not turn ctrl+shift+F1 into ctrl+F1. A hotkey that consists only of modifiers is disarmed by any other key.
  */
 export class Hotkeys {
   readonly #hotkeys: readonly Hotkey[];
-  /** The names of each key that is down, by its code. */
+  /** The names of each key that is held down, by its code. */
   readonly #held = new Map<number, readonly string[]>();
   readonly #armed = new Set<Hotkey>();
 
@@ -37,7 +37,7 @@ export class Hotkeys {
     });
   }
 
-  /** Handles a key that goes down, with all its names; a repeat of a held key changes nothing. */
+  /** Handles a key that goes down, with all its names. The repetition of a held key changes nothing. */
   down(code: number, names: readonly string[]): void {
     if (this.#held.has(code)) return;
     this.#held.set(code, names);
@@ -49,7 +49,7 @@ export class Hotkeys {
     }
   }
 
-  /** Handles a key that goes up; returns the hotkeys that fire, as positions in the list of combinations. */
+  /** Handles a key that goes up. Returns the hotkeys that fire, as positions in the list of combinations. */
   up(code: number): number[] {
     const names = this.#held.get(code) ?? [];
     this.#held.delete(code);
@@ -70,22 +70,22 @@ function isOf({ keys }: Hotkey, names: readonly string[]): boolean {
   return names.some((name) => keys.has(name));
 }
 
-// Presses and releases single keys by code, and whole combinations that leave no key down.
+// Presses and releases single keys by code, and whole combinations, after which no key is down
 
-/** The pause between two key events. A combination of two keys takes about 20 ms, long enough for programs that poll. */
+/** The pause between two key events. A combination of two keys takes about 20 ms, which is long enough for programs that poll. */
 const keyDelayMs = 5;
 
 export interface Presser {
-  /** Returns the codes of keys; a code stays the same when the layout changes. Errors: one sentence for a missing key. */
+  /** Returns the codes for keys. A code remains the same when the layout changes. Errors: one sentence if a key is missing. */
   find(names: readonly string[]): Promise<readonly number[]>;
   press(code: number): Promise<void>;
-  /** Releases a key; does nothing if it is not down. */
+  /** Releases a key. Does nothing if the key is not down. */
   release(code: number): Promise<void>;
 }
 
 /**
- * Presses the keys in order and releases them in reverse. Resolves when no key is down: with the reason if a key could not be pressed,
- * otherwise with empty text. Rejects if a key could not be released.
+ * Presses the keys in order and releases them in reverse. Resolves when no key is down any more: with the reason if a key could not be
+ * pressed, otherwise with an empty string. Rejects if a key could not be released.
  */
 export async function pressCombination(presser: Presser, codes: readonly number[]): Promise<string> {
   const down: number[] = [];

@@ -1,4 +1,4 @@
-// The program of the keyboard process. The libraries of some platforms are native code that may crash the process; the hub survives that. The
+// The program of the keyboard process. On some platforms, the libraries are native code that may crash the process, but not the hub. The
 // process lives as long as its channel to the hub.
 
 import { messageOf } from '../../../model/error.ts';
@@ -14,7 +14,7 @@ process.on('message', (message: ToProcess) => {
   work = work.then(() => ('listen' in message ? start(message) : press(message.press))).catch(giveUp);
 });
 process.on('disconnect', () => void work.then(() => process.exit()));
-// These signals end the hub. This process ends after the hub, because it has to release keys.
+// These signals end the hub. This process must end after the hub, because it has to release keys.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => {});
 
 async function start({ listen, press: toPress, release }: Extract<ToProcess, { listen: unknown }>): Promise<void> {

@@ -1,38 +1,38 @@
-// The keyboard layout of an X server: which key has which name of the key table in the active layout (X Keyboard Extension, protocol 1.0).
-// Hotkeys and presses both use it, so a name means the same key for both.
+// The keyboard layout of an X server: which key has which name from the key table in the active layout (X Keyboard Extension, protocol
+// 1.0). Hotkeys and presses both use the layout, so that a name stands for the same key in both.
 import { functionKeycodes, intlBackslash, keysyms } from './keysyms.ts';
 import type { XServer } from './x-server.ts';
 
 const without = 'the names of the keys are unknown';
 const request = { use: 0, selectEvents: 1, getState: 4, getMap: 8 } as const;
-/** Codes of events, in the second byte of each event of the extension. */
+/** The codes of events, which are in the second byte of each of the extension's events. */
 const event = { newKeyboard: 0, map: 1, state: 2 } as const;
 const coreKeyboard = 0x100;
 const allMapParts = 0xff;
 const keySyms = 0x02;
 const mapHeadBytes = 40;
 const keyHeadBytes = 8;
-/** A key in an inactive layout counts only if the active layout has no key with the name. */
+/** The cost of an inactive layout, whose keys count only if the active layout has no key with the name. */
 const otherLayout = 1000;
 
-/** The keysyms of one key: those of each layout, in the order of the shift levels. */
+/** The keysyms of a key: the keysyms for each layout, in the order of the shift levels. */
 interface KeySyms {
   readonly keycode: number;
   readonly layouts: readonly (readonly number[])[];
-  /** How the layout is chosen for a key with fewer layouts than the keyboard. */
+  /** How to choose a layout for a key that has fewer layouts than the keyboard. */
   readonly outOfRange: number;
 }
 
 export class Layout {
   readonly #server: XServer;
   readonly #opcode: number;
-  /** Called when names may refer to other keys. */
+  /** Called when names may refer to other keys than before. */
   changed: () => void = () => {};
   #keys: readonly KeySyms[] = [];
   #active = 0;
   #reading: Promise<void> | undefined;
   #isOutdated = false;
-  /** The keys with a name. */
+  /** The keys with each name. */
   #keycodes: ReadonlyMap<string, readonly number[]> = new Map();
   #names: ReadonlyMap<number, readonly string[]> = new Map();
 
@@ -41,7 +41,7 @@ export class Layout {
     this.#opcode = opcode;
   }
 
-  /** Reads the layout of a server, and follows its changes. Errors: one sentence if the server has no XKEYBOARD. */
+  /** Reads a server's layout and follows its changes. Errors: one sentence if the server has no XKEYBOARD. */
   static async open(server: XServer): Promise<Layout> {
     const { opcode, firstEvent } = await server.extension('XKEYBOARD', without);
     await server.ask(Buffer.from([opcode, request.use, 0, 0, 1, 0, 0, 0]));
@@ -62,7 +62,7 @@ export class Layout {
     return layout;
   }
 
-  /** Resolves immediately, or when a changed layout has been read. */
+  /** Resolves immediately or, if the layout has changed, once it has been read again. */
   async ready(): Promise<void> {
     await this.#reading?.catch(() => {}); // the end of the server is reported elsewhere
   }
@@ -72,7 +72,7 @@ export class Layout {
     return this.#keycodes.get(name)?.[0];
   }
 
-  /** Returns the keys that are detected as a name. */
+  /** Returns the keys that are detected under a name. */
   detectedAs(name: string): readonly number[] {
     const place = functionKeycodes.get(name);
     return this.#keycodes.get(name) ?? (place === undefined ? [] : [place]);
@@ -83,7 +83,7 @@ export class Layout {
     return this.#names.get(keycode) ?? [];
   }
 
-  /** Reads the layout, one request at a time, until nothing has changed in the meantime. */
+  /** Reads the layout, one request at a time, until it has not changed in the meantime. */
   #read(): Promise<void> {
     this.#isOutdated = true;
     this.#reading ??= this.#readAll().finally(() => {
@@ -97,7 +97,7 @@ export class Layout {
       this.#isOutdated = false;
       const [state, map] = await Promise.all([
         this.#ask(request.getState, 8),
-        this.#ask(request.getMap, 28, keySyms), // the whole map: it has only a few kilobytes
+        this.#ask(request.getMap, 28, keySyms), // the whole map, which is only a few kilobytes
       ]);
       this.#active = state[12]!;
       this.#keys = [...keysIn(map)];
@@ -119,7 +119,7 @@ export class Layout {
     this.#name();
   }
 
-  /** Finds the keys of each name: those with the name at the lowest shift level, in the active layout if possible. */
+  /** Finds the keys for each name: the keys that have the name at the lowest shift level, in the active layout if possible. */
   #name(): void {
     const places = new Map<number, { cost: number; keycode: number }[]>();
     const count = Math.max(1, ...this.#keys.map(({ layouts }) => layouts.length));
@@ -160,7 +160,7 @@ function layoutOf({ layouts, outOfRange }: KeySyms, layout: number): readonly nu
   return layouts[layout % layouts.length]!;
 }
 
-/** Whether it is a numpad key, which has two names, with and without NumLock. */
+/** Returns whether a keysym belongs to a numpad key, which has two names, with and without NumLock. */
 function isOfPad(keysym: number): boolean {
   return keysym >= 0xff80 && keysym <= 0xffbd;
 }

@@ -1,5 +1,5 @@
 // Detects the keys of an X server, regardless of the focused window, even if a program has grabbed the keyboard (X Input Extension 2.1, raw
-// events), by their names in the layout at that time.
+// events), by their names in the layout that is active at the time.
 import type { KeyListener, Presser } from '../hotkeys.ts';
 import type { Layout } from './keyboard-layout.ts';
 import type { XServer } from './x-server.ts';
@@ -10,7 +10,7 @@ const allMasterDevices = 1;
 const genericEvent = 35;
 const rawKey = { press: 13, release: 14 } as const;
 
-/** Begins to listen. Errors: one sentence if the server has no XInputExtension. */
+/** Starts to listen. Errors: one sentence if the server has no XInputExtension. */
 export async function listenToRawKeys(server: XServer, layout: Layout, listener: KeyListener): Promise<void> {
   const { opcode } = await server.extension('XInputExtension', 'no key can be detected');
   const version = Buffer.alloc(8);
@@ -21,7 +21,7 @@ export async function listenToRawKeys(server: XServer, layout: Layout, listener:
   const select = Buffer.alloc(20);
   select.set([opcode, selectEvents]);
   select.writeUInt32LE(server.root, 4);
-  select.writeUInt16LE(1, 8); // one mask, of four bytes
+  select.writeUInt16LE(1, 8); // a single mask of four bytes
   select.writeUInt16LE(allMasterDevices, 12);
   select.writeUInt16LE(1, 14);
   select.writeUInt32LE((1 << rawKey.press) | (1 << rawKey.release), 16);
@@ -38,8 +38,8 @@ export async function listenToRawKeys(server: XServer, layout: Layout, listener:
   server.send(select);
 }
 
-// Presses keys under X11 by keycode (XTEST Extension Protocol, version 2.2). The keycode of a name is looked up in the layout once per
-// press, so the pressed key is also the one that is released, even if the layout changes in between.
+// Presses keys under X11 by keycode (XTEST Extension Protocol, version 2.2). The keycode for a name is looked up in the layout once per
+// press, so that the pressed key is also released, even if the layout changes in between.
 
 const getInputFocus = 43;
 const fakeInput = 2;
@@ -55,11 +55,11 @@ export async function openXTest(server: XServer, layout: Layout): Promise<Presse
     request.set([opcode, fakeInput]);
     request.set([event, keycode], 4);
     server.send(request);
-    await server.ask(Buffer.from([getInputFocus, 0, 0, 0])); // when it answers, it has made the event
+    await server.ask(Buffer.from([getInputFocus, 0, 0, 0])); // once the server answers, it has made the event
   };
   return {
     find: async (names) => {
-      await server.ask(Buffer.from([getInputFocus, 0, 0, 0])); // the layout may have changed a moment ago
+      await server.ask(Buffer.from([getInputFocus, 0, 0, 0])); // the layout may have just changed
       await layout.ready();
       return names.map((name) => {
         const keycode = layout.pressedFor(name);

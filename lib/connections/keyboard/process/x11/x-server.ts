@@ -1,5 +1,5 @@
-// A connection to an X server in its own protocol (X Window System Protocol, version 11, sections 1 and 8), as far as needed for pressing
-// keys. It is plain JavaScript, so no data from a server can crash the process.
+// A connection to an X server (X Window System Protocol, version 11, sections 1 and 8), as far as needed for keys. The protocol is
+// implemented in plain JavaScript, so that no data from a server can crash the process.
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const headBytes = 32;
 const littleEndian = 'l'.charCodeAt(0);
 const queryExtension = 98;
 
-/** The codes of messages from a server; all other codes are events. */
+/** The codes of messages from a server; all other codes stand for events. */
 const kind = { error: 0, reply: 1, genericEvent: 35 } as const;
 const errorNames = ' Request Value Window Pixmap Atom Cursor Font Match Drawable Access'.split(' ');
 
@@ -21,13 +21,13 @@ interface Question {
   reject(error: Error): void;
 }
 
-/** The codes of an extension in the protocol. */
+/** The protocol codes of an extension. */
 interface Extension {
   readonly opcode: number;
   readonly firstEvent: number;
 }
 
-/** The range of keycodes of a server, inclusive. */
+/** A server's range of keycodes, inclusive. */
 interface KeycodeRange {
   readonly first: number;
   readonly last: number;
@@ -62,8 +62,8 @@ export class XServer {
   }
 
   /**
-   * Connects to the server of DISPLAY, with its cookie from the authority file. Errors: one sentence, such as
-   * `the X server at :0 refuses: Authorization required`.
+   * Connects to the server of DISPLAY, using its cookie in the authority file. Errors: one sentence, such as `the X server at :0 refuses:
+   * Authorization required`.
    */
   static async open(display: string, authorityFile?: string): Promise<XServer> {
     const { socket, server } = await reachDisplay(display);
@@ -71,7 +71,7 @@ export class XServer {
     return new XServer(socket, welcome, rest);
   }
 
-  /** Sends a request without an answer, and fills in its length. If the server replies with an error, the connection ends. */
+  /** Fills in the length of a request without an answer, and sends it. If the server replies with an error, the connection ends. */
   send(request: Buffer): void {
     if (this.#end !== undefined) throw this.#end;
     request.writeUInt16LE(request.length / 4, 2);
@@ -79,13 +79,13 @@ export class XServer {
     this.#socket.write(request);
   }
 
-  /** Sends a request and waits for its answer. Errors: the error of the server. */
+  /** Sends a request and waits for its answer. Errors: the error from the server. */
   ask(request: Buffer): Promise<Buffer> {
     this.send(request);
     return new Promise((resolve, reject) => this.#questions.push({ sequence: this.#sequence, resolve, reject }));
   }
 
-  /** Queries an extension. Throws if the server lacks it; the message states what is impossible `without` it. */
+  /** Queries an extension. Throws if the server lacks the extension; the message states what is impossible `without` it. */
   async extension(name: string, without: string): Promise<Extension> {
     const head = Buffer.from([queryExtension, 0, 0, 0, name.length, 0, 0, 0]);
     const answer = await this.ask(Buffer.concat([head, padded(Buffer.from(name))]));
@@ -102,7 +102,7 @@ export class XServer {
     this.#close(new Error('the connection to the X server is closed'));
   }
 
-  /** Handles all complete messages in the bytes, and returns the rest. */
+  /** Handles all complete messages in the bytes, and returns the remaining bytes. */
   #read(bytes: Buffer): Buffer {
     let start = 0;
     while (bytes.length - start >= headBytes) {
@@ -142,7 +142,7 @@ export class XServer {
   }
 }
 
-/** Sends the setup request and waits for its answer (section 8, "Connection Setup"). */
+/** Sends the setup request and waits for the answer (section 8, "Connection Setup"). */
 function greet(socket: Socket, display: string, proof: Proof): Promise<{ welcome: Buffer; rest: Buffer }> {
   const protocol = Buffer.from(proof.protocol, 'latin1');
   const head = Buffer.alloc(12);
@@ -185,13 +185,13 @@ function padded(bytes: Buffer): Buffer {
   return Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)]);
 }
 
-// The proof with which a client connects to an X server: a cookie in the authority file (Xau, Xsecurity(7)).
+// The proof with which a client connects to an X server: a cookie in the authority file (Xau, Xsecurity(7))
 
 /** The name of an X server in the authority file. */
 interface Party {
   readonly family: number;
   readonly address: Buffer;
-  /** The display number, `0`; empty means any display. */
+  /** The display number, such as `0`; empty means any display. */
   readonly number: string;
 }
 
@@ -205,7 +205,7 @@ const anyFamily = 65535;
 const cookieProtocol = 'MIT-MAGIC-COOKIE-1';
 const nothing: Proof = { protocol: '', data: Buffer.alloc(0) };
 
-/** Returns the first cookie for a server in the authority file, or an empty proof, which many servers accept. Never rejects. */
+/** Returns the first cookie for a server in the authority file, or else an empty proof, which many servers accept. Never rejects. */
 async function findProof(server: Party, path = join(homedir(), '.Xauthority')): Promise<Proof> {
   const bytes = await readRegularFile(path, maxFileBytes).catch(() => Buffer.alloc(0));
   for (const { party, proof } of readEntries(bytes))
@@ -218,7 +218,10 @@ function isFor({ family, address, number }: Party, server: Party): boolean {
   return isAddress && (number === '' || server.number === '' || number === server.number);
 }
 
-/** Reads the entries of a file: a family, then address, number, protocol and data, each after its length, big-endian. */
+/**
+ * Reads the entries in a file. An entry consists of a family, followed by the address, number, protocol and data, each preceded by its
+ * length, in big-endian order.
+ */
 function* readEntries(bytes: Buffer): Iterable<{ party: Party; proof: Proof }> {
   let place = 0;
   const number = () => {
@@ -241,20 +244,20 @@ function* readEntries(bytes: Buffer): Iterable<{ party: Party; proof: Proof }> {
       };
     }
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error; // the file is truncated; the entries before that are valid
+    if (!(error instanceof RangeError)) throw error; // the file is truncated, but the previous entries are valid
   }
 }
 
-// Connects to the X server of DISPLAY, before the hotkey library does: without a server, that library aborts the process or sometimes
-// hangs.
+// Connects to the X server of DISPLAY before the hotkey library does, because the library aborts the process or sometimes hangs if there is
+// no server.
 
 const deadlineMs = 3000;
 const firstPort = 6000;
 
-/** Address families in an authority file (Xauth.h). */
+/** The address families in an authority file (Xauth.h). */
 const family = { internet: 0, internet6: 6, local: 256 } as const;
 
-/** A connected socket, and the server at its other end, as named in an authority file. */
+/** A connected socket, and the server at the other end, as named in an authority file. */
 interface Reached {
   readonly socket: Socket;
   readonly server: Party;
@@ -294,7 +297,7 @@ function reach(place: NetConnectOpts): Promise<Socket> {
   });
 }
 
-/** Returns the name of a server: the host name for a server on this machine, the address for any other. */
+/** Returns the name of a server: the host name if the server is on this machine, otherwise the address. */
 function partyOf({ remoteAddress, remoteFamily }: Socket, number: string): Party {
   const address = remoteAddress?.replace(/^::ffff:/, '');
   if (address === undefined || address === '::1' || address.startsWith('127.'))
