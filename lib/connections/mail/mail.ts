@@ -1,5 +1,5 @@
-// The connection type `mail`: writes to its parameters send messages through a mail server, with limits that count the messages that they
-// suppress.
+// The connection type `mail`: writes to its parameters send messages through a mail server; limits suppress further messages and count
+// them.
 
 import { Observable } from 'rxjs';
 import { z } from 'zod';
@@ -27,7 +27,7 @@ import {
 } from './settings.ts';
 import { Smtp } from './smtp.ts';
 
-/** The longest subject and text of a mail, in characters; longer ones are cut. */
+/** The maximum lengths of a mail's subject and text, in characters. Longer ones are truncated. */
 const maxSubjectLength = 250;
 const maxTextLength = 65_536;
 
@@ -63,7 +63,7 @@ function parametersOf({ messages }: MailSettings): ParameterDeclaration[] {
 const contentSchema = z.strictObject({ to: z.array(z.string()), subject: z.string(), text: z.string() });
 type Content = z.output<typeof contentSchema>;
 
-/** The state that a run leaves for the next one. */
+/** The state that a run leaves for the next run. */
 interface Left {
   readonly messages: readonly unknown[];
   readonly limits: ReadonlyMap<string, RateLimit>;
@@ -180,7 +180,7 @@ function readContent({ content }: Message): Content {
   return contentSchema.parse(JSON.parse(content));
 }
 
-/** Renders a mail. A value cannot add a line to the header, because each control character in the subject becomes a space. */
+/** Renders a mail. A value cannot add a line to the headers, because each control character in the subject becomes a space. */
 function contentOf(
   { messages }: MailSettings,
   name: string,
@@ -216,23 +216,23 @@ function shownMail({ to, subject, text }: Content): string {
   return `To: ${to.join(', ')}\nSubject: ${subject}\n\n${text}`;
 }
 
-// Limits.
+// Limits
 
 interface Suppressed {
   readonly count: number;
-  /** When the first one was suppressed. */
+  /** When the first message was suppressed. */
   readonly since: string;
 }
 
-/** The maximum number in any period of this length. */
+/** Limits the number of messages in any period of this length. */
 class RateLimit {
   readonly #count: number;
   readonly #durationMs: number;
-  /** When the newest ones were sent. */
+  /** When the newest messages were sent. */
   #sentAtMs: number[];
   #suppressed: Suppressed | undefined;
 
-  /** `before`: the same limit in the previous run. */
+  /** `before` is the same limit in the previous run. */
   constructor(count: number, durationMs: number, before: RateLimit | undefined) {
     this.#count = count;
     this.#durationMs = durationMs;
@@ -251,7 +251,7 @@ class RateLimit {
     this.#suppressed = { since: this.#suppressed?.since ?? time, count: (this.#suppressed?.count ?? 0) + 1 };
   }
 
-  /** Returns the suppressed messages since the last call; undefined if there are none. */
+  /** Returns the messages suppressed since the last call; undefined if there are none. */
   takeSuppressed(): Suppressed | undefined {
     const suppressed = this.#suppressed;
     this.#suppressed = undefined;
@@ -259,7 +259,7 @@ class RateLimit {
   }
 }
 
-// Tests: `sent` has a mail as `patchbay wire` shows it: `To: …`, `Subject: …`, an empty line, and the text.
+// In tests, `sent` contains a mail in the format of `patchbay wire`: `To: …`, `Subject: …`, an empty line, and the text.
 
 function playedMessages(): PlayedMessages {
   return {

@@ -1,4 +1,4 @@
-// The settings of mail: the server, and the messages with their recipients, texts and limits.
+// The settings of a mail connection: the server, and the messages with their recipients, texts and limits.
 
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import { compileTemplate, inputsSetting, type Template, templateNames } from '..
 import { durationSetting, type SettingMistake, trustSetting } from '../setting.ts';
 
 const maxMessages = 1000;
-/** The maximum number of recipients of a message. */
+/** The maximum number of recipients per message. */
 export const maxRecipients = 100;
 
 const text = (error = 'text') => z.string({ error });
@@ -30,7 +30,7 @@ const addressPattern = new RegExp(
   `^(?=[^@]{1,64}@)${atom}(?:\\.${atom})*@(?=.{1,253}$)(?!-)[A-Za-z\\d-]+(?:\\.[A-Za-z\\d-]+)*$`,
 );
 
-/** Reads a mailbox; undefined if the text is not a mailbox. Its name contains no control characters, so it stays within its line. */
+/** Reads a mailbox; undefined if the string is not a mailbox. The name contains no control characters, so that it stays within its line. */
 export function readMailbox(written: string): Mailbox | undefined {
   if (/\p{Cc}|\p{Zl}|\p{Zp}/u.test(written) || written.length > 512 || !written.isWellFormed()) return undefined;
   const [, name = '', bracketed] = /^([^<>]*)<([^<>]*)>$/.exec(written.trim()) ?? [];
@@ -45,20 +45,20 @@ function mailboxSetting() {
   );
 }
 
-/** One mailbox, or a list of them. */
+/** A setting for one mailbox or a list of mailboxes. */
 function mailboxesSetting() {
   return z.union([mailboxSetting(), z.array(mailboxSetting()).min(1).max(maxRecipients)], {
     error: `an address, or a list of 1 to ${maxRecipients} addresses`,
   });
 }
 
-/** The maximum number of messages, and the period. */
+/** A maximum number of messages per period. */
 export interface Limit {
   readonly count: number;
   readonly durationMs: number;
 }
 
-/** Reads `1/5m`; undefined if the text is not a limit. */
+/** Reads `1/5m`; undefined if the string is not a limit. */
 export function readLimit(written: string): Limit | undefined {
   const [, count, duration = ''] = /^(\d{1,4})\/(.+)$/.exec(written) ?? [];
   const durationMs = /^\d+$/.test(duration) ? undefined : parseDurationMs(duration);
@@ -94,7 +94,7 @@ export const settingsSchema = z.strictObject({
   url: text(urlError)
     .refine((url) => !url.includes('@'), {
       error: 'expected an address without credentials: use the settings `username` and `password`',
-      abort: true, // so that no later check shows it
+      abort: true, // so that no later check shows the credentials
     })
     .regex(/^smtps?:[/][/](\x5b[0-9a-fA-F:.]+\x5d|[^\s:/?#\x5b\x5d]+)(:[0-9]{1,5})?[/]?$/, {
       error: urlError,
@@ -135,9 +135,9 @@ export const settingsSchema = z.strictObject({
 
 export type MailSettings = z.output<typeof settingsSchema>;
 
-/** Returns the host and port of the server. */
+/** Returns the host and port of the mail server. */
 export function serverOf({ url }: Pick<MailSettings, 'url'>): { host: string; port: number; isSecure: boolean } {
-  const { protocol, hostname, port } = new URL(url.replace(/^smtp/, 'http')); // the parser does not know the ports of SMTP
+  const { protocol, hostname, port } = new URL(url.replace(/^smtp/, 'http')); // the URL parser does not know the SMTP ports
   const scheme = protocol.replace('http', 'smtp');
   const bare = hostname.replace(/^\[(.*)\]$/, '$1');
   const [, written] = /:(\d+)\/?$/.exec(url.replace(/\[.*\]/, '')) ?? [];

@@ -1,5 +1,5 @@
-// Sends mail to a server with nodemailer. Each attempt uses a separate connection, every wait is bounded, and each error becomes a sentence
-// that suggests a remedy. Answers of servers (RFC 5321 section 4.2.1): 4yz permits a retry, 5yz is final.
+// Sends mail to a server with nodemailer. Each attempt uses a separate connection, every wait is limited, and each error becomes a sentence
+// that suggests a remedy. Server replies (RFC 5321 section 4.2.1): 4yz permits a retry, 5yz is final.
 
 import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
@@ -10,7 +10,7 @@ import { messageOf } from '../../model/error.ts';
 import { attempt, type Outcome } from '../outbox.ts';
 import { type Mailbox, type MailSettings, serverOf } from './settings.ts';
 
-/** The maximum duration of an attempt, whatever the server does. */
+/** The maximum duration of an attempt, no matter what the server does. */
 export const maxAttemptMs = 120_000;
 /** The pause after a wrong password, because servers lock out clients that try too often. */
 const wrongPasswordMs = 60_000;
@@ -26,7 +26,7 @@ export interface Mail {
   readonly date: Date;
 }
 
-/** An error of nodemailer. */
+/** An error from nodemailer. */
 interface MailError {
   readonly code?: string;
   readonly responseCode?: number;
@@ -35,7 +35,7 @@ interface MailError {
   readonly rejectedErrors?: readonly MailError[];
 }
 
-/** Calls `done` once; returns a function that cancels without a call of `done`. */
+/** Starts an attempt, which calls `done` once. Returns a function that cancels the attempt without calling `done`. */
 type Attempt = (done: (outcome: Outcome) => void) => () => void;
 
 export class Smtp {
@@ -43,7 +43,7 @@ export class Smtp {
   readonly #tls: TlsTarget;
   readonly #scheduler: SchedulerLike;
   #transport: Promise<Transporter> | undefined;
-  /** The connection of the present attempt; there is one at a time. */
+  /** The connection of the current attempt. There is only one attempt at a time. */
   #socket: Socket | undefined;
 
   constructor(settings: MailSettings, tls: TlsTarget, scheduler: SchedulerLike) {
@@ -52,7 +52,10 @@ export class Smtp {
     this.#scheduler = scheduler;
   }
 
-  /** `warn` is called for recipients that the server refuses while it accepts others. `restOf` returns the message to fewer recipients. */
+  /**
+   * Sends a mail. `warn` is called for recipients that the server refuses while it accepts other recipients. `restOf` returns the same
+   * message for fewer recipients.
+   */
   send(mail: Mail, restOf: (to: readonly string[]) => string, warn: (reason: string) => void): Attempt {
     return this.#attempt(
       async (transport, signal) => {
@@ -94,7 +97,7 @@ export class Smtp {
         .then(end, (error) => end(this.#outcomeOf(error as MailError, restOf, warn)));
       return () => {
         controller.abort();
-        this.#socket?.destroy(); // nodemailer cannot abort what is no mail
+        this.#socket?.destroy(); // nodemailer can abort only the sending of a mail
       };
     };
     const late = `the dialogue did not end within ${maxAttemptMs / 1000} s`;
@@ -107,7 +110,7 @@ export class Smtp {
   }
 
   async #create(): Promise<Transporter> {
-    const { createTransport } = await import('nodemailer'); // most hubs send no mail
+    const { createTransport } = await import('nodemailer'); // loaded on demand, because most hubs send no mail
     const { username, password, starttls, timeout } = this.#settings;
     const { host, port, isSecure } = serverOf(this.#settings);
     const options = {
@@ -136,7 +139,7 @@ export class Smtp {
     return createTransport(options as Parameters<typeof createTransport>[0]);
   }
 
-  /** The outcome of a mail that the server has accepted for at least some recipients. */
+  /** Returns the outcome for a mail that the server has accepted for at least one recipient. */
   #afterSome(
     errors: readonly MailError[],
     restOf: (to: readonly string[]) => string,
@@ -169,7 +172,7 @@ export class Smtp {
       return this.#afterSome(rejectedErrors, restOf, warn);
     if (code === 'ETLS' && responseCode !== undefined)
       return { is: 'later', reason: `does not encrypt: ${answerOf(error)}; use smtps://, or another server` };
-    // only the mail itself can be refused: a server that refuses the hub may accept it tomorrow
+    // only the mail itself can be refused, because a server that refuses the hub today may accept it tomorrow
     const isOfMail = code === 'EENVELOPE' || code === 'EMESSAGE';
     if (isOfMail && (responseCode === undefined || responseCode >= 500))
       return {

@@ -1,4 +1,4 @@
-// Schedule: parameters that follow the clock of a time zone. An entry is open from one time to another, or fires at set times.
+// Schedule: parameters that follow the clock of a time zone. An entry either is open from one time to another, or fires at set times.
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import type { z } from 'zod';
 import { dayMs } from '../../model/time/iso-time.ts';
@@ -8,9 +8,9 @@ import { type ConnectionContext, type ConnectionEvent, defineConnectionType } fr
 import type { Agenda, AgendaEntry } from '../hub-port.ts';
 import { type EntrySettings, type IsDay, settingsSchema } from './settings.ts';
 
-/** The time for which the schedule relies on the machine's clock if the system does not report changes of the time. */
+/** The time for which the schedule relies on the machine's clock if the system does not report changes to the time. */
 const trustMs = 60_000;
-/** How late an entry may fire, and how far the clock may go back before later entries are repeated. */
+/** The maximum delay of an entry that still fires, and how far the clock may go back before later entries are repeated. */
 const graceMs = 60_000;
 
 type Settings = z.output<typeof settingsSchema>;
@@ -53,7 +53,7 @@ function runSchedule(
   );
   const isState = ({ entry }: Running) => entry.isOpenAt !== undefined;
   const all = [...every.filter(isState), ...every.filter((one) => !isState(one))];
-  /** The time of day up to which entries were reported, and when. */
+  /** The time of day up to which entries have been reported, and when they were reported. */
   let reportedMs = timeOfDay();
   let reportedAt = scheduler.now();
   const reportOne = ({ name, entry, nextAt }: Running, now: number) => {
@@ -64,7 +64,7 @@ function runSchedule(
   };
   const announce = (now: number) => {
     const isSetBack = now < reportedMs;
-    if (isSetBack) reportedMs = now - (scheduler.now() - reportedAt); // reports the entries that were due since the clock was set back
+    if (isSetBack) reportedMs = now - (scheduler.now() - reportedAt); // reports the entries due since the clock was set back
     for (const one of all) {
       if (one.lookAt > now && !isSetBack) continue;
       reportOne(one, now);
@@ -100,15 +100,17 @@ function runSchedule(
 
 // When an entry opens, closes or fires. Times are in milliseconds since 1970.
 
-/** How far ahead an entry searches for its next time. */
+/** The number of days ahead that are searched for an entry's next time. */
 const aheadDays = 8;
-/** When to search again for an entry without a next time. */
+/** The time after which an entry without a next time is searched again. */
 const lookAgainMs = (aheadDays - 1) * dayMs;
 
 interface Entry {
-  /** Whether it is open; if omitted, it is a trigger. */
+  /** Returns whether the entry is open; if omitted, the entry is a trigger. */
   isOpenAt?(timeMs: number): boolean;
-  /** Returns the first time after the given one at which it opens, closes or fires; Infinity if there is none within the next week. */
+  /**
+   * Returns the first time after the given time at which the entry opens, closes or fires; Infinity if there is none within the next week.
+   */
   nextAfter(timeMs: number): number;
 }
 
@@ -137,7 +139,7 @@ function createOpening({ from = 0, to = dayMs }: EntrySettings, isDay: IsDay, zo
   return {
     isOpenAt(timeMs) {
       const today = dayAt(timeMs, zone);
-      // it may have begun the day before, or before the clocks went back over midnight
+      // the period may have begun the day before, or before the clocks went back over midnight
       return [-1, 0, 1].some((more) => {
         const day = today + more;
         return isDay(day) && opens(day) <= timeMs && timeMs < closes(day);
@@ -154,7 +156,10 @@ function createOpening({ from = 0, to = dayMs }: EntrySettings, isDay: IsDay, zo
   };
 }
 
-/** Returns the earliest time, starting `more` days from today. Days after tomorrow cannot have a time earlier than those found by then. */
+/**
+ * Returns the earliest time, starting `more` days from today. Days after tomorrow cannot contain an earlier time than the ones found by
+ * then.
+ */
 function search(timeMs: number, zone: string, more: number, momentOn: (day: number) => number): number {
   const today = dayAt(timeMs, zone);
   let least = Infinity;
@@ -170,7 +175,7 @@ function dayTest(settings: EntrySettings): IsDay {
   return (day) => isMeant(day) && !settings.except.some((isDate) => isDate(day));
 }
 
-/** As `dayTest`, without the exceptions. */
+/** Like `dayTest`, but ignores the exceptions. */
 function meantTest({ days, dates }: EntrySettings): IsDay {
   if (days === undefined && dates === undefined) return () => true;
   return (day) => (days?.(day) ?? false) || (dates?.some((isDate) => isDate(day)) ?? false);
@@ -180,14 +185,14 @@ function dayAt(timeMs: number, zone: string): number {
   return Math.floor(localTime(timeMs, zone).getTime() / dayMs);
 }
 
-// What people see of a schedule.
+// What people see of a schedule
 
 const weekDays = 7;
 const minuteMs = 60_000;
 const shownNext = 5;
 const mostTries = 20;
 const shownFires = 300;
-/** 1 January 1970 was a Thursday. */
+/** The number of days between a Monday and 1 January 1970, which was a Thursday. */
 const daysBeforeMonday = 3;
 
 function createAgenda({ zone, entries }: Settings): Agenda {
@@ -221,7 +226,7 @@ function createAgenda({ zone, entries }: Settings): Agenda {
   };
 }
 
-/** Periods that pass midnight are split in two. */
+/** Returns the periods in which an entry is open. A period that passes midnight is split in two. */
 function barsOf({ from = 0, to = dayMs }: EntrySettings, isDay: IsDay): NonNullable<AgendaEntry['bars']> {
   const end = to > from ? to : to + dayMs;
   return Array.from({ length: weekDays + 1 }, (_, index) => index - 1).flatMap((day) => {
@@ -243,7 +248,7 @@ function firesOf(times: readonly number[], isDay: IsDay): NonNullable<AgendaEntr
   return fires;
 }
 
-/** An entry that closes at the moment at which it opens again stays open. */
+/** Returns the next times of an entry. An entry that closes and opens at the same moment stays open. */
 function nextOf(entry: Entry, nowMs: number): AgendaEntry['next'] {
   const next: { timeMs: number; isOpen?: boolean }[] = [];
   let wasOpen = entry.isOpenAt?.(nowMs);

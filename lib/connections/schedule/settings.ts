@@ -1,4 +1,4 @@
-// The settings of a schedule: a time zone, and entries that are open from one time to another, or fire at set times.
+// The settings of a schedule: a time zone, and entries, which either are open from one time to another or fire at set times.
 import { z } from 'zod';
 import { parameterIdMistake } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';
@@ -6,23 +6,23 @@ import { readBy, record } from '../../model/record-schema.ts';
 import { dayMs } from '../../model/time/iso-time.ts';
 import { isZone } from '../../model/time/zone-time.ts';
 
-// Times of a day, in milliseconds since midnight.
+// Times of day, in milliseconds since midnight
 
 const hour = String.raw`(?:[01]\d|2[0-3])`;
 const below60 = String.raw`[0-5]\d`;
 
-/** The pattern of a time, and of times in which `*` stands for every hour or minute. */
+/** The pattern for a time, and the pattern for times in which `*` stands for every hour or minute. */
 const clockPattern = `^(?:${hour}:${below60}(?::${below60})?|24:00)$`;
 const timesPattern = String.raw`^(?:\*|${hour}):(?:\*|${below60})(?::${below60})?$`;
 
-/** Reads a time: `'06:00'`, `'21:59:30'`, `'24:00'`; undefined if it is invalid. */
+/** Reads a time: `'06:00'`, `'21:59:30'`, `'24:00'`; undefined if the string is invalid. */
 function readClock(text: string): number | undefined {
   if (!new RegExp(clockPattern).test(text)) return undefined;
   const [hours, minutes, seconds = 0] = text.split(':').map(Number);
   return ((hours! * 60 + minutes!) * 60 + seconds) * 1000;
 }
 
-/** Reads times: `'06:00'`, `'*:00'`, `'08:*'`; undefined if they are invalid. */
+/** Reads times: `'06:00'`, `'*:00'`, `'08:*'`; undefined if the string is invalid. */
 function readTimes(text: string): number[] | undefined {
   if (!new RegExp(timesPattern).test(text)) return undefined;
   const [hours, minutes, seconds = '00'] = text.split(':');
@@ -35,21 +35,21 @@ function each(text: string, count: number): number[] {
   return text === '*' ? Array.from({ length: count }, (_, index) => index) : [Number(text)];
 }
 
-// The days of an entry: days of the week and dates. Days are counted from 1970, as dates without a zone.
+// The days of an entry: days of the week and dates. Days are counted from 1970, like dates without a time zone.
 
 const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const weekday = `(?:${weekdays.join('|')})`;
 const monthAndDay = String.raw`(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`;
 const dateShape = String.raw`(?:\d{4}-)?${monthAndDay}`;
 
-/** The patterns of days of the week and of dates. */
+/** The patterns for days of the week and for dates. */
 const daysPattern = String.raw`^${weekday}(?:-${weekday})?(?:,\s*${weekday}(?:-${weekday})?)*$`;
 const datePattern = String.raw`^${dateShape}(?:\.\.${dateShape})?$`;
 
-/** Returns whether an entry includes a day. */
+/** Returns whether an entry applies on a day. */
 export type IsDay = (day: number) => boolean;
 
-/** Reads days of the week: `'mon-fri,sun'`, `'fri-mon'`; undefined if they are invalid. */
+/** Reads days of the week: `'mon-fri,sun'`, `'fri-mon'`; undefined if the string is invalid. */
 function readDays(text: string): IsDay | undefined {
   if (!new RegExp(daysPattern).test(text)) return undefined;
   const meant = new Set<number>();
@@ -60,7 +60,7 @@ function readDays(text: string): IsDay | undefined {
   return (day) => meant.has(dateOf(day).getUTCDay());
 }
 
-/** Reads a date, `'2026-12-24'`, a yearly one, `'12-24'`, or a range: `'12-24..01-06'`; undefined if it is invalid. */
+/** Reads a date `'2026-12-24'`, a yearly date `'12-24'`, or a range `'12-24..01-06'`; undefined if the string is invalid. */
 function readDate(text: string): IsDay | undefined {
   if (!new RegExp(datePattern).test(text)) return undefined;
   const [first, last = first] = text.split('..').map((part) => numberOf(part));
@@ -78,7 +78,7 @@ function isYearly(number: number): boolean {
   return number < 10_000;
 }
 
-/** `'2026-12-24'` → 20261224, `'12-24'` → 1224; undefined if there is no such day. */
+/** Converts `'2026-12-24'` to 20261224 and `'12-24'` to 1224; undefined if there is no such day. */
 function numberOf(text: string): number | undefined {
   const isDate = new Date(`${text.length === 5 ? `2024-${text}` : text}T00:00Z`)
     .toISOString()
@@ -87,7 +87,7 @@ function numberOf(text: string): number | undefined {
   return isDate ? Number(text.replaceAll('-', '')) : undefined;
 }
 
-/** 20261224 */
+/** Returns a day as a number: 20261224. */
 function ofYear(day: number): number {
   const dateShape = dateOf(day);
   return dateShape.getUTCFullYear() * 10_000 + (dateShape.getUTCMonth() + 1) * 100 + dateShape.getUTCDate();
@@ -148,12 +148,12 @@ export const settingsSchema = z.strictObject({
 
 export type EntrySettings = z.output<typeof entrySetting>;
 
-/** A setting written as text; `read` returns undefined for invalid text. */
+/** A setting that is a string; `read` returns undefined if the string is invalid. */
 function text<Result>(expected: string, pattern: string, read: (text: string) => Result | undefined) {
   return readBy(z.string({ error: expected }).meta({ pattern }), expected, read);
 }
 
-/** The name of an entry is the ID of its parameter. */
+/** Checks the name of an entry, which is also the ID of its parameter. */
 function checkName(name: string, context: z.RefinementCtx): void {
   const message = parameterIdMistake(name);
   if (message !== undefined) context.addIssue({ code: 'custom', message });

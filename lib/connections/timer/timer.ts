@@ -1,4 +1,4 @@
-// Timers that fire once after their start, and pulses that fire repeatedly, all as triggers (S-15, D-07, D-08).
+// Timers that fire once after they are started, and pulses that fire repeatedly, both as triggers (S-15, D-07, D-08).
 
 import { asyncScheduler, concat, timer as delay, EMPTY, merge, NEVER, Observable, of, type SchedulerLike } from 'rxjs';
 import { map, switchMap } from 'rxjs/operators';
@@ -13,12 +13,14 @@ import { type ConnectionContext, type ConnectionEvent, defineConnectionType, typ
 import type { Memory } from '../persistence.ts';
 import { durationSetting } from '../setting.ts';
 
-// The durations of timers and pulses, in milliseconds.
+// The durations of timers and pulses, in milliseconds
 
-/** The default (S-15, D-08). */
+/** The default duration (S-15, D-08). */
 const defaultMs = 1000;
 
-/** Reads the value that starts a timer (D-07): a number, or its text, is the duration in ms; any other scalar means the default. */
+/**
+ * Reads the value that starts a timer (D-07): a number, also as a string, is the duration in ms; any other scalar stands for the default.
+ */
 export function readStartMs(input: unknown, defaultDurationMs: number): Value {
   if (typeof input !== 'number' && typeof input !== 'string' && typeof input !== 'boolean')
     throw new HubError('not-convertible', `expected a duration in ms or any other scalar, got ${describe(input)}`);
@@ -29,9 +31,9 @@ export function readStartMs(input: unknown, defaultDurationMs: number): Value {
   return Math.trunc(number) + 0;
 }
 
-// A pulse fires on a fixed grid. A late pulse does not delay the next one, and the log shows the number of missed pulses.
+// Pulses fire on a fixed grid: a late pulse does not delay the next one. The log shows the number of missed pulses.
 
-/** Missed pulses are logged at most this often. */
+/** The minimum interval between log entries for missed pulses. */
 const missedLogMs = 10_000;
 
 const pulseSchema = z.strictObject(
@@ -70,8 +72,8 @@ function runPulse(
 }
 
 /**
- * Fires at start + n × intervalMs, no matter how late the previous pulse was. The next pulse counts missed ones in `missed`. Cold, never
- * completes, never errors.
+ * Fires at start + n × intervalMs, no matter how late the previous pulse was. The next pulse reports the number of missed pulses in
+ * `missed`. Cold, never completes, never errors.
  */
 export function grid(intervalMs: number, scheduler: SchedulerLike = asyncScheduler): Observable<{ missed: number }> {
   return new Observable((subscriber) => {
@@ -144,7 +146,7 @@ function declareParameters(settings: Settings): ParameterDeclaration[] {
   ];
 }
 
-/** A running timer in stored form: when it ends, and how long it still had to run when it was stored. */
+/** A running timer in the form in which it is stored: when it ends, and how much time was left when it was stored. */
 const keptTimer = z.object({
   endsAt: z.number().refine(isTime),
   leftMs: z.number().min(0).max(longestDurationMs).default(longestDurationMs),
@@ -172,8 +174,8 @@ function runTimer(context: ConnectionContext<Settings>, number: number): Observa
 }
 
 /**
- * Emits how long a timer still has to run after a restart, at most once: until the time of day at which it should end; 0 if that has
- * passed. If the clock was set back, it runs no longer than it still had to.
+ * Emits the remaining time of a timer after a restart, at most once: the time until the time of day at which the timer should end, or 0 if
+ * this time has passed. If the clock was set back, the remaining time is not longer than when the timer was stored.
  */
 function recall(memory: Memory, name: string, scheduler: SchedulerLike): Observable<number> {
   const { endsAt, leftMs } = keptTimer.safeParse(memory.recalled.get(name)).data ?? {};

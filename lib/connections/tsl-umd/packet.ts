@@ -1,5 +1,5 @@
-// TSL UMD packets, as in the protocol document of TSL Products: 3.1 and 4.0 with one display of 16 characters, 5.0 with any number of
-// displays. Also their framing over TCP, and packets as text: `1 "CAM 1" lh=red brightness=3`.
+// TSL UMD packets, according to the protocol document by TSL Products: 3.1 and 4.0 with one display of 16 characters, 5.0 with any number
+// of displays. Also contains the framing over TCP and the textual form: `1 "CAM 1" lh=red brightness=3`.
 
 import type { Framer, Framing, Refuse } from '../../device/ports.ts';
 import { describe } from '../../model/error.ts';
@@ -7,7 +7,7 @@ import type { Value } from '../../model/value.ts';
 
 export type Version = 3.1 | 4 | 5;
 
-/** A value of a display: its text, its brightness, a lamp that is on or off, or one with a colour. */
+/** A value that a display has: its text, its brightness, a lamp that is on or off, or a lamp with a color. */
 export type Part =
   | 'text'
   | 'brightness'
@@ -23,7 +23,7 @@ const tallyParts = ['tally/1', 'tally/2', 'tally/3', 'tally/4'] as const;
 const leftLamps = ['lh', 'txt', 'rh'] as const;
 const rightLamps = ['right/lh', 'right/txt', 'right/rh'] as const;
 
-/** The values that a display has. Version 4 has two displays at each address, left and right. */
+/** The values of a display, by version. Version 4 has two displays at each address, left and right. */
 export const partsOfVersion: Readonly<Record<Version, readonly Part[]>> = {
   3.1: ['text', ...tallyParts, 'brightness'],
   4: ['text', ...tallyParts, ...leftLamps, ...rightLamps, 'brightness'],
@@ -33,9 +33,9 @@ export const partsOfVersion: Readonly<Record<Version, readonly Part[]>> = {
 export const colours = ['off', 'red', 'green', 'amber'] as const;
 export const fullBrightness = 3;
 
-/** One display in a packet. Parts that the packet does not contain are undefined. */
+/** One display in a packet. Parts that are missing in the packet are undefined. */
 export interface Display {
-  /** 0 in the versions 3.1 and 4. */
+  /** The screen; 0 in versions 3.1 and 4. */
   readonly screen: number;
   readonly index: number;
   readonly values: Readonly<Partial<Record<Part, Value>>>;
@@ -46,13 +46,13 @@ export interface Packet {
   readonly displays: readonly Display[];
 }
 
-/** In version 5, the screen that means all screens, and the index that means all displays of a screen. */
+/** The screen in version 5 that stands for all screens, and the index that stands for all displays on a screen. */
 export const everywhere = 0xffff;
-/** The highest index of a display. */
+/** The highest index that a display can have, by version. */
 export const highestIndex: Readonly<Record<Version, number>> = { 3.1: 126, 4: 126, 5: everywhere };
-/** The longest packet of version 5, in bytes, as the protocol sets it. */
+/** The maximum size of a version 5 packet, in bytes, as specified by the protocol. */
 export const maxPacketBytes = 2048;
-/** The longest text of a display, in UTF-16 code units. */
+/** The maximum length of a display's text, in UTF-16 code units. */
 export const maxTextLength = 512;
 
 const baseBytes = 18;
@@ -62,7 +62,7 @@ const utf16Flag = 1;
 const screenControlFlag = 2;
 const displayControlFlag = 0x8000;
 
-// Decoding.
+// Decoding
 
 /** Decodes a packet of any version. Returns a sentence if the bytes are not a packet. */
 export function decodePacket(bytes: Buffer): Packet | string {
@@ -113,12 +113,12 @@ function decode5(bytes: Buffer): Packet | string {
   return { version: 5, displays };
 }
 
-/** Reads the lamps in bits 4 and 5, 2 and 3, 0 and 1. */
+/** Reads the lamps in bits 4 and 5, 2 and 3, and 0 and 1. */
 function readLamps(bits: number, parts: readonly Part[], values: Partial<Record<Part, Value>>): void {
   for (const [index, part] of parts.entries()) values[part] = (bits >> (4 - 2 * index)) & 3;
 }
 
-/** Reads text that should be ASCII. Many senders use UTF-8, the others Latin 1. */
+/** Reads text that should be ASCII. Many senders use UTF-8 instead, all others Latin 1. */
 function narrowText(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   return text.includes('\ufffd') ? bytes.toString('latin1') : text;
@@ -139,11 +139,11 @@ function checksum(bytes: Buffer): number {
   return -sum & 0x7f;
 }
 
-// Encoding.
+// Encoding
 
 /**
- * Encodes as many of the first displays as fit into one packet, at least one. Returns its bytes and their number. Missing parts are off, and
- * the brightness is full.
+ * Encodes as many of the first displays as fit into one packet, at least one. Returns the packet and the number of displays in it. Missing
+ * parts are off, and a missing brightness is full.
  */
 export function encodePacket(version: Version, displays: readonly Display[]): { bytes: Buffer; count: number } {
   return version === 5 ? encode5(displays) : { bytes: encodeBase(version, displays[0]!), count: 1 };
@@ -200,7 +200,7 @@ function isAscii(text: Value | undefined): boolean {
   return /^[\0-\x7f]*$/.test(String(text ?? ''));
 }
 
-/** Returns text for displays that show ASCII alone: without accents, and with a question mark for each other character. */
+/** Converts text for displays that show only ASCII: accents are removed, and each other character becomes a question mark. */
 function asciiText(text: Value | undefined): string {
   return String(text ?? '')
     .normalize('NFD')
@@ -208,12 +208,12 @@ function asciiText(text: Value | undefined): string {
     .replace(/[^ -~]/gu, '?');
 }
 
-// Framing over TCP.
+// Framing over TCP
 
 const dle = 0xfe;
 const stx = 0x02;
 
-/** DLE STX before each packet of version 5, and each DLE in it twice. It ends after the length in its first two bytes. */
+/** DLE STX before each version 5 packet, and each DLE within the packet doubled. The first two bytes of a packet contain its length. */
 class DleFramer implements Framer {
   readonly #refuse: Refuse;
   readonly #packet = Buffer.alloc(maxPacketBytes);
@@ -266,7 +266,7 @@ class DleFramer implements Framer {
   }
 }
 
-/** Packets of version 5 one after another. If a length is too large, the stream has lost its synchronization. */
+/** Version 5 packets one after another. If a length is too large, the stream has lost synchronization. */
 class LengthFramer implements Framer {
   #unread: Buffer = Buffer.alloc(0);
 
@@ -286,7 +286,7 @@ class LengthFramer implements Framer {
   }
 }
 
-/** Packets of version 3.1 or 4: only their first byte has its highest bit set. */
+/** Packets of version 3.1 or 4, in which only the first byte has its highest bit set. */
 class HeaderFramer implements Framer {
   readonly #refuse: Refuse;
   readonly #version: Version;
@@ -331,22 +331,22 @@ function wrapDle(packet: Uint8Array): Buffer {
   return Buffer.from(bytes);
 }
 
-/** Returns how packets of a version are divided over TCP; `framing` matters only to version 5. */
+/** Returns how packets are divided over TCP, by version; `framing` matters only for version 5. */
 export function framingOf(version: Version, framing: 'dle' | 'length'): Framing {
   if (version !== 5) return { createFramer: (refuse) => new HeaderFramer(version, refuse), wrap: (packet) => packet };
   if (framing === 'dle') return { createFramer: (refuse) => new DleFramer(refuse), wrap: wrapDle };
   return { createFramer: () => new LengthFramer(), wrap: (packet) => packet };
 }
 
-/** Returns the packet in a datagram: some senders frame packets of version 5 over UDP as over TCP. */
+/** Returns the packet in a datagram. Some senders frame version 5 packets over UDP in the same way as over TCP. */
 export function unwrapDatagram(bytes: Buffer): Buffer {
   if (bytes[0] !== dle || bytes[1] !== stx || bytes.readUInt16LE() === bytes.length - 2) return bytes;
   return new DleFramer(() => {}).push(bytes)[0] ?? bytes;
 }
 
-// Packets as text.
+// Packets as text
 
-/** Returns a packet as text: `1 "CAM 1" lh=red brightness=3 ; 2 "CAM 2" brightness=3`. Anything else is shown in hexadecimal digits. */
+/** Returns a packet as text: `1 "CAM 1" lh=red brightness=3 ; 2 "CAM 2" brightness=3`. Anything else is shown as hexadecimal digits. */
 export function showPacket(frame: Uint8Array): string {
   const bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength);
   const packet = decodePacket(bytes);
@@ -364,7 +364,7 @@ function showDisplay({ screen, index, values }: Display): string {
 
 const wordPattern = /"(?:[^"\\]|\\.)*"|\S+/g;
 
-/** Reads displays in the form of `showPacket`. Errors: `Error` with a sentence. */
+/** Reads displays in the format of `showPacket`. Errors: `Error` with a sentence. */
 export function readDisplays(text: string): readonly Display[] {
   return text.split(/ +; +/).map((display) => {
     const [place = '', ...words] = display.match(wordPattern) ?? [];

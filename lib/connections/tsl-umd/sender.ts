@@ -1,5 +1,6 @@
-// Sends displays to one destination: changed ones at once, all of them after each connect and regularly, because UDP may lose a packet, and a
-// display that was switched on knows nothing. Between packets it pauses; what changes meanwhile is sent once, with its newest value.
+// Sends displays to one destination. Changed displays are sent at once. All displays are sent after each connect and at regular intervals,
+// because UDP may lose packets and a display that has just been switched on shows nothing. After each packet, the sender pauses; displays
+// that change in the meantime are then sent once, with their newest values.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
@@ -12,11 +13,11 @@ export interface SenderOptions {
   readonly version: Version;
   readonly displays: readonly OwnDisplay[];
   readonly spacingMs: number;
-  /** How often all displays are sent again; false means never. */
+  /** The interval at which all displays are sent again; false means never. */
   readonly refreshMs: number | false;
   readonly connectTimeoutMs: number;
   readonly scheduler: SchedulerLike;
-  /** Returns the newest values of a display; undefined if none of them has been written. */
+  /** Returns a display's newest values; undefined if no value has been written. */
   read(display: OwnDisplay): Display | undefined;
   random?(): number;
 }
@@ -27,11 +28,11 @@ export interface SenderEvents {
   wire(bytes: Uint8Array): void;
 }
 
-/** The number of unsent bytes above which nothing more is sent to a destination. */
+/** The number of unsent bytes above which nothing more is sent to the destination. */
 export const maxQueuedBytes = 65_536;
-/** The number of displays that are looked at for one packet. */
+/** The number of displays that are considered for one packet. */
 const displaysPerPacket = 256;
-/** The time for which a destination that refused packets over UDP has to accept them before it counts as running. */
+/** The time for which a destination that has refused UDP packets must accept them before it counts as running. */
 const proofMs = 2000;
 
 export class Sender {
@@ -71,9 +72,9 @@ export class Sender {
     return this.#link.stop();
   }
 
-  /** Sends a display that has changed. */
+  /** Sends a display whose values have changed. */
   change(display: OwnDisplay): void {
-    if (!this.#link.isOpen) return; // everything is sent when the link is open
+    if (!this.#link.isOpen) return; // all displays are sent as soon as the link is open
     this.#repeated.delete(display);
     this.#changed.add(display);
     if (this.#pause === undefined) this.#send();
@@ -103,7 +104,7 @@ export class Sender {
     return 0;
   }
 
-  /** Sends all displays, now and then regularly. */
+  /** Sends all displays, immediately and then at regular intervals. */
   #repeat(): void {
     const { displays, refreshMs, scheduler } = this.#options;
     for (const display of displays) if (!this.#changed.has(display)) this.#repeated.add(display);
@@ -116,7 +117,7 @@ export class Sender {
     this.#timers.add(next);
   }
 
-  /** Sends one packet, and the next one after a pause, changed displays first. */
+  /** Sends one packet, with changed displays first, and the next packet after a pause. */
   #send(): void {
     this.#pause = undefined;
     const { version, spacingMs, scheduler } = this.#options;
@@ -140,7 +141,7 @@ export class Sender {
     }
   }
 
-  /** Returns the next displays, and forgets those without a value. */
+  /** Takes the next displays, omitting displays without a value. */
   #take(): (readonly [OwnDisplay, Display])[] {
     const { version, read } = this.#options;
     const taken: (readonly [OwnDisplay, Display])[] = [];

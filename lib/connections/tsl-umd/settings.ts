@@ -1,4 +1,4 @@
-// The settings of a TSL UMD connection: where packets come from or go to, and which display belongs to which parameters.
+// The settings of a TSL UMD connection: where packets come from or go to, and the assignment of displays to parameters.
 
 import { z } from 'zod';
 import type { Place } from '../../device/ports.ts';
@@ -21,7 +21,7 @@ import {
   partsOfVersion,
 } from './packet.ts';
 
-/** The maximum number of displays of a connection. */
+/** The maximum number of displays per connection. */
 export const maxDisplays = 4096;
 /** The maximum number of destinations. */
 const maxPlaces = 16;
@@ -95,11 +95,11 @@ export const settingsSchema = z
 
 export type TslSettings = z.output<typeof settingsSchema>;
 
-/** A display of the settings. */
+/** A display in the settings. */
 export interface OwnDisplay {
   readonly screen: number;
   readonly index: number;
-  /** The Parameter IDs: `[['text', 'cam/1/text'], …]`. */
+  /** The parts with their Parameter IDs: `[['text', 'cam/1/text'], …]`. */
   readonly parts: readonly (readonly [part: Part, id: string])[];
   readonly text: string | undefined;
   readonly label: string | undefined;
@@ -112,7 +112,7 @@ export interface Displays {
 
 const compiled = new WeakMap<object, Displays>();
 
-/** Returns the displays of the settings, and all errors in them. Caches the result for these settings. */
+/** Returns the displays in the settings and all errors in them. Caches the result for these settings. */
 export function displaysOf(settings: TslSettings): Displays {
   let displays = compiled.get(settings.displays);
   if (displays === undefined) {
@@ -155,7 +155,7 @@ function compile({ version, displays }: TslSettings): Displays {
     if (version !== 5 && screen !== 0) add(`expected no screen in version ${version}`, 'screen');
     if (new Set(names).size < names.length) add(`expected each variable once, got ${describe(key)}`);
     for (const values of combinationsOf(template)) {
-      if (mistakes.length > reported) break; // the other displays of the template would report the same errors
+      if (mistakes.length > reported) break; // all other displays from the template would report the same errors
       if (list.length >= maxDisplays) {
         add(`expected at most ${maxDisplays} displays in the connection`);
         break;
@@ -190,7 +190,7 @@ function compile({ version, displays }: TslSettings): Displays {
 const colourChoices = Object.fromEntries(colours.map((colour, number) => [colour, number]));
 const lampNames: Readonly<Record<string, string>> = { lh: 'left lamp', txt: 'text lamp', rh: 'right lamp' };
 
-/** Declares the parameters of the displays: read-only if the connection receives, read-write if it sends. */
+/** Returns the declarations of the displays' parameters: read-only if the connection receives, read-write if it sends. */
 export function declarationsOf(settings: TslSettings): readonly ParameterDeclaration[] {
   const access = isReceiving(settings) ? ('read-only' as const) : ('read-write' as const);
   return displaysOf(settings).list.flatMap(({ parts, text, label }) =>
@@ -237,7 +237,7 @@ export function isReceiving({ listen, tcpListen }: TslSettings): boolean {
   return listen !== undefined || tcpListen !== undefined;
 }
 
-/** Returns the local address on which the hub receives; undefined if it sends. */
+/** Returns the local address on which the hub receives; undefined if the connection sends. */
 export function listenPlace({ listen, tcpListen }: TslSettings): Place | undefined {
   const written = listen ?? tcpListen;
   return written === undefined ? undefined : listeningPlace(written, []);

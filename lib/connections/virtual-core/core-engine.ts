@@ -1,38 +1,38 @@
-// Evaluates a compiled core. A changed value marks the outputs that read it; marked outputs are evaluated in the order of their dependencies,
-// each of them once. So the cost of a change depends on the affected outputs, not on the total number of outputs.
+// Evaluates a compiled core. A changed value marks all outputs that read it. Marked outputs are evaluated once, in the order of their
+// dependencies, so that the cost of a change depends only on the affected outputs and not on the total number of outputs.
 import { Heap } from '../../model/heap.ts';
 import type { Change, Parameter } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
 import type { Logic } from './blocks/logic.ts';
 
 interface EngineListener {
-  /** A cell of an output has a new value, or has fired. */
+  /** Called when the cell of an output has a new value or has fired. */
   onSet(cell: Cell, value: Value, because: Change | undefined): void;
-  /** An output could not be evaluated; it keeps its last value. */
+  /** Called when an output could not be evaluated. The output keeps its last value. */
   onFault(name: string, error: unknown): void;
 }
 
-/** A time at which a unit requested a wake; valid until the unit requests another time. */
+/** The time for which a unit has requested a wake; valid until the unit requests another time. */
 interface Wake {
   readonly at: number;
   readonly unit: Unit;
 }
 
 export class Engine {
-  /** The number of times that an output has been evaluated. */
+  /** The number of times that outputs have been evaluated. */
   evaluations = 0;
   readonly #listener: EngineListener;
   readonly #units: readonly Unit[];
   readonly #marked = new RankSet();
-  /** The values for the current step. All units share one list, because each further list would cost a memory access. */
+  /** The values for the current step. All units share this list, because separate lists would cost additional memory accesses. */
   readonly #values: Value[] = [];
   readonly #wakes = new Heap<Wake>((one, other) => one.at < other.at);
-  /** Triggers of inputs that have fired since the last evaluation. */
+  /** The triggers of inputs that have fired since the last evaluation. */
   #fired: Cell[] = [];
-  /** Triggers that are true in this evaluation. */
+  /** The triggers that are true during the current evaluation. */
   #raised: Cell[] = [];
 
-  /** Adds the units by rank and marks all of them, so the first evaluation is complete. */
+  /** Adds the units in the order of their ranks and marks all of them, so that the first evaluation is complete. */
   constructor(units: readonly Unit[], listener: EngineListener) {
     this.#units = units;
     this.#listener = listener;
@@ -51,8 +51,8 @@ export class Engine {
   }
 
   /**
-   * Evaluates the marked outputs. A trigger is true in one evaluation and false again in a second one, right after it. A trigger that has
-   * fired several times is evaluated as many times.
+   * Evaluates the marked outputs. A trigger is true during one evaluation and false again during a second evaluation that follows
+   * immediately. A trigger that has fired several times is evaluated just as many times.
    */
   evaluate(now: number): void {
     let isFalling = false;
@@ -64,7 +64,7 @@ export class Engine {
     }
   }
 
-  /** The time at which the next unit has to be woken; Infinity if there is none. */
+  /** When the next unit must be woken; Infinity if there is none. */
   get nextWakeAt(): number {
     let first = this.#wakes.first;
     for (; first !== undefined && first.unit.wakeAt !== first.at; first = this.#wakes.first) this.#wakes.take();
@@ -112,7 +112,7 @@ export class Engine {
     this.#listener.onSet(cell, value, because);
   }
 
-  /** Schedules the only wake of a unit, at the earliest requested time. A unit that is woken too early steps, and requests a wake again. */
+  /** Schedules the unit's only wake at the earliest requested time. A unit that is woken too early steps and requests another wake. */
   #wakeLater(unit: Unit, wakeAt: number): void {
     if (wakeAt >= unit.wakeAt) return;
     unit.wakeAt = wakeAt;
@@ -150,24 +150,24 @@ export class Engine {
   }
 }
 
-// The parts of a compiled core: cells hold values, units are the outputs that read some cells and set others.
+// The parts of a compiled core: cells hold values, and units are outputs that read some cells and set others.
 
-/** The list shared by all cells without readers, which are most outputs of a large core. Never changed. */
+/** The list shared by all cells without readers, which most outputs of a large core are. Must never be changed. */
 const nobody: Unit[] = [];
 
-/** A value that outputs read: an input, a parameter of an output, or a literal. A trigger is true for one evaluation. */
+/** A value that outputs read: an input, a parameter of an output, or a literal. A trigger is true during one evaluation. */
 export class Cell {
   readonly name: string;
   readonly isTrigger: boolean;
-  /** Only `addReader` changes it. */
+  /** The units that read the cell; changed only by `addReader`. */
   readers: Unit[] = nobody;
-  /** Undefined until it is known. */
+  /** The value; undefined until it is known. */
   value: Value | undefined;
   /** The number of times that a trigger has fired since its last evaluation. */
   fires = 0;
-  /** The parameter of the cell; undefined if it is an input, or a literal. */
+  /** The parameter of the cell; undefined if the cell is an input or a literal. */
   own: Parameter | undefined = undefined;
-  /** The change of an input that made a trigger true. */
+  /** The change of an input that has made the trigger true. */
   because: Change | undefined = undefined;
 
   constructor(name: string, isTrigger: boolean, value: Value | undefined = isTrigger ? false : undefined) {
@@ -182,7 +182,7 @@ export class Cell {
   }
 }
 
-/** An output with its logic and its position in the order of evaluation. */
+/** An output with its logic and its rank in the order of evaluation. */
 export class Unit {
   readonly name: string;
   readonly rank: number;
@@ -192,9 +192,9 @@ export class Unit {
   wakeAt = Infinity;
   /** Called after each step, if the memory of the logic is stored. */
   onStep: (() => void) | undefined = undefined;
-  /** The change of an input that marked it last. */
+  /** The change of an input that marked the unit last. */
   because: Change | undefined = undefined;
-  /** The change of an input after which it requested a wake. */
+  /** The change of an input after which the unit requested a wake. */
   wakeBecause: Change | undefined = undefined;
 
   constructor(name: string, rank: number, reads: readonly Cell[], gives: readonly Cell[], logic: Logic) {
@@ -207,8 +207,8 @@ export class Unit {
   }
 }
 
-// The outputs to be evaluated: a set of ranks that returns the lowest first. It has three levels of bits; each bit says whether any of 32 bits
-// in the next level is set. So the cost of adding and taking does not depend on the number of ranks.
+// The outputs to be evaluated: a set of ranks that returns the lowest rank first. The set has three levels of bits, in which each bit
+// states whether any of 32 bits in the next level is set. The cost of adding and taking therefore does not depend on the number of ranks.
 
 /** The number of ranks that a set can hold: 0 to 32,767. */
 export const maxRanks = 32 ** 3;
@@ -222,7 +222,7 @@ export class RankSet {
     return this.#top === 0;
   }
 
-  /** Adds a rank; does nothing if the set already contains it. */
+  /** Adds a rank. Does nothing if the set already contains the rank. */
   add(rank: number): void {
     this.#bottom[rank >> 5]! |= 1 << (rank & 31);
     this.#middle[rank >> 10]! |= 1 << ((rank >> 5) & 31);

@@ -1,4 +1,4 @@
-// The settings of a virtual core: its inputs, and its outputs, each of which is an expression or a function block.
+// The settings of a virtual core: the inputs, and the outputs, each of which is an expression or a function block.
 
 import { z } from 'zod';
 import { expressionSchema } from '../../expression/regex-pattern.ts';
@@ -12,14 +12,14 @@ import { maxRanks } from './core-engine.ts';
 const maxOutputs = maxRanks;
 const maxInputs = 32_768;
 
-/** `{type: 'B', expression: 'mic1 || mic2'}` */
+/** A computed output: `{type: 'B', expression: 'mic1 || mic2'}`. */
 export interface ExpressionOutput {
   readonly block?: undefined;
   readonly type: ValueType;
   readonly expression: string;
 }
 
-/** `{block: 'TOF', in: 'mic-open', pt: 2000}`; text is a name, any other value a literal. */
+/** An output of a function block: `{block: 'TOF', in: 'mic-open', pt: 2000}`. A string is a name, any other value a literal. */
 export interface BlockOutput {
   readonly block: string;
   readonly [argument: string]: string | number | boolean;

@@ -1,5 +1,5 @@
-// Virtual Core: logic without code (D-25). Its parameters are computed from inputs and from each other, by expressions and by the function
-// blocks of IEC 61131-3, once per turn. An output is set once all values that it reads are known, and keeps its last value if it cannot be
+// Virtual Core: logic without code (D-25). Its parameters are computed from inputs and from each other, using expressions and IEC 61131-3
+// function blocks, once per turn. An output is set as soon as all values that it reads are known, and keeps its last value if it cannot be
 // computed.
 import { Observable, type SchedulerLike, type Subscriber, Subscription } from 'rxjs';
 import { explainFailure } from '../../expression/expression.ts';
@@ -69,10 +69,10 @@ function runCore(context: ConnectionContext<CoreSettings>, subscriber: Subscribe
   return running;
 }
 
-// Preserves the memory of a core beyond the run of the hub, if there is a store: latches, counters, edges, and timers with the time of day
-// at which they began.
+// Preserves the memory of a core across restarts of the hub if there is a store: latches, counters, edges, and timers with the time of day
+// at which they were started.
 
-/** Restores the memory of the units from when the hub ended, and reports their memory from now on. */
+/** Restores the memory that the units had when the hub ended, and reports changes in their memory from now on. */
 function keepMemory(units: readonly Unit[], settings: CoreSettings, memory: Memory, now: number): void {
   const forgotten = new Set(memory.recalled.keys());
   for (const unit of units) {
@@ -97,13 +97,13 @@ function keepMemory(units: readonly Unit[], settings: CoreSettings, memory: Memo
   for (const name of forgotten) memory.changed(name, () => undefined);
 }
 
-/** Returns the kind of an output: an output whose block has changed does not restore its memory. */
+/** Returns the kind of an output. An output whose block has changed does not restore its memory. */
 function kindOf({ outputs }: CoreSettings, name: string): string {
   const output = outputs[name]!;
   return output.block ?? (output as { type: string }).type;
 }
 
-/** Returns the memory if it matches the kind. */
+/** Returns the memory if it was stored for this kind. */
 function readMemory(data: unknown, kind: string, fresh: Remembered): Remembered | undefined {
   const { kind: its, outputs, edges, startedAt, ptMs } = (data ?? {}) as Partial<Remembered> & { kind?: string };
   const isOne =
@@ -126,7 +126,7 @@ function withTimes({ startedAt, ...others }: Remembered, convert: (time: number)
   return { ...others, startedAt: startedAt === undefined ? undefined : convert(startedAt) };
 }
 
-// A clock that is stopped until all connections and rules have started, so that no restored timer ends before they listen.
+// A clock that does not run until all connections and rules have started, so that no restored timer ends before they are listening.
 
 function createStartClock(scheduler: SchedulerLike, running: Subscription): () => number {
   const startedAt = scheduler.now();

@@ -1,4 +1,4 @@
-// A webhook that the hub receives: the permitted senders, the earlier deliveries, and the values that a delivery sets.
+// A webhook that the hub receives: the permitted senders, earlier deliveries, and the values that a delivery sets.
 
 import { createHash, createHmac } from 'node:crypto';
 import { partAt } from '../../device/message.ts';
@@ -11,14 +11,14 @@ import type { Delivery, Hook } from '../hub-port.ts';
 import { aboutOf, type HookSettings, pathOf, type ValueSettings } from './settings.ts';
 import { isSameText, isTimed, schemeOf, verify } from './signature.ts';
 
-/** The number of deliveries that are remembered per webhook. */
+/** The maximum number of deliveries that are remembered per webhook. */
 export const maxRemembered = 50_000;
-/** How many of them are stored together. */
+/** The number of deliveries that are stored together. */
 const keysPerRow = 250;
-/** Longer IDs are distinguished by their beginning and their length. */
+/** The maximum length of an ID; longer IDs are distinguished by their beginning and their length. */
 const longestIdLength = 1024;
 
-/** The counts of a hook since its connection started. */
+/** The counts for a webhook since its connection started. */
 export interface HookTotals {
   accepted: number;
   repeated: number;
@@ -33,7 +33,7 @@ export class Receiver implements Hook {
   readonly #emit: (event: ConnectionEvent) => void;
   readonly #readers: readonly Reader[];
   readonly #seen: SeenDeliveries;
-  /** The number of deliveries that may arrive now, and the time when it was determined. */
+  /** The number of deliveries that may currently arrive, and when this number was determined. */
   #tokens: number;
   #tokensAtMs: number;
 
@@ -56,7 +56,7 @@ export class Receiver implements Hook {
     this.#tokensAtMs = context.scheduler.now();
   }
 
-  /** The deliveries that the next run of the connection has to recognize. */
+  /** The deliveries that the connection's next run must recognize. */
   get seen(): readonly string[] {
     return this.#seen.kept;
   }
@@ -94,7 +94,7 @@ export class Receiver implements Hook {
     return { undo: () => this.#seen.remove(remembered) };
   }
 
-  /** Checks the sender; returns the keys by which the delivery is recognized. Errors: `unauthorized`. */
+  /** Checks the sender, and returns the keys by which the delivery is recognized. Errors: `unauthorized`. */
   #admit({ header, query, body }: Delivery): string[] {
     const { secret, token, signature, tolerance, id: idHeader, where } = this.#settings;
     const ownId = idHeader === undefined ? '' : header(idHeader.toLowerCase());
@@ -139,13 +139,13 @@ export class Receiver implements Hook {
     this.#tokens--;
   }
 
-  /** Returns the event of each value. Errors: `body-type`, `unprocessable`. */
+  /** Returns an event for each value. Errors: `body-type`, `unprocessable`. */
   #read(body: Buffer, type: string): ConnectionEvent[] {
     const content = readContent(body, type);
     return this.#readers.flatMap((reader) => reader.read(content));
   }
 
-  /** Sets the values, then fires the trigger of the hook, in one turn. */
+  /** Sets the values and then fires the webhook's trigger, in one turn. */
   #apply(values: readonly ConnectionEvent[]): void {
     this.#context.turn(() => {
       for (const event of values) this.#emit(event);
@@ -153,7 +153,7 @@ export class Receiver implements Hook {
     });
   }
 
-  /** A repetition changes nothing, and `patchbay wire` shows it as one. */
+  /** Handles a repetition, which changes nothing and which `patchbay wire` shows as a repetition. */
   #repeated(delivery: Delivery): { undo(): void } {
     this.totals.repeated++;
     this.#note(delivery, undefined, ' repeated');
@@ -166,7 +166,7 @@ export class Receiver implements Hook {
   }
 }
 
-/** The error for a wrong secret, and for an unknown name. */
+/** Returns the error for a wrong secret or an unknown name. */
 export function wrongSecret(): HubError {
   return new HubError('unauthorized', 'expected the name and the secret of a webhook of this hub');
 }
@@ -177,16 +177,16 @@ function tokenOf(where: HookSettings['where'], header: Delivery['header'], query
   return new URLSearchParams(query).get(where.query) ?? '';
 }
 
-/** Keys are digests, because the ID of a sender may have any length. */
+/** Returns the keys for an ID. Keys are digests, because IDs from senders may have any length. */
 function keyOfId(id: string): string[] {
   return id === '' ? [] : [`i${id.slice(0, longestIdLength)}${id.length > longestIdLength ? id.length : ''}`];
 }
 
-// Bodies, and the values in them.
+// Bodies, and the values in them
 
 interface Content {
   readonly text: string;
-  /** undefined: the body is text. */
+  /** The body as a tree; undefined if it is text. */
   readonly tree: unknown;
   readonly isTree: boolean;
 }
@@ -268,26 +268,26 @@ function createReader(hook: string, name: string, settings: ValueSettings): Read
   };
 }
 
-/** Converts text that is a number, so that expressions can compute with it. */
+/** Converts a string to a number if it contains one, so that expressions can compute with it. */
 function numberOf(part: unknown): Value {
   if (typeof part === 'number' || typeof part === 'boolean') return part;
   const text = typeof part === 'string' ? part : JSON.stringify(part);
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
-// The earlier deliveries: their IDs, or their signatures.
+// Earlier deliveries, identified by their IDs or signatures
 
-/** The newest deliveries of a webhook, which a store keeps in rows. */
+/** The newest deliveries of a webhook. A store keeps them in rows. */
 class SeenDeliveries {
   readonly #keepMs: number | undefined;
   readonly #context: ConnectionContext<unknown>;
   readonly #prefix: string;
-  /** The time of arrival (on the clock of the connection) and the row of each delivery, by key, oldest first. */
+  /** When each delivery arrived (on the connection's clock) and in which row it is stored, by key, oldest first. */
   readonly #keys = new Map<string, { readonly atMs: number; readonly row: number }>();
   readonly #rows = new Map<number, Set<string>>();
   #row = 0;
 
-  /** `keepMs`: how long a key has to be remembered; undefined means as long as there is space. */
+  /** `keepMs` is the time for which a key must be remembered; undefined means as long as there is space. */
   constructor(hook: string, keepMs: number | undefined, context: ConnectionContext<unknown>, left: readonly string[]) {
     this.#keepMs = keepMs;
     this.#context = context;
@@ -299,7 +299,7 @@ class SeenDeliveries {
     return keys.some((key) => this.#keys.has(digestOf(key)));
   }
 
-  /** Remembers keys; false if there is no space, because all others still have to be remembered. */
+  /** Remembers keys. Returns false if there is no space because all other keys must still be remembered. */
   add(keys: readonly string[]): boolean {
     const now = this.#context.scheduler.now();
     for (const [oldest, { atMs }] of this.#keys) {
@@ -317,7 +317,7 @@ class SeenDeliveries {
     for (const key of keys) this.#delete(digestOf(key));
   }
 
-  /** The state for the next run of the connection. */
+  /** The state for the connection's next run. */
   get kept(): readonly string[] {
     return [...this.#keys.keys()];
   }
@@ -354,14 +354,14 @@ class SeenDeliveries {
     for (const [name, row] of memory?.recalled ?? []) {
       if (!name.startsWith(this.#prefix)) continue;
       rows.push({ place: Number(name.slice(this.#prefix.length)), keys: keysOf(row) });
-      memory!.changed(name, () => undefined); // its keys are stored again, in other rows
+      memory!.changed(name, () => undefined); // the keys in this row are stored again, in other rows
     }
-    rows.sort((a, b) => a.place - b.place); // the oldest first, as they are forgotten in this order
+    rows.sort((a, b) => a.place - b.place); // oldest first, because they are forgotten in this order
     return rows.flatMap(({ keys }) => keys).slice(-maxRemembered);
   }
 }
 
-/** Returns the keys in data that was stored, or left by an earlier run. */
+/** Returns the keys in data that was stored or that an earlier run has left. */
 export function keysOf(data: unknown): readonly string[] {
   return Array.isArray(data) ? data.filter((key) => typeof key === 'string' && key.length <= 64) : [];
 }

@@ -1,5 +1,5 @@
-// Sends one webhook over HTTP or HTTPS. Redirects are not followed, so secrets are sent only to the URL in the settings. The answer is
-// bounded in bytes and time.
+// Sends one webhook over HTTP or HTTPS. Redirects are not followed, so that secrets are sent only to the URL in the settings. The size and
+// the duration of the answer are limited.
 
 import type { Socket } from 'node:net';
 import type { SchedulerLike } from 'rxjs';
@@ -10,13 +10,13 @@ import { connectReason, type TlsTarget } from '../../device/transport.ts';
 import { messageOf } from '../../model/error.ts';
 import { attempt, type Outcome } from '../outbox.ts';
 
-/** The number of bytes of an answer that are read. */
+/** The maximum number of bytes of an answer that are read. */
 export const maxAnswerBytes = 65_536;
 /** The time for which an unused connection stays open, unless the target asks for less. */
 const maxIdleMs = 60_000;
-/** The time that a connection may take to open; the timeout of an attempt is shorter, or equal. */
+/** The maximum time for opening a connection. The timeout of an attempt is never longer. */
 const maxConnectMs = 60_000;
-/** How much of an answer is shown. */
+/** The maximum length of the part of an answer that is shown. */
 const shownAnswer = 200;
 /** The statuses that permit a retry: RFC 9110 sections 15.5.9, 15.6; RFC 8470 section 5.2; RFC 6585 section 4. */
 const laterStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
@@ -28,7 +28,7 @@ export interface WebhookRequest {
   readonly timeoutMs: number;
 }
 
-/** Sends requests to one URL, one after the other over one persistent connection. */
+/** Sends requests to one URL, one after another over a single persistent connection. */
 export class WebhookSender {
   readonly #url: URL;
   readonly #tls: TlsTarget;
@@ -36,7 +36,7 @@ export class WebhookSender {
   readonly #timeOfDay: () => number;
   #client: Client | undefined;
   #socket: Socket | undefined;
-  /** Whether the connection has brought an answer: then the target may have closed it since. */
+  /** Whether the connection has already delivered an answer, so that the target may have closed it since. */
   #isUsed = false;
 
   constructor(url: string, tls: TlsTarget, scheduler: SchedulerLike, timeOfDay: () => number) {
@@ -46,7 +46,7 @@ export class WebhookSender {
     this.#timeOfDay = timeOfDay;
   }
 
-  /** Calls `done` once, with the outcome; returns a function that cancels the request without a call of `done`. */
+  /** Sends a request and calls `done` once, with the outcome. Returns a function that cancels the request without calling `done`. */
   send(asked: WebhookRequest, done: (outcome: Outcome) => void): () => void {
     const begin = (end: (outcome: Outcome) => void, hasEnded: () => boolean) => {
       const start = () => {
@@ -88,22 +88,22 @@ export class WebhookSender {
   }
 
   async #open(): Promise<Client> {
-    const undici = await import('undici'); // most hubs send no webhooks
+    const undici = await import('undici'); // loaded on demand, because most hubs send no webhooks
     return new undici.Client(this.#url.origin, {
       connect: connectorOf(undici, this.#tls, maxConnectMs, (socket) => {
         this.#socket = socket;
       }),
       maxHeaderSize: 16_384,
-      headersTimeout: 0, // an attempt is limited as a whole
+      headersTimeout: 0, // only the attempt as a whole is limited
       bodyTimeout: 0,
       keepAliveTimeout: maxIdleMs,
       keepAliveMaxTimeout: maxIdleMs,
     });
   }
 
-  /** Ends the connection, with a request that waits for its answer; the next request opens another one. */
+  /** Ends the connection, including a request that is waiting for its answer. The next request opens another connection. */
   close(): void {
-    if (this.#socket !== undefined) breakOffClient(this.#socket); // or a request could arrive after later ones
+    if (this.#socket !== undefined) breakOffClient(this.#socket); // otherwise, a request could arrive after later ones
     this.#socket = undefined;
     void this.#client?.destroy().catch(() => {});
     this.#client = undefined;
@@ -126,11 +126,11 @@ export class WebhookSender {
   }
 }
 
-/** The answer to a request, or the error in its place. It handles the events of undici. */
+/** The answer to a request, or the error in its place. Handles undici's events. */
 class Answer implements Dispatcher.DispatchHandler {
   readonly #answered: (answer: Answer) => void;
   readonly #failed: (error: Error) => void;
-  /** 0: none has arrived. */
+  /** The status; 0 until an answer has arrived. */
   status = 0;
   statusText = '';
   headers: Readonly<Record<string, string | string[] | undefined>> = {};

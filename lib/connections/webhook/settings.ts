@@ -1,4 +1,4 @@
-// The settings of webhooks: those that the hub receives (`in`), and those that it sends (`out`).
+// The settings of a webhook connection: webhooks that the hub receives (`in`) and webhooks that it sends (`out`).
 
 import { z } from 'zod';
 import { readPath } from '../../device/payload.ts';
@@ -13,9 +13,9 @@ import { compileTemplate, inputsSetting, type Template, templateNames } from '..
 import { durationSetting, integerSetting, type SettingHint, type SettingMistake, trustSetting } from '../setting.ts';
 import { isTimed, schemeOf, secretMistake, signatureSetting } from './signature.ts';
 
-/** The maximum length of a received body in bytes, as for any request. */
+/** The maximum size of a received body in bytes, which is the same for any request. */
 export const maxHookBytes = 65_536;
-/** The maximum lengths of a sent body and of a URL. */
+/** The maximum sizes of a sent body and of a URL, in bytes. */
 export const maxSentBytes = 262_144;
 const maxUrlLength = 2048;
 const maxHooks = 1000;
@@ -24,7 +24,7 @@ const maxValues = 1000;
 const text = (error = 'text') => z.string({ error });
 const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'text, a number, true or false' });
 
-/** A secret is never shown, even if it is invalid. */
+/** A setting for a secret, which is never shown, even if it is invalid. */
 const secretSetting = (what: string) =>
   text('text, { env } or { file }')
     .min(1, { error: `${what}, got an empty one` })
@@ -214,7 +214,7 @@ export function mistakesOf(settings: WebhookSettings, inputTypes: InputTypes): r
   return found;
 }
 
-/** Returns the body of a target; undefined if it has none. */
+/** Returns the body for a target; undefined if it has no body. */
 export function compileBody(
   name: string,
   { body, method, type }: TargetSettings,
@@ -313,7 +313,7 @@ export function hintsOf(settings: WebhookSettings): readonly SettingHint[] {
   return hints;
 }
 
-/** Returns the steps of the path of a value. */
+/** Returns the steps in the path of a value. */
 export function pathOf(name: string, { path }: Pick<ValueSettings, 'path'>): readonly string[] {
   return readPath(path ?? name);
 }

@@ -1,11 +1,12 @@
-// Signatures of webhooks: an HMAC over the bytes of the body, often with a timestamp and the ID of the delivery. Built in are Standard
-// Webhooks (https://www.standardwebhooks.com, version 1), GitHub, Slack and Stripe; any other scheme is described by its parts.
+// Webhook signatures: an HMAC over the bytes of the body, often with a timestamp and the ID of the delivery. Standard Webhooks
+// (https://www.standardwebhooks.com, version 1), GitHub, Slack and Stripe are built in; any other scheme is described by its parts.
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 
 /**
- * The maximum length of a header with signatures, and how many of them are compared: a sender sends several while it changes its secret.
+ * The maximum length of a header with signatures, and the maximum number of signatures that are compared. A sender sends several signatures
+ * while it is changing its secret.
  */
 const maxHeaderBytes = 4096;
 const maxSignatures = 16;
@@ -61,13 +62,13 @@ const customScheme = z
   });
 
 export type Scheme = z.output<typeof customScheme> & {
-  /** The separator between signatures of several secrets. */
+  /** The separator between the signatures for several secrets. */
   readonly separator?: string;
-  /** One header has both timestamp and signatures: `t=1492774577,v1=5257a869`. */
+  /** Whether a single header contains both the timestamp and the signatures: `t=1492774577,v1=5257a869`. */
   readonly isCombined?: true;
-  /** No two deliveries have the same body, so an equal signature is a repetition, although no timestamp is signed. */
+  /** Whether no two deliveries have the same body, so that an equal signature means a repetition even though no timestamp is signed. */
   readonly isUnique?: true;
-  /** The prefix of secrets, which are otherwise base64. */
+  /** The prefix of secrets, whose remainder is base64. */
   readonly secretPrefix?: string;
 };
 
@@ -124,12 +125,12 @@ export function schemeOf(setting: SignatureSetting): Scheme {
   return typeof setting === 'string' ? schemes[setting] : setting;
 }
 
-/** Whether the time of a delivery is signed, so that an old one is refused. */
+/** Returns whether the time of a delivery is signed, so that an old delivery is refused. */
 export function isTimed({ timestamp, isCombined }: Scheme): boolean {
   return timestamp !== undefined || isCombined === true;
 }
 
-/** Returns the error in a secret for a scheme; undefined if the secret is valid. */
+/** Returns what is wrong with a secret for a scheme; undefined if the secret is valid. */
 export function secretMistake({ secretPrefix }: Scheme, secret: string): string | undefined {
   if (secretPrefix === undefined || !secret.startsWith(secretPrefix)) return undefined;
   const rest = secret.slice(secretPrefix.length);
@@ -144,7 +145,7 @@ type Headers = (name: string) => string;
 export interface Verified {
   /** The signed time, in seconds since 1970; undefined if no time is signed. */
   readonly timestamp: number | undefined;
-  /** The ID in the header of the scheme; empty if there is none. */
+  /** The ID in the scheme's header; empty if there is no ID. */
   readonly id: string;
   /** Whether the ID is signed. */
   readonly isIdSigned: boolean;
@@ -152,7 +153,7 @@ export interface Verified {
   readonly signature: Buffer;
 }
 
-/** Checks the signature of a delivery, in constant time; undefined if it is wrong or missing. Never throws. */
+/** Checks the signature of a delivery in constant time; returns undefined if the signature is wrong or missing. Never throws. */
 export function verify(scheme: Scheme, secret: string, headers: Headers, body: Uint8Array): Verified | undefined {
   const written = headers(scheme.header.toLowerCase());
   const read = scheme.isCombined ? readCombined(written) : undefined;
@@ -172,7 +173,7 @@ export function verify(scheme: Scheme, secret: string, headers: Headers, body: U
   return { timestamp: isTimed(scheme) ? Number(timestamp) : undefined, id, isIdSigned, signature: expected };
 }
 
-/** Returns the headers with the signature of a body. */
+/** Returns the headers that contain the signature of a body. */
 export function sign(
   scheme: Scheme,
   secret: string,
@@ -187,7 +188,7 @@ export function sign(
   };
 }
 
-/** Whether two texts are equal, in constant time. */
+/** Compares two strings in constant time. */
 export function isSameText(one: string, other: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(one), hash(other));
@@ -220,7 +221,7 @@ function decode({ prefix, encoding }: Scheme, text: string): Buffer | undefined 
   return form.test(written) ? Buffer.from(written, encoding) : undefined;
 }
 
-/** Reads `t=1492774577,v1=5257a869,v0=6ffbb59b`. */
+/** Reads a combined header: `t=1492774577,v1=5257a869,v0=6ffbb59b`. */
 function readCombined(text: string): { readonly timestamp: string; readonly signatures: readonly string[] } {
   const parts = text
     .slice(0, maxHeaderBytes)

@@ -28,7 +28,7 @@ import {
 } from './settings.ts';
 import { schemeOf, sign } from './signature.ts';
 
-/** Headers whose values are secrets, even if they are in a flow file. */
+/** Matches the names of headers whose values are secrets, even if they are in a flow file. */
 const secretHeader = /auth|cookie|key|pass|secret|token/i;
 
 export const webhook = defineConnectionType({
@@ -74,7 +74,7 @@ function parametersOf(settings: WebhookSettings): ParameterDeclaration[] {
   return [...received, ...sent];
 }
 
-/** The state that a run leaves for the next one. */
+/** The state that a run leaves for the next run. */
 interface Left {
   readonly messages: readonly unknown[];
   readonly seen: Readonly<Record<string, readonly string[]>>;
@@ -135,7 +135,7 @@ function run(
   });
 }
 
-/** The targets of a connection: their bodies, and how these are sent. */
+/** The targets of a connection: their bodies, and how the bodies are sent. */
 class Targets {
   readonly #context: ConnectionContext<WebhookSettings>;
   readonly #bodies = new Map<string, Template | undefined>();
@@ -210,7 +210,7 @@ function isTextBody({ body }: TargetSettings): boolean {
   return typeof body === 'string';
 }
 
-// Tests: `receive: { hooks: 'doorbell {"battery":3}' }` delivers to a webhook, `sent` has `POST https://… {…}`.
+// In tests, `receive: { hooks: 'doorbell {"battery":3}' }` delivers to a webhook, and `sent` contains `POST https://… {…}`.
 
 function takePlayed(receivers: ReadonlyMap<string, Receiver>, bytes: Buffer): void {
   const text = bytes.toString();

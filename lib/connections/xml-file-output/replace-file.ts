@@ -1,4 +1,4 @@
-// Replaces a file atomically: a reader sees the old file or the new one, never a part of either.
+// Replaces a file atomically: a reader sees either the old or the new file as a whole.
 
 import { randomBytes } from 'node:crypto';
 import { open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
@@ -7,17 +7,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { getSystemErrorMessage } from 'node:util';
 import { messageOf } from '../../model/error.ts';
 
-/** A replacement takes milliseconds, so a temporary file of this age was left behind by a crash. */
+/** The age from which a temporary file counts as left behind by a crash, because a replacement takes only milliseconds. */
 export const leftoverAgeMs = 60_000;
-/** The clock may have been set, so an old file counts as left behind only if it still exists after this time. */
+/** The time for which an old file must still exist before it counts as left behind, because the clock may have been set. */
 const confirmMs = 500;
 
 const tempPattern = /^[0-9a-f]{12}\.part$/;
 
 /**
- * Writes the bytes to a new file next to the target, forces them to disk and renames the file. An existing file keeps its mode, and its
- * owner if the system permits. A symbolic link is kept, and its target is replaced. Errors: one sentence with path and reason, the same
- * each time; the target is then unchanged, and no other file is left behind.
+ * Writes the bytes to a new file next to the target, forces this file to disk and renames it. An existing file keeps its mode and, if the
+ * system permits, its owner. A symbolic link is kept, and its target is replaced. Errors: one sentence with the path and the reason, the
+ * same each time; the target is then unchanged, and no other file is left behind.
  */
 export async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
   let temp: string | undefined;
@@ -45,8 +45,8 @@ export async function replaceFile(path: string, bytes: Uint8Array): Promise<void
 }
 
 /**
- * Removes files left next to the target by a crash during a replacement, once they are old, because a newer one may be a replacement in
- * progress by another hub. Errors: the same as `replaceFile`.
+ * Removes files that a crash during a replacement has left next to the target. Only old files are removed, because another hub may still be
+ * using a newer one. Errors: the same as `replaceFile`.
  */
 export async function removeLeftovers(path: string): Promise<void> {
   try {
@@ -76,7 +76,7 @@ function tempPrefix(target: string): string {
   return join(dirname(target), `.${basename(target)}.`);
 }
 
-/** Returns the target of a path through symbolic links; it does not have to exist. */
+/** Resolves the symbolic links in a path. The target need not exist. */
 async function followLinks(path: string): Promise<string> {
   try {
     return await realpath(path);

@@ -77,7 +77,7 @@ export const xmlFileOutput = defineConnectionType({
         else await replaceFile(path, template.encoding.encode(fillTemplate(template, values)));
       };
       const sweep$ = timer(leftoverAgeMs, scheduler).pipe(
-        concatMap(() => removeLeftovers(path)), // a crash just before this start may have left newer ones
+        concatMap(() => removeLeftovers(path)), // a crash just before this start may have left newer files
         catchError(() => EMPTY),
         ignoreElements(),
       );
@@ -89,14 +89,17 @@ function declare(id: string): ParameterDeclaration {
   return { id, type: 'S', access: 'write-only' };
 }
 
-/** Reads the template of a connection. Errors: `cannot-start` with the path, or with line and column. */
+/** Reads a connection's template. Errors: `cannot-start` with the path, or with line and column. */
 function readTemplate({ template, templateFile }: XmlSettings, resolvePath: ResolvePath): Template {
   if (template !== undefined) return parseTemplate(sourceOfText('template', template));
   const path = resolvePath(templateFile as string);
   return parseTemplate(sourceOfBytes(path, readTemplateFile(path)));
 }
 
-/** An unreadable template must not keep the hub from loading; the connection reports it when it starts. */
+/**
+ * Returns undefined if the template is unreadable, which must not prevent the hub from loading. The connection reports the error when it
+ * starts.
+ */
 function readTemplateIfAny(settings: XmlSettings, resolvePath: ResolvePath): Template | undefined {
   try {
     return readTemplate(settings, resolvePath);
@@ -116,7 +119,7 @@ function readTemplateFile(path: string): Buffer {
   }
 }
 
-/** Returns the writes to a placeholder. Errors: `cannot-start` for a placeholder that was added after the flow file was loaded. */
+/** Returns the writes to a placeholder. Errors: `cannot-start` if the placeholder was added after the flow file was loaded. */
 function inboxOf({ inbox }: ConnectionContext<XmlSettings>, name: string): Observable<Value> {
   try {
     return inbox(name);
@@ -126,8 +129,8 @@ function inboxOf({ inbox }: ConnectionContext<XmlSettings>, name: string): Obser
   }
 }
 
-// Keeps the file equal to the newest state. One save runs at a time. Further requests become one save, and a failed save is repeated until it
-// succeeds.
+// Keeps the file equal to the newest state. Only one save is in progress at a time. Further requests are combined into one save, and a
+// failed save is repeated until it succeeds.
 
 const backoffTimes = { firstMs: 500, longestMs: 5000 };
 
@@ -135,11 +138,11 @@ interface KeepSavedOptions {
   /** Saves the current state. */
   save(): Promise<void>;
   readonly scheduler: SchedulerLike;
-  /** Receives the current save on unsubscribe, followed by another one if the newest state is not saved. */
+  /** Receives the save in progress on unsubscribe, followed by another save if the newest state has not been saved. */
   finish(work: Promise<unknown>): void;
 }
 
-/** Saves at the start and after each change; emits the state after each attempt. Cold, never errors. */
+/** Saves at the start and after each change, and emits the state after each attempt. Cold, never errors. */
 export function keepSaved(changes$: Observable<unknown>, options: KeepSavedOptions): Observable<ConnectionEvent> {
   const { save, scheduler, finish } = options;
   return defer(() => {
@@ -176,7 +179,7 @@ export function keepSaved(changes$: Observable<unknown>, options: KeepSavedOptio
   });
 }
 
-/** Emits after a pause; immediately if it is 0. */
+/** Emits after a pause, or immediately if the pause is 0. */
 function after(pauseMs: number, scheduler: SchedulerLike): Observable<unknown> {
   return pauseMs === 0 ? of(undefined) : timer(pauseMs, scheduler);
 }

@@ -1,4 +1,4 @@
-// A parsed template of an XML file, to be filled with values.
+// A parsed template for an XML file, which is filled with values.
 import { SaxesParser } from 'saxes';
 import { parameterIdMistake } from '../../model/address.ts';
 import { HubError, messageOf } from '../../model/error.ts';
@@ -6,26 +6,26 @@ import { type Doctype, findDoctype } from './doctype/doctype.ts';
 import { lineAndColumn, Mistake } from './doctype/doctype-declarations.ts';
 import type { Encoding, TemplateSource } from './encoding.ts';
 
-/** The maximum length of a template, in bytes of a file or UTF-16 code units of a setting. */
+/** The maximum length of a template, in bytes for a file or in UTF-16 code units for a setting. */
 export const maxTemplateLength = 2 ** 20;
-/** The maximum length of the file, in UTF-16 code units; libxml2, the strictest known reader, refuses text of 10 MB. */
+/** The maximum length of the output file, in UTF-16 code units. libxml2, the strictest known reader, refuses text of 10 MB. */
 export const maxFileLength = 2 ** 21;
 
 export interface Template {
-  /** The names of the placeholders, each once, in the order of their first use. */
+  /** The names of the placeholders without duplicates, in the order of their first use. */
   readonly names: readonly string[];
   readonly encoding: Encoding;
-  /** The whole text: literals, and stretches with placeholders. */
+  /** The whole template: literals, and stretches that contain placeholders. */
   readonly pieces: readonly (string | Stretch)[];
 }
 
-/** Text of one context, `["a ", "Title", " b"]`: literals at even indexes, names of placeholders at odd ones. */
+/** A stretch of text in one context, `["a ", "Title", " b"]`, with literals at even indexes and names of placeholders at odd indexes. */
 interface Stretch {
   readonly context: Context;
   readonly parts: readonly string[];
 }
 
-/** Fills a template; a placeholder without a value becomes empty. Throws if the file would be too long. */
+/** Fills a template. A placeholder without a value becomes empty. Throws if the result would be too long. */
 export function fillTemplate({ pieces, encoding }: Template, values: ReadonlyMap<string, string>): string {
   let length = 0;
   const count = (text: string) => {
@@ -45,21 +45,21 @@ export function fillTemplate({ pieces, encoding }: Template, values: ReadonlyMap
     .join('');
 }
 
-// Escapes values so that a parser reads back the same text (XML 1.0 sections 2.2, 2.4, 2.7, 2.11 and 3.3.3). Contexts differ in the
-// characters that end them, and in the white space that a parser changes.
+// Escapes values so that a parser reads the same text back (XML 1.0 sections 2.2, 2.4, 2.7, 2.11 and 3.3.3). Contexts differ in the
+// characters that end them, and in the white space that a parser changes
 
 /** The context of a placeholder: text, a CDATA section, or an attribute value in these quotes. */
 type Context = 'text' | 'cdata' | '"' | "'";
 
-/** The characters that XML 1.0 cannot contain, not even as references; lone surrogates are among them. */
+/** Matches the characters that XML 1.0 cannot contain, not even as references, including lone surrogates. */
 const forbidden = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
 
 const special = { text: /[&<>\r]/g, '"': /[&<>"\t\n\r]/g, "'": /[&<>'\t\n\r]/g };
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-/** Stands for a carriage return in CDATA until the section is complete; neither templates nor values can contain it. */
+/** Stands for a carriage return in CDATA until the section is complete. Neither templates nor values can contain this character. */
 const returnMark = '\0';
 
-/** Escapes one value for its context; forbidden characters become U+FFFD. */
+/** Escapes a value for its context. Forbidden characters become U+FFFD. */
 function escapeValue(context: Context, value: string): string {
   const allowed = value.replace(forbidden, '\ufffd');
   if (context === 'cdata') return allowed.replaceAll('\r', returnMark);
@@ -67,8 +67,8 @@ function escapeValue(context: Context, value: string): string {
 }
 
 /**
- * Completes a stretch of one context whose values are escaped. No `]]>` may result where literals and values meet. A character that the
- * encoding lacks becomes a reference. CDATA knows no references, so the section is closed around it.
+ * Completes a stretch whose values are escaped. No `]]>` may result where literals and values meet. A character that the encoding lacks
+ * becomes a reference; because CDATA has no references, the section is closed before the reference and reopened after it.
  */
 function escapeStretch(context: Context, stretch: string, missing: RegExp | undefined): string {
   let escaped = stretch;
@@ -89,18 +89,18 @@ function outsideCdata(text: string): string {
   return `]]>${text}<![CDATA[`;
 }
 
-// Parses the template of an XML file once, into literals and stretches with placeholders. Literals are preserved exactly (S-14, D-09).
+// Parses the template for an XML file once, into literals and stretches with placeholders. Literals are preserved exactly (S-14, D-09).
 
 const predefinedEntities = { amp: '&', gt: '>', lt: '<', quot: '"', apos: "'" };
 const known = '&amp; &lt; &gt; &quot; &apos; and references by number (&#160;)';
-/** The end of saxes's message for an unknown entity. */
+/** The end of the message from saxes for an unknown entity. */
 const undefinedEntity = 'undefined entity.';
 
 const nameSource = '[\\p{L}\\p{Nd}][\\p{L}\\p{M}\\p{Nd}]*';
 const placeholder = new RegExp(`\\$(${nameSource})`, 'u');
 const wholeName = new RegExp(`^${nameSource}$`, 'u');
 
-/** Whether text is a valid name of a placeholder: letters and digits of any script. */
+/** Returns whether a string is a valid placeholder name: letters and digits in any script. */
 export function isPlaceholderName(text: string): boolean {
   return wholeName.test(text);
 }
@@ -113,27 +113,27 @@ export function parseTemplate(source: TemplateSource): Template {
   return new TemplateParser(source).parse();
 }
 
-/** Follows saxes through a template: each event describes the text up to its position. */
+/** Follows saxes through a template. Each event describes the text up to its position. */
 class TemplateParser {
   readonly #source: TemplateSource;
   readonly #saxes: SaxesParser<{ xmlns: true; fileName: string }>;
   readonly #pieces: (string | Stretch)[] = [];
   readonly #names = new Set<string>();
   #doctype: Doctype | undefined;
-  /** The start of the text that is not part of a piece yet. */
+  /** The start of the text that is not yet part of a piece. */
   #start = 0;
 
   constructor(source: TemplateSource) {
     this.#source = source;
     this.#saxes = new SaxesParser({ xmlns: true, fileName: source.name });
-    // The table of saxes inherits the names of Object.prototype.
+    // The entity table of saxes inherits the names of Object.prototype.
     Object.assign(Object.setPrototypeOf(this.#saxes.ENTITIES, null), predefinedEntities);
     this.#followMarkup();
     this.#followValues();
     this.#saxes.on('error', (error) => this.#explain(error));
   }
 
-  /** Call this once. */
+  /** Parses the template. Must be called only once. */
   parse(): Template {
     const { name, text, encoding } = this.#source;
     try {
@@ -205,7 +205,7 @@ class TemplateParser {
     this.#start = end;
   }
 
-  /** Always throws an error. For an entity, its message lists what a template may contain. */
+  /** Always throws an error. If it concerns an entity, the message lists what a template may contain. */
   #explain(error: Error): never {
     if (!error.message.endsWith(undefinedEntity)) throw error;
     const { text } = this.#source;

@@ -1,24 +1,28 @@
-// The table of function blocks: the arguments, parameters and logic of each. Settings, checks and parameters are derived from this table.
+// The table of function blocks: the arguments, parameters and logic of each block. Settings, checks and parameters are derived from this
+// table.
 import { z } from 'zod';
 import { longestDurationMs, parseDurationMs } from '../../../model/time/duration.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import { type Logic, type Remembered, RisingEdge } from './logic.ts';
 
-// The timers of IEC 61131-3: TON, TOF and TP, each with Q and the elapsed time. They are exact to the millisecond of the clock. The elapsed
-// time changes at the start, every 100 ms while the timer runs, and at the end, which limits the number of changes. A new `pt` applies
-// immediately, counted from the same start; it is limited to 0..2^31−1.
+// The IEC 61131-3 timers TON, TOF and TP, each with Q and the elapsed time. The timers are accurate to one millisecond. To limit the number
+// of changes, the elapsed time changes only at the start, every 100 ms while the timer is running, and at the end. A new `pt` applies
+// immediately, counted from the same start; `pt` is limited to 0..2^31−1.
 
-/** The steps of the elapsed time of a running timer. */
+/** The step by which the elapsed time of a running timer changes. */
 const elapsedGridMs = 100;
 
-/** TON: `in`, `pt` → on once `in` has been true for pt, off when `in` is false. Then elapsed returns to 0. */
+/** TON: `in`, `pt` → on once `in` has been true for `pt`, off when `in` is false. The elapsed time then returns to 0. */
 const createTon = (): Logic =>
   createTimer((watch, isIn, ptMs, now) => {
     if (!isIn) return watch.clear(false);
     if (!watch.q && watch.hasRun(ptMs, now)) watch.end(true, ptMs);
   });
 
-/** TOF: `in`, `pt` → on when `in` is true, off once `in` has been false for pt. If `in` is false at first, it is off and no time runs. */
+/**
+ * TOF: `in`, `pt` → on when `in` is true, off once `in` has been false for `pt`. If `in` is false at first, the output is off and the timer
+ * is not running.
+ */
 const createTof = (): Logic =>
   createTimer((watch, isIn, ptMs, now) => {
     if (isIn) return watch.clear(true);
@@ -26,8 +30,8 @@ const createTof = (): Logic =>
   });
 
 /**
- * TP: `in`, `pt` → on for exactly pt after a rising edge of `in`; a second edge does not extend it. Elapsed returns to 0 when the
- * pulse is over and `in` is false. With pt 0 there is no pulse.
+ * TP: `in`, `pt` → on for exactly `pt` after a rising edge of `in`; a second edge does not extend the pulse. The elapsed time returns to 0
+ * when the pulse is over and `in` is false. If `pt` is 0, there is no pulse.
  */
 const createTp = (): Logic => {
   const edge = new RisingEdge();
@@ -65,7 +69,7 @@ function createTimer(step: TimerStep, edge = new RisingEdge()): Logic {
   };
 }
 
-/** Q, and the time since it was started. */
+/** Q, and the time since the timer was started. */
 class Stopwatch {
   readonly outputs: [boolean, number] = [false, 0];
   wakeAt = Infinity;
@@ -76,12 +80,12 @@ class Stopwatch {
     return this.outputs[0];
   }
 
-  /** Stops at 0. */
+  /** Stops the timer at 0. */
   clear(q: boolean): void {
     this.end(q, 0);
   }
 
-  /** Stops at this elapsed time. */
+  /** Stops the timer at this elapsed time. */
   end(q: boolean, elapsedMs: number): void {
     this.outputs[0] = q;
     this.outputs[1] = elapsedMs;
@@ -89,11 +93,13 @@ class Stopwatch {
     this.#startedAt = undefined;
   }
 
-  /** Starts if it is not running, and returns whether pt is over. If not, requests a wake at the next step of the elapsed time. */
+  /**
+   * Starts the timer if it is not running, and returns whether `pt` is over. If not, requests a wake at the next step of the elapsed time.
+   */
   hasRun(ptMs: number, now: number): boolean {
     this.#startedAt ??= now;
     this.#ptMs = ptMs;
-    const elapsedMs = Math.round((now - this.#startedAt) * 1000) / 1000; // rounded to microseconds: 0.3 − 0.1 is not 0.2
+    const elapsedMs = Math.round((now - this.#startedAt) * 1000) / 1000; // rounded to microseconds, because 0.3 − 0.1 is not 0.2
     if (elapsedMs >= ptMs) return true;
     const reportedMs = Math.floor(elapsedMs / elapsedGridMs) * elapsedGridMs;
     this.outputs[1] = reportedMs;
@@ -106,7 +112,10 @@ class Stopwatch {
     return { outputs: [...this.outputs], startedAt: this.#startedAt, ptMs };
   }
 
-  /** A time that is already over gets another millisecond, until the rules that depend on its end are listening. */
+  /**
+   * Restores a timer. If its time is already over, it gets another millisecond, so that the rules that depend on its end are listening by
+   * then.
+   */
   recall({ outputs: [q, elapsedMs], startedAt, ptMs = 0 }: Remembered, now: number): void {
     this.outputs[0] = q as boolean;
     this.outputs[1] = elapsedMs as number;
@@ -114,7 +123,7 @@ class Stopwatch {
   }
 }
 
-// The function blocks of IEC 61131-3 that remember one bit (SR, RS) or detect an edge (R_TRIG, F_TRIG).
+// The IEC 61131-3 function blocks that remember one bit (SR, RS) or detect an edge (R_TRIG, F_TRIG)
 
 /** SR: `set`, `reset` → Q; set wins. Q is off before the first set. */
 const createSr = (): Logic => createLatch((set, reset, q) => set || (q && !reset));
@@ -122,10 +131,10 @@ const createSr = (): Logic => createLatch((set, reset, q) => set || (q && !reset
 /** RS: `set`, `reset` → Q; reset wins. Q is off before the first set. */
 const createRs = (): Logic => createLatch((set, reset, q) => !reset && (set || q));
 
-/** R_TRIG: `in` → a trigger when it becomes true; the first value does not count as an edge. */
+/** R_TRIG: `in` → a trigger when `in` becomes true; the first value does not count as an edge. */
 const createRTrig = (): Logic => createEdgeTrigger((value) => value);
 
-/** F_TRIG: `in` → a trigger when it becomes false; the first value does not count as an edge. */
+/** F_TRIG: `in` → a trigger when `in` becomes false; the first value does not count as an edge. */
 const createFTrig = (): Logic => createEdgeTrigger((value) => !value);
 
 function createLatch(next: (set: boolean, reset: boolean, q: boolean) => boolean): Logic {
@@ -159,21 +168,21 @@ function createEdgeTrigger(read: (value: boolean) => boolean): Logic {
   };
 }
 
-/** The valid values of an argument: a literal within bounds, or the name of a value with one of the types. */
+/** The valid values of an argument: a literal within bounds, or the name of a value that has one of the types. */
 export interface ArgumentKind {
   readonly types: readonly ValueType[];
   readonly expected: string;
   isLiteral(value: unknown): boolean;
-  /** Reads a literal written as text; undefined if the text is a name. */
+  /** Reads a literal that is written as a string; undefined if the string is a name. */
   readText?(text: string): Value | undefined;
   readonly schema: z.ZodType;
 }
 
 interface BlockType {
   readonly arguments: Readonly<Record<string, ArgumentKind>>;
-  /** Optional arguments; if omitted, they are false. */
+  /** The optional arguments, which are false if omitted. */
   readonly optional: readonly string[];
-  /** The type of each parameter, by the suffix that its ID adds to the name of the output; '' is the output itself. */
+  /** The types of the parameters, by the suffix that is added to the name of the output in the Parameter ID; '' is the output itself. */
   readonly outputs: Readonly<Record<string, ValueType>>;
   create(): Logic;
 }
@@ -228,13 +237,16 @@ function integerArgument(least: number, most: number, unit = ''): ArgumentKind {
   };
 }
 
-/** The schema accepts out-of-range literals, so that they are reported together with wrong names and types. */
+/**
+ * Returns the schema for an argument. The schema accepts out-of-range literals, so that they are reported together with wrong names and
+ * types.
+ */
 function describeKind(expected: string, literal: z.ZodType): { expected: string; schema: z.ZodType } {
   return { expected, schema: z.union([literal, z.string()], { error: expected }).describe(expected) };
 }
 
-// The counters of IEC 61131-3: CTU, CTD and CTUD. They count rising edges, and stop at ±(2^53−1), the bounds of an integer parameter. A reset
-// takes precedence over a load, and a load over counting. An edge up and an edge down at the same time cancel out.
+// The IEC 61131-3 counters CTU, CTD and CTUD. They count rising edges and stop at ±(2^53−1), the bounds of an integer parameter. A reset
+// takes precedence over a load, and a load over counting. Simultaneous edges up and down cancel each other out.
 
 const most = Number.MAX_SAFE_INTEGER;
 
@@ -248,7 +260,7 @@ function createCtu(): Logic {
   });
 }
 
-/** CTD: `down`, `load`, `pv` → done (count <= 0), count; `load` sets the count to pv. */
+/** CTD: `down`, `load`, `pv` → done (count <= 0), count; `load` sets the count to `pv`. */
 function createCtd(): Logic {
   const down = new RisingEdge();
   return createCounter([down], (count, values) => {
@@ -269,7 +281,7 @@ function createCtud(): Logic {
   });
 }
 
-/** Creates a counter from a function that returns its next outputs; the count is the second of them. */
+/** Creates a counter from a function that returns its next outputs, the second of which is the count. */
 function createCounter(
   edges: readonly RisingEdge[],
   next: (count: number, values: readonly Value[]) => readonly Value[],
@@ -293,5 +305,5 @@ function createCounter(
 
 /** Limits a count to integers within the bounds. */
 function saturate(count: number): number {
-  return Math.max(-most, Math.min(most, Math.trunc(count))) + 0; // never -0
+  return Math.max(-most, Math.min(most, Math.trunc(count))) + 0; // avoids -0
 }

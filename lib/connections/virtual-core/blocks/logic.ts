@@ -1,31 +1,31 @@
-// The common interface of function blocks and computed outputs: each computes values from values, and has its own memory.
+// The common interface of function blocks and computed outputs: both compute values from other values, and have their own memory.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Value } from '../../../model/value.ts';
 
-/** A piece of logic with its memory. It is independent of parameters and of the clock that drives it. */
+/** A piece of logic with its memory. Logic is independent of parameters and of the clock that drives it. */
 export interface Logic {
   /** The results of the last step, in the order in which the outputs are declared. */
   readonly outputs: readonly Value[];
-  /** When to step again even if no value changes, in milliseconds of the clock; Infinity means never. */
+  /** When to step again even if no value changes, on the clock in milliseconds; Infinity means never. */
   readonly wakeAt: number;
   /**
-   * Computes the outputs from the arguments, all of which are known, and the current time. Throws if there is no result. The list is valid
-   * during this call, and may be longer than the number of arguments.
+   * Computes the outputs from the arguments, all of which are known, and from the current time. Throws if there is no result. The list is
+   * valid only during the call, and may be longer than the number of arguments.
    */
   step(values: readonly Value[], now: number): void;
-  /** Returns its memory as data; omitted if it has none. */
+  /** Returns the memory as data; omitted if the logic has no memory. */
   remember?(): Remembered;
-  /** Restores the memory of an earlier run, before the first step. A time that is already over ends right after the start. */
+  /** Restores the memory from an earlier run, before the first step. A timer whose time is already over ends right after the start. */
   recall?(remembered: Remembered, now: number): void;
 }
 
-/** The memory of a piece of logic; times are on the clock that drives it. */
+/** The memory of a piece of logic. Times are on the clock that drives the logic. */
 export interface Remembered {
   readonly outputs: readonly Value[];
-  /** For each input with edges, whether it was false. */
+  /** For each input with edge detection, whether the input was false. */
   readonly edges: readonly boolean[];
-  /** When the running timer began, and how long it runs; undefined if none is running. */
+  /** When the running timer was started, and how long it runs; undefined if no timer is running. */
   readonly startedAt?: number | undefined;
   readonly ptMs?: number | undefined;
 }
@@ -41,10 +41,10 @@ export class RisingEdge {
   }
 }
 
-// An alarm that rings once, at the most recently set time.
+// An alarm that rings once, at the time to which it was last set.
 
 interface Alarm {
-  /** Sets the alarm to a scheduler time, which replaces the previous one; Infinity stops the alarm. */
+  /** Sets the alarm to a time on the scheduler, which replaces the previous time; Infinity stops the alarm. */
   setTo(time: number): void;
   clear(): void;
 }
@@ -58,7 +58,7 @@ export function createAlarm(scheduler: SchedulerLike, ring: () => void): Alarm {
       action.unsubscribe();
       dueAt = time;
       if (time === Infinity) return;
-      const delayMs = Math.max(0, Math.ceil(time - scheduler.now())); // timers have whole milliseconds and must not be early
+      const delayMs = Math.max(0, Math.ceil(time - scheduler.now())); // timers have a resolution of one millisecond and must not fire early
       action = scheduler.schedule(() => {
         dueAt = Infinity;
         ring();

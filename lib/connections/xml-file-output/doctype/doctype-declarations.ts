@@ -1,10 +1,10 @@
-// Reads the markup declarations of an internal subset (XML 1.0 sections 3.2, 3.3, 4.2 and 4.7). They have to be well-formed, but not
-// necessarily valid. Numbers in brackets refer to the productions.
+// Reads the markup declarations of an internal subset (XML 1.0 sections 3.2, 3.3, 4.2 and 4.7). The declarations must be well-formed, but
+// need not be valid. Numbers in brackets refer to the productions.
 import { describe } from '../../../model/error.ts';
 
-// Reads text from left to right, token by token (XML 1.0, fifth edition; numbers in brackets are those of its productions).
+// Reads text from left to right, token by token (XML 1.0, fifth edition; numbers in brackets refer to its productions).
 
-/** The reason why text is not XML, and the position. */
+/** The error if text is not XML, with the position. */
 export class Mistake extends Error {
   readonly at: number;
 
@@ -14,7 +14,9 @@ export class Mistake extends Error {
   }
 }
 
-/** Formats a position as saxes does, `3:14`: lines are numbered from 1, and the column includes the character at the position. */
+/**
+ * Formats a position in the same way as saxes: `3:14`. Lines are numbered from 1, and the column includes the character at the position.
+ */
 export function lineAndColumn(text: string, at: number): string {
   const lines = text.slice(0, at).split(/\r\n|\r|\n/);
   return `${lines.length}:${[...lines.at(-1)!].length + 1}`;
@@ -23,16 +25,16 @@ export function lineAndColumn(text: string, at: number): string {
 const nameStart =
   'A-Z_a-z\\xC0-\\xD6\\xD8-\\xF6\\xF8-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}-\\u{200D}\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}';
 const nameRest = `${nameStart}\\-.0-9\\xB7\\u{300}-\\u{36F}\\u{203F}-\\u{2040}`;
-/** NCName of Namespaces in XML [4], as the source of a regular expression. */
+/** The NCName production of Namespaces in XML [4], as the source of a regular expression. */
 const simpleName = `[${nameStart}][${nameRest}]*`;
 
-/** The tokens, each with its name for errors. A name of Namespaces in XML has no colon, or one between two names. */
+/** The tokens, each with its name for errors. A name according to Namespaces in XML contains no colon, or one colon between two names. */
 export const tokens = {
   /** [3] */
   space: token('white space', '[ \\t\\r\\n]+'),
   /** The name of an entity or notation, or the target of a processing instruction. */
   simpleName: token('a name without a colon', `${simpleName}(?![:${nameRest}])`),
-  /** QName of Namespaces in XML [7]: the name of an element or attribute. */
+  /** The QName production of Namespaces in XML [7]: the name of an element or attribute. */
   name: token('a name', `${simpleName}(?::${simpleName})?(?![:${nameRest}])`),
   /** [7] */
   nameToken: token('a name token', `[:${nameRest}]+`),
@@ -43,7 +45,7 @@ export const tokens = {
     'a public identifier in quotes',
     "\"[ \\r\\na-zA-Z0-9\\-'()+,./:=?;!*#@$_%]*\"|'[ \\r\\na-zA-Z0-9\\-()+,./:=?;!*#@$_%]*'",
   ),
-  /** [9], [10]: any quoted text; its content is checked later. */
+  /** [9], [10]: any quoted text, whose content is checked later. */
   literal: token('text in quotes', '"[^"]*"|\'[^\']*\''),
 } as const;
 
@@ -67,24 +69,24 @@ export class Scanner {
     return this.at >= this.text.length;
   }
 
-  /** Consumes this text if it is next; returns whether it was. */
+  /** Consumes this string if it is next. Returns whether it was. */
   skip(literal: string): boolean {
     if (!this.text.startsWith(literal, this.at)) return false;
     this.at += literal.length;
     return true;
   }
 
-  /** Consumes the one of these texts that is next, if any. A text that begins with another one has to precede it in the list. */
+  /** Consumes whichever of these strings is next, if any. A string that begins with another one must precede it in the list. */
   skipOne<Literal extends string>(literals: readonly Literal[]): Literal | undefined {
     return literals.find((literal) => this.skip(literal));
   }
 
-  /** Skips white space; returns whether there was any. */
+  /** Skips white space. Returns whether there was any. */
   space(): boolean {
     return this.take(tokens.space) !== undefined;
   }
 
-  /** Moves to the next occurrence of this text. Errors: `Mistake` if there is none. */
+  /** Moves to the next occurrence of this string. Errors: `Mistake` if there is none. */
   skipTo(literal: string): void {
     const found = this.text.indexOf(literal, this.at);
     if (found < 0) throw new Mistake(this.at, `expected "${literal}" later in the text`);
@@ -98,7 +100,7 @@ export class Scanner {
     return taken;
   }
 
-  /** Reads the expected token or text. Errors: `Mistake` if any other text is next. */
+  /** Reads the expected token or string. Errors: `Mistake` if anything else is next. */
   expect(wanted: Token | string): string {
     if (typeof wanted === 'string') return this.skip(wanted) ? wanted : this.fail(`"${wanted}"`);
     return this.take(wanted) ?? this.fail(wanted.what);
@@ -117,7 +119,7 @@ function token(what: string, source: string): Token {
 
 const wholeTypes = ['CDATA', 'IDREFS', 'IDREF', 'ID', 'ENTITIES', 'ENTITY', 'NMTOKENS', 'NMTOKEN'] as const;
 
-/** Reads the rest of an element declaration [45], after `<!ELEMENT`. */
+/** Reads the rest of an element declaration [45] after `<!ELEMENT`. */
 export function readElement(scanner: Scanner): void {
   scanner.expect(tokens.space);
   scanner.expect(tokens.name);
@@ -131,7 +133,7 @@ export function readElement(scanner: Scanner): void {
   endDeclaration(scanner);
 }
 
-/** [51] `(#PCDATA` was read. */
+/** Reads the rest of mixed content [51] after `(#PCDATA`. */
 function readMixed(scanner: Scanner): void {
   let hasNames = false;
   scanner.space();
@@ -146,7 +148,7 @@ function readMixed(scanner: Scanner): void {
   else scanner.skip('*');
 }
 
-/** [47] to [50]: `(` was read. Each open group keeps its first separator. */
+/** Reads the rest of element content [47] to [50] after `(`. Each open group keeps its first separator. */
 function readChildren(scanner: Scanner): void {
   const groups: { separator: string | undefined }[] = [{ separator: undefined }];
   for (;;) {
@@ -173,7 +175,7 @@ function readChildren(scanner: Scanner): void {
   }
 }
 
-/** Reads the rest of an attribute-list declaration [52], after `<!ATTLIST`. */
+/** Reads the rest of an attribute-list declaration [52] after `<!ATTLIST`. */
 export function readAttributes(scanner: Scanner, entities: Entities): void {
   scanner.expect(tokens.space);
   scanner.expect(tokens.name);
@@ -189,7 +191,7 @@ export function readAttributes(scanner: Scanner, entities: Entities): void {
   }
 }
 
-/** [54] to [59] */
+/** Reads an attribute type [54] to [59]. */
 function readAttributeType(scanner: Scanner): void {
   if (scanner.skipOne(wholeTypes) !== undefined) return;
   const isNotation = scanner.skip('NOTATION');
@@ -203,7 +205,7 @@ function readAttributeType(scanner: Scanner): void {
   scanner.expect(')');
 }
 
-/** [60] */
+/** Reads a default declaration [60]. */
 function readDefault(scanner: Scanner, entities: Entities): void {
   if (scanner.skipOne(['#REQUIRED', '#IMPLIED']) !== undefined) return;
   if (scanner.skip('#FIXED')) scanner.expect(tokens.space);
@@ -212,7 +214,7 @@ function readDefault(scanner: Scanner, entities: Entities): void {
   entities.checkAttribute(literal.slice(1, -1), start + 1);
 }
 
-/** Reads the rest of an entity declaration [70] to [76], after `<!ENTITY`. */
+/** Reads the rest of an entity declaration [70] to [76] after `<!ENTITY`. */
 export function readEntity(scanner: Scanner, entities: Entities): void {
   scanner.expect(tokens.space);
   const isParameter = scanner.skip('%');
@@ -232,7 +234,7 @@ export function readEntity(scanner: Scanner, entities: Entities): void {
   endDeclaration(scanner);
 }
 
-/** [76] */
+/** Reads the notation of an unparsed entity [76]. Returns whether there was one. */
 function readNotationOfData(scanner: Scanner): boolean {
   if (!scanner.space() || !scanner.skip('NDATA')) return false;
   scanner.expect(tokens.space);
@@ -240,7 +242,7 @@ function readNotationOfData(scanner: Scanner): boolean {
   return true;
 }
 
-/** Reads the rest of a notation declaration [82], after `<!NOTATION`. */
+/** Reads the rest of a notation declaration [82] after `<!NOTATION`. */
 export function readNotation(scanner: Scanner): void {
   scanner.expect(tokens.space);
   scanner.expect(tokens.simpleName);
@@ -249,7 +251,10 @@ export function readNotation(scanner: Scanner): void {
   endDeclaration(scanner);
 }
 
-/** Reads an external ID [75], or [83] for a notation, where the system identifier may be omitted. Returns whether an ID was found. */
+/**
+ * Reads an external ID [75], or a public ID [83] for a notation, in which the system identifier may be omitted. Returns whether an ID was
+ * found.
+ */
 export function readExternalId(scanner: Scanner, isOfNotation = false): boolean {
   const keyword = scanner.skipOne(['SYSTEM', 'PUBLIC']);
   if (keyword === undefined) return false;
@@ -270,13 +275,13 @@ function endDeclaration(scanner: Scanner): void {
   scanner.expect('>');
 }
 
-// The entities that an internal subset declares, and the references to them within it (XML 1.0 section 4.1). It checks the constraints Entity
+// The entities that an internal subset declares, and the references to them within it (XML 1.0 section 4.1). Checks the constraints Entity
 // Declared, Parsed Entity, No Recursion, No External Entity References and No < in Attribute Values.
 
 /** The maximum nesting depth of entities. */
 export const maxDepth = 20;
 
-/** An entity: internal, with its replacement text; or external, in a file that is not read, as text or as other data. */
+/** An entity: internal, with its replacement text, or external, in a file that is not read and that contains text or other data. */
 type Entity = { readonly value: string } | 'external' | 'unparsed';
 
 const predefined = ['amp', 'lt', 'gt', 'apos', 'quot'];
@@ -284,28 +289,28 @@ const predefined = ['amp', 'lt', 'gt', 'apos', 'quot'];
 export class Entities {
   readonly #parameters = new Map<string, Entity>();
   readonly #generals = new Map<string, Entity>();
-  /** Entities that are known to be valid in an attribute value. */
+  /** The entities that are known to be valid in an attribute value. */
   readonly #checked = new Set(predefined);
   /** Whether entities may be declared in a file that is not read. */
   #mayBeElsewhere = false;
 
-  /** The names of the general entities. A template must not use them even if they are declared. */
+  /** The names of the general entities, which a template must not use even if they are declared. */
   get names(): ReadonlySet<string> {
     return new Set(this.#generals.keys());
   }
 
-  /** The first declaration counts (section 4.2). */
+  /** Declares an entity. The first declaration counts (section 4.2). */
   declare(isParameter: boolean, name: string, entity: Entity): void {
     const entities = isParameter ? this.#parameters : this.#generals;
     if (!entities.has(name)) entities.set(name, entity);
   }
 
-  /** From here on, entities may be used that are not declared here. */
+  /** From here on, entities may be used that are not declared in this document. */
   open(): void {
     this.#mayBeElsewhere = true;
   }
 
-  /** Returns a parameter entity; undefined if it may be declared elsewhere. Errors: `Mistake` if it cannot be. */
+  /** Returns a parameter entity; undefined if it may be declared elsewhere. Errors: `Mistake` if it is declared nowhere. */
   parameter(name: string, at: number): Entity | undefined {
     return this.#known(this.#parameters.get(name), `%${name};`, at);
   }
@@ -336,26 +341,26 @@ export class Entities {
   }
 }
 
-/** Checks the constraint No Recursion, and the depth. Errors: `Mistake`. */
+/** Checks the constraint No Recursion and the depth. Errors: `Mistake`. */
 export function checkDepth(through: readonly string[], name: string, at: number, written: string): void {
   if (through.includes(name)) throw new Mistake(at, `expected no entity that refers to itself, got ${written}`);
   if (through.length >= maxDepth)
     throw new Mistake(at, `expected entities nested at most ${maxDepth} deep, got ${written}`);
 }
 
-// Reads the references in values of entities and attributes (XML 1.0 section 4.1), and replaces them (section 4.4).
+// Reads references in the values of entities and attributes (XML 1.0 section 4.1), and replaces them (section 4.4).
 
-/** A part of a value: text, the character of a numeric reference, or a reference to an entity. */
+/** A part of a value: text, the character for a numeric reference, or a reference to an entity. */
 type Part =
   | { readonly kind: 'text' | 'character'; readonly text: string }
   | { readonly kind: 'entity'; readonly text: string; readonly name: string };
 
-/** A reference [66], [68]: numeric, decimal or hexadecimal, or by the name of an entity. */
+/** A reference [66], [68]: numeric in decimal or hexadecimal, or by the name of an entity. */
 const reference = new RegExp(`&(?:#(\\d+)|#x([\\da-fA-F]+)|(${simpleName}));`, 'uy');
 
 /**
- * Reads the value of an entity [9] or of an attribute [10], which begins at position `at` for errors. The value of an entity contains no `%`:
- * references to parameter entities are valid there only in external subsets.
+ * Reads the value of an entity [9] or of an attribute [10], which begins at position `at` for errors. The value of an entity must not
+ * contain `%`, because references to parameter entities are valid there only in external subsets.
  */
 function readReferences(value: string, at: number, what: 'entity' | 'attribute'): Part[] {
   const parts: Part[] = [];
@@ -382,7 +387,7 @@ const mistakes = {
   '%': 'expected no "%" in the value of an entity: write &#37;',
 };
 
-/** Returns the replacement text of an entity (section 4.5): numeric references are replaced, references to entities stay. */
+/** Returns the replacement text of an entity (section 4.5): numeric references are replaced, and references to entities remain. */
 function entityValue(parts: readonly Part[]): string {
   return parts.map(({ text }) => text).join('');
 }

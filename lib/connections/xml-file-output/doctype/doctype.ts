@@ -1,5 +1,5 @@
-// Reads the document type declaration of a template (XML 1.0 section 2.8). Readers of the file reject a malformed declaration, including
-// its internal subset, and saxes does not check it. Other files named in it are not read.
+// Reads the document type declaration of a template (XML 1.0 section 2.8). Readers of the output file reject a malformed declaration,
+// including a malformed internal subset, and saxes does not check the declaration. Other files that the declaration names are not read.
 
 import {
   checkDepth,
@@ -14,28 +14,28 @@ import {
   tokens,
 } from './doctype-declarations.ts';
 
-/** The maximum length of all used parameter entities of a subset, in UTF-16 code units, counted at each use. */
+/** The maximum total length of all parameter entities used in a subset, in UTF-16 code units, counted once per use. */
 export const maxParameterText = 2 ** 20;
 
 export interface Doctype {
-  /** The position after it. */
+  /** The position after the declaration. */
   readonly end: number;
-  /** The names of the entities that it declares. */
+  /** The names of the entities that the declaration declares. */
   readonly entities: ReadonlySet<string>;
 }
 
-/** The content that may precede the declaration; the parser of the whole document checks it. */
+/** The content that may precede the declaration, which is checked when the whole document is parsed. */
 const prolog = /^\ufeff?(?:[ \t\r\n]+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/;
 const standalone = /^\ufeff?<\?xml\s[^>]*\sstandalone\s*=\s*["']yes["']/;
 
-/** Reads the declaration of a document, if it has one. Errors: `Mistake`. */
+/** Reads the declaration of a document, if there is one. Errors: `Mistake`. */
 export function findDoctype(text: string): Doctype | undefined {
   const [before] = prolog.exec(text)!;
   if (!text.startsWith('<!DOCTYPE', before.length)) return undefined;
   return readDoctype(text, before.length, standalone.test(before));
 }
 
-/** Reads the declaration at a position in the text [28]. Errors: `Mistake`. */
+/** Reads the declaration [28] at a position in the text. Errors: `Mistake`. */
 export function readDoctype(text: string, start: number, isStandalone: boolean): Doctype {
   const scanner = new Scanner(text, start);
   const subset = new Subset(isStandalone);
@@ -62,12 +62,12 @@ class Subset {
     this.#isStandalone = isStandalone;
   }
 
-  /** Notes that a file that may declare entities is not read, unless the document is standalone. */
+  /** Records that a file that may declare entities is not read, unless the document is standalone. */
   open(): void {
     if (!this.#isStandalone) this.entities.open();
   }
 
-  /** [28b], up to its `]`; [31] for the text of a parameter entity between declarations. */
+  /** Reads an internal subset [28b] up to its `]`, or [31] for the text of a parameter entity between declarations. */
   read(scanner: Scanner, through: readonly string[] = []): void {
     for (;;) {
       scanner.space();
@@ -84,7 +84,10 @@ class Subset {
     }
   }
 
-  /** [69]: an internal entity is read in place; it contains whole declarations (the constraint PE Between Declarations). */
+  /**
+   * Reads a reference to a parameter entity [69]. An internal entity is read in place; it must contain whole declarations (the constraint
+   * PE Between Declarations).
+   */
   #readParameter(scanner: Scanner, at: number, through: readonly string[]): void {
     const name = scanner.expect(tokens.simpleName);
     scanner.expect(';');
@@ -105,13 +108,13 @@ class Subset {
   }
 }
 
-/** [15]: `<!--` was read. */
+/** Reads the rest of a comment [15] after `<!--`. */
 function readComment(scanner: Scanner): void {
   scanner.skipTo('--');
   scanner.expect('-->');
 }
 
-/** [16], [17]: `<?` was read. */
+/** Reads the rest of a processing instruction [16], [17] after `<?`. */
 function readInstruction(scanner: Scanner): void {
   const at = scanner.at;
   const target = scanner.expect(tokens.simpleName);
