@@ -1,16 +1,16 @@
-// From a widget to why its parameter has its value: by the context menu of a mouse or a keyboard, or a finger that rests on it. A panel
-// without its bar is a kiosk, and leads nowhere else.
+// Leads from a widget to the reason for its parameter's value: by the context menu of a mouse or keyboard, or by a long press with a
+// finger. A panel without its bar is a kiosk, from which there are no links.
 
 import { onCleanup } from 'solid-js';
 import { me } from '../hub/me.ts';
 import { navigate, route } from '../page/route.ts';
 
-/** The time for which a finger rests. Some browsers have no context menu for fingers. */
+/** The duration of a long press, in milliseconds. Some browsers have no context menu for touch input. */
 const restMs = 700;
 const slopPx = 10;
 const controls = 'button, input, select, textarea, a, .cap';
 
-/** Returns the properties of the element of a widget; none without an address. */
+/** Returns the properties for a widget's element, or no properties if there is no address. */
 export function useWhy(address: string | undefined, label: string | undefined) {
   if (address === undefined) return {};
   let timer: ReturnType<typeof setTimeout> | undefined;

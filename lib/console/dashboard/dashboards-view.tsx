@@ -1,4 +1,4 @@
-// Dashboards: the list of those in the folder of the hub, or one of them, which updates when its file changes.
+// Dashboards: the list of dashboards in the hub's folder, or a single dashboard, which updates when its file changes.
 import { createMemo, createResource, Show } from 'solid-js';
 import type { Dashboard } from '../../dashboard/format.ts';
 import type { SourceList } from '../../wire/http/editing-shapes.ts';

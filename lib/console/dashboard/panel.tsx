@@ -1,4 +1,4 @@
-// A dashboard for a wall panel. It fills the screen, keeps it on, and is clearly marked as stale while the link is down.
+// A dashboard on a wall panel. The dashboard fills the screen, keeps the screen on, and is clearly marked as stale while the link is down.
 import { createEffect, createMemo, createSignal, onCleanup, onMount, Show } from 'solid-js';
 import type { Dashboard, Widget } from '../../dashboard/format.ts';
 import { createLiveValues } from '../hub/live-values.ts';
@@ -9,7 +9,7 @@ import { linkTo, route, setParams } from '../page/route.ts';
 import { formatClock } from '../page/units.ts';
 import { addressesOf, Grid } from './widget-place.tsx';
 
-/** Updates per second that the eye can follow. The hub merges faster changes. */
+/** The maximum number of updates per second that the eye can follow. The hub merges faster changes. */
 const rate = 30;
 
 export function Panel(props: { readonly name: string; readonly dashboard: Dashboard; readonly mistake: string }) {
@@ -93,7 +93,7 @@ export function Panel(props: { readonly name: string; readonly dashboard: Dashbo
   );
 }
 
-/** Returns the widgets. An unchanged one stays the same object, so the page does not rebuild it. */
+/** Returns the widgets. An unchanged widget stays the same object, so that the page does not rebuild it. */
 function keepEqual(former: readonly Widget[], widgets: readonly Widget[]): readonly Widget[] {
   const kept = new Map(former.map((widget) => [JSON.stringify(widget), widget]));
   return widgets.map((widget) => {
@@ -107,7 +107,7 @@ function keepEqual(former: readonly Widget[], widgets: readonly Widget[]): reado
 // Keeps the screen on if the browser can (Screen Wake Lock, W3C): with HTTPS, or from the same machine. It asks again when the page was
 // hidden and is visible again.
 
-/** Works for the lifetime of the calling scope. It does nothing if the browser does not support or allow it. */
+/** Keeps the screen on until the calling reactive scope is disposed. Does nothing if the browser does not support or allow this. */
 function keepAwake(): void {
   if (!('wakeLock' in navigator)) return;
   let lock: WakeLockSentinel | undefined;

@@ -1,11 +1,11 @@
-// The look of values on a dashboard: the settings that a widget takes from its parameter, the decimals of numbers, lit lamps, and the tone
-// of a number.
+// The appearance of values on a dashboard: the settings that a widget takes from its parameter, the decimals of numbers, lit lamps, and the
+// tone of a number.
 
 import type { About, Value } from '../../client/index.ts';
 import type { SingleWidget, Tone, WidgetOf } from '../../dashboard/format.ts';
 import { fixedText, roundTo } from '../../model/digits.ts';
 
-/** A widget as it is drawn: its parameter supplies the settings that it omits. */
+/** A widget as it is drawn: settings that the widget omits are supplied by its parameter. */
 export type Drawn<Type extends SingleWidget['type']> = WidgetOf<Type> &
   (Type extends 'fader' | 'meter' | 'gauge'
     ? { readonly unit: string; readonly min: number; readonly max: number }
@@ -13,7 +13,7 @@ export type Drawn<Type extends SingleWidget['type']> = WidgetOf<Type> &
   (Type extends 'value' | 'plot' | 'number' ? { readonly unit: string } : unknown);
 export type DrawnWidget = { [Type in SingleWidget['type']]: Drawn<Type> }[SingleWidget['type']];
 
-/** Returns a widget in which its parameter supplies the label, unit, range, step and choices that it omits. */
+/** Returns a widget in which the parameter supplies the omitted label, unit, range, step and choices. */
 export function drawnAs(widget: SingleWidget, about: About = {}): DrawnWidget {
   const { label, unit = '', choices = {} } = about;
   const named = { ...widget, label: widget.label ?? label };
@@ -50,17 +50,17 @@ export function drawnAs(widget: SingleWidget, about: About = {}): DrawnWidget {
 
 const timeUnits = ['ms', 's', 'min', 'h'] as const;
 
-/** The name of each value. */
+/** Returns the name of each value. */
 function textsOf(choices: Readonly<Record<string, Value>>): Record<string, string> {
   return Object.fromEntries(Object.entries(choices).map(([name, value]) => [String(value), name]));
 }
 
-/** The default maximum of decimals. */
+/** The default maximum number of decimals. */
 const mostDigits = 3;
 
 /**
- * Returns `-3.5` or `12.00`, formatted as by `fixed` in expressions. Without `digits` a number has at most three decimals. An unknown value
- * is a dash.
+ * Formats a value as `-3.5` or `12.00`, like `fixed` in expressions. Without `digits`, a number has at most three decimals. An unknown
+ * value is a dash.
  */
 export function showValue(value: Value | undefined, digits?: number): string {
   if (value === undefined) return '–';
@@ -68,7 +68,7 @@ export function showValue(value: Value | undefined, digits?: number): string {
   return digits === undefined ? String(roundTo(value, mostDigits)) : fixedText(value, digits);
 }
 
-/** Whether a lamp is lit: at the value `equals`, or else at values that D-02 converts to true. */
+/** Returns whether a lamp is lit: at the value `equals` or, if omitted, at values that D-02 converts to true. */
 export function isLit(value: Value | undefined, equals?: Value): boolean {
   if (value === undefined) return false;
   if (equals !== undefined) return String(value) === String(equals);
@@ -91,7 +91,7 @@ export function shareOf(value: Value | undefined, min: number, max: number, law:
   return Number.isFinite(share) ? Math.min(1, Math.max(0, share)) : 0;
 }
 
-/** Returns the value at a position within a range, the inverse of `shareOf`. */
+/** Returns the value at a position within a range, as the inverse of `shareOf`. */
 export function valueAt(share: number, min: number, max: number, law: Law = 'linear'): number {
   if (law === 'linear') return min + share * (max - min);
   const wanted = deflection(min) + share * (deflection(max) - deflection(min));
@@ -105,7 +105,10 @@ export function valueAt(share: number, min: number, max: number, law: Law = 'lin
 
 export type Law = 'linear' | 'db';
 
-/** The deflection of a level in decibels by IEC 60268-18, extended beyond both ends: [dB, percent], between which it is linear. */
+/**
+ * The deflection for a level in decibels according to IEC 60268-18, extended beyond both ends: points [dB, percent], with linear
+ * interpolation in between.
+ */
 const points: readonly (readonly [db: number, percent: number])[] = [
   [-1000, -12],
   [-70, 0],
@@ -128,10 +131,10 @@ function deflection(db: number): number {
 }
 
 const decibels = [20, 12, 10, 6, 5, 0, -5, -10, -20, -30, -40, -50, -60, -70, -80, -100];
-/** The share of a scale that one mark needs. */
+/** The fraction of a scale that one mark needs. */
 const markShare = 0.085;
 
-/** Returns the values of the marks of a scale, from the lower end: at most 11. */
+/** Returns the values for the marks on a scale, starting at the lower end: at most 11 values. */
 export function marksOf(min: number, max: number, law: Law): number[] {
   if (law === 'db') {
     const marks: number[] = [];

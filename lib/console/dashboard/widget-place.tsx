@@ -1,4 +1,4 @@
-// The widgets on the grid: each in its place, with its expressions, its marks and its errors, which concern no other widget.
+// The widgets on the grid: each widget in its place, with its expressions, marks and errors, which do not affect other widgets.
 
 import { createMemo, createSignal, For, type JSX, lazy, Show, Suspense } from 'solid-js';
 import type { Value } from '../../client/index.ts';
@@ -66,7 +66,7 @@ const LinkWidget = lazy(async () => ({ default: (await readings()).LinkWidget })
 
 interface PlaceProps {
   readonly widget: Widget;
-  /** Where it is on a smaller screen; default: where the file has it. */
+  /** The position of the widget on a smaller screen. The default is its position in the file. */
   readonly place?: Place | null | undefined;
   readonly values: LiveValues;
 }
@@ -138,7 +138,7 @@ function Shown(props: PlaceProps & { readonly failure: string }) {
   );
 }
 
-/** The types whose names are classes. Those of other types would meet classes of the whole page. */
+/** The widget types whose names are used as CSS classes. The names of other types would collide with classes used on the whole page. */
 const plainTypes: ReadonlySet<string> = new Set([
   'label',
   'value',
@@ -155,13 +155,13 @@ function classOf(type: string): string {
 }
 
 interface Outcome<Result> {
-  /** undefined: there is no expression, it failed, or the values have not arrived yet. */
+  /** The result. Undefined if there is no expression, if the expression failed, or if the values have not arrived yet. */
   readonly result: Result | undefined;
-  /** Why it failed; empty if it has not. */
+  /** Why the expression failed. Empty if it did not fail. */
   readonly failure: string;
 }
 
-/** Follows the result of an expression for the calling scope. */
+/** Follows the result of an expression until the calling reactive scope is disposed. */
 function useFormula<Result extends string | boolean>(
   formula: Formula | undefined,
   values: LiveValues,
@@ -253,7 +253,7 @@ function contentOf(widget: DrawnWidget | Group | Tabs, values: LiveValues, tone:
   }
 }
 
-/** Pages of widgets, of which one is shown. Arrow keys choose the next one, as in the pattern "Tabs" of ARIA. */
+/** Pages of widgets, one of which is shown. Arrow keys select the next page, as in the ARIA pattern "Tabs". */
 function TabPages(props: { readonly widget: Tabs; readonly values: LiveValues }) {
   const { tabs, label } = props.widget;
   const [chosen, setChosen] = createSignal(0);
@@ -301,7 +301,7 @@ export function Grid(props: {
   readonly columns: number;
   readonly rows: number;
   readonly widgets: readonly Widget[];
-  /** Where the widgets are on a smaller screen, in their order. */
+  /** The positions of the widgets on a smaller screen, in order. */
   readonly places?: readonly (Place | null)[] | undefined;
   readonly values: LiveValues;
 }) {

@@ -14,17 +14,17 @@ import { useDelay } from '../page/page-timers.ts';
 import { beginningOf } from '../page/units.ts';
 import { type Drawn, isLit, showValue } from './showing.ts';
 
-/** The time for which a widget shows a failed write. */
+/** How long a widget shows a failed write, in milliseconds. */
 const failureMs = 5000;
 
 export interface WidgetProps<Type extends SingleWidget['type']> {
   readonly widget: Drawn<Type>;
   readonly values: LiveValues;
-  /** The tone by the expression `toneBy`; undefined means the widget's own. */
+  /** The tone according to the expression `toneBy`; undefined means the widget's own tone. */
   readonly tone?: () => Tone | undefined;
 }
 
-/** The numbers of letters that have a font size of their own: values of about the same length have the same size. */
+/** The string lengths that have a font size of their own, so that values of about the same length have the same size. */
 const lengths = [7, 10, 14, 20];
 
 /** A value with its unit on one line, in a size that fits. */
@@ -46,7 +46,7 @@ export function Amount(props: {
   );
 }
 
-/** Shows that the parameter does not exist, suggesting the nearest one, or why the last write failed. */
+/** Shows that the parameter does not exist, with the most similar address as a suggestion, or why the last write failed. */
 export function WidgetFault(props: {
   readonly address: string;
   readonly parameter: LiveParameter;
@@ -66,7 +66,7 @@ export function WidgetFault(props: {
   );
 }
 
-/** Asks the hub for the nearest address: `, did you mean "desk/lamp"?`; empty if there is none. */
+/** Asks the hub for the most similar address. Returns `, did you mean "desk/lamp"?`, or an empty string if there is none. */
 async function nearestTo(address: string): Promise<string> {
   const refusal = await request(`/hub/explain/${pathOf(address)}`).catch((error: unknown) => error);
   return /, did you mean ".*"\?$/.exec(messageOf(refusal))?.[0] ?? '';
@@ -74,7 +74,7 @@ async function nearestTo(address: string): Promise<string> {
 
 export type Writes = ReturnType<typeof useWrites>;
 
-/** Writes for a control, and keeps the error of the last write for a while. */
+/** Makes writes for a control, and keeps the error from the last write for a while. */
 export function useWrites(address: string) {
   const [failure, setFailure] = createSignal('');
   const forgetting = useDelay();
@@ -88,7 +88,7 @@ export function useWrites(address: string) {
   };
 }
 
-/** The shared parts of a control that writes one parameter. */
+/** Returns the shared parts of a control that writes one parameter. */
 export function useControl(props: Pick<WidgetProps<'select'>, 'values'>, address: string) {
   const parameter = props.values.of(address);
   const { send, fail, failure } = useWrites(address);
@@ -96,21 +96,21 @@ export function useControl(props: Pick<WidgetProps<'select'>, 'values'>, address
   return {
     parameter,
     failure,
-    /** Why the user may not set it; empty if allowed. */
+    /** Why the user may not set the parameter. Empty if the user may set it. */
     readOnly,
     isFree: () => !isStale() && parameter.kind() !== undefined && !readOnly(),
-    /** The value that is pending, or else the present one. */
+    /** The pending value, or otherwise the current value. */
     shown: () => parameter.wanted() ?? parameter.value(),
     write: (value: Value) => void send(value).catch(fail),
   };
 }
 
-/** The time for which a trigger lights it. */
+/** How long a trigger lights the widget, in milliseconds. */
 const flashMs = 400;
 
 /**
- * Returns whether a widget is lit. A trigger makes it flash at each fire; any other parameter lights it at the value `equals`, or at values
- * that D-02 converts to true.
+ * Returns whether a widget is lit. A trigger makes the widget flash on each fire; any other parameter lights the widget at the value
+ * `equals` or, if omitted, at values that D-02 converts to true.
  */
 export function createLit(parameter: LiveParameter, equals?: Value): () => boolean {
   const [hasFired, setFired] = createSignal(false);

@@ -1,4 +1,4 @@
-// An alarm: quiet, unacknowledged or acknowledged, each by word, shape and colour, and a button that acknowledges it.
+// An alarm: quiet, unacknowledged or acknowledged, each shown by word, shape and colour, with a button for acknowledging the alarm.
 
 import { Show } from 'solid-js';
 import { FitText } from '../readings/fit-text.tsx';

@@ -1,4 +1,4 @@
-// A button. It toggles, sets, fires, or is true while it is held.
+// A button, which toggles, sets a value, fires, or is true while it is held.
 
 import { Show } from 'solid-js';
 import { whyReadOnly } from '../../hub/me.ts';

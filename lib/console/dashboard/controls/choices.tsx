@@ -1,4 +1,4 @@
-// Widgets that choose one of several values: a list, and buttons.
+// Widgets for choosing one of several values: a list, and buttons.
 
 import { For, Show } from 'solid-js';
 import type { Value } from '../../../client/index.ts';
@@ -93,7 +93,7 @@ function NoChoices(props: { readonly isEmpty: boolean }) {
   );
 }
 
-/** Numbers and booleans of settings and of the hub may be written as text. */
+/** Returns whether two values are the same, because numbers and booleans in settings and from the hub may be written as strings. */
 function isSame(one: Value, other: Value | undefined): boolean {
   return other !== undefined && String(one) === String(other);
 }

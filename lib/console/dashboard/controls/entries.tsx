@@ -1,4 +1,5 @@
-// Widgets with a field: a number, which is set exactly or not at all, and a text. The field does not follow the value while it is edited.
+// Widgets with a field: a number, which is set exactly or not at all, and a string. The field does not follow the value while the user
+// edits the field.
 
 import { createSignal, createUniqueId, Show } from 'solid-js';
 import { createDraft } from '../../parameters/edit/draft.ts';
@@ -149,7 +150,7 @@ interface FieldProps {
   readonly 'aria-describedby': string;
 }
 
-/** The form around a field: its label, its unit, steps, the button that sets it, and what is wrong. */
+/** The form around a field: its label, unit, steps, the button that sets the value, and the current error. */
 function Entry(
   props: Pick<WidgetProps<'text'>, 'values'> & {
     readonly control: ReturnType<typeof useControl>;
@@ -232,7 +233,7 @@ function Entry(
   );
 }
 
-/** Returns why a number cannot be set; empty if it can. */
+/** Returns why a number cannot be set, or an empty string if it can be set. */
 function whyOutside(value: number, min: number | undefined, max: number | undefined, unit: string): string {
   const shown = (number: number) => `${number} ${unit}`.trim();
   if (min !== undefined && value < min) return `Expected at least ${shown(min)}, got ${shown(value)}.`;

@@ -1,5 +1,5 @@
-// The value of a fader. While the user moves it, and until the last write has arrived, it shows the user's value. Otherwise it
-// follows the hub.
+// The value of a fader. While the user moves the fader, and until the last write has arrived, the fader shows the user's value. Otherwise,
+// it follows the hub.
 
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import type { Value } from '../../../client/index.ts';
@@ -11,7 +11,7 @@ import type { Drawn } from '../showing.ts';
 import type { Writes } from '../widget.tsx';
 import { createWriter } from './paced-writer.ts';
 
-/** The time for which the fader waits for the values that follow from its last write. */
+/** How long the fader waits for the values that result from its last write, in milliseconds. */
 const settleMs = 300;
 /** The default number of steps, and the number of Page Up presses from end to end. */
 const steps = 100;
@@ -19,33 +19,33 @@ const pages = 10;
 const digits = 12;
 
 export interface FaderValue {
-  /** The displayed value; undefined if unknown. */
+  /** The displayed value; undefined if the value is unknown. */
   readonly shown: Accessor<Value | undefined>;
-  /** The position of its cap within its range. */
+  /** The position of the fader's cap within its range. */
   readonly place: Accessor<number>;
-  /** Why the user may not set it; empty if allowed. */
+  /** Why the user may not set the fader. Empty if the user may set it. */
   readonly readOnly: Accessor<string>;
-  /** Whether it can be moved. */
+  /** Whether the fader can be moved. */
   readonly isFree: Accessor<boolean>;
-  /** The user grabs it. */
+  /** Called when the user grabs the fader. */
   hold(): void;
-  /** The user drags it, to the nearest step. */
+  /** Called when the user drags the fader. Moves it to the nearest step. */
   moveTo(value: number): void;
-  /** The user releases it. */
+  /** Called when the user releases the fader. */
   release(): void;
-  /** Moves it immediately, to the nearest step. */
+  /** Immediately moves the fader to the nearest step. */
   set(value: number): void;
-  /** Moves it by a key; returns whether the key moves it. */
+  /** Moves the fader by a key. Returns whether the key moves the fader. */
   press(key: string): boolean;
 }
 
-/** Writes no faster than the link allows, for the lifetime of the calling scope. */
+/** Creates the value, owned by the calling reactive scope. Writes no faster than the link allows. */
 export function createFaderValue(
   { address, min, max, step = (max - min) / steps }: Drawn<'fader'>,
   parameter: LiveParameter,
   { send, fail }: Writes,
 ): FaderValue {
-  /** The value of the user; undefined if it follows the hub. */
+  /** The user's value; undefined if the fader follows the hub. */
   const [own, setOwn] = createSignal<number>();
   let isHeld = false;
   const settling = useDelay();
@@ -98,7 +98,7 @@ export function createFaderValue(
   };
 }
 
-/** Returns the value after a key; undefined if the key does not move the fader. */
+/** Returns the value after a key press, or undefined if the key does not move the fader. */
 function valueAfterKey(
   key: string,
   value: number,

@@ -1,5 +1,5 @@
-// A fader as on a mixing desk: dragging moves its cap from its current position. A press on the cap or the track does not move it, and
-// neither does scrolling the page.
+// A fader as on a mixing desk: dragging moves the fader's cap from its current position. Neither a press on the cap or the track nor
+// scrolling the page moves the cap.
 import { createEffect, createSignal, onCleanup, onMount, Show } from 'solid-js';
 import { useDelay } from '../../page/page-timers.ts';
 import { Scale } from '../readings/readings.tsx';
@@ -77,10 +77,10 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
   );
 }
 
-/** A fader that is unlocked locks again when it was not moved for this long. */
+/** The time after which an unlocked fader that was not moved locks again, in milliseconds. */
 const unlockedMs = 15_000;
 
-/** A fader with a question, a PIN or a time to hold is locked until the operator has answered. */
+/** Creates the lock of a fader: a fader with a question, a PIN or a hold time is locked until the operator has responded. */
 function createLock(guarding: Guarding, title: string) {
   const isGuarded = guarding.confirm !== undefined || guarding.pin !== undefined || guarding.hold !== undefined;
   const guard = createGuard(guarding, { title: `Unlock ${title}` });
@@ -110,22 +110,25 @@ function createLock(guarding: Guarding, title: string) {
 // Drags an element along an axis, relative to where the pointer grabbed it. A press alone moves nothing, and nothing jumps to the
 // pointer.
 
-/** A resting pointer moves less than this. */
+/** The distance below which a pointer counts as resting, in pixels. */
 const slopPx = { mouse: 3, touch: 8 };
 
 interface DragOptions {
-  /** Whether it can be dragged now. */
+  /** Whether the element can currently be dragged. */
   readonly isFree: () => boolean;
-  /** The distance from one end to the other in pixels. Negative: down increases the value; 0 if it cannot move. */
+  /**
+   * Returns the distance from one end to the other in pixels. A negative distance means that moving down increases the value; 0 means that
+   * the element cannot move.
+   */
   readonly way: (axis: 'x' | 'y') => number;
   /** The drag starts. */
   readonly begin: () => void;
-  /** The pointer has moved by this share of the distance since the start, -1..1 and beyond. */
+  /** Called when the pointer has moved by this fraction of the distance since the start, -1..1 and beyond. */
   readonly moveBy: (share: number) => void;
   readonly end: () => void;
 }
 
-/** Makes an element draggable along the axis in its style, `--axis` x or y, for the lifetime of the calling scope. */
+/** Makes an element draggable along the axis `--axis` in its style, x or y, until the calling reactive scope is disposed. */
 function createDrag(handle: HTMLElement, { isFree, way, begin, moveBy, end }: DragOptions): void {
   let held: { pointer: number; axis: 'x' | 'y'; from: number; isMoving: boolean } | undefined;
 

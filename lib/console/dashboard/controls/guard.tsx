@@ -1,12 +1,12 @@
-// What stands between the hand of an operator and a write: a button that has to be held, a question, and a PIN. It prevents accidents.
-// The rights of the user, which the hub checks, protect parameters.
+// Safeguards between an operator's hand and a write: a button that has to be held, a question, and a PIN. They prevent accidents.
+// Parameters are protected by the user's rights, which the hub checks.
 
 import { createSignal, createUniqueId, type JSX, Show } from 'solid-js';
 import { Portal } from 'solid-js/web';
 import { useDelay } from '../../page/page-timers.ts';
 import { createHold } from './hold.ts';
 
-/** After so many wrong PINs, the next one has to wait. */
+/** The number of wrong PINs after which the user has to wait before the next attempt. */
 const freeTries = 3;
 const waitMs = 5000;
 
@@ -19,16 +19,16 @@ export interface Guarding {
 export interface Guard {
   /** Whether there is a question or a PIN. */
   readonly asks: boolean;
-  /** Runs the work, after the operator has answered. */
+  /** Runs the work after the operator has responded. */
   run(work: () => void): void;
   /** The dialog. */
   readonly Dialog: () => JSX.Element;
 }
 
 interface GuardOptions {
-  /** The title of the dialog: the action that is guarded. */
+  /** The title of the dialog, which names the guarded action. */
   readonly title: string;
-  /** Whether the dialog also asks to hold its button, because the control itself cannot be held. */
+  /** Whether the button in the dialog has to be held, because the control itself cannot be held. */
   readonly holdsInDialog?: boolean;
 }
 

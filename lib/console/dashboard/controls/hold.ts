@@ -1,12 +1,12 @@
-// A button that is held from press to release, by mouse, finger or key. It is released when its page is hidden or left, and when it can
-// no longer be used, so that nothing stays pressed unattended.
+// A button that is held from press to release, by mouse, finger or key. The button is released when its page is hidden or left, and when
+// the button can no longer be used, so that nothing stays pressed unattended.
 
 import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import { useDelay } from '../../page/page-timers.ts';
 
-/** On a page that scrolls, a finger presses a button only after resting this long: it may be about to scroll. */
+/** How long a finger has to rest before it presses a button on a scrolling page, in milliseconds. The finger may be about to scroll. */
 const restMs = 250;
-/** A resting finger moves less than this. */
+/** The distance below which a finger counts as resting, in pixels. */
 const slopPx = 10;
 /** The bit of the primary button in `buttons`. */
 const primaryButton = 1;
@@ -29,18 +29,18 @@ export interface Hold {
 }
 
 interface HoldOptions {
-  /** Whether it can be pressed. When that ends, a held button is released. */
+  /** Whether the button can be pressed. When this becomes false, a held button is released. */
   readonly isFree: Accessor<boolean>;
-  /** The user presses it. If this rejects, the button is no longer held. */
+  /** Called when the user presses the button. If the returned promise rejects, the button is no longer held. */
   readonly press: () => Promise<void>;
-  /** Once after each `press`. */
+  /** Called once after each `press`. */
   readonly release: () => void;
 }
 
-/** Tracks the button for the lifetime of the calling scope. */
+/** Tracks the button until the calling reactive scope is disposed. */
 export function createHold(options: HoldOptions): Hold {
   const [isHeld, setHeld] = createSignal(false);
-  /** The id of the pointer that holds it; undefined if a key holds it. */
+  /** The id of the pointer that holds the button; undefined if a key holds it. */
   let pointer: number | undefined;
   let presses = 0;
   const hold = (by?: number) => {
@@ -96,8 +96,8 @@ export function createHold(options: HoldOptions): Hold {
 }
 
 /**
- * Watches a finger that may be about to scroll, and calls `rested` if it does not. It decides in an animation frame, before which the
- * browser delivers all pending moves: a busy page does not mistake a scroll for a rest.
+ * Watches a finger that may be about to scroll, and calls `rested` if it does not scroll. The decision is made in an animation frame,
+ * before which the browser delivers all pending moves, so that a busy page does not mistake a scroll for a rest.
  */
 function createRest(rested: () => void) {
   const delay = useDelay();

@@ -1,4 +1,4 @@
-// The controls that few dashboards have. They are loaded together when a dashboard has one.
+// Rarely used controls, which are loaded together when a dashboard contains any of them.
 
 export { Alarm } from './alarm.tsx';
 export { Radio, Select } from './choices.tsx';

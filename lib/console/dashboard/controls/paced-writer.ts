@@ -1,12 +1,12 @@
-// Writes for one control at a bounded rate. The first write is sent immediately. Then at most one is under way, and only the newest waits.
-// So the final value always arrives, and old ones do not fill a slow link.
+// Writes for one control at a limited rate. The first write is sent immediately. After that, at most one write is in progress, and only the
+// newest write waits. Therefore, the final value always arrives, and outdated values do not congest a slow link.
 import type { Value } from '../../../client/index.ts';
 
-/** Minimum time between two writes of one control. */
+/** The minimum time between two writes for one control, in milliseconds. */
 export const writeIntervalMs = 50;
 
 interface Writer {
-  /** Whether a write is under way or waits. */
+  /** Whether a write is in progress or waiting. */
   readonly isBusy: boolean;
   write(value: Value): void;
 }
@@ -14,7 +14,7 @@ interface Writer {
 interface WriterOptions {
   /** Carries out one write. */
   readonly send: (value: Value) => Promise<void>;
-  /** Everything has arrived, or the last write has failed. */
+  /** Called when everything has arrived, or when the last write has failed. */
   readonly settled: (error: unknown) => void;
 }
 

@@ -1,5 +1,5 @@
-// The pending releases of this page: pressed buttons that still have to be switched off. They survive the dashboard and a reload of the
-// page in session storage.
+// The pending releases on this page: pressed buttons that still have to be switched off. They are kept in session storage, and thus survive
+// the dashboard and a reload of the page.
 
 import { createSignal } from 'solid-js';
 import { messageOf } from '../../../model/error.ts';
@@ -22,18 +22,21 @@ export const releases = createReleases(recallTexts(key, 'sessionStorage'), {
   },
 });
 
-/** Returns why a button that is not held may still be on; empty if it is off. */
+/** Returns why a button that is not held may still be on, or an empty string if the button is off. */
 export function whyNotOff(address: string): string {
   return reasons().get(address) ?? '';
 }
 
-/** Delivers pending releases whenever the link returns, and, as far as possible, when the page closes. Call it once. */
+/** Delivers pending releases whenever the link returns and, as far as possible, when the page closes. Call this once. */
 export function deliverReleases(): void {
   hub.state$.subscribe(({ name }) => name === 'resuming' && releases.retry());
   addEventListener('pagehide', () => releases.pending.forEach(sendAtEnd));
 }
 
-/** The socket of an ending page may close before its last message is sent. The browser completes a `keepalive` request. */
+/**
+ * Sends a release when the page ends. The page's socket may close before its last message is sent, but the browser completes a `keepalive`
+ * request.
+ */
 function sendAtEnd(parameter: string): void {
   const body = JSON.stringify({ parameter, value: false } satisfies Update);
   const headers = { 'content-type': 'application/json' };

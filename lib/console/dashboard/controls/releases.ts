@@ -1,39 +1,41 @@
 // Buttons that are true while they are held. Each press creates a pending release: false is written repeatedly until the hub has
-// acknowledged it, even if writes fail or the button is no longer shown.
+// acknowledged the write, even if writes fail or the button is no longer shown.
 
-/** A failed release is retried after this pause, or as soon as the link is back. */
+/** The pause before a failed release is retried, in milliseconds. When the link is back, the release is retried immediately. */
 export const releasePauseMs = 1000;
 
 export interface Releases {
   /** Writes true. Errors: any error from the write. */
   press(address: string): Promise<void>;
-  /** Writes false until it is acknowledged. */
+  /** Writes false until the hub has acknowledged the write. */
   release(address: string): void;
-  /** Retries all pending releases that are not held, immediately: the link is back. */
+  /** Immediately retries all pending releases that are not held, because the link is back. */
   retry(): void;
-  /** The addresses with a pending release, held or not. */
+  /** The addresses with a pending release, whether held or not. */
   readonly pending: readonly string[];
 }
 
 interface ReleasesOptions {
   /** Carries out one write. */
   readonly send: (address: string, isOn: boolean) => Promise<void>;
-  /** The list of pending releases has changed. */
+  /** Called when the list of pending releases has changed. */
   readonly changed: (pending: readonly string[]) => void;
-  /** Reports why a button may still be on; undefined if it is off, or held again. */
+  /** Reports why a button may still be on; undefined if the button is off, or is held again. */
   readonly settled: (address: string, error: unknown) => void;
 }
 
 interface PendingRelease {
   isHeld: boolean;
-  /** Counts writes: only the answer to the last one counts. */
+  /** The number of writes. Only the response to the last write counts. */
   writes: number;
   pause: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** Creates the releases; `former` are the pending ones of an earlier page in this tab. */
+/** Creates the releases; `former` contains the pending releases from an earlier page in this tab. */
 export function createReleases(former: readonly string[], { send, changed, settled }: ReleasesOptions): Releases {
-  /** The pending releases by address. They are bounded by the pressed buttons, because an acknowledged release is removed. */
+  /**
+   * The pending releases by address. Their number is limited by the number of pressed buttons, because an acknowledged release is removed.
+   */
   const pending = new Map<string, PendingRelease>(
     former.map((address) => [address, { isHeld: false, writes: 0, pause: undefined }] as const),
   );

@@ -1,5 +1,5 @@
-// A clock of any time zone, and a countdown to a time or from a duration. Both show the time of the hub's machine as far as the screen
-// knows it: a screen with a wrong clock shows a wrong time.
+// A clock for any time zone, and a countdown to a time or from a duration. Both show the time of the hub's machine as far as the screen
+// knows that time: a screen with a wrong clock shows a wrong time.
 
 import { createEffect, createSignal, on, onCleanup, Show } from 'solid-js';
 import { pathOf } from '../../../model/address.ts';
@@ -11,7 +11,7 @@ import { toneAt } from '../showing.ts';
 import { WidgetFault, type WidgetProps } from '../widget.tsx';
 import { FitText } from './fit-text.tsx';
 
-/** Returns the time, updated at the beginning of each second for the calling scope. */
+/** Returns the time, updated at the beginning of each second until the calling reactive scope is disposed. */
 function useSeconds(): () => number {
   const [now, setNow] = createSignal(Date.now());
   let timer: ReturnType<typeof setTimeout>;
@@ -59,7 +59,7 @@ export function Countdown(props: WidgetProps<'countdown'>) {
   const { to, address, zone, label, done, zones, unit = 's' } = props.widget;
   const now = useSeconds();
   const parameter = address === undefined ? undefined : props.values.of(address);
-  /** When the duration began to run. */
+  /** The time at which the duration began to run. */
   const [begun, setBegun] = createSignal(Date.now());
   if (parameter !== undefined && address !== undefined) {
     createEffect(on(parameter.moves, () => setBegun(Date.now()), { defer: true }));
@@ -101,14 +101,14 @@ export function Countdown(props: WidgetProps<'countdown'>) {
   );
 }
 
-/** Returns when a parameter changed last, by the clock of the page; undefined if it is not known. */
+/** Returns when a parameter last changed, according to the page's clock, or undefined if this is not known. */
 async function changedAt(address: string): Promise<number | undefined> {
   const found = await getJson<Explanation>(`/hub/explain/${pathOf(address)}`).catch(() => undefined);
   const time = Date.parse(found?.chain[0]?.time ?? '');
   return Number.isNaN(time) ? undefined : Math.min(time, Date.now());
 }
 
-/** Returns the next moment at which a clock shows `18:00`. */
+/** Returns the next moment at which a clock shows the given time, such as `18:00`. */
 function nextTime(text: string, nowMs: number, zone = Intl.DateTimeFormat().resolvedOptions().timeZone): number {
   const [hours = 0, minutes = 0, seconds = 0] = text.split(':').map(Number);
   const today = Math.floor(localTime(nowMs, zone).getTime() / dayMs);
@@ -116,7 +116,7 @@ function nextTime(text: string, nowMs: number, zone = Intl.DateTimeFormat().reso
   return at(today) > nowMs ? at(today) : at(today + 1);
 }
 
-/** `1:02:03`, `2:03`, `3 d 1:02:03`; a second that has begun counts. */
+/** Formats a duration: `1:02:03`, `2:03`, `3 d 1:02:03`. A second that has begun counts. */
 function formatDuration(ms: number): string {
   const all = Math.ceil(ms / 1000);
   const two = (number: number) => String(number).padStart(2, '0');

@@ -1,4 +1,4 @@
-// The newest changes of some parameters: those that a store has recorded, and then those that arrive.
+// The most recent changes of given parameters: first the changes that a store has recorded, and then those that arrive.
 
 import { batch, createEffect, createSignal, For, on, onMount, Show } from 'solid-js';
 import { pathOf } from '../../../model/address.ts';
@@ -105,7 +105,7 @@ export function Events(props: WidgetProps<'events'>) {
 
 const withoutStore = 'Only changes from now on: this hub has no store, which would keep earlier ones.';
 
-/** Asks for the recorded events of the last day. Errors: those of `getJson`; without a store, a `Refusal`. */
+/** Requests the recorded events of the last day. Errors: the same as `getJson`; without a store, a `Refusal`. */
 async function askPast(address: string): Promise<EventList['events']> {
   return (await getJson<EventList>(`/hub/events/${pathOf(address)}?from=-24h`)).events ?? [];
 }

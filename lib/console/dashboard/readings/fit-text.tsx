@@ -1,4 +1,4 @@
-// Text that fills its space, to be readable across a room.
+// Text that fills its space so that it is readable across a room.
 
 import { createMemo, createSignal, onMount, Show } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
@@ -6,7 +6,10 @@ import type { Tone } from '../../../dashboard/format.ts';
 import { leastLetters, useSize } from '../../page/media.ts';
 import { type Fitted, fitInto } from './fit.ts';
 
-/** The ratio of neighbouring font sizes: texts of about the same length have the same size, not one that follows each letter. */
+/**
+ * The ratio between adjacent font sizes. With fixed sizes, strings of about the same length have the same size, instead of a size that
+ * varies with each letter.
+ */
 const step = 1.2;
 const unitSize = 0.55;
 const measuredAt = 100;
@@ -16,9 +19,9 @@ interface FitTextProps {
   readonly text: string;
   readonly unit?: string;
   readonly tone?: Tone | undefined;
-  /** Whether it changes with a value: screen readers announce that. */
+  /** Whether the text changes with a value, in which case screen readers announce it. */
   readonly isLive?: boolean;
-  /** All texts that it must fit. Otherwise the font size would change with the value, which is distracting. */
+  /** All strings that the text must fit. Otherwise, the font size would change with the value, which is distracting. */
   readonly sizedFor?: readonly string[];
 }
 
@@ -44,7 +47,7 @@ export function FitText(props: FitTextProps) {
     equals: (one, other) => one.join('\n') === other.join('\n'),
   });
   const fitted = createMemo(() => sizedFor().map(fitWithUnit));
-  /** Text that needs a smaller size than the smallest readable one is cut; its tooltip shows all of it. */
+  /** The smallest readable font size. Text that needs a smaller size is truncated; its tooltip shows the complete text. */
   const leastSize = leastLetters();
   const fittingSize = () => {
     const size = Math.floor(Math.min(...fitted().map((one) => one.size)));

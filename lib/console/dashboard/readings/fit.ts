@@ -1,8 +1,8 @@
-// The font size at which text fills its space, and its line breaks, which are only between words.
+// The font size at which text fills its space, and the line breaks, which are only between words.
 
 export interface Fitted {
   readonly lines: readonly string[];
-  /** In pixels. Even at the smallest readable size the text may not fit. */
+  /** The font size in pixels. Even at the smallest readable size, the text may not fit. */
   readonly size: number;
 }
 
@@ -11,15 +11,15 @@ export interface Place {
   readonly height: number;
 }
 
-/** The height of a line relative to the font size, and the share of the height that one line may take. */
+/** The height of a line relative to the font size, and the fraction of the height that one line may take. */
 const lineHeight = 1.15;
 const mostOfHeight = 0.8;
-/** The share of the width for text: the rest is margin and tolerance for inexact measuring. */
+/** The fraction of the width that is available for text; the rest is margin and tolerance for inexact measuring. */
 const share = 0.94;
-/** Longer texts are wrapped by the browser. */
+/** The maximum number of words; longer texts are wrapped by the browser. */
 const maxWords = 16;
 
-/** Fits text into a space; `widthOf` measures text at a font size of one pixel. */
+/** Fits text into a space. `widthOf` measures text at a font size of one pixel. */
 export function fitInto(text: string, { width, height }: Place, widthOf: (text: string) => number): Fitted {
   const words = text.split(/\s+/).filter(Boolean);
   if (words.length > maxWords) {
@@ -40,7 +40,7 @@ export function fitInto(text: string, { width, height }: Place, widthOf: (text: 
   return best;
 }
 
-/** Returns the widths at which line breaks change: those of all runs of words, the widest first. */
+/** Returns the widths at which line breaks change, which are the widths of all sequences of words, the widest first. */
 function limitsOf(words: readonly string[], widthOf: (text: string) => number): number[] {
   const runs = words.flatMap((_, from) =>
     words.slice(from).map((_, more) => words.slice(from, from + more + 1).join(' ')),

@@ -1,4 +1,4 @@
-// A gauge: an arc of 270 degrees with its zones, filled up to the value. Only the attribute of one line changes with the value.
+// A gauge: an arc of 270 degrees with zones, filled up to the value. Only one attribute of one line changes with the value.
 
 import { For } from 'solid-js';
 import { shareOf, showValue, toneAt } from '../showing.ts';
@@ -6,7 +6,7 @@ import { Amount, WidgetFault, type WidgetProps } from '../widget.tsx';
 
 const radius = 40;
 const sweep = 270;
-/** The arc from its lower left end to its lower right end, clockwise. */
+/** The arc from the lower left end to the lower right end, clockwise. */
 const arc = `M ${pointAt(0, radius)} A ${radius} ${radius} 0 1 1 ${pointAt(1, radius)}`;
 
 export function Gauge(props: WidgetProps<'gauge'>) {

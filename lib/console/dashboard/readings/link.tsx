@@ -1,10 +1,10 @@
-// A link to another dashboard, and the way back. It keeps the bar hidden if it is.
+// A link to another dashboard, and the way back. If the bar is hidden, it stays hidden.
 
 import { linkTo, route } from '../../page/route.ts';
 import type { WidgetProps } from '../widget.tsx';
 import { FitText } from './fit-text.tsx';
 
-/** The dashboards that the operator left by a link, the newest last. */
+/** The dashboards that the operator left through a link, the most recent last. */
 const left: string[] = [];
 const mostLeft = 50;
 

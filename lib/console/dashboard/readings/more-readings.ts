@@ -1,4 +1,4 @@
-// The readings that few dashboards have. They are loaded together when a dashboard has one.
+// Rarely used readings, which are loaded together when a dashboard contains any of them.
 
 export { Clock, Countdown } from './clocks.tsx';
 export { Events } from './events.tsx';

@@ -1,5 +1,5 @@
-// A plot of up to four parameters that moves with the clock. It starts with the history of the store, and then takes samples, except
-// while a value is unknown or stale, or the page is hidden.
+// A plot of up to four parameters that moves with the clock. The plot starts with the history from the store, and then takes samples,
+// except while a value is unknown or stale, or the page is hidden.
 
 import { createEffect, For, on, onCleanup, onMount, Show } from 'solid-js';
 import uPlot from 'uplot';
@@ -13,7 +13,7 @@ import { showValue } from '../showing.ts';
 import { Amount, WidgetFault, type WidgetProps } from '../widget.tsx';
 import { askPast, createSamples } from './samples.ts';
 
-/** The number of samples that a plot holds and draws: ten a second for a minute. */
+/** The number of samples that a plot holds and draws: ten per second for one minute. */
 const samples = 600;
 const leastIntervalMs = 100;
 const leastAxisPx = 44;
@@ -121,13 +121,13 @@ function optionsOf(box: HTMLElement, { addresses, min, max, digits }: WidgetOf<'
   };
 }
 
-/** Returns the width of an axis: that of its longest number. */
+/** Returns the width of an axis, which is the width of its longest number. */
 function widthOf(_: uPlot, numbers: readonly string[] | null): number {
   const letters = Math.max(0, ...(numbers ?? []).map(({ length }) => length));
   return Math.max(leastAxisPx, besideNumbersPx + letters * letterPx);
 }
 
-/** Returns the range of the widget, or one that fits the values. A constant value gets some space above and below. */
+/** Returns the widget's range, or a range that fits the values. Space is added above and below a constant value. */
 function rangeOf(low: number | null, high: number | null, min?: number, max?: number): [number, number] {
   const from = min ?? low ?? 0;
   const to = max ?? high ?? from + 1;

@@ -1,26 +1,26 @@
-// The samples of a plot on a dashboard. If none were taken for a while, because the machine slept or the page was hidden, the line has
-// a gap.
+// The samples for a plot on a dashboard. If no samples were taken for a while, because the machine was asleep or the page was hidden, the
+// line has a gap.
 
 import { pathOf } from '../../../model/address.ts';
 import type { History } from '../../../wire/http/past-shapes.ts';
 import { curveOf, heldAt, isMarks, shift } from '../../history/plot/curve.ts';
 import { getJson } from '../../hub/page-request.ts';
 
-/** Shorter pauses, such as those of a busy page, leave no gap. */
+/** The minimum length of a gap. Shorter pauses, such as pauses of a busy page, leave no gap. */
 const leastGapSeconds = 2;
 
 interface Samples {
-  /** Seconds since 1970. */
+  /** The times in seconds since 1970. */
   readonly times: number[];
-  /** One row for each parameter; null if unknown. */
+  /** One row per parameter; null if a value is unknown. */
   readonly rows: (number | null)[][];
-  /** Adds one value to each row; the oldest ones are dropped. */
+  /** Adds one value to each row, and drops the oldest values. */
   take(time: number, values: readonly (number | null)[]): void;
   /** Prepends values that are older than all samples. */
   putBefore(past: Past): void;
 }
 
-/** Holds at most `most` samples per row, one for each interval. */
+/** Creates samples with at most `most` values per row, one for each interval. */
 export function createSamples(rowCount: number, most: number, intervalSeconds: number): Samples {
   const times: number[] = [];
   const rows: (number | null)[][] = Array.from({ length: rowCount }, () => []);
@@ -51,20 +51,20 @@ export function createSamples(rowCount: number, most: number, intervalSeconds: n
 // The history before the plot was opened, as samples at the times at which it would have taken them.
 
 interface Past {
-  /** Seconds since 1970 by the clock of the page. */
+  /** The times in seconds since 1970, according to the page's clock. */
   readonly times: number[];
-  /** One row for each address; null if unknown. */
+  /** One row per address; null if a value is unknown. */
   readonly rows: (number | null)[][];
 }
 
-/** Requests the last seconds of some parameters. A history that is not available counts as unknown. */
+/** Requests the last seconds of the given parameters. A history that is not available counts as unknown. */
 export async function askPast(addresses: readonly string[], seconds: number, samples: number): Promise<Past> {
   const askedAt = Date.now();
   const histories = await Promise.all(addresses.map((address) => ask(address, seconds, samples)));
   return pastOf(histories, seconds, samples, (askedAt + Date.now()) / 2);
 }
 
-/** Returns the samples up to `now`, the time of the page at which the hub answered. */
+/** Returns the samples up to `now`, the page's time at which the hub responded. */
 export function pastOf(
   histories: readonly (History | undefined)[],
   seconds: number,
