@@ -1,5 +1,5 @@
-// Conditions as rows, and expressions as fixed values: what the rule sheet offers instead of typing CEL. An expression that does not fit
-// stays an expression, and one that is written from rows reads as rows again.
+// Conditions as rows, and expressions as fixed values, which the rule sheet offers as an alternative to typing CEL. An expression that does
+// not fit stays an expression, and an expression that was written from rows is read as rows again.
 
 export type Literal = string | number | boolean;
 
@@ -21,10 +21,10 @@ export const comparisonNames: Readonly<Record<Comparison, string>> = {
 
 /** One row: `mic is true`, `level is between -40 and -3`. */
 export interface Row {
-  /** A name of the sources; an address: another parameter, by its value at this moment. */
+  /** A name from the sources, or an address, which stands for the current value of another parameter. */
   readonly operand: string;
   readonly comparison: Comparison;
-  /** None for true and false, two for between. */
+  /** The values to compare with: no values for true and false, two values for between. */
   readonly values: readonly Literal[];
 }
 
@@ -33,7 +33,7 @@ export interface Rows {
   readonly rows: readonly Row[];
 }
 
-/** Reads an expression as rows; undefined if it is too complex for rows. */
+/** Reads an expression as rows. Returns undefined if the expression is too complex for rows. */
 export function readRows(expression: string): Rows | undefined {
   const any = splitAt(expression, '||');
   const all = splitAt(expression, '&&');
@@ -57,7 +57,7 @@ export function readRows(expression: string): Rows | undefined {
   return { join: 'all', rows };
 }
 
-/** Writes rows as an expression; empty for no rows. */
+/** Writes rows as an expression, which is empty if there are no rows. */
 export function writeRows({ join, rows }: Rows): string {
   const isInParentheses = join === 'any' && rows.length > 1;
   return rows
@@ -103,7 +103,7 @@ function readBetween([low, high, more]: readonly string[]): Row | undefined {
   return { operand: one.operand, comparison: 'between', values: [one.values[0]!, other.values[0]!] };
 }
 
-/** Reads a number, a text in quotes, true or false; undefined if it is something else. */
+/** Reads a number, a quoted string, true or false. Returns undefined for anything else. */
 export function readLiteral(text: string): Literal | undefined {
   const trimmed = text.trim();
   if (trimmed === 'true' || trimmed === 'false') return trimmed === 'true';
@@ -117,7 +117,7 @@ export function writeLiteral(value: Literal): string {
   return JSON.stringify(value);
 }
 
-/** Splits an expression at an operator outside quotes and brackets; undefined if they do not match. */
+/** Splits an expression at an operator outside quotes and brackets. Returns undefined if quotes or brackets do not match. */
 function splitAt(expression: string, operator: '&&' | '||'): string[] | undefined {
   const parts: string[] = [];
   let depth = 0;
@@ -141,7 +141,7 @@ function splitAt(expression: string, operator: '&&' | '||'): string[] | undefine
   return depth === 0 && quote === undefined ? parts : undefined;
 }
 
-/** Renames a name in an expression, outside of texts. */
+/** Renames a name in an expression, except within strings. */
 export function renameIn(expression: string, from: string, to: string): string {
   return expression.replace(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|(?<![\w.])[A-Za-z_]\w*/g, (part) =>
     part === from ? to : part,
@@ -163,7 +163,7 @@ const reserved = new Set([
   'wanted',
 ]);
 
-/** Returns a name for an address in expressions, `mic1` for `desk/mic1`, other than those that are taken. */
+/** Returns a name for an address in expressions, such as `mic1` for `desk/mic1`, that differs from all names in `taken`. */
 export function nameFor(address: string, taken: readonly string[]): string {
   const segments = address
     .split('/')

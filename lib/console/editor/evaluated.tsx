@@ -1,4 +1,4 @@
-// The present value of an expression, or its error, below the place where it is written.
+// The current value of an expression, or its error, shown below the place where the expression is written.
 
 import { createEffect, createSignal, on, onCleanup, Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
@@ -7,13 +7,16 @@ import { postJson } from '../hub/page-request.ts';
 import { useDelay } from '../page/page-timers.ts';
 import { formatValue } from '../page/units.ts';
 
-/** The sources of a rule, as `from` has them. */
+/** The sources of a rule, as written in `from`. */
 export type Scope = string | readonly string[] | Readonly<Record<string, string>> | undefined;
 
 const pauseMs = 300;
 const againMs = 1000;
 
-/** Asks the hub while it is visible: values may come from parameters that the expression looks up. */
+/**
+ * Shows the value of an expression, which is requested from the hub while visible, because values may come from parameters that the
+ * expression looks up.
+ */
 export function Evaluated(props: { readonly expression: string; readonly scope: Scope; expand(text: string): string }) {
   const [answer, setAnswer] = createSignal<Answer>();
   const [failure, setFailure] = createSignal('');
@@ -65,7 +68,7 @@ export function Evaluated(props: { readonly expression: string; readonly scope: 
   );
 }
 
-/** Addresses that are still empty are left out. */
+/** Returns the scope with expanded addresses. Addresses that are still empty are omitted. */
 function expandScope(scope: Scope, expand: (text: string) => string): Scope {
   if (scope === undefined || typeof scope === 'string') return scope ? expand(scope) : undefined;
   if (Array.isArray(scope)) return scope.filter(Boolean).map(expand);

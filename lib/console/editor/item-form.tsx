@@ -1,5 +1,5 @@
-// An item of a connection, such as an entry of a schedule or an alarm, as a form: its settings are read from the flow file that declares
-// the connection, and the edits go back there, as small as possible.
+// A form for an item of a connection, such as an entry of a schedule or an alarm. The settings are read from the flow file that declares
+// the connection, and the edits to that file are as small as possible.
 
 import { type Accessor, createEffect, createResource, createSignal, type JSX, on, onCleanup, Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
@@ -9,10 +9,10 @@ import { SavePanel } from './save-panel.tsx';
 import { type FileEdit, findSource, partOf, sendEdit } from './source-file.ts';
 import { dataOf, type Op } from './source-tree.ts';
 
-/** The pause in typing before the hub checks an edit. */
+/** The pause in typing after which the hub checks an edit, in milliseconds. */
 const pauseMs = 300;
 
-/** `{connection: 'opening', list: 'entries', name: 'office'}`; without a name the item is new. */
+/** The location of an item: `{connection: 'opening', list: 'entries', name: 'office'}`. Without a name, the item is new. */
 export interface ItemPlace {
   readonly connection: string;
   readonly list: 'entries' | 'alarms';
@@ -22,7 +22,7 @@ export interface ItemPlace {
 type Settings = Readonly<Record<string, unknown>>;
 
 export interface ItemDraft {
-  /** Why the item cannot be edited; empty if it can; undefined while the files are being read. */
+  /** Why the item cannot be edited. Empty if the item can be edited; undefined while the files are being read. */
   readonly whyNot: Accessor<string | undefined>;
   readonly isNew: Accessor<boolean>;
   readonly isChanged: Accessor<boolean>;
@@ -33,7 +33,7 @@ export interface ItemDraft {
   readonly Form: (props: { readonly title: string; readonly children: JSX.Element; close(): void }) => JSX.Element;
 }
 
-/** Follows the item at a place for the calling scope. `saved` is called after each save, with the name of the item. */
+/** Follows the item at a location until the calling reactive scope is disposed. `saved` is called after each save with the item's name. */
 export function createItemDraft(place: Accessor<ItemPlace>, saved: (name: string | undefined) => void): ItemDraft {
   const [source, { refetch }] = createResource(
     () => place().connection,

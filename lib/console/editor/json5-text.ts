@@ -1,7 +1,7 @@
-// Reads typed JSON5 into data, so that the form follows the text. The hub checks the same text and reports errors with their place; here
-// text with an error is only not followed.
+// Parses typed JSON5 so that the form follows the text. The hub checks the same text and reports errors with their location; text with an
+// error is simply not followed here.
 
-/** Returns the data of a text; undefined if the text is not JSON5. */
+/** Returns the data of a text, or undefined if the text is not valid JSON5. */
 export function readJson5(text: string): unknown {
   try {
     const reader = new Reader(text);
@@ -12,7 +12,7 @@ export function readJson5(text: string): unknown {
   }
 }
 
-/** Writes data as one line in the style of flow files, `{ clamp: [0, 1] }`. */
+/** Writes data on one line in the style of flow files: `{ clamp: [0, 1] }`. */
 export function writeJson5(data: unknown): string {
   if (typeof data === 'string')
     return data.includes("'") ? JSON.stringify(data) : `'${JSON.stringify(data).slice(1, -1).replaceAll('\\"', '"')}'`;
@@ -112,7 +112,7 @@ class Reader {
     return String.fromCharCode(Number.parseInt(hex, 16));
   }
 
-  /** Takes the text that a pattern matches here; empty if it matches nothing. */
+  /** Consumes and returns the text that a pattern matches at the current position, or an empty string if the pattern does not match. */
   #take(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
     const [found = ''] = pattern.exec(this.#text) ?? [];

@@ -1,5 +1,5 @@
-// The last runs of a rule: what it wrote, and beside that what the edited rule would have written. The hub plays the events again in
-// virtual time, so steps that wait count as well.
+// The last runs of a rule: what the rule wrote and, next to that, what the edited rule would have written. The hub replays the events in
+// virtual time, so steps that wait are included.
 
 import { For, Show } from 'solid-js';
 import { counted } from '../../model/digits.ts';
@@ -12,7 +12,7 @@ import { type RecordedEvent, recordedOf, resultText } from './rehearsal.ts';
 type Rehearsal = NonNullable<EditResult['rehearsal']>;
 
 export function LastRuns(props: {
-  /** Undefined if the hub has not answered yet. */
+  /** The rehearsal; undefined if the hub has not responded yet. */
   readonly rehearsal: Rehearsal | undefined;
   readonly isChanged: boolean;
   readonly isNew: boolean;
@@ -100,11 +100,11 @@ export function LastRuns(props: {
   );
 }
 
-/** The length of the period for which the events of sources are requested. */
+/** The period for which source events are requested. */
 const askedBack = '-7d';
 const askedPoints = 200;
 
-/** Returns the recorded events of an address, oldest first; none without a store that records it. */
+/** Returns the recorded events for an address, oldest first, or an empty list if no store records the address. */
 export async function readRecorded(address: string): Promise<readonly RecordedEvent[]> {
   const query = new URLSearchParams({ from: askedBack, points: String(askedPoints) });
   const path = `/hub/history/${address.split('/').map(encodeURIComponent).join('/')}?${query}`;

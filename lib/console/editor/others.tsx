@@ -1,4 +1,4 @@
-// Who else has the same rule open: a page reports its own sheet, and shows those of others.
+// Shows who else has the same rule open: a page reports its own sheet, and shows the sheets of other users.
 
 import { createSignal, For, onCleanup, onMount } from 'solid-js';
 import type { OtherSheets } from '../../wire/http/editing-shapes.ts';
@@ -11,11 +11,11 @@ const reportEveryMs = 20_000;
 
 export function Others(props: {
   readonly file: string;
-  /** The name of the rule; empty if it is new. */
+  /** The name of the rule. Empty if the rule is new. */
   readonly rule: string;
-  /** All rules that the item makes. */
+  /** The names of all rules that the item creates. */
   readonly names: readonly string[];
-  /** The open item; default: this rule. */
+  /** What is open. The default is this rule. */
   readonly what?: string;
 }) {
   const [others, setOthers] = createSignal<OtherSheets['others']>([]);

@@ -1,4 +1,5 @@
-// A change of a REST API or of users is on probation: the hub takes it back unless the person who made it keeps it, over the same link.
+// A change to a REST API or to users is on probation: the hub reverts the change unless the user who made it confirms it over the same
+// link.
 
 import { createSignal, onCleanup, Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
@@ -6,20 +7,20 @@ import type { EditResult } from '../../wire/http/editing-shapes.ts';
 import { postJson, Refusal } from '../hub/page-request.ts';
 
 export interface Probation {
-  /** Begins, if the change is on probation. */
+  /** Begins the countdown if the change is on probation. */
   begin(answer: EditResult): void;
   readonly secondsLeft: () => number;
-  /** Why the change is not kept yet, or what became of it; empty if nothing is or was on probation. */
+  /** Why the change is not confirmed yet, or the outcome of the probation. Empty if no change is or was on probation. */
   readonly note: () => string;
   readonly isOpen: () => boolean;
   keep(): Promise<void>;
 }
 
 const countEveryMs = 250;
-/** The time for which the hub waits. */
+/** How long the hub waits, in milliseconds. */
 const lastsMs = 30_000;
 
-/** Counts down the time in which a change must be kept, for the calling scope. */
+/** Counts down the time within which a change must be confirmed, until the calling reactive scope is disposed. */
 export function useProbation(): Probation {
   const [open, setOpen] = createSignal<{ readonly revision: number; readonly untilMs: number }>();
   const [secondsLeft, setSecondsLeft] = createSignal(0);

@@ -1,4 +1,4 @@
-// Recipes: the cookbook as a wizard. Choose one, fill its addresses, and get rules with tests in a new file.
+// Recipes: the cookbook as a wizard. The user chooses a recipe, fills in its addresses, and receives rules with tests in a new file.
 
 import { createMemo, createResource, createSignal, For, Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
@@ -165,7 +165,7 @@ function Form(props: { readonly recipe: Recipe }) {
   );
 }
 
-/** A variable to fill. An address that stays empty gets a stand-in: a parameter of a dummy. */
+/** A variable to fill in. An address that stays empty is replaced with a stand-in, which is a parameter of a dummy. */
 function Slot(props: {
   readonly variable: Variable;
   readonly value: string;

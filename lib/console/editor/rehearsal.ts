@@ -1,4 +1,4 @@
-// Data of a rehearsal: the recorded events that go into it, and its results in words.
+// The data of a rehearsal: the recorded events that the rehearsal uses, and its results in words.
 
 import type { EditResult } from '../../wire/http/editing-shapes.ts';
 import type { History } from '../../wire/http/past-shapes.ts';
@@ -9,11 +9,11 @@ type Result = NonNullable<NonNullable<EditResult['rehearsal']>['runs'][number]['
 export interface RecordedEvent {
   readonly address: string;
   readonly value: number | boolean | string;
-  /** In milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly time: number;
 }
 
-/** The events of one address; a request may have 100 of all of them. */
+/** The maximum number of events per address. A request may contain 100 events for all addresses together. */
 const eventsPerAddress = 25;
 const longestText = 1000;
 
@@ -25,14 +25,17 @@ const words: Readonly<Record<Result['outcome'], string>> = {
   failed: 'failed',
 };
 
-/** Returns what a run has written, or why it wrote nothing. */
+/** Returns what a run has written, or why the run wrote nothing. */
 export function resultText(result: Result | undefined): string {
   if (result === undefined) return '–';
   if (result.outcome !== 'wrote') return words[result.outcome];
   return result.result === null || result.result === undefined ? 'infinite' : formatValue(result.result) || "''";
 }
 
-/** Returns the newest changes or fires of a history, oldest first; none if the history contains only means of longer periods. */
+/**
+ * Returns the most recent changes or fires in a history, oldest first, or an empty list if the history contains only means over longer
+ * periods.
+ */
 export function recordedOf(history: History | undefined): RecordedEvent[] {
   if (history === undefined) return [];
   const { address, kind, times, values } = history;

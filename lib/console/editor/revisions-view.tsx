@@ -1,5 +1,5 @@
-// Revisions: the saved change sets of flow files, newest first, each with its difference. A change set is reverted as a whole, after a
-// preview; later changes stay.
+// Revisions: the saved change sets of flow files, newest first, each with its difference. A change set is reverted as a whole after a
+// preview; later changes are kept.
 
 import { createSignal, For, Show } from 'solid-js';
 import type { EditResult, RevisionList } from '../../wire/http/editing-shapes.ts';

@@ -1,4 +1,4 @@
-// A rule as data, and the changes that the form makes to it. Settings that the form does not show stay as they are.
+// A rule as data, and the changes that the form makes to the rule. Settings that the form does not show stay unchanged.
 
 import { nameFor, renameIn } from './conditions.ts';
 
@@ -15,13 +15,13 @@ export interface Rule {
 
 export type Step = Readonly<Record<string, unknown>>;
 
-/** A source; an empty name means `value`. */
+/** A source. An empty name stands for `value`. */
 export interface SourceEnd {
   readonly name: string;
   readonly address: string;
 }
 
-/** A destination; with an empty expression, it receives what the rule writes. */
+/** A destination. If its expression is empty, the destination receives what the rule writes. */
 export interface TargetEnd {
   readonly address: string;
   readonly expression: string;
@@ -43,12 +43,12 @@ export function sourcesOf({ from }: Rule): SourceEnd[] {
   return Object.entries(from).map(([name, address]) => ({ name, address }));
 }
 
-/** Whether the sources have names, so that one run sees all of them. */
+/** Returns whether the sources have names, so that one run sees all of them. */
 export function isNamed({ from }: Rule): boolean {
   return typeof from === 'object' && !Array.isArray(from);
 }
 
-/** Replaces the sources of a rule. `from` keeps its form: named or a list. */
+/** Replaces the sources of a rule. The form of `from`, named or a list, is kept. */
 export function withSources(rule: Rule, ends: readonly SourceEnd[]): Rule {
   if (isNamed(rule))
     return withSettings(rule, { from: Object.fromEntries(ends.map((end) => [end.name, end.address])) });
@@ -70,7 +70,7 @@ export function withFurtherSource(rule: Rule, address: string): Rule {
     : next;
 }
 
-/** Gives an address to the source at an index; a name derived from the former address changes with it. */
+/** Sets the address of the source at an index. A name that was derived from the previous address changes accordingly. */
 export function withSourceAddress(rule: Rule, index: number, address: string): Rule {
   const ends = sourcesOf(rule);
   const end = ends[index]!;
@@ -84,7 +84,7 @@ export function withSourceAddress(rule: Rule, index: number, address: string): R
   return isOwnName ? withRenamed(next, end.name, name) : next;
 }
 
-/** Names the source at an index; a name that is already taken gets a number, because each name stands for one source. */
+/** Names the source at an index. If the name is already taken, a number is appended, because each name stands for one source. */
 export function withSourceName(rule: Rule, index: number, wanted: string): Rule {
   const ends = sourcesOf(rule);
   const others = ends.filter((_, at) => at !== index).map((end) => end.name);
@@ -105,7 +105,7 @@ function freeName(wanted: string, taken: readonly string[]): string {
   for (let number = 2; ; number++) if (!taken.includes(`${wanted}${number}`)) return `${wanted}${number}`;
 }
 
-/** Removes a source; if only one remains, it is `value` again. */
+/** Removes a source. If only one source remains, it is `value` again. */
 export function withoutSource(rule: Rule, index: number): Rule {
   const ends = sourcesOf(rule).filter((_, at) => at !== index);
   const [only] = ends;
@@ -114,7 +114,10 @@ export function withoutSource(rule: Rule, index: number): Rule {
   return next.map?.includes('||') || next.map === 'value' ? withSettings(next, { map: undefined }) : next;
 }
 
-/** Gives names to the sources of a rule; `value` in its expressions becomes the first name, and a rule without an expression gets one. */
+/**
+ * Gives names to the sources of a rule. `value` in the rule's expressions becomes the first name, and a rule without an expression receives
+ * one.
+ */
 export function withNames(rule: Rule): Rule {
   const names: string[] = [];
   for (const { address } of sourcesOf(rule)) names.push(nameFor(address, names));
@@ -124,7 +127,7 @@ export function withNames(rule: Rule): Rule {
   return needsMap ? withSettings(next, { map: names.join(' || ') }) : next;
 }
 
-/** Removes the names of the sources: expressions then read the changed source as `value`. */
+/** Removes the names of the sources, so that expressions read the changed source as `value`. */
 export function withoutNames(rule: Rule): Rule {
   const ends = sourcesOf(rule);
   const addresses = ends.map(({ address }) => address);
@@ -156,7 +159,7 @@ export function isSplit({ to }: Rule): boolean {
   return typeof to === 'object' && !Array.isArray(to);
 }
 
-/** Replaces the destinations; with expressions, they become an object. */
+/** Replaces the destinations. If any have expressions, the destinations become an object. */
 export function withTargets(rule: Rule, ends: readonly TargetEnd[]): Rule {
   if (ends.some(({ expression }) => expression !== ''))
     return withSettings(rule, { to: Object.fromEntries(ends.map((end) => [end.address, end.expression || 'value'])) });
@@ -164,7 +167,7 @@ export function withTargets(rule: Rule, ends: readonly TargetEnd[]): Rule {
   return withSettings(rule, { to: addresses.length === 1 ? addresses[0] : addresses });
 }
 
-/** The wording of the steps whose setting is a duration. */
+/** The wording for steps whose setting is a duration. */
 export const timeSteps: Readonly<Record<string, string>> = {
   offDelay: 'stay on for',
   onDelay: 'only once it has been on for',

@@ -1,4 +1,4 @@
-// The parts of a rule as a form: its sources, its conditions, what it writes, what takes time, and its destinations.
+// The parts of a rule as a form: its sources, conditions, written values, timing and destinations.
 
 import { createMemo, createSignal, For, Index, type JSX, Show } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
@@ -45,7 +45,7 @@ import { TextField } from './template-field.tsx';
 export interface PartProps {
   readonly rule: Rule;
   readonly values: LiveValues;
-  /** The errors of a setting, such as `from` or `pipe[0]`, and of everything in it. */
+  /** Returns the errors in a setting, such as `from` or `pipe[0]`, including everything within that setting. */
   errorsOf(setting: string): readonly string[];
   /** Replaces each `${…}` with its value. */
   expand(text: string): string;
@@ -60,7 +60,7 @@ const typeWords: Readonly<Record<ValueType, string>> = {
   T: 'trigger',
 };
 
-/** The present value and the type of a parameter. */
+/** The current value and the type of a parameter. */
 function Live(props: Pick<PartProps, 'values' | 'expand'> & { readonly address: string }) {
   const cell = createMemo(() => props.values.of(props.expand(props.address)));
   const type = () => cell().kind()?.type;
@@ -82,7 +82,7 @@ function Live(props: Pick<PartProps, 'values' | 'expand'> & { readonly address: 
   );
 }
 
-/** An address: as text, or with the variables of a template as pieces. */
+/** An address, either as a string or with template variables as pieces. */
 function Address(
   props: Pick<PartProps, 'expand'> & {
     readonly label: string;
@@ -97,7 +97,7 @@ function Address(
   );
 }
 
-/** The errors of a part, right below it. */
+/** The errors in a part, shown directly below the part. */
 function Errors(props: { readonly list: readonly string[] }) {
   return (
     <For each={props.list}>
@@ -134,7 +134,7 @@ function Remove(props: { readonly what: string; press(): void }) {
   );
 }
 
-/** Adds to a part and moves the focus to the new field, where the user goes on typing. */
+/** Adds an entry to a part and moves the focus to the new field, in which the user continues to type. */
 function adds(add: () => void): (event: { readonly currentTarget: HTMLElement }) => void {
   return ({ currentTarget }) => {
     const part = currentTarget.closest('fieldset')!;
@@ -300,7 +300,7 @@ function firstOperand(rule: Rule): string {
   return sourcesOf(rule)[0]?.name || 'value';
 }
 
-/** A row to begin with, as fits the type of the source: a number is compared with its present value. */
+/** Returns an initial row that suits the type of the source: a number is compared with its current value. */
 function freshRow({ rule, values, expand }: Pick<PartProps, 'rule' | 'values' | 'expand'>, operand: string): Row {
   const address = sourcesOf(rule).find(({ name }) => (name || 'value') === operand)?.address ?? '';
   const cell = values.of(expand(address));
@@ -317,7 +317,7 @@ interface ConditionProps extends PartProps {
   setText(text: string): void;
 }
 
-/** Shows conditions as rows or as an expression. Changes in one form appear in the other, as far as rows can show them. */
+/** Shows conditions as rows or as an expression. Changes in one form appear in the other form, as far as rows can represent them. */
 function Conditions(props: ConditionProps) {
   const [isTyped, setTyped] = createSignal(false);
   const rows = createMemo(() => readRows(props.text));
@@ -516,7 +516,10 @@ function holds({ comparison, values: [first, second] }: Row, present: Literal): 
   }
 }
 
-/** A number, a text, true or false. Text that reads as a number or as true or false becomes one, unless the value was text. */
+/**
+ * A field for a number, a string, true or false. A string that looks like a number, true or false is converted, unless the value was a
+ * string before.
+ */
 function LiteralField(props: { readonly label: string; readonly value: Literal; set(value: Literal): void }) {
   const read = (text: string): Literal => {
     if (typeof props.value === 'string' && !/^-?[\d.,]+$|^true$|^false$/.test(text)) return text;
@@ -603,7 +606,7 @@ export function AfterPart(props: PartProps) {
   );
 }
 
-/** A step that the list of steps does not have, such as `{ clamp: [0, 1] }`. */
+/** A step that is not in the list of steps, such as `{ clamp: [0, 1] }`. */
 function StepText(props: { readonly number: number; readonly step: Step; set(step: Step): void }) {
   const [typed, setTyped] = createSignal<string>();
   return (

@@ -1,5 +1,5 @@
-// The sheet of a rule: a form and its JSON5, both ways, with present values, errors at their place, and what a save does. The file stays
-// the truth: the hub edits its text as a person would.
+// The sheet of a rule: a form and its JSON5, in both directions, with current values, errors at their location, and the effects of a save.
+// The file remains the source of truth: the hub edits its text as a person would.
 
 import {
   batch,
@@ -49,10 +49,10 @@ import { dataOf, type Op, type SourceFile, withoutIndent } from './source-tree.t
 import { TextField } from './template-field.tsx';
 import { expandText, separate, variablesAt } from './templates.ts';
 
-/** The pause in typing before the hub checks an edit. */
+/** The pause in typing after which the hub checks an edit, in milliseconds. */
 const checkAfterMs = 400;
 const valuesPerSecond = 4;
-/** The number of further sources that are rehearsed with their records. */
+/** The maximum number of additional sources whose recorded events are used in a rehearsal. */
 const mostRecorded = 4;
 
 export default function RuleSheet() {
@@ -81,7 +81,7 @@ export default function RuleSheet() {
   );
 }
 
-/** A new rule goes into the only file that can be edited, or the user chooses. */
+/** Chooses the file for a new rule: the only file that can be edited, or a file that the user selects. */
 function ChooseFile() {
   const [sources] = createResource(() => getJson<SourceList>('/hub/sources'));
   const files = () => sources()?.files.filter(({ canEdit }) => canEdit) ?? [];
@@ -117,7 +117,7 @@ function ChooseFile() {
   );
 }
 
-/** The folder that paths have in common, with the slash at its end; empty if they have none. */
+/** Returns the folder that paths have in common, including its final slash, or an empty string if there is no such folder. */
 function commonFolder([first = '', ...others]: readonly string[]): string {
   let folder = first.replace(/[^\\/]*$/, '');
   while (others.some((path) => !path.startsWith(folder))) folder = folder.replace(/[^\\/]*[\\/]$/, '');
@@ -143,7 +143,7 @@ function byName({ tree }: SourceFile, name: string) {
   return rulesOf(tree).find((node) => node.children?.some(({ key, value }) => key === 'name' && value === name));
 }
 
-/** Loads the file, and opens the sheet of the rule at the found path; undefined means a new one. */
+/** Loads the file, and opens the sheet of the rule at the path that was found; undefined means a new rule. */
 function Loaded(props: { readonly file: string; find(source: SourceFile): string | undefined }) {
   const [opened, { refetch }] = createResource(async () => {
     const source = await readSource(props.file);
@@ -170,7 +170,7 @@ function Loaded(props: { readonly file: string; find(source: SourceFile): string
 
 const newRuleHint = 'Choose a parameter under “When” and another under “to”. The effects of the rule then appear here.';
 
-/** The result of a save, for the sheet that the save opens again. */
+/** The result of a save, for the sheet that opens again after the save. */
 let lastSave = '';
 
 function takeLastSave(): string {
@@ -181,9 +181,9 @@ function takeLastSave(): string {
 
 interface SheetProps {
   readonly source: SourceFile;
-  /** Undefined for a new rule. */
+  /** The path of the rule; undefined for a new rule. */
   readonly path: string | undefined;
-  /** The name, as written in the file. */
+  /** The name as written in the file. */
   readonly name: string;
   reload(): void;
 }
@@ -194,7 +194,7 @@ function Sheet(props: SheetProps) {
   const [note, setNote] = createSignal(takeLastSave());
   const made = () => props.source.made.find(({ path }) => path === (draft.isSeparate() ? props.path : draft.path()));
   const madeIndex = () => Math.max(0, made()?.names.indexOf(route().params.rule ?? '') ?? 0);
-  /** The name with which the rule runs now; empty if it is new. */
+  /** The name under which the rule is currently running. Empty if the rule is new. */
   const liveName = () =>
     props.path === undefined ? '' : (made()?.names[madeIndex()] ?? route().params.rule ?? props.name);
   const variables = createMemo(() =>
@@ -356,7 +356,7 @@ function Sheet(props: SheetProps) {
   );
 }
 
-/** Goes by F6 from a part of the rule to the next one, by Shift and F6 back, past all fields between them. */
+/** Moves from one part of the rule to the next with F6, and back with Shift+F6, skipping all fields in between. */
 function goToPart(event: KeyboardEvent & { readonly currentTarget: HTMLFormElement; readonly target: Element }): void {
   if (event.key !== 'F6') return;
   event.preventDefault();
@@ -368,7 +368,7 @@ function goToPart(event: KeyboardEvent & { readonly currentTarget: HTMLFormEleme
   (fields.find((field) => field.matches('.address, select, textarea')) ?? fields[0])?.focus();
 }
 
-/** Says that a template made the rule, and asks whether a change is for all that it makes. */
+/** Explains that a template created the rule, and asks whether a change applies to all rules that the template creates. */
 function Made(props: {
   readonly names: readonly string[];
   readonly by: 'each' | 'instances';
@@ -404,7 +404,7 @@ function Made(props: {
   );
 }
 
-/** Settings that few rules need. */
+/** Rarely needed settings. */
 function More(props: { readonly rule: Rule; change(rule: Rule): void }) {
   const Flag = (flag: { readonly setting: string; readonly on: unknown; readonly label: string }) => (
     <label class="fields">
@@ -442,7 +442,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
   const [answer, setAnswer] = createSignal<EditResult>();
   const [failure, setFailure] = createSignal('');
   const [isRemoved, setRemoved] = createSignal(false);
-  /** Edits before that of the rule: those that make it separate. */
+  /** The edits that precede the edit of the rule and make the rule separate. */
   const [before, setBefore] = createSignal<readonly Op[]>([]);
   /** The change set that makes the whole instance separate. */
   const [whole, setWhole] = createSignal<SeparationAnswer>();
@@ -457,7 +457,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
   const isChanged = () => version() > 0;
   const isSeparate = () => before().length > 0 || whole() !== undefined;
 
-  /** The typed text with the indentation that the sheet does not show. */
+  /** The typed text with the indentation that the sheet hides. */
   const typedText = () => {
     const { indent } = withoutIndent(shown());
     return typed()!.replace(/\n(?=[^\n])/g, `\n${indent}`);
@@ -472,7 +472,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
   };
   const send = (mode: 'check' | 'shadow' | 'save', comment: string, rehearse?: Rehearse) =>
     sendEdit(whole()?.files ?? [{ file: source().file, base: source().etag, ops: ops() }], mode, comment, rehearse);
-  /** The request for a rehearsal: the hub knows the runs of the current rule, and a store knows the events of other sources. */
+  /** The request for a rehearsal. The hub knows the runs of the current rule, and a store knows the events of other sources. */
   const asked = async (): Promise<Rehearse> => {
     const known = props.path === undefined ? [] : sourcesOf(firstRule(props)).map(({ address }) => address);
     const further = sourcesOf(rule()).flatMap(({ address }) =>
@@ -537,7 +537,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
     isChanged,
     isRemoved,
     text: () => typed() ?? withoutIndent(shown()).text,
-    /** Why the file cannot be saved now; empty if it can. */
+    /** Why the file currently cannot be saved. Empty if the file can be saved. */
     whyReadOnly: () => (polled.data() ?? props.source).reason,
     isOutdated: () =>
       polled.data() !== undefined &&
@@ -558,7 +558,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
       });
       checkSoon();
     },
-    /** Why typed text is no rule; empty if it is one, or comes from the form. */
+    /** Why the typed text is not a rule. Empty if the text is a rule, or comes from the form. */
     typingError(): string {
       if (typed() === undefined) return '';
       return readJson5(typed()!) === undefined
@@ -596,7 +596,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
       });
       checkSoon();
     },
-    /** Reverts the separation, with all changes made since. */
+    /** Reverts the separation, including all changes made since. */
     together() {
       if (!isSeparate()) return;
       pause.stop();
@@ -611,7 +611,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
         setShown(original());
       });
     },
-    /** The errors of the rule at a setting, and of everything in it. */
+    /** Returns the errors in the rule at a setting, including everything within that setting. */
     errorsOf(setting: string): readonly string[] {
       const base = path() ?? additionOf(source(), rule()).path;
       return (answer()?.errors ?? [])
@@ -640,7 +640,7 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
   };
 }
 
-/** Opens the sheet of a saved rule, at its place in the new text, unless the user has left it in the meantime. */
+/** Opens the sheet of a saved rule at its location in the new text, unless the user has left the sheet meanwhile. */
 function reopen(file: string, rule: Rule, reload: () => void): void {
   const { hash } = location;
   void readSource(file).then((fresh) => {

@@ -1,5 +1,5 @@
-// What an edit does, and its way into the running hub: errors, the difference of the text, what restarts, tests, a try in shadow, and the
-// take-over with a comment. Two people who changed the same place see both texts.
+// The effects of an edit, and how the edit reaches the running hub: errors, the difference in the text, what restarts, tests, a trial in
+// shadow, and applying the edit with a comment. If two people have changed the same part, both texts are shown.
 
 import { createSignal, For, onMount, Show } from 'solid-js';
 import { counted } from '../../model/digits.ts';
@@ -13,20 +13,20 @@ import { formatClock, formatValue } from '../page/units.ts';
 import { type Conflict, conflictsOf, type Mode, missingPart } from './source-file.ts';
 
 export interface SaveProps {
-  /** The result of the last check; undefined if nothing was checked, or nothing is to be saved. */
+  /** The result of the last check; undefined if nothing was checked, or if there is nothing to save. */
   readonly answer: EditResult | undefined;
   readonly isChanged: boolean;
-  /** What to do as long as nothing is changed. */
+  /** What the user can do as long as nothing has been changed. */
   readonly hint?: string;
-  /** The result of the last save; empty if nothing was saved. */
+  /** The result of the last save. Empty if nothing was saved. */
   readonly note: string;
   setNote(note: string): void;
-  /** Why the check failed as a whole; empty if it did not. */
+  /** Why the check failed as a whole. Empty if it did not fail. */
   readonly failure: string;
-  /** Sends the edit. It rejects as `sendEdit` does. */
+  /** Sends the edit. Errors: the same as `sendEdit`. */
   send(mode: Mode, comment: string): Promise<EditResult>;
   saved(answer: EditResult): void;
-  /** Puts the edit onto the text that somebody else has saved. */
+  /** Applies the edit to the text that another user has saved. */
   rebase(conflict: Conflict): void;
   discard(): void;
 }
@@ -64,7 +64,10 @@ export function SavePanel(props: SaveProps) {
     }
     setBusy(false);
   };
-  /** The form that was open before the save is gone, and the focus with it: whoever uses keys goes on at the result. */
+  /**
+   * Moves the focus to the result: the form that was open before the save is gone together with the focus, and keyboard users continue at
+   * the result.
+   */
   const goOnHere = (status: HTMLElement) =>
     onMount(() => {
       if (props.note !== '' && document.activeElement === document.body) status.focus();
@@ -129,7 +132,7 @@ export function SavePanel(props: SaveProps) {
   );
 }
 
-/** The findings of a check, including the errors shown at fields of the form. */
+/** The findings of a check, including the errors shown at form fields. */
 export function Findings(props: { readonly answer: EditResult }) {
   const restarts = () => {
     const { connections, rules } = props.answer.restarts;
@@ -205,7 +208,7 @@ export function Findings(props: { readonly answer: EditResult }) {
   );
 }
 
-/** A difference in the unified format. */
+/** A difference in unified diff format. */
 export function Difference(props: { readonly text: string }) {
   const lines = () => props.text.split('\n').filter((line) => !/^(?:---|\+\+\+) /.test(line));
   const kindOf = (line: string) => (line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : undefined);
@@ -216,7 +219,7 @@ export function Difference(props: { readonly text: string }) {
   );
 }
 
-/** The differences that have occurred between the live rules and those in shadow. */
+/** The differences that have occurred between the live rules and the rules in shadow. */
 function InShadow(props: { leave(): void }) {
   const { data, error } = usePolled<ShadowReport>('/hub/shadow', 'none');
   return (
@@ -254,7 +257,7 @@ function InShadow(props: { leave(): void }) {
   );
 }
 
-/** Both texts of a file that two people have changed in the same place. `verb` names the action of `rebase`. */
+/** Both texts of a file in which two people have changed the same part. `verb` is the label for `rebase`. */
 export function Conflicting(props: {
   readonly conflict: Conflict;
   readonly verb?: string;
@@ -291,7 +294,7 @@ export function Conflicting(props: {
   );
 }
 
-/** A text whose lines that another text lacks are marked. */
+/** A text in which the lines that are missing in another text are marked. */
 function Marked(props: { readonly text: string; readonly base: string }) {
   const known = () => new Set(props.base.split('\n'));
   return (
@@ -301,7 +304,7 @@ function Marked(props: { readonly text: string; readonly base: string }) {
   );
 }
 
-/** The field for the reason of a change, which its revision and the audit keep. */
+/** The field for the reason for a change, which is stored in the revision and the audit. */
 export function CommentField(props: { readonly comment: string; take(comment: string): void }) {
   return (
     <label class="comment">

@@ -1,4 +1,4 @@
-// The text of a flow file as the hub reads it, with the place of each value, and the change sets that the page sends back.
+// The text of a flow file as read by the hub, with the location of each value, and the change sets that the page sends back.
 
 import type { EditResult, SeparationAnswer, SourceList } from '../../wire/http/editing-shapes.ts';
 import type { Problem } from '../../wire/http/problem.ts';
@@ -10,20 +10,20 @@ export type EditError = EditResult['errors'][number];
 
 const titles: Readonly<Record<string, string>> = { from: 'When', to: 'to' };
 
-/** Returns the part of the sheet with a field for an address that nobody has filled in yet, if that is the error. */
+/** Returns the part of the sheet that contains a field for an address that the user has not filled in yet, if that is the error. */
 export function missingPart({ path = '', message }: EditError): string | undefined {
   const [, part] = /^rules\[.*\]\.(from|to)\b/.exec(path) ?? [];
   return part !== undefined && /^expected .*, got "" \(string\)$/.test(message) ? titles[part] : undefined;
 }
 
-/** One file of a change set. `base`: the ETag of the text that was edited; it is empty for a new file. */
+/** One file in a change set. `base` is the ETag of the edited text, and is empty for a new file. */
 export interface FileEdit {
   readonly file: string;
   readonly base: string;
   readonly ops: readonly Op[];
 }
 
-/** The current name of the edited rule, empty for a new one, and recorded events of its other sources. */
+/** The current name of the edited rule, which is empty for a new rule, and recorded events of its other sources. */
 export interface Rehearse {
   readonly rule: string;
   readonly recorded: readonly RecordedEvent[];
@@ -31,10 +31,10 @@ export interface Rehearse {
 
 export type Mode = 'check' | 'shadow' | 'save';
 
-/** Tests may run for some seconds. */
+/** The time limit for an edit, in milliseconds, because tests may run for several seconds. */
 const editDeadlineMs = 60_000;
 
-/** Sends a change set. Errors: a `Refusal`, with `conflicts` if a file has changed in the same place in the meantime. */
+/** Sends a change set. Errors: a `Refusal`, with `conflicts` if the same part of a file has changed meanwhile. */
 export async function sendEdit(
   files: readonly FileEdit[] | SeparationAnswer['files'],
   mode: Mode,
@@ -44,7 +44,7 @@ export async function sendEdit(
   return postSlowly('/hub/edit', { files, mode, ...(comment !== '' && { comment }), ...(rehearse && { rehearse }) });
 }
 
-/** Posts JSON for an answer that may take a minute. */
+/** Posts JSON for a response that may take a minute. */
 export async function postSlowly<T>(path: string, body: object): Promise<T> {
   const response = await request(path, {
     method: 'POST',
@@ -63,10 +63,13 @@ export function sourcePath(file: string): string {
   return `/hub/source/${encodeURIComponent(file)}`;
 }
 
-/** The maximum number of files that are searched. */
+/** The maximum number of files to search. */
 const maxSearched = 100;
 
-/** Finds the first file of the user that contains the first of these paths, or else the next one; undefined if no file contains any. */
+/**
+ * Finds the first of the user's files that contains the first of these paths, or otherwise the next path. Returns undefined if no file
+ * contains any of the paths.
+ */
 export async function findSource(...paths: readonly (readonly string[])[]): Promise<SourceFile | undefined> {
   const { files } = await getJson<SourceList>('/hub/sources');
   const found: SourceFile[] = [];
@@ -79,14 +82,14 @@ export async function findSource(...paths: readonly (readonly string[])[]): Prom
   return found.find(Boolean);
 }
 
-/** Returns the value under these nested keys. */
+/** Returns the node under these nested keys. */
 export function partOf(tree: SourceNode | undefined, ...keys: readonly string[]): SourceNode | undefined {
   let node = tree;
   for (const wanted of keys) node = node?.children?.find(({ key }) => key === wanted);
   return node;
 }
 
-/** Splits a place, `studio.json5:7:20`, into its file and position. */
+/** Splits a location such as `studio.json5:7:20` into file and position. */
 export function splitPlace(place: string): { readonly file: string; readonly line: number; readonly column: number } {
   const [, file = place, line = '0', column = '0'] = /^(.*?):(\d+):(\d+)/.exec(place) ?? [];
   return { file, line: Number(line), column: Number(column) };
@@ -105,7 +108,7 @@ export function nodeAt(tree: SourceNode | undefined, path: string): SourceNode |
   return next === undefined ? undefined : nodeAt(next, path);
 }
 
-/** Returns the rules of a file, including those in folders, as written: a rule repeated by `each` appears once. */
+/** Returns the rules in a file, including rules in folders, as written: a rule that `each` repeats appears once. */
 export function rulesOf(tree: SourceNode | undefined): SourceNode[] {
   const list = tree?.children?.find(({ key }) => key === 'rules');
   return (list?.children ?? []).flatMap((node) =>
@@ -124,7 +127,7 @@ export function additionOf(
   return { path, ops: [{ path, insert: rule }] };
 }
 
-/** Returns the part of a text that an edit has changed or added, without the commas and spaces around it. */
+/** Returns the part of a text that an edit has changed or added, without the surrounding commas and spaces. */
 export function changedPart(before: string, after: string): string {
   const least = Math.min(before.length, after.length);
   let same = 0;
@@ -134,7 +137,7 @@ export function changedPart(before: string, after: string): string {
   return after.slice(same, after.length - end);
 }
 
-/** The texts of a file that two people have changed in the same place. */
+/** The texts of a file in which two people have changed the same part. */
 export type Conflict = NonNullable<Problem['conflicts']>[number];
 
 export function conflictsOf(error: unknown): readonly Conflict[] {

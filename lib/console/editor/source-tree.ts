@@ -1,8 +1,8 @@
-// The tree of a flow file, with the place of each value, and edits of it.
+// The tree of a flow file, with the location of each value, and edits to the tree.
 
 import type { SourceAnswer } from '../../wire/http/editing-shapes.ts';
 
-/** A value of the text. Offsets count UTF-16 units. */
+/** A value in the text. Offsets count UTF-16 code units. */
 export interface SourceNode {
   readonly path: string;
   readonly key?: string;
@@ -18,7 +18,7 @@ export interface SourceNode {
   readonly children?: readonly SourceNode[];
 }
 
-/** A file in an answer of the hub. */
+/** A file in a response from the hub. */
 export type SourceFile = Omit<SourceAnswer, 'tree'> & { readonly tree?: SourceNode };
 
 export type Op = { readonly path: string } & (
@@ -36,7 +36,7 @@ export function dataOf({ kind, value, children = [] }: SourceNode): unknown {
   return value;
 }
 
-/** Returns a text without the common indentation of all lines but the first, and that indentation. */
+/** Returns a text without the indentation that all lines except the first have in common, and that indentation. */
 export function withoutIndent(text: string): { readonly text: string; readonly indent: string } {
   const lines = text
     .split('\n')

@@ -1,5 +1,5 @@
-// A text with variables of a template: `${n}` is one piece, which is removed as a whole and cannot be typed into. Between the pieces are
-// plain inputs, and the arrow keys go from one to the next.
+// A string with template variables: `${n}` is a single piece, which is removed as a whole and cannot be edited. Between the pieces are
+// plain inputs, and the arrow keys move from one input to the next.
 
 import { createMemo, createSignal, Index, type JSX, Show } from 'solid-js';
 import { joined, partsOf } from './templates.ts';
@@ -19,8 +19,8 @@ interface FieldProps {
 }
 
 /**
- * Shows a text with variables as pieces, and any other text with `plain`. The kind of field does not change while it has the focus, so that
- * typing or removing a variable does not lose the cursor.
+ * Shows a string with variables as pieces, and any other string with `plain`. The kind of field does not change while the field has the
+ * focus, so that the cursor is not lost when the user types or removes a variable.
  */
 export function TextField(props: FieldProps & { readonly plain: JSX.Element }) {
   const [isFocused, setFocused] = createSignal(false);
@@ -49,7 +49,7 @@ function TemplateField(props: FieldProps) {
     piece?.focus();
     if (piece instanceof HTMLInputElement) piece.setSelectionRange(atEnd ? 9e9 : 0, atEnd ? 9e9 : 0);
   };
-  /** Removes a variable; the plain texts on its sides become one, and the cursor stays between them. */
+  /** Removes a variable. The strings on both sides become one string, and the cursor stays between them. */
   const remove = (index: number) => {
     const at = parts()[index - 1]!.text.length;
     const input = pieces()[index - 1];

@@ -1,4 +1,4 @@
-// Variables in a flow file: what `${…}` stands for at a rule, and a rule of its own out of those that `each` makes.
+// Variables in a flow file: what `${…}` stands for in a rule, and how one of the rules that `each` creates becomes a separate rule.
 
 import { readJson5 } from './json5-text.ts';
 import { dataOf, type Op, type SourceFile, type SourceNode, withoutIndent } from './source-tree.ts';
@@ -23,7 +23,7 @@ function childData(node: SourceNode, key: string): unknown {
   return child && dataOf(child);
 }
 
-/** Returns the combinations of an `each`, in the order in which the hub makes items. */
+/** Returns the combinations of values in an `each`, in the order in which the hub creates items. */
 export function combinationsOf(each: unknown): Variables[] {
   if (typeof each !== 'object' || each === null) return [];
   let all: Variables[] = [{}];
@@ -46,7 +46,7 @@ export function variablesAt({ tree, file }: SourceFile, path: string, made = 0):
   return variables;
 }
 
-/** Replaces variables in a text; a text that is only a variable becomes its value. */
+/** Replaces variables in a string. A string that consists only of a variable becomes the variable's value. */
 export function expand(text: string, variables: Variables): unknown {
   const whole = /^\$\{([^}]+)\}$/.exec(text)?.[1];
   if (whole !== undefined) return valueNamed(whole, variables) ?? text;
@@ -63,7 +63,7 @@ function valueNamed(name: string, variables: Variables): unknown {
   return value;
 }
 
-/** The edit that separates rules, the resulting path of the opened rule, and its data. */
+/** The edit that separates rules, the resulting path of the opened rule, and the data of that rule. */
 export interface Separation {
   readonly ops: readonly Op[];
   readonly path: string;
@@ -71,9 +71,9 @@ export interface Separation {
 }
 
 /**
- * Returns the edit that writes the items of an `each` separately, as text, so that comments and layout are kept. With one variable, only the
- * value `made` leaves the `each`; with several, the whole `each` is removed. Returns undefined if nothing can be separated, or the place is
- * not in a list.
+ * Returns the edit that writes the items of an `each` separately as text, so that comments and layout are kept. With one variable, only the
+ * value `made` is removed from the `each`; with several variables, the whole `each` is removed. Returns undefined if nothing can be
+ * separated, or if the location is not in a list.
  */
 export function separate(source: SourceFile, path: string, made: number): Separation | undefined {
   const { tree } = source;
@@ -109,10 +109,10 @@ interface Group {
   readonly rules?: readonly unknown[];
 }
 
-/** An `each` that makes more is not written out: nobody would want to read it. */
+/** The maximum number of items created by an `each` that are written separately, because longer results would be unreadable. */
 const maxSeparated = 50;
 
-/** Returns the items that a combination of an `each` makes: one, or the rules of a group without a folder. */
+/** Returns the items that one combination of an `each` creates: one item, or the rules in a group without a folder. */
 function written(source: SourceFile, outer: SourceNode, variables: Variables): { data: unknown; text: string }[] {
   const rules = outer.children?.find(({ key }) => key === 'rules');
   const isGroup = rules?.kind === 'list' && childData(outer, 'folder') === undefined;
@@ -126,14 +126,14 @@ function written(source: SourceFile, outer: SourceNode, variables: Variables): {
   });
 }
 
-/** Returns the comments above an item and behind its comma. */
+/** Returns the comments above an item and after its comma. */
 function commentsOf(text: string, { lead, start, end, tail }: SourceNode): string[] {
   return [text.slice(lead, start), text.slice(end, tail)].flatMap((part) => part.match(comment) ?? []);
 }
 
 const comment = /\/\/[^\n\r]*|\/\*[\s\S]*?\*\//g;
 
-/** Returns the text of an item with its variables replaced, and without its `each` and the indentation of its later lines. */
+/** Returns the text of an item in which variables are replaced, without its `each` and without the indentation of its later lines. */
 function expandedText({ text }: SourceFile, item: SourceNode, variables: Variables): string {
   let result = '';
   let end = item.start;
@@ -165,20 +165,20 @@ function expandedText({ text }: SourceFile, item: SourceNode, variables: Variabl
   return withoutIndent(result + text.slice(end, item.end)).text;
 }
 
-/** Escapes the quotes of values that go into a quoted text. */
+/** Escapes the quotes in values that are inserted into a quoted string. */
 function escaped(variables: Variables, quote: string): Variables {
   const inQuotes = (value: unknown) =>
     typeof value === 'string' ? value.replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`) : value;
   return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, inQuotes(value)]));
 }
 
-/** A part of a text: plain, or a variable that is shown as one piece. */
+/** A part of a string: plain, or a variable that is shown as one piece. */
 export interface TextPart {
   readonly text: string;
   readonly variable?: string;
 }
 
-/** Splits a text at its variables: a plain part, possibly empty, stands before, between and after them. */
+/** Splits a string at its variables. There is a plain part, possibly empty, before, between and after the variables. */
 export function partsOf(text: string): TextPart[] {
   const parts: TextPart[] = [];
   let end = 0;
