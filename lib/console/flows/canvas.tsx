@@ -1,4 +1,4 @@
-// The drawing of the graph: boxes over lines on a plane that pans and zooms. It follows only values in view.
+// The drawing of the graph: boxes above lines on a plane that pans and zooms. Only values in view are followed.
 
 import {
   type Accessor,
@@ -24,13 +24,15 @@ import type { Box, Drawing, Line } from './graph-layout.ts';
 import { type RuleGroup, rulesIn } from './rule-groups.ts';
 import type { Installation } from './shown-installation.ts';
 
-/** Updates per second of a value in the drawing. */
+/** The number of updates per second for a value in the drawing. */
 const rate = 4;
-/** Smaller text is not readable, so its values are not followed. */
+/** The minimum scale at which text is readable. Below this scale, values are not followed. */
 const readableScale = 0.4;
-/** At first the whole graph is in view, but not below this scale, at which a font of 13 pixels has 11. */
+/**
+ * The minimum initial scale, at which a 13-pixel font is 11 pixels high. Initially, the whole graph is in view if it fits at this scale.
+ */
 const comfortableScale = 0.85;
-/** The margin around a box that is moved into view. */
+/** The margin around a box that is moved into view, in pixels. */
 const marginPx = 24;
 
 interface CanvasProps {
@@ -133,7 +135,7 @@ function Plane(props: PlaneProps) {
   );
 }
 
-/** Returns the addresses of the boxes in view; none while their values are not readable. */
+/** Returns the addresses of the boxes in view, or none while their values are not readable. */
 function useAddressesInView(props: PlaneProps): Accessor<readonly string[]> {
   return createMemo(
     () => {
@@ -201,7 +203,7 @@ function Arrow() {
   );
 }
 
-/** A line lights up when its value changes. */
+/** A line, which lights up when its value changes. */
 function Edge(props: { readonly line: Line; readonly context: BoxContext }) {
   let path!: SVGPathElement;
   const { edge } = props.line;
@@ -234,7 +236,7 @@ export interface PanZoom {
   zoom(factor: number): void;
 }
 
-/** Turns an element into the viewport of a plane, for the calling scope; `fit` shows the whole plane. */
+/** Turns an element into the viewport of a plane until the calling reactive scope is disposed. `fit` shows the whole plane. */
 export function createPanZoom(element: HTMLElement, fit: () => void): PanZoom {
   const [placement, place] = createSignal<Placement>({ x: 0, y: 0, scale: 1 });
   const pan = (dx: number, dy: number) => place(({ x, y, scale }) => ({ x: x + dx, y: y + dy, scale }));
@@ -263,7 +265,7 @@ export function createPanZoom(element: HTMLElement, fit: () => void): PanZoom {
 const fadeMs = 700;
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** Highlights a line. With reduced motion, the line is thick for the same time. */
+/** Highlights a line. With reduced motion, the line is thick for the same time instead. */
 export function pulse(line: SVGPathElement): void {
   const length = line.getTotalLength();
   const lit = { stroke: 'var(--accent)', strokeWidth: '3px' };
@@ -279,7 +281,7 @@ export function pulse(line: SVGPathElement): void {
   );
 }
 
-/** Restarts the animation of a class. */
+/** Restarts the animation that belongs to a class. */
 export function restartAnimation(element: Element, name: string): void {
   const running = element.getAnimations();
   element.classList.add(name);
@@ -300,7 +302,7 @@ export interface BoxContext {
   openGroup(id: string): void;
 }
 
-/** The text of a box. A press opens the box. */
+/** The content of a box. Pressing it opens the box. */
 export function BoxContent(props: { readonly node: GraphNode; readonly context: BoxContext }) {
   const { node, context } = props;
   switch (node.kind) {

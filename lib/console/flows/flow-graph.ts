@@ -1,5 +1,5 @@
-// The graph to draw: rules between the parameters that they read and write, closed groups of rules between the connections of those
-// parameters, and connections between parameters that depend on others, such as the start and the trigger of a timer.
+// The graph to draw: rules between the parameters that they read and write, closed groups of rules between the connections to which these
+// parameters belong, and connections between parameters that depend on each other, such as the start and the trigger of a timer.
 import type { Way } from '../../model/reports/connection-status.ts';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 import { keyOf, type RuleGroup, rulesIn } from './rule-groups.ts';
@@ -8,11 +8,14 @@ export type GraphNode =
   | { readonly kind: 'rule'; readonly id: string; readonly rule: string; readonly work: string }
   | { readonly kind: 'group'; readonly id: string; readonly group: string }
   | { readonly kind: 'parameter'; readonly id: string; readonly address: string }
-  /** A connection. `makes` names the parameters that its way leads to; undefined if the box stands for all of its parameters. */
+  /**
+   * A connection. `makes` contains the parameters to which its way leads; undefined if the box stands for all parameters of the connection.
+   */
   | { readonly kind: 'connection'; readonly id: string; readonly connection: string; readonly makes?: string };
 
 /**
- * A line from or to a rule, group or connection. `address` is the parameter whose values it carries; undefined means several parameters.
+ * A line from or to a rule, group or connection. `address` is the parameter whose values the line carries; undefined means several
+ * parameters.
  */
 export interface GraphEdge {
   readonly from: string;
@@ -25,7 +28,7 @@ export interface Graph {
   readonly edges: readonly GraphEdge[];
 }
 
-/** Builds the graph. Groups with the ids in `open` are open; every other group is one box. */
+/** Builds the graph. Groups whose ids are in `open` are open; every other group is a single box. */
 export function buildGraph(
   roots: readonly RuleGroup[],
   open: ReadonlySet<string>,
@@ -80,7 +83,7 @@ function addWays(
   end: (address: string, isClosed: boolean) => GraphNode,
 ): void {
   const isDrawn = (address: string) => nodes.has(`p ${address}`);
-  /** The ways to draw. One way may lead to another, so the search goes backwards from the parameters in the graph. */
+  /** The ways to draw. A way may lead to another way, so the search goes backwards from the parameters in the graph. */
   const wanted: { way: Way; to: readonly string[] }[] = [];
   for (let found = true, rest = [...ways]; found; ) {
     const next = rest.filter(({ to }) => to.some(isDrawn));

@@ -173,9 +173,9 @@ export function Files(props: { readonly report: LoadReport }) {
 export interface ShownRules {
   /** The rules that match the search. */
   readonly matching: Accessor<readonly RuleStatus[]>;
-  /** The files, with the folders. */
+  /** The files with their folders. */
   readonly groups: Accessor<readonly RuleGroup[]>;
-  /** The ids of the open groups, and the number of closed ones. */
+  /** The ids of the open groups, and the number of closed groups. */
   readonly open: Accessor<ReadonlySet<string>>;
   readonly closedCount: Accessor<number>;
   readonly selected: Accessor<RuleStatus | undefined>;
@@ -183,11 +183,11 @@ export interface ShownRules {
   groupOf(id: string): RuleGroup | undefined;
   toggle(id: string, isOpen: boolean): void;
   toggleAll(isOpen: boolean): void;
-  /** Selects the rule of a key; undefined if there is none. */
+  /** Selects the rule with a key; undefined clears the selection. */
   select(key: string | undefined): void;
 }
 
-/** Follows the installation and the URL for the calling scope. There are at most `mostBoxes` boxes. */
+/** Follows the installation and the URL until the calling reactive scope is disposed. There are at most `mostBoxes` boxes. */
 export function useShownRules(installation: Installation, mostBoxes: Accessor<number>): ShownRules {
   const [chosen, setChosen] = createSignal<ReadonlyMap<string, boolean>>(new Map());
   const matching = createMemo(() => installation.rules().filter((rule) => isMatch(rule, searched().toLowerCase())));
@@ -198,7 +198,7 @@ export function useShownRules(installation: Installation, mostBoxes: Accessor<nu
     if (key !== undefined && installation.ruleOf(key)) return installation.ruleOf(key);
     return installation.rules().find((one) => one.name === rule && (file === undefined || one.file === file));
   });
-  /** The groups around the selected rule are open unless the user closed them. */
+  /** The groups around the selected rule are open unless the user has closed them. */
   const open = createMemo(() => {
     const rule = selected();
     const around = rule ? groupsOf(rule) : [];

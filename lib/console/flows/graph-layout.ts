@@ -1,6 +1,6 @@
-// The layout of the graph: sources on the left, destinations on the right, in columns (Sugiyama, Tagawa and Toda, 1981). Boxes that are
-// joined are laid out together. Each box gets a column, a line that passes columns gets a place in each of them, the places of a column are
-// ordered so that few lines cross, and then move towards their neighbours, as far as the order lets them.
+// The layout of the graph: sources on the left, destinations on the right, in columns (Sugiyama, Tagawa and Toda, 1981). Connected boxes
+// are laid out together. Each box is assigned to a column, and a line that passes through columns gets a place in each of these columns.
+// The places in each column are ordered so that few lines cross, and then move towards their neighbours as far as the order permits.
 
 import type { Graph, GraphEdge, GraphNode } from './flow-graph.ts';
 
@@ -15,7 +15,7 @@ export interface Box {
 
 export interface Line {
   readonly edge: GraphEdge;
-  /** The SVG path of the line. */
+  /** The SVG path for the line. */
   readonly path: string;
 }
 
@@ -33,7 +33,7 @@ const sizes: Readonly<Record<GraphNode['kind'], { readonly width: number; readon
   connection: { width: 150, height: 44 },
 };
 
-/** The height of a rule that does more than copy: its name and its work. */
+/** The height of a rule that does more than copy, which shows its name and its work. */
 const tallRule = 58;
 
 function sizeOf(node: GraphNode): { readonly width: number; readonly height: number } {
@@ -79,21 +79,24 @@ const margin = 24;
 const columnGap = 80;
 const boxGap = 14;
 const lineGap = 8;
-/** How often the columns are gone through, to find an order, and then to move the places. */
+/** The number of passes over the columns, first to find an order, and then to move the places. */
 const rounds = 8;
 
-/** A box, or the place where a line passes a column. */
+/** A box, or the place at which a line passes through a column. */
 interface Place {
   readonly width: number;
   readonly height: number;
-  /** Neighbours by any line; `before` and `after`: those in the columns at the left and the right, of lines that are not turned. */
+  /**
+   * The neighbours through any line. `before` and `after` contain the neighbours in the columns on the left and on the right, through lines
+   * that are not reversed.
+   */
   readonly joined: Place[];
   readonly before: Place[];
   readonly after: Place[];
   column: number;
-  /** The place in the column. */
+  /** The position in the column. */
   order: number;
-  /** The middle. */
+  /** The vertical centre. */
   y: number;
 }
 
@@ -107,7 +110,7 @@ interface Join {
   readonly to: Place;
 }
 
-/** Fills `before` and `after`, so that no way along them leads back to where it begins: a line that would close such a way is turned. */
+/** Fills `before` and `after` so that no path along them leads back to its start: a line that would close such a path is reversed. */
 function turnCycles(joins: readonly Join[]): void {
   const leading = new Map<Place, Place[]>();
   const entered = new Set<Place>();
@@ -135,7 +138,10 @@ function turnCycles(joins: readonly Join[]): void {
   for (const place of [...starts.filter((one) => !entered.has(one)), ...starts]) if (!done.has(place)) visit(place);
 }
 
-/** Returns the groups of joined places, in the order of their first ones; each from one place to those joined with it. */
+/**
+ * Returns the groups of connected places, in the order of their first places. Each group starts at one place and contains all places
+ * connected with it.
+ */
 function joinedPlaces(places: readonly Place[]): readonly (readonly Place[])[] {
   const seen = new Set<Place>();
   return places.flatMap((first) => {
@@ -152,7 +158,10 @@ function joinedPlaces(places: readonly Place[]): readonly (readonly Place[])[] {
   });
 }
 
-/** Assigns columns: each place is right of all that lead to it, and what only leads on is next to the first of those it leads to. */
+/**
+ * Assigns columns: each place is to the right of all places that lead to it. A place with more successors than predecessors is directly
+ * before its nearest successor.
+ */
 function assignColumns(group: readonly Place[]): void {
   const sorted: Place[] = [];
   const missing = new Map(group.map((place) => [place, place.before.length]));
@@ -170,7 +179,7 @@ function assignColumns(group: readonly Place[]): void {
       place.column = Math.min(...place.after.map(({ column }) => column)) - 1;
 }
 
-/** Leads a line through the columns between two places; returns its places there, in its direction. */
+/** Routes a line through the columns between two places. Returns its places in these columns, in the direction of the line. */
 function passColumns(from: Place, to: Place): readonly Place[] {
   const [left, right] = from.column < to.column ? [from, to] : [to, from];
   const at = left.after.indexOf(right);
@@ -190,7 +199,7 @@ function passColumns(from: Place, to: Place): readonly Place[] {
   return left === from ? passed : passed.reverse();
 }
 
-/** Returns the places of a group by column, with those of lines, ordered so that few lines cross. */
+/** Returns the places of a group by column, including the places of lines, ordered so that few lines cross. */
 function columnsOf(group: readonly Place[]): readonly (readonly Place[])[] {
   let columns: Place[][] = [];
   const seen = new Set<Place>();
@@ -234,7 +243,7 @@ function crossings(columns: readonly (readonly Place[])[]): number {
   return count;
 }
 
-/** Places a group below `top`; returns its bottom. */
+/** Places a group below `top`. Returns the bottom of the group. */
 function stack(columns: readonly (readonly Place[])[], top: number): number {
   for (const column of columns)
     settle(
@@ -255,7 +264,10 @@ function stack(columns: readonly (readonly Place[])[], top: number): number {
   return Math.max(...all.map(({ y, height }) => y + height / 2));
 }
 
-/** Moves the places of a column as near to the wanted ones as their order and gaps permit: those in each other's way share the distance. */
+/**
+ * Moves the places in a column as close to their desired positions as their order and gaps permit. Places in each other's way share the
+ * distance.
+ */
 function settle(column: readonly Place[], wanted: readonly number[]): void {
   const blocks: { sum: number; count: number }[] = [];
   const offsets: number[] = [];
@@ -274,7 +286,7 @@ function settle(column: readonly Place[], wanted: readonly number[]): void {
     for (let left = count; left > 0; left--, index++) column[index]!.y = sum / count + offsets[index]!;
 }
 
-/** Returns a path from the right side of a box to the left side of another. It is horizontal at each of its points. */
+/** Returns a path from the right side of one box to the left side of another box. The path is horizontal at each of its points. */
 function curve(
   from: Omit<Box, 'node'>,
   to: Omit<Box, 'node'>,

@@ -2,19 +2,19 @@
 
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 
-/** The number of boxes (rules and closed groups) that are open by default, and the maximum that is drawn. */
+/** The number of boxes (rules and closed groups) that are open by default, and the maximum number of boxes that are drawn. */
 const comfortableBoxes = 60;
 export const maxBoxes = 160;
 
 export interface RuleGroup {
-  /** The file and the folders, from the outside in. */
+  /** The file and the folders, outermost first. */
   readonly id: string;
   readonly title: string;
   readonly rules: RuleStatus[];
   readonly groups: RuleGroup[];
 }
 
-/** Returns the key of a rule within an installation; a rule in shadow may share the name of a live one. */
+/** Returns the key of a rule within an installation. A rule in shadow may have the same name as a live rule. */
 export function keyOf({ file, folder, name, shadow }: RuleStatus): string {
   return JSON.stringify([file, ...folder, name, ...(shadow ? [shadow] : [])]);
 }
@@ -39,7 +39,7 @@ export function groupRules(rules: readonly RuleStatus[]): RuleGroup[] {
   return roots;
 }
 
-/** Returns all rules of a group and of the groups in it. */
+/** Returns all rules in a group and in the groups within it. */
 export function rulesIn(group: RuleGroup): RuleStatus[] {
   return [...group.rules, ...group.groups.flatMap(rulesIn)];
 }
@@ -50,9 +50,9 @@ export function groupsOf({ file, folder }: RuleStatus): string[] {
 }
 
 /**
- * Returns the ids of the open groups, level by level from the outside in. `chosen` are the choices of the user. By default a group is
- * open if all groups of its level result in at most `comfortableBoxes` boxes. There are never more than `most` boxes: groups in `first`
- * open before others.
+ * Returns the ids of the open groups, level by level from the outermost. `chosen` contains the user's choices. By default, a group is open
+ * if all groups on its level result in at most `comfortableBoxes` boxes. There are never more than `most` boxes: groups in `first` are
+ * opened before other groups.
  */
 export function openGroups(
   roots: readonly RuleGroup[],
@@ -78,7 +78,7 @@ export function openGroups(
   return open;
 }
 
-/** Returns how many boxes an open group adds. */
+/** Returns the number of boxes that an open group adds. */
 function addedBy({ rules, groups }: RuleGroup): number {
   return rules.length + groups.length - 1;
 }

@@ -1,4 +1,4 @@
-// The content of the graph as a list: files and folders that open, and their rules with sources and destinations.
+// The content of the graph as a list: files and folders that can be opened, and their rules with sources and destinations.
 
 import { createEffect, For, onMount, Show } from 'solid-js';
 import { Guarded, GuardedFor } from '../parts/guarded.tsx';
@@ -8,7 +8,7 @@ import { EditLink, RuleSentence } from './rule-text.tsx';
 import type { Installation } from './shown-installation.ts';
 
 interface ListProps {
-  /** The ids of the groups, so that a row stays the same and keeps the focus when its rules change. */
+  /** The ids of the groups. With ids, a row stays the same and keeps the focus when its rules change. */
   readonly groups: readonly string[];
   readonly groupOf: (id: string) => RuleGroup | undefined;
   readonly open: ReadonlySet<string>;

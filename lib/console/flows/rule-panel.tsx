@@ -1,4 +1,4 @@
-// One rule: its place, its state, its switch, and its last runs.
+// One rule: its location, state, switch, and last runs.
 
 import { Show } from 'solid-js';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
@@ -77,7 +77,7 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
   );
 }
 
-/** The file puts the rule in shadow, so there is no switch. */
+/** Shown instead of a switch for a rule that the file puts in shadow. */
 function InShadow() {
   return (
     <p>

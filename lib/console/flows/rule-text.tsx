@@ -1,4 +1,4 @@
-// What a rule does, in the words of its flow file: in the list, the panel, Why, and on the page of a parameter.
+// What a rule does, in the words used in its flow file: for the list, the panel, Why, and the page of a parameter.
 
 import { For, type JSX, Show } from 'solid-js';
 import type { RuleList } from '../../wire/http/operation.ts';
@@ -19,23 +19,26 @@ export function linkToNewRule(ends: { readonly from?: string; readonly to?: stri
   return linkTo('rule', { new: 'yes', ...ends });
 }
 
-/** A rule changes only with a reload, so views that do not show its state ask rarely. */
+/** The polling interval of views that do not show the state of rules, in milliseconds, because a rule changes only on a reload. */
 const rarelyMs = 10_000;
 
-/** Follows the rules for the calling scope, for views other than Flows; none for users who may not see rules. */
+/**
+ * Follows the rules until the calling reactive scope is disposed, for views other than Flows. The list is empty for users who may not see
+ * rules.
+ */
 export function useRules(): () => RuleList {
   const { data } = usePolled<RuleList>(() => (mayManage() ? '/hub/rules' : undefined), 'none', rarelyMs);
   return () => data() ?? [];
 }
 
-/** Returns whether a rule names an address: as source, as destination, or within an expression. */
+/** Returns whether a rule names an address as a source, as a destination, or within an expression. */
 export function namesAddress(rule: ShownRule, address: string): boolean {
   if (rule.from.includes(address) || rule.to.includes(address)) return true;
   const texts = [rule.when, rule.map, JSON.stringify(rule.pipe ?? ''), ...Object.values(rule.split ?? {})];
   return texts.some((text) => text?.includes(`'${address}'`) || text?.includes(`"${address}"`));
 }
 
-/** Returns a step on one line: `debounceTime 2s`. */
+/** Formats a step on one line: `debounceTime 2s`. */
 export function stepText(step: unknown): string {
   if (typeof step !== 'object' || step === null) return String(step);
   return Object.entries(step)
@@ -43,7 +46,7 @@ export function stepText(step: unknown): string {
     .join(', ');
 }
 
-/** Writes a setting for people: texts without quotes, lists and objects in one line. */
+/** Formats a setting for display: strings without quotes, lists and objects on one line. */
 export function plainText(setting: unknown): string {
   if (Array.isArray(setting)) return `[${setting.map(plainText).join(', ')}]`;
   if (typeof setting !== 'object' || setting === null) return String(setting);
@@ -52,7 +55,7 @@ export function plainText(setting: unknown): string {
     .join(', ')} }`;
 }
 
-/** Returns what a rule does between its sources and its destinations; empty if it only copies. */
+/** Returns what a rule does between its sources and its destinations, or an empty string if the rule only copies. */
 export function workText({ when, map, pipe, split }: ShownRule): string {
   return [
     ...(when === undefined ? [] : [`only if ${when}`]),
@@ -169,7 +172,7 @@ export function Addresses(props: { readonly list: readonly string[]; readonly no
   );
 }
 
-/** The link to the sheet of a rule; none for a rule in TypeScript. */
+/** The link to the sheet of a rule. A rule in TypeScript has no link. */
 export function EditLink(props: { readonly rule: ShownRule }) {
   return (
     <Show when={mayEdit() && /\.json5:\d/.test(props.rule.place)}>

@@ -1,4 +1,4 @@
-// The running installation, polled each second, and the switch of a rule.
+// The running installation, polled every second, and the switch of a rule.
 import { createMemo, createSignal } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
@@ -14,7 +14,7 @@ import { postJson } from '../hub/page-request.ts';
 import { type Polled, usePolled } from '../hub/polled.ts';
 import { keyOf } from './rule-groups.ts';
 
-/** Ways change only with a reload. */
+/** The polling interval for ways, in milliseconds, because ways change only on a reload. */
 const wayMs = 5000;
 
 export function useInstallation() {
@@ -53,7 +53,7 @@ export function useInstallation() {
 
 export type Installation = ReturnType<typeof useInstallation>;
 
-/** Copies an answer, again whenever a part of it has changed. */
+/** Copies a response, and copies it again whenever a part of it has changed. */
 function snapshot<T>(polled: Polled<T>): T | undefined {
   const data = polled.data();
   return data === undefined ? undefined : (JSON.parse(JSON.stringify(data)) as T);
