@@ -20,7 +20,10 @@ const refreshMs = 2000;
 type Events = Pages<HistoryEvent, EventList>;
 type ListedEvent = Held<HistoryEvent>['rows'][number];
 
-/** Follows the events of an address for the calling scope. If the timeframe follows the clock, new events appear on top. */
+/**
+ * Follows the events at an address until the calling reactive scope is disposed. If the timeframe follows the clock, new events appear at
+ * the top.
+ */
 export function useEvents(address: string, frame: Accessor<Timeframe>): Events {
   return usePages<HistoryEvent, EventList>({
     list: frame,
@@ -136,7 +139,7 @@ function causesOf({ time, value, previous, writer, chain }: ListedEvent, paramet
   });
 }
 
-/** Whether the chain reaches the origin of the event. */
+/** Returns whether the chain reaches the origin of the event. */
 function isWhole({ writer, source, chain }: ListedEvent): boolean {
   return isSameWriter(chain.at(-1)?.writer ?? writer, source);
 }

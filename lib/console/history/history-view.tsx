@@ -10,9 +10,9 @@ import { StoreFault } from './no-store.tsx';
 import { dayMs, paramsOf, type Timeframe, timeframeOf } from './time/timeframe.ts';
 import { Timeline } from './timeline.tsx';
 
-/** Includes the last night. */
+/** The default timeframe, which includes last night. */
 const home: Timeframe = { lastMs: dayMs };
-/** The URL is updated after this pause: browsers refuse more than some 20 updates a second. */
+/** The pause after which the URL is updated, in milliseconds, because browsers refuse more than about 20 updates per second. */
 const stillMs = 300;
 
 export default function HistoryView() {
@@ -43,7 +43,7 @@ export default function HistoryView() {
 }
 
 function Past(props: { readonly address: string }) {
-  /** Set while the user moves the plot. */
+  /** The timeframe while the user is moving the plot. */
   const [moved, setMoved] = createSignal<Timeframe>();
   const still = useDelay();
   const frame = createMemo(() => moved() ?? timeframeOf(route().params) ?? home, home, {
@@ -62,7 +62,7 @@ function Past(props: { readonly address: string }) {
       ),
     { initialValue: [] },
   );
-  /** The type in the hub, or else the recorded one. */
+  /** The type in the hub, or otherwise the recorded type. */
   const type = () => infos.latest[0]?.type ?? (infos.state === 'ready' ? events.answer()?.type : undefined);
   const move = (next: Timeframe, isStep: boolean) => {
     const params = paramsOf(next);

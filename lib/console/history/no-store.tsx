@@ -1,16 +1,16 @@
-// The notes of views that need a store, if there is none or it cannot answer.
+// The notes in views that need a store, shown if there is no store or the store cannot respond.
 
 import { Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import { Refusal } from '../hub/page-request.ts';
 import { Fault } from '../parts/view-bar.tsx';
 
-/** Whether the request failed because the hub has no store. */
+/** Returns whether the request failed because the hub has no store. */
 export function isWithoutStore(fault: unknown): boolean {
   return fault instanceof Refusal && fault.code === 'not-found';
 }
 
-/** Shows why an answer is missing: `what` without a store, otherwise the error. Without a fault, it shows nothing. */
+/** Shows why a response is missing: `what` if there is no store, otherwise the error. Without a fault, nothing is shown. */
 export function StoreFault(props: { readonly fault: unknown; readonly what: string }) {
   return (
     <Show when={props.fault !== undefined}>

@@ -38,9 +38,9 @@ export interface TimelineProps {
   /** The timeframe after a double click. */
   readonly home: Timeframe;
   readonly height: number;
-  /** Whether it shows the number of changes by hours or other round times. */
+  /** Whether the number of changes per hour or other rounded period is shown. */
   readonly hasStrip: boolean;
-  /** `isStep`: adds a step to the browser history, so that the user can go back. */
+  /** Moves the timeframe. `isStep` adds a step to the browser history, so that the user can go back. */
   move(frame: Timeframe, isStep: boolean): void;
 }
 
@@ -61,7 +61,7 @@ export function Timeline(props: TimelineProps) {
       : undefined,
   );
   const isKept = () => !isWithoutStore(fault());
-  /** Without a store, at most the time that the page itself has recorded. */
+  /** The timeframe. Without a store, it covers at most the time that the page itself has recorded. */
   const frame = createMemo(
     (): Timeframe =>
       isKept() || (isFollowing(props.frame) && props.frame.lastMs <= seenMs) ? props.frame : { lastMs: seenMs },
@@ -124,14 +124,14 @@ export function Timeline(props: TimelineProps) {
   );
 }
 
-/** Returns a time with the values of the curves; without curves the time is exact to the millisecond. */
+/** Returns a time with the values of the curves. Without curves, the time has millisecond precision. */
 function textAt(time: number, curves: readonly Curve[]): string {
   if (curves.length === 0) return momentText(Math.round(time));
   const held = curves.map((curve) => heldAt(curve, [time]).map(([one]) => one ?? null));
   return [momentText(Math.round(time / 1000) * 1000), ...held.map(textOf)].join('  ·  ');
 }
 
-/** Returns `0.5`, or for a bucket `0.5 (0.2 … 0.7)`. */
+/** Returns `0.5`, or `0.5 (0.2 … 0.7)` for a bucket. */
 function textOf([value, low, high]: readonly (number | null)[]): string {
   if (value === null || value === undefined) return 'unknown';
   return low === high ? formatValue(value) : `${formatValue(value)} (${formatValue(low)} … ${formatValue(high)})`;
@@ -139,31 +139,33 @@ function textOf([value, low, high]: readonly (number | null)[]): string {
 
 // Requests the history for a plot: the visible timeframe, at the resolution of the screen.
 
-/** Live values continue the history. It is requested again after this share of the timeframe, or after this time. */
+/** The fraction of the timeframe, and the time, after which the history is requested again. Meanwhile, live values continue the history. */
 const refreshShare = 0.05;
 const mostRefreshMs = 60_000;
-/** The interval of requests for marks, which the page does not record itself, and for histories whose request failed. */
+/**
+ * The interval between requests for marks, which the page does not record itself, and for histories whose request failed, in milliseconds.
+ */
 const leastRefreshMs = 2000;
 
 export interface Wanted {
   readonly address: string;
   readonly frame: Timeframe;
-  /** The number of points that fit on the screen; 0 if not known yet. */
+  /** The number of points that fit on the screen; 0 if the number is not known yet. */
   readonly points: number;
-  /** Shifts the timeframe into the past. */
+  /** How far the timeframe is shifted into the past, in milliseconds. */
   readonly earlierMs?: number;
 }
 
 export interface AskedHistory {
-  /** The last answer for this address, also while another range is requested or has failed. */
+  /** The last response for this address, even while another range is being requested or if its request has failed. */
   readonly history: Accessor<History | undefined>;
   /** Why the last request failed; undefined if it succeeded. */
   readonly fault: Accessor<unknown>;
 }
 
 /**
- * Follows `wanted` for the calling scope; undefined means nothing. At most one request is in progress, followed by one for the newest
- * value.
+ * Follows `wanted` until the calling reactive scope is disposed; undefined requests nothing. At most one request is in progress, and is
+ * followed by a request for the newest value.
  */
 export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
   const [history, setHistory] = createSignal<History>();
@@ -207,7 +209,7 @@ export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
   return { history, fault };
 }
 
-/** Whether the range ends at the present of the hub, which the answer reports. */
+/** Returns whether the range ends at the hub's present, which the response reports. */
 function isToNow({ frame, earlierMs = 0 }: Wanted): boolean {
   return isFollowing(frame) && earlierMs === 0;
 }
@@ -230,10 +232,10 @@ function pathFor(wanted: Wanted): string {
 
 // The number of changes by hours or other round times. One click goes there.
 
-/** The minimum width of a slot, for fingers. */
+/** The minimum width of a slot for touch input, in pixels. */
 const leastPx = 28;
 const labelPx = 54;
-/** The width of the labels of the plot. */
+/** The width of the labels of the plot, in pixels. */
 const labelsPx = 68;
 
 export function TimeStrip(props: {
@@ -244,7 +246,7 @@ export function TimeStrip(props: {
   let list!: HTMLOListElement;
   const size = useSize(() => list);
   const slots = createMemo(() => slotsOf(props.range, props.history, Math.floor((size().width - labelsPx) / leastPx)));
-  /** Every how many slots a time label fits. */
+  /** The number of slots per time label. */
   const labelled = () => Math.ceil((slots().length * labelPx) / Math.max(1, size().width - labelsPx));
   const most = () => Math.max(1, ...slots().map(({ count }) => count));
   return (

@@ -1,17 +1,17 @@
-// The curve of a history and of the values that the page has received since. Each point holds until the next one.
+// The curve for a history and for the values that the page has received since. Each point holds until the next point.
 
 import type { History, HistoryGap } from '../../../wire/http/past-shapes.ts';
 
-/** Points in order of time, milliseconds since 1970; null if unknown. */
+/** Points in order of time, in milliseconds since 1970; null if a value is unknown. */
 export interface Curve {
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];
-  /** The minimum and maximum of a bucket; elsewhere the value. */
+  /** The minimum and maximum of a bucket; elsewhere, the value. */
   readonly low: readonly (number | null)[];
   readonly high: readonly (number | null)[];
 }
 
-/** Values that the page itself has received, with their times; null if unknown, or stale. */
+/** Values that the page itself has received, with their times; null if a value is unknown or stale. */
 export interface Seen {
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];
@@ -19,12 +19,12 @@ export interface Seen {
 
 export const nothing: Curve = { times: [], values: [], low: [], high: [] };
 
-/** Whether a history is drawn as marks: fires, or texts. Each mark is as high as its count. */
+/** Returns whether a history is drawn as marks, as for fires and strings. The height of each mark is its count. */
 export function isMarks({ kind }: History): boolean {
   return kind === 'fires' || kind === 'texts';
 }
 
-/** Returns the curve of a history: gaps are unknown, and the last value holds to the end. */
+/** Returns the curve for a history. Gaps are unknown, and the last value holds to the end. */
 export function curveOf(history: History): Curve {
   if (isMarks(history)) return marksOf(history);
   const middle = history.mean ?? (history.values ?? []).map(numberOf);
@@ -37,8 +37,8 @@ export function curveOf(history: History): Curve {
 }
 
 /**
- * Appends the values that the page received after the last change of the history. That change holds until the first of these values. Periods
- * in which the page received nothing do not interrupt the curve where the history has recorded values.
+ * Appends the values that the page received after the last change in the history. That change holds until the first of these values.
+ * Periods in which the page received nothing do not interrupt the curve where the history contains recorded values.
  */
 export function continueWith(past: Curve, { times, values }: Seen): Curve {
   if (times.length === 0) return past;
@@ -51,7 +51,7 @@ export function continueWith(past: Curve, { times, values }: Seen): Curve {
   return toCurve(withHeld([...kept, ...news.filter(([time], index) => time > lastChange && !isReported(index))]));
 }
 
-/** Aligns several curves to the same times: one column of times, then three for each curve: value, low, high. */
+/** Aligns several curves to the same times. Returns one column of times, then three columns for each curve: value, low, high. */
 export function columnsOf(curves: readonly Curve[]): (number | null)[][] {
   const times = [...new Set(curves.flatMap((curve) => curve.times))].sort((one, other) => one - other);
   return [times, ...curves.flatMap((curve) => heldAt(curve, times))];
@@ -61,7 +61,7 @@ export function shift(curve: Curve, ms: number): Curve {
   return { ...curve, times: curve.times.map((time) => time + ms) };
 }
 
-/** Returns value, low and high at each of the times: unknown before the first point and after the last one. */
+/** Returns value, low and high at each of the times. They are unknown before the first point and after the last point. */
 export function heldAt(curve: Curve, times: readonly number[]): (number | null)[][] {
   const rows: (number | null)[][] = [[], [], []];
   let index = -1;
@@ -97,7 +97,7 @@ function withGaps(points: readonly Point[], gaps: readonly HistoryGap[]): Point[
   return all.sort(([one], [other]) => one - other);
 }
 
-/** The plot draws a value up to the next one, but not up to an unknown one: so this repeats it just before that. */
+/** Repeats each value just before an unknown value, because the plot draws a value up to the next value, but not up to an unknown value. */
 function withHeld(points: readonly Point[]): Point[] {
   const held: Point[] = [];
   for (const point of points) {
@@ -116,7 +116,7 @@ function withEnd(points: readonly Point[], to: number): Point[] {
   return held;
 }
 
-/** Returns one mark for each fire or text, or for each bucket that is not empty. */
+/** Returns one mark for each fire or string, or for each bucket that is not empty. */
 function marksOf({ times, counts, values, from }: History): Curve {
   const points = times.flatMap((time, index): Point[] => {
     const count = counts?.[index] ?? (time < from || values?.[index] === null ? 0 : 1);

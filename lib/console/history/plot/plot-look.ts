@@ -1,4 +1,4 @@
-// The look of a history plot: steps with a band from minimum to maximum, or marks; gaps are shaded.
+// The appearance of a history plot: steps with a band from minimum to maximum, or marks; gaps are shaded.
 
 import uPlot from 'uplot';
 import { leastLetters, letterScale } from '../../page/media.ts';
@@ -9,7 +9,7 @@ import type { TimeRange } from '../time/timeframe.ts';
 
 const mostLetters = 7;
 
-/** The kind of curve: numbers, booleans, the share of time for which a boolean was true, or marks for events. */
+/** The kind of curve: numbers, booleans, the fraction of time for which a boolean was true, or marks for events. */
 export type Shape = 'numbers' | 'booleans' | 'shares' | 'marks';
 
 export interface PlotLook {
@@ -17,9 +17,9 @@ export interface PlotLook {
   readonly height: number;
   /** Whether there is a second curve. */
   readonly isCompared: boolean;
-  /** The times without a record. */
+  /** Returns the periods without a record. */
   gaps(): readonly TimeRange[];
-  /** Receives the time at the pointer; undefined if it left. */
+  /** Receives the time at the pointer; undefined if the pointer has left the plot. */
   point(time: number | undefined): void;
 }
 
@@ -85,7 +85,7 @@ function timesOf(plot: uPlot, splits: number[], _axis: number, _space: number, i
   return splits.map((split) => axisText(split * 1000, (max! - min!) * 1000, increment * 1000));
 }
 
-/** Leaves some space above and below, also for a constant value. */
+/** Returns the range, with space above and below the values, even for a constant value. */
 function rangeOf(shape: Shape): uPlot.Scale.Range {
   if (shape === 'booleans' || shape === 'shares') return [-0.1, 1.1];
   return (_, low, high) => {
@@ -106,7 +106,7 @@ function shadeGaps(plot: uPlot, gaps: readonly TimeRange[], fill: string): void 
   }
 }
 
-/** `rgb(1, 2, 3)` → `rgba(1, 2, 3, 0.25)` */
+/** Adds an alpha value: `rgb(1, 2, 3)` → `rgba(1, 2, 3, 0.25)`. */
 function withAlpha(colour: string, alpha: number): string {
   return colour.replace('rgb(', 'rgba(').replace(')', `, ${alpha})`);
 }

@@ -1,4 +1,4 @@
-// Counts changes by hours or other round times. Users see when values changed, and go to that time with one click.
+// Counts changes per hour or other rounded period. Users see when values changed, and go to that time with one click.
 
 import type { History } from '../../../wire/http/past-shapes.ts';
 import { dayMs, hourMs, minuteMs, type TimeRange } from '../time/timeframe.ts';
@@ -6,7 +6,7 @@ import { dayMs, hourMs, minuteMs, type TimeRange } from '../time/timeframe.ts';
 export interface Slot extends TimeRange {
   /** The number of changes or fires. */
   readonly count: number;
-  /** The index within its day, or among all slots if a slot is a day or longer. Labels are at round indexes. */
+  /** The index within the day, or among all slots if a slot is a day or longer. Labels are at round indexes. */
   readonly place: number;
 }
 
@@ -17,7 +17,7 @@ const stepsMs = [
   ...[1, 7, 30, 365].map((days) => days * dayMs),
 ];
 
-/** Divides a range at round local times into at most `most` parts, and counts the changes of each. */
+/** Divides a range at round local times into at most `most` parts, and counts the changes in each part. */
 export function slotsOf(range: TimeRange, history: History | undefined, most: number): Slot[] {
   const spanMs = range.to - range.from;
   const stepMs = stepsMs.find((step) => spanMs / step <= Math.max(1, most - 1)) ?? stepsMs.at(-1)!;
@@ -37,7 +37,10 @@ export function slotsOf(range: TimeRange, history: History | undefined, most: nu
   });
 }
 
-/** The first raw value already held before: it is not a change, and neither is a transition to unknown. */
+/**
+ * Returns the number of changes. The first raw value is not a change, because it already held before, and neither is a transition to
+ * unknown.
+ */
 function countOf({ counts, kind, values, times, from }: History, index: number): number {
   if (counts) return counts[index]!;
   return kind === 'fires' || (times[index]! >= from && values?.[index] !== null) ? 1 : 0;
@@ -49,7 +52,7 @@ function floorOf(time: number, stepMs: number): number {
   return Math.floor((time - offsetMs) / stepMs) * stepMs + offsetMs;
 }
 
-/** Returns the start of the next slot. Days on which daylight saving time starts or ends have another length. */
+/** Returns the start of the next slot. Days on which daylight saving time starts or ends have a different length. */
 function nextOf(time: number, stepMs: number): number {
   if (stepMs < dayMs) return time + stepMs;
   const date = new Date(time);

@@ -1,4 +1,4 @@
-// The plot of one parameter over time. It moves with the clock, or by mouse, wheel, fingers and keys.
+// The plot of one parameter over time. The plot moves with the clock, or by mouse, wheel, fingers and keys.
 
 import { createEffect, on, onCleanup, onMount } from 'solid-js';
 import uPlot from 'uplot';
@@ -11,12 +11,15 @@ import { hubNow, isFollowing, pan, rangeOf, type Timeframe, zoom } from '../time
 import { type Curve, columnsOf, continueWith, curveOf, isMarks, nothing, type Seen, shift } from './curve.ts';
 import { optionsOf, type Shape } from './plot-look.ts';
 
-/** The minimum and maximum interval between redraws while it follows the clock. In between, it is redrawn for each half pixel. */
+/**
+ * The minimum and maximum intervals between redraws while the plot follows the clock, in milliseconds. Between these limits, the plot is
+ * redrawn for each half pixel.
+ */
 const leastIntervalMs = 200;
 const mostIntervalMs = 1000;
 const keyPan = 0.1;
 const keyZoom = 1.5;
-/** The width of the value labels. */
+/** The width of the value labels, in pixels. */
 const labelsPx = 56;
 const marginPx = 12;
 
@@ -26,16 +29,16 @@ export interface TimePlotProps {
   readonly height: number;
   readonly frame: Timeframe;
   readonly history: History | undefined;
-  /** The history of an earlier time to compare with, and how much earlier that was. */
+  /** The history of an earlier time for comparison, and how much earlier that time was. */
   readonly other: History | undefined;
   readonly earlierMs: number;
-  /** The values that the page has received, in hub time. */
+  /** Returns the values that the page has received, in hub time. */
   seen(): Seen;
   move(frame: Timeframe): void;
   reset(): void;
-  /** Receives the number of points that fit. */
+  /** Receives the number of points that fit into the plot. */
   fit(points: number): void;
-  /** Receives the time at the pointer and the drawn curves; undefined if it left. */
+  /** Receives the time at the pointer and the drawn curves; the time is undefined if the pointer has left the plot. */
   point(time: number | undefined, curves: readonly Curve[]): void;
 }
 
@@ -112,7 +115,7 @@ function curvesNow(props: TimePlotProps): readonly Curve[] {
   return [present, other ? shift(curveOf(other), props.earlierMs) : nothing];
 }
 
-/** Lets users move the plot, for the calling scope. */
+/** Lets users move the plot until the calling reactive scope is disposed. */
 function listenToMoves(box: HTMLElement, props: TimePlotProps, widthPx: () => number): void {
   const zoomBy = (factor: number) =>
     props.move(zoom(props.frame, hubNow(), isFollowing(props.frame) ? 1 : 0.5, factor));

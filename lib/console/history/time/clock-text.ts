@@ -1,4 +1,4 @@
-// Local times, as users read and type them.
+// Local times as users read and type them.
 
 import { dayMs, minuteMs } from './timeframe.ts';
 
@@ -22,7 +22,7 @@ export function fieldText(time: number): string {
 
 const typed = /^(?:(\d{4})-(\d{1,2})-(\d{1,2})[ T]+)?(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
 
-/** Reads a typed date and time, or a time alone, which means the most recent one. Returns undefined for other texts. */
+/** Parses a typed date and time, or a time alone, which means its most recent occurrence. Returns undefined for any other string. */
 export function readField(text: string, now: number): number | undefined {
   const match = typed.exec(text.trim());
   if (!match) return undefined;
@@ -56,7 +56,7 @@ function pad(number: number): string {
 
 const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 
-/** Returns `22 Nov, 03:04`, or `22 Nov, 03:04:10` unless the seconds are 0. */
+/** Formats a time as `22 Nov, 03:04`, or as `22 Nov, 03:04:10` unless the seconds are 0. */
 export function momentText(time: number): string {
   const text = date.format(time);
   return time % minuteMs === 0 ? text : `${text}:${pad(new Date(time).getSeconds())}`;

@@ -1,4 +1,5 @@
-// Chooses the timeframe: a span up to now, or from one time to another; and an earlier time to compare with.
+// The controls for choosing the timeframe, which is a span up to now or a range from one time to another, and an earlier time for
+// comparison.
 import { createSignal, For, Show } from 'solid-js';
 import { useInterval } from '../../page/page-timers.ts';
 import { fieldText, readField } from './clock-text.ts';
@@ -23,7 +24,7 @@ const lasts = [
   ['30 d', 30 * dayMs],
 ] as const;
 
-/** The time for which the page itself keeps values if the hub has no store, in milliseconds. */
+/** How long the page itself keeps values if the hub has no store, in milliseconds. */
 export const seenMs = 5 * minuteMs;
 
 const others = [
@@ -110,14 +111,14 @@ function Bounds(props: Pick<TimeBarProps, 'frame' | 'isKept' | 'choose'>) {
 
 export function TimeField(props: {
   readonly label: string;
-  /** The time in the field; undefined if it is empty. */
+  /** The time in the field; undefined if the field is empty. */
   readonly time: number | undefined;
   readonly disabled?: boolean;
   /** Receives a time; undefined if the field was cleared. */
   take(time: number | undefined): void;
 }) {
   const [typed, setTyped] = createSignal<string>();
-  /** The text when the field got the focus. */
+  /** The text at the moment the field received the focus. */
   const [held, setHeld] = createSignal<string>();
   const isWrong = () => Boolean(typed()?.trim()) && readField(typed()!, hubNow()) === undefined;
   const take = () => {

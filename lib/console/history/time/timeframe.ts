@@ -1,8 +1,8 @@
-// The timeframe of a view: a span up to now, which follows the clock, or a fixed range. The URL has it in the form of the hub's API:
-// `from=-1h`, or `from=2026-11-22T03:00:00.000Z&to=2026-11-22T04:00:00.000Z`.
+// The timeframe of a view: a span up to now, which follows the clock, or a fixed range. In the URL, the timeframe has the same form as in
+// the hub's API: `from=-1h`, or `from=2026-11-22T03:00:00.000Z&to=2026-11-22T04:00:00.000Z`.
 import { readIsoTime } from '../../../model/time/iso-time.ts';
 
-/** Milliseconds since 1970. */
+/** A range of time, in milliseconds since 1970. */
 export interface TimeRange {
   readonly from: number;
   readonly to: number;
@@ -26,13 +26,13 @@ export function rangeOf(frame: Timeframe, now: number): TimeRange {
   return isFollowing(frame) ? { from: now - frame.lastMs, to: now } : frame;
 }
 
-/** Moves the range by some milliseconds, later if positive. A range that reaches the present follows the clock. */
+/** Moves the range by the given milliseconds, forward if positive. A range that reaches the present follows the clock. */
 export function pan(frame: Timeframe, now: number, ms: number): Timeframe {
   const { from, to } = rangeOf(frame, now);
   return settle({ from: from + ms, to: to + ms }, now);
 }
 
-/** Zooms in by `factor`; the time at `share` of the range, 0..1, stays in place. */
+/** Zooms in by `factor`. The time at the fraction `share` of the range, 0..1, stays in place. */
 export function zoom(frame: Timeframe, now: number, share: number, factor: number): Timeframe {
   const { from, to } = rangeOf(frame, now);
   const spanMs = Math.min(mostMs, Math.max(leastMs, (to - from) / factor));
@@ -45,7 +45,7 @@ function settle({ from, to }: TimeRange, now: number): Timeframe {
   return { from: Math.round(from), to: Math.round(to) };
 }
 
-/** Returns the last night that has started, from 22:00 to 06:00. */
+/** Returns the most recent night that has started, from 22:00 to 06:00. */
 export function lastNight(now: number): TimeRange {
   const evening = atHour(now, 22);
   const from = evening <= now ? evening : atHour(now, 22, -1);
@@ -56,7 +56,7 @@ export function yesterday(now: number): TimeRange {
   return { from: atHour(now, 0, -1), to: atHour(now, 0) };
 }
 
-/** Returns the local time of an hour on the day of `time`, or some days later. */
+/** Returns the local time at an hour on the same day as `time`, or some days later. */
 function atHour(time: number, hour: number, days = 0): number {
   const date = new Date(time);
   return new Date(date.getFullYear(), date.getMonth(), date.getDate() + days, hour).getTime();
@@ -69,7 +69,7 @@ export function paramsOf(frame: Timeframe): { readonly from: string; readonly to
   return { from: `-${Math.max(1, Math.round(frame.lastMs / ms))}${unit}`, to: undefined };
 }
 
-/** Reads URL parameters; undefined if they contain no valid timeframe. */
+/** Parses URL parameters. Returns undefined if they contain no valid timeframe. */
 export function timeframeOf({
   from = '',
   to = '',
@@ -88,12 +88,12 @@ export function timeframeOf({
 
 let aheadMs = 0;
 
-/** Returns the time of the hub in milliseconds since 1970, according to its last answer. */
+/** Returns the hub's time in milliseconds since 1970, according to its last response. */
 export function hubNow(): number {
   return Date.now() + aheadMs;
 }
 
-/** Converts a time of the page to hub time. */
+/** Converts a page time to hub time. */
 export function toHubTime(time: number): number {
   return time + aheadMs;
 }
@@ -102,7 +102,7 @@ export function toPageTime(time: number): number {
   return time - aheadMs;
 }
 
-/** Notes the time that the hub reported between two times of the page. Returns how much the estimate changed. */
+/** Records the time that the hub reported between two page times. Returns by how much the estimate changed. */
 export function setHubTime(time: number, askedAt: number, answeredAt: number): number {
   const before = aheadMs;
   aheadMs = time - (askedAt + answeredAt) / 2;
