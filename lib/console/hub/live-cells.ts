@@ -1,22 +1,22 @@
-// Live values by address, updated once per animation frame: a page with hundreds of changing values would otherwise render thousands
-// of times a second.
+// Live values by address, updated once per animation frame, because a page with hundreds of changing values would otherwise render
+// thousands of times per second.
 
 import { type Accessor, batch, createSignal, onCleanup, type Setter } from 'solid-js';
 import type { About, Value, ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
 
 export interface LiveParameter {
-  /** The value; undefined if unknown. A trigger that has fired has 1. */
+  /** The value; undefined if the value is unknown. The value of a trigger that has fired is 1. */
   readonly value: Accessor<Value | undefined>;
-  /** Counts changes and fires after the first value. The page animates these. */
+  /** The number of changes and fires after the first value. The page animates these. */
   readonly moves: Accessor<number>;
-  /** When contact with the owning hub was lost, in milliseconds since 1970; undefined if it is fresh. */
+  /** When contact with the owning hub was lost, in milliseconds since 1970; undefined if the value is fresh. */
   readonly staleSince: Accessor<number | undefined>;
-  /** The value that was written and that its device has not confirmed yet; undefined if none is pending. */
+  /** The written value that the device has not confirmed yet; undefined if no value is pending. */
   readonly wanted: Accessor<Value | undefined>;
-  /** Label, unit, range and more; undefined if there is none. */
+  /** Label, unit, range and more; undefined if there is no metadata. */
   readonly about: Accessor<About | undefined>;
-  /** Type and access; undefined if the address has no parameter, or the hub has not reported it yet. */
+  /** Type and access. Undefined if there is no parameter with this address, or if the hub has not reported the parameter yet. */
   readonly kind: Accessor<Kind | undefined>;
 }
 
@@ -37,17 +37,17 @@ interface Cell extends LiveParameter {
 export interface LiveCells {
   of(address: string): LiveParameter;
   drop(address: string): void;
-  /** Sets type and access of an address immediately. */
+  /** Immediately sets the type and access for an address. */
   define(address: string, kind: Kind | undefined): void;
-  /** Immediately sets the time at which it became stale. */
+  /** Immediately sets the time at which the value became stale. */
   age(address: string, staleSince: number | undefined): void;
-  /** Sets its pending value and its metadata immediately. */
+  /** Immediately sets the pending value and the metadata. */
   mark(address: string, marks: { readonly wanted: Value | undefined; readonly about: About | undefined }): void;
-  /** Sets a value with the next frame. */
+  /** Sets a value in the next frame. */
   put(address: string, value: Value | undefined, isMove: boolean): void;
 }
 
-/** Creates cells for the calling scope. `onMoves` receives the addresses that changed within one frame. */
+/** Creates cells owned by the calling reactive scope. `onMoves` receives the addresses that changed within one frame. */
 export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): LiveCells {
   const cells = new Map<string, Cell>(); // bounded by the addresses in use
   const pending = new Map<string, Value | undefined>();

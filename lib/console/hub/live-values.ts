@@ -1,11 +1,11 @@
-// Live values of many parameters at a bounded rate, from subscriptions with as many addresses as fit.
+// Live values of many parameters at a limited rate, from subscriptions with as many addresses as possible.
 
 import { type Accessor, batch, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import type { Unsubscribable } from '../../client/index.ts';
 import { createLiveCells, type LiveParameter } from './live-cells.ts';
 import { hub } from './page-hub.ts';
 
-/** How many of the longest addresses fit into one subscription message. */
+/** The number of maximum-length addresses that fit into one subscription message. */
 const addressesPerSelection = 190;
 
 const unmarked = { wanted: undefined, about: undefined };
@@ -14,13 +14,13 @@ export interface LiveValues {
   of(address: string): LiveParameter;
   /** Drops an address that is no longer followed. */
   drop(address: string): void;
-  /** Whether the hub has sent everything. An address that still has no kind has no parameter. */
+  /** Whether the hub has sent everything. If an address still has no kind, there is no such parameter. */
   readonly isComplete: Accessor<boolean>;
 }
 
 /**
- * Follows the addresses for the calling scope, at most `rate` times a second. `onMoves` receives the addresses that changed within
- * one frame.
+ * Follows the addresses until the calling reactive scope is disposed, with at most `rate` updates per second. `onMoves` receives the
+ * addresses that changed within one frame.
  */
 export function createLiveValues(
   addresses: Accessor<readonly string[]>,

@@ -1,4 +1,4 @@
-// The user of the console, and the rights of that user. The console does not offer actions that the user may not perform.
+// The console's user, and the user's rights. The console does not offer actions that the user may not perform.
 
 import { createEffect, createMemo, createRoot, createSignal, on } from 'solid-js';
 import { createMatcher } from '../../client/replica/replica-pattern.ts';
@@ -9,14 +9,14 @@ import { isStale, linkState } from './page-hub.ts';
 import { getJson, postJson, Refusal } from './page-request.ts';
 import { usePolling } from './polled.ts';
 
-/** The pause before a failed request is repeated. */
+/** The pause before a failed request is repeated, in milliseconds. */
 const askAgainMs = 5000;
 
 const [known, setKnown] = createSignal<Me>();
-/** Whether the hub rejects the credentials of the browser. The browser would ask for a password with every further request. */
+/** Whether the hub rejects the browser's credentials, in which case the browser would prompt for a password on every further request. */
 let isRejected = false;
 
-/** The user of the console; undefined until the hub has answered. */
+/** The console's user; undefined until the hub has responded. */
 export const me = known;
 export const mayManage = () => me()?.manage ?? false;
 /** Whether the user may edit at least one flow file. */
@@ -34,7 +34,7 @@ const mayWrite = createRoot(() => {
   return createMemo(() => createMatcher(me()?.write ?? [], []));
 });
 
-/** Returns why the user cannot set a parameter; empty if allowed. Denied parameters are not visible at all. */
+/** Returns why the user cannot set a parameter, or an empty string if the user can set it. Denied parameters are not visible at all. */
 export function whyReadOnly(address: string, access?: Access): string {
   if (access === 'read-only') return 'Read-only: set only by the hub.';
   return mayWrite()(address) ? '' : 'Read-only: you are not allowed to set it.';
@@ -45,7 +45,7 @@ export function ownAccess(address: string, access: Access): Access {
   return whyReadOnly(address, access) ? 'read-only' : access;
 }
 
-/** Asks the hub for the user and the rights; returns whether it has answered. */
+/** Asks the hub for the user and the user's rights. Returns whether the hub has responded. */
 async function learn(): Promise<boolean> {
   try {
     const answer = await getJson<Me>('/hub/me');
@@ -63,14 +63,14 @@ function isNobody({ user, read, write, dashboards }: Me): boolean {
   return user === '' && read.length + write.length + dashboards.length === 0;
 }
 
-/** Opens the sign-in page, which returns here. */
+/** Opens the sign-in page, which leads back to this page. */
 export function signInAgain(): void {
   location.assign(`/hub/sign-in${location.hash}`);
 }
 
 /**
- * Signs out the cookie of this browser, if it has one, and opens the sign-in page. Returns why the user may still be signed in; empty
- * if signed out.
+ * Signs out this browser's cookie, if there is one, and opens the sign-in page. Returns why the user may still be signed in, or an empty
+ * string if the user is signed out.
  */
 export async function signOut(): Promise<string> {
   try {

@@ -1,19 +1,19 @@
-// The console's single link to the hub that served it: the values of the views, and whether they are stale.
+// The console's only link to the hub that served the console: the values in the views, and whether they are stale.
 import { type Accessor, createEffect, createSignal, onCleanup } from 'solid-js';
 import { connect, type HubState, type Stream, type Value } from '../../client/index.ts';
 import { pageName } from './page-name.ts';
 import { seenAs } from './page-request.ts';
 
-/** Updates per second that are readable. A view that needs more uses `hub.select({ rate })`. */
+/** The maximum number of readable updates per second. A view that needs more updates uses `hub.select({ rate })`. */
 export const readableRate = 10;
 
-/** With these times the page shows within three seconds that the hub hangs or a cable is unplugged. */
+/** Timeouts with which the page shows within three seconds that the hub is hanging or that a cable is unplugged. */
 const times = { pingAfterMs: 1000, answerWithinMs: 1500 };
 
 const seeing = seenAs === '' ? '' : `&see-as=${encodeURIComponent(seenAs)}`;
 export const hub = connect(`/ws?name=${pageName}${seeing}`, { rate: readableRate, ...times });
 
-/** Returns a stream as a signal, for the lifetime of the console. */
+/** Returns a stream as a signal that lasts as long as the console. */
 function held<T>(stream: Stream<T>, first: T): Accessor<T> {
   const [value, setValue] = createSignal(first);
   stream.subscribe((next) => setValue(() => next));
@@ -24,7 +24,7 @@ function held<T>(stream: Stream<T>, first: T): Accessor<T> {
 export const isStale = held(hub.stale$, true);
 export const linkState = held<HubState>(hub.state$, hub.state);
 
-/** Follows the parameter of an address for the calling scope; undefined if its value is unknown. */
+/** Follows the parameter at an address until the calling reactive scope is disposed; undefined if the value is unknown. */
 export function createLiveValue(address: Accessor<string | undefined>): Accessor<Value | undefined> {
   const [value, setValue] = createSignal<Value | undefined>();
   createEffect(() => {

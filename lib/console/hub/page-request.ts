@@ -1,21 +1,24 @@
-// Requests to the public HTTP endpoints of the hub, and its errors as readable messages.
+// Requests to the hub's public HTTP endpoints, with readable error messages.
 import { type Accessor, createSignal } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import type { Problem } from '../../wire/http/problem.ts';
 
 const deadlineMs = 10_000;
 
-/** The user as whom a manager sees the console, `/hub/?as=reception`; empty: themselves. The hub then refuses every change. */
+/**
+ * The user as whom a manager views the console, `/hub/?as=reception`. Empty if managers view it as themselves. The hub refuses every change
+ * made as another user.
+ */
 export const seenAs =
   new URLSearchParams((globalThis as { location?: { readonly search: string } }).location?.search).get('as') ?? '';
-/** Names that user to the hub. */
+/** The headers that name that user to the hub. */
 export const seeAsHeaders: Readonly<Record<string, string>> =
   seenAs === '' ? {} : { 'patchbay-see-as': encodeURIComponent(seenAs) };
 
-/** An error response of the hub: its message and code. */
+/** An error response from the hub, with its message and code. */
 export class Refusal extends Error {
   readonly code: Problem['code'] | undefined;
-  /** Only for an edit that overlaps with another one. */
+  /** Only for an edit that overlaps with another edit. */
   readonly conflicts: Problem['conflicts'];
 
   constructor({ code, detail, title, conflicts }: Partial<Problem>, status: string) {
@@ -43,7 +46,7 @@ export async function getJson<T>(path: string): Promise<T> {
   return (await request(path)).json() as Promise<T>;
 }
 
-/** Posts JSON to the hub; resolves with its answer. */
+/** Posts JSON to the hub. Resolves to the hub's response. */
 export async function postJson<T>(path: string, body: object): Promise<T> {
   const headers = { 'content-type': 'application/json' };
   return (await request(path, { method: 'POST', headers, body: JSON.stringify(body) })).json() as Promise<T>;
@@ -53,9 +56,9 @@ export async function postJson<T>(path: string, body: object): Promise<T> {
 
 export interface Attempt {
   readonly isBusy: Accessor<boolean>;
-  /** Why the last action failed, as a sentence; empty if it succeeded. */
+  /** Why the last action failed, as a sentence. Empty if the action succeeded. */
   readonly failure: Accessor<string>;
-  /** Runs an action and refreshes the view, also after a failure. Never rejects. */
+  /** Runs an action and refreshes the view, even after a failure. Never rejects. */
   run(work: () => Promise<unknown>): Promise<void>;
 }
 

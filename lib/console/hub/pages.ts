@@ -1,12 +1,12 @@
-// A paged list of the hub, newest first, as the console holds it.
+// A paged list from the hub, newest first, as held by the console.
 
-/** The maximum number of rows on the page. Users see older ones by setting an end time. */
+/** The maximum number of rows on the page. Users see older rows by setting an end time. */
 export const maxHeld = 5000;
 
 export interface Held<Row> {
-  /** The rows, newest first. A row has the same id in each answer. */
+  /** The rows, newest first. A row has the same id in each response. */
   readonly rows: readonly (Row & { readonly id: string })[];
-  /** The cursor for older rows; undefined if there are none. */
+  /** The cursor for older rows; undefined if there are no older rows. */
   readonly next: string | number | undefined;
 }
 
@@ -27,8 +27,8 @@ export function addOlder<Row>(held: Held<Row>, { rows, next }: Held<Row>, keyOf:
 }
 
 /**
- * Merges the newest page: new rows come on top, and known ones are updated. If there are more new rows than a page holds, or the list
- * becomes too long, older rows have to be requested again.
+ * Merges the newest page: new rows are added at the top, and known rows are updated. If there are more new rows than fit on a page, or if
+ * the list becomes too long, older rows have to be requested again.
  */
 export function addNewer<Row>(held: Held<Row> | undefined, page: Held<Row>): Held<Row> {
   const oldest = page.rows.at(-1);

@@ -1,4 +1,4 @@
-// Polling of the hub by HTTP while the page is visible. An unchanged answer costs a 304.
+// Polling the hub over HTTP while the page is visible. An unchanged response costs a 304.
 
 import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import { createStore, reconcile } from 'solid-js/store';
@@ -11,9 +11,9 @@ import { addNewer, addOlder, type Held, pageOf, since } from './pages.ts';
 const defaultIntervalMs = 1000;
 
 /**
- * Calls `ask` when the page becomes visible, when the link to the hub is back, `againMs` after each answer unless that is undefined, and at
- * each call of the returned function. One request is in progress at a time: calls in the meantime lead to one more request afterwards.
- * `ask` never rejects; `isWanted` returns whether its answer is still needed.
+ * Calls `ask` when the page becomes visible, when the link to the hub is back, `againMs` after each response unless `againMs` is undefined,
+ * and on each call of the returned function. One request is in progress at a time: calls meanwhile lead to one more request afterwards.
+ * `ask` never rejects; `isWanted` returns whether its response is still needed.
  */
 export function usePolling(
   ask: (isWanted: () => boolean) => Promise<void>,
@@ -45,17 +45,17 @@ export function usePolling(
 }
 
 export interface Polled<T> {
-  /** The last answer, as a store: list items with the same `id` (or other key) stay the same object. */
+  /** The last response as a store: list items with the same `id` (or other key) stay the same object. */
   readonly data: Accessor<T | undefined>;
-  /** Why the last request failed; empty if it succeeded. */
+  /** Why the last request failed. Empty if it succeeded. */
   readonly error: Accessor<string>;
   /** The error that the last request threw; undefined if it succeeded. */
   readonly fault: Accessor<unknown>;
-  /** Requests it now. */
+  /** Requests the data immediately. */
   refresh(): void;
 }
 
-/** Polls `path`, which may change, for the calling scope; undefined means nothing. */
+/** Polls `path`, which may change, until the calling reactive scope is disposed; undefined requests nothing. */
 export function usePolled<T>(
   path: string | Accessor<string | undefined>,
   key = 'id',
@@ -100,28 +100,28 @@ export function usePolled<T>(
 }
 
 interface ListOptions<Row, Answer> {
-  /** A new value means a new list; the former one stays until the first page has arrived. */
+  /** Identifies the list. A new value means a new list; the previous list stays until the first page has arrived. */
   readonly list: Accessor<unknown>;
-  /** The request; rows before `from`, in milliseconds since 1970, are dropped. */
+  /** Returns the request. Rows before `from`, in milliseconds since 1970, are dropped. */
   ask(): { readonly path: string; readonly query: URLSearchParams; readonly from?: number };
   rowsOf(answer: Answer): readonly Row[];
-  /** The data that identifies a row. */
+  /** Returns the data that identifies a row. */
   keyOf(row: Row): unknown;
-  /** The delay before new rows are requested; undefined means never. */
+  /** Returns the delay before new rows are requested; undefined means never. */
   againMs(fault: unknown): number | undefined;
 }
 
 export interface Pages<Row, Answer> {
-  /** The rows received so far; undefined if the hub has not answered yet. */
+  /** The rows received so far; undefined if the hub has not responded yet. */
   readonly held: Accessor<Held<Row> | undefined>;
-  /** The last answer. */
+  /** The last response. */
   readonly answer: Accessor<Answer | undefined>;
   readonly fault: Accessor<unknown>;
   /** Requests the next page. */
   more(): void;
 }
 
-/** Follows a paged list of the hub, newest first, for the calling scope. */
+/** Follows a paged list from the hub, newest first, until the calling reactive scope is disposed. */
 export function usePages<Row extends { readonly time: string }, Answer extends { readonly next?: Held<Row>['next'] }>(
   options: ListOptions<Row, Answer>,
 ): Pages<Row, Answer> {
@@ -129,7 +129,7 @@ export function usePages<Row extends { readonly time: string }, Answer extends {
   const [store, setStore] = createStore<{ held?: Held<Row> | undefined }>({});
   const [answer, setAnswer] = createSignal<Answer>();
   const [fault, setFault] = createSignal<unknown>();
-  /** The list that `store.held` belongs to. */
+  /** The list to which `store.held` belongs. */
   let heldOf: unknown;
   let wantsOlder = false;
   const poll = usePolling(
