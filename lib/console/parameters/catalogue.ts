@@ -1,4 +1,4 @@
-// All parameters of the hub, in order: addresses, types and access. Values are requested only for those in view.
+// All parameters of the hub, in order: addresses, types and access. Values are requested only for parameters in view.
 
 import { type Accessor, createEffect, createMemo, createSignal, on, onCleanup } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
@@ -10,10 +10,10 @@ import { seeAsHeaders } from '../hub/page-request.ts';
 import { usePolled } from '../hub/polled.ts';
 import type { CatalogueMessage } from './catalogue.worker.ts';
 
-/** How soon the page notices parameters that a reload adds, removes or changes, if the user may see the connections. */
+/** How soon the page notices parameters that a reload adds, removes or changes, in milliseconds, if the user may see the connections. */
 const reloadSeenMs = 3000;
 
-/** The parameters of the hub, as lists of equal length. */
+/** The parameters of the hub as lists of equal length. */
 export interface Catalogue {
   readonly addresses: readonly string[];
   /** The addresses in lower case, for the search. */
@@ -24,7 +24,7 @@ export interface Catalogue {
 
 const accessNames: Readonly<Record<string, Access>> = { rw: 'read-write', 'r-': 'read-only', '-w': 'write-only' };
 
-/** Loads the catalogue for the calling scope, and again when parameters were added, removed or changed. */
+/** Loads the catalogue, and loads it again when parameters were added, removed or changed, until the calling reactive scope is disposed. */
 export function useCatalogue(): { catalogue: Accessor<Catalogue | undefined>; error: Accessor<string> } {
   const [catalogue, setCatalogue] = createSignal<Catalogue>();
   const [error, setError] = createSignal('');

@@ -1,12 +1,12 @@
-// Loads the list of all parameters in a worker. For 100,000 parameters it has 15 MB; the page receives only the parts that it searches and
-// draws, in display order.
+// Loads the list of all parameters in a worker. For 100,000 parameters, the list has 15 MB; the page receives only the parts that it
+// searches and draws, in display order.
 
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 
 /** The message to the page. */
 export interface CatalogueMessage {
   readonly addresses?: string;
-  /** A letter for each address. */
+  /** One letter per address. */
   readonly types?: string;
   /** `rw`, `r-` or `-w` for each address. */
   readonly accesses?: string;
@@ -16,7 +16,7 @@ export interface CatalogueMessage {
 
 const codes = { 'read-write': 'rw', 'read-only': 'r-', 'write-only': '-w' } as const;
 
-/** The page sends the headers of its requests. */
+/** The page sends the headers for its requests. */
 addEventListener(
   'message',
   ({ data }: MessageEvent<Readonly<Record<string, string>>>) =>
@@ -44,7 +44,7 @@ async function read(headers: Readonly<Record<string, string>>): Promise<Catalogu
 
 const digits = 12;
 
-/** Returns a sort key: `desk/2` before `desk/10`. Different addresses have different keys. */
+/** Returns a sort key, which places `desk/2` before `desk/10`. Different addresses have different keys. */
 function orderingKey(address: string): string {
   if (!/\d/.test(address)) return address.replaceAll('/', '\u0001');
   return address

@@ -1,4 +1,4 @@
-// One parameter: its current value, a control to set it, its values over the last hour, and links.
+// One parameter: its current value, a control for setting it, its values over the last hour, and links.
 import { createEffect, createSignal, Index, lazy, Match, on, Show, Suspense, Switch } from 'solid-js';
 import type { About, Value, ValueType } from '../../client/index.ts';
 import { pathOf } from '../../model/address.ts';
@@ -21,7 +21,7 @@ import { useLiveRows } from './list/live-window.ts';
 import { typeNames } from './list/row.tsx';
 import { isPinned, switchPin } from './recordings.ts';
 
-/** Whether it covers everything else, as on a phone. */
+/** Whether the detail covers everything else, as on a phone. */
 const covers = matchMedia('(max-width: 700px)');
 
 const Timeline = lazy(async () => ({ default: (await import('../history/timeline.tsx')).Timeline }));
@@ -265,7 +265,7 @@ function linesOf({ address, type, access, value }: EditorProps): [name: string, 
   ];
 }
 
-/** Quotes text for a POSIX shell. */
+/** Quotes a string for a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

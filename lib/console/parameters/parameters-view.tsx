@@ -1,4 +1,4 @@
-// Parameters: all parameters of the hub, as a list or a tree, with live search and the details of the opened one.
+// Parameters: all parameters of the hub, as a list or a tree, with live search and the details of the open parameter.
 import { createMemo, createSignal, For, Show } from 'solid-js';
 import { letterScale, useMedia, useSize } from '../page/media.ts';
 import { useInterval } from '../page/page-timers.ts';
@@ -16,7 +16,7 @@ import { Recent } from './recent.tsx';
 import { pins, record } from './recordings.ts';
 
 const rowPx = 28;
-/** A row of a narrow list has two lines. Fingers need the same height. */
+/** The height of a row in a narrow list, in pixels. Such a row has two lines, and touch input needs the same height. */
 const tallRowPx = 46;
 const narrowPx = 560;
 
@@ -115,7 +115,7 @@ function Sparkline(props: { readonly address: string }) {
   );
 }
 
-/** Returns the path of steps: a value holds until the next one, or until it is unknown or stale. */
+/** Returns the path of the steps: a value holds until the next value, or until it is unknown or stale. */
 function pathOf(address: string): string {
   const now = Date.now();
   const { times, values } = record(address).since(now - spanMs);

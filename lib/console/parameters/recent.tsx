@@ -1,4 +1,4 @@
-// The parameters that have changed last, with old and new value and the author of each change.
+// The most recently changed parameters, with the old and new value and the author of each change.
 
 import { createMemo, For, Show } from 'solid-js';
 import { writerName } from '../../model/writer.ts';
@@ -11,7 +11,7 @@ import { TableHead } from '../parts/table-head.tsx';
 import { Breakable } from '../parts/text.tsx';
 import { Fault, isSought } from '../parts/view-bar.tsx';
 
-/** The periods to choose from, in seconds. */
+/** The available periods, in seconds. */
 const periods = [
   [60, 'minute'],
   [600, '10 minutes'],

@@ -5,20 +5,20 @@ import type { Unsubscribable, Value } from '../../client/index.ts';
 import { hub } from '../hub/page-hub.ts';
 import { keep, recallTexts } from '../page/storage.ts';
 
-/** Five minutes at ten samples a second. */
+/** The maximum number of samples, which is enough for five minutes at ten samples per second. */
 const maxSamples = 3000;
-/** The maximum of recordings. The oldest one that is not pinned is dropped first. */
+/** The maximum number of recordings. The oldest recording that is not pinned is dropped first. */
 const maxRecordings = 16;
 const maxPins = 12;
 
-/** Ordered samples: time in milliseconds since 1970, and value; null if unknown, or stale. */
+/** Ordered samples: the time in milliseconds since 1970, and the value, which is null if unknown or stale. */
 export interface Samples {
   readonly times: number[];
   readonly values: (number | null)[];
 }
 
 export interface Recording {
-  /** Returns the samples from a time up to now, with the one that held at that time. */
+  /** Returns the samples from a time up to now, including the sample that held at that time. */
   since(fromMs: number): Samples;
 }
 
@@ -29,7 +29,7 @@ const [pinned, setPinned] = createSignal<readonly string[]>(recallTexts(storageK
 export const pins = pinned;
 export const isPinned = (address: string) => pinned().includes(address);
 
-/** Pins or unpins a parameter. Beyond `maxPins` the oldest pin is dropped. */
+/** Pins or unpins a parameter. If there are more than `maxPins` pins, the oldest pin is dropped. */
 export function switchPin(address: string): void {
   const others = pinned().filter((one) => one !== address);
   const next = isPinned(address) ? others : [...others, address].slice(-maxPins);
@@ -37,7 +37,7 @@ export function switchPin(address: string): void {
   keep(storageKey, JSON.stringify(next));
 }
 
-/** Returns the recording of a parameter, and starts it if necessary. */
+/** Returns the recording of a parameter, and starts the recording if necessary. */
 export function record(address: string): Recording {
   const present = recordings.get(address);
   if (present) return present.recording;

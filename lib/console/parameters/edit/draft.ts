@@ -1,23 +1,25 @@
-// The text of a field. It follows the value until the field gets the focus, and then stays unchanged, so selecting and typing are not
-// disturbed. It follows again when the user leaves it unchanged.
+// The text in a field. The text follows the value until the field receives the focus, and then stays unchanged, so that selecting and
+// typing are not disturbed. The text follows the value again when the user leaves the field without changes.
 import { type Accessor, batch, createSignal } from 'solid-js';
 import type { Value, ValueType } from '../../../client/index.ts';
 
 export interface Draft {
   /** The text in the field. */
   readonly text: Accessor<string>;
-  /** Whether typed text is not set yet. */
+  /** Whether typed text has not been set yet. */
   readonly isTyped: Accessor<boolean>;
-  /** The text when the field got the focus; undefined if it follows. */
+  /** The text at the moment the field received the focus; undefined if the text follows the value. */
   readonly entered: Accessor<string | undefined>;
   type(text: string): void;
   enter(): void;
   leave(): void;
-  /** The typed text was set or discarded. The field now holds `text`. */
+  /** Called when the typed text was set or discarded. The field now contains `text`. */
   settle(text: string): void;
 }
 
-/** Creates the draft of a field. `followed` is the text of the value; undefined if the value is unknown, and the field is empty. */
+/**
+ * Creates the draft for a field. `followed` is the text of the value; undefined if the value is unknown, in which case the field is empty.
+ */
 export function createDraft(followed: Accessor<string | undefined>): Draft {
   const [typed, setTyped] = createSignal<string>();
   const [entered, setEntered] = createSignal<string>();
@@ -57,11 +59,11 @@ export interface FieldProps {
   readonly value: Value | undefined;
   /** Whether the last typed text is invalid. */
   readonly isWrong: boolean;
-  /** Writes; resolves to whether the hub has accepted it. */
+  /** Writes a value. Resolves to whether the hub has accepted the write. */
   set(value: Value): Promise<boolean>;
-  /** Shows the reason why nothing is written; empty text clears the error. */
+  /** Shows the reason why no value is written; an empty string clears the error. */
   refuse(sentence: string): void;
 }
 
-/** The id of the element with the error of the field. */
+/** The id of the element that contains the field's error. */
 export const mistakeId = 'editor-mistake';

@@ -1,4 +1,4 @@
-// Sets a parameter. Its type decides on the control: a switch, a number with steps, text or a button.
+// Sets a parameter. The type of the parameter determines the control: a switch, a number with steps, text or a button.
 import { createSignal, Match, Show, Switch } from 'solid-js';
 import type { Value, ValueType } from '../../../client/index.ts';
 import { messageOf } from '../../../model/error.ts';
@@ -17,7 +17,7 @@ export interface EditorProps {
   readonly value: Value | undefined;
 }
 
-/** The editor of one parameter. Each parameter has its own: text typed for one is never written to another. */
+/** The editor for one parameter. Each parameter has a separate editor, so that text typed for one parameter is never written to another. */
 export function Editor(props: EditorProps) {
   return (
     <Show when={`${props.address} ${props.type}`} keyed>

@@ -1,4 +1,4 @@
-// The label and the unit of a parameter, written into the flow file that declares it.
+// The label and unit of a parameter, which are written to the flow file that declares the parameter.
 
 import { createSignal, Show } from 'solid-js';
 import type { About } from '../../../client/index.ts';
@@ -11,7 +11,7 @@ import { Fault } from '../../parts/view-bar.tsx';
 const longestLabel = 200;
 const longestUnit = 16;
 
-/** A form for the label and unit; `close` is called when it is saved or cancelled. */
+/** A form for the label and unit; `close` is called when the label was saved or the form was cancelled. */
 export default function LabelForm(props: {
   readonly address: string;
   readonly about: About | undefined;
@@ -71,7 +71,10 @@ export default function LabelForm(props: {
 
 type Wanted = Readonly<Record<'label' | 'unit', string>>;
 
-/** Saves a label and a unit; empty removes its own ones. Errors: `Error` if no file of the user declares the parameter; a `Refusal`. */
+/**
+ * Saves a label and a unit; an empty value removes the parameter's own label or unit. Errors: `Error` if none of the user's files declares
+ * the parameter; a `Refusal`.
+ */
 async function saveAbout(address: string, wanted: Wanted): Promise<void> {
   const { connectionId } = parseAddress(address);
   const source = await findSource(['describe', address], ['connections', connectionId]);

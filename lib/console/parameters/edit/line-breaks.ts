@@ -1,16 +1,16 @@
-// Line breaks of an edited text. A text area turns each of them into a line feed (HTML, "API value"). This file restores those that
-// were not edited.
+// Line breaks in an edited text. A text area converts each line break to a line feed (HTML, "API value"). This file restores the line
+// breaks that were not edited.
 
 const breaks = /\r\n|\r|\n/g;
 
-/** Returns the text as a text area normalizes it. */
+/** Returns the text as normalized by a text area. */
 export function withLineFeeds(text: string): string {
   return text.replace(breaks, '\n');
 }
 
 /**
- * Returns the edited text with the line breaks of the original. Before and after the change they are restored. Within the change, they are
- * like the first line break of the original, or `\n` if it had none.
+ * Returns the edited text with the original line breaks. Before and after the change, line breaks are restored. Within the change, they are
+ * like the first line break in the original, or `\n` if there was none.
  */
 export function restoreLineBreaks(edited: string, original: string): string {
   const shown = withLineFeeds(original);
@@ -27,12 +27,14 @@ export function restoreLineBreaks(edited: string, original: string): string {
   return [before, changed, behind].reduce(joined);
 }
 
-/** Joins two pieces. A `\r` and the `\n` of the next piece are two breaks; adjacent they would be one. */
+/**
+ * Joins two pieces. A `\r` and a `\n` at the beginning of the next piece are two line breaks, which would become one if they were adjacent.
+ */
 function joined(left: string, right: string): string {
   return left.endsWith('\r') && right.startsWith('\n') ? `${left}\n${right}` : left + right;
 }
 
-/** Converts an index of the shown text to an index of the original. */
+/** Converts an index in the displayed text to an index in the original. */
 function placeOf(shownPlace: number, original: string): number {
   let place = shownPlace;
   for (const { index, 0: mark } of original.matchAll(breaks)) {

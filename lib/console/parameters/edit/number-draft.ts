@@ -1,24 +1,24 @@
-// Editing a number: typing, steps, setting, and discarding the typed text.
+// Editing a number: typing, stepping, setting, and discarding the typed text.
 
 import { useDelay } from '../../page/page-timers.ts';
 import { createDraft, type Draft, type FieldProps } from './draft.ts';
 import { readTypedNumber } from './typed-number.ts';
 
-/** For this long, a step adds to the previous one: values from the hub may be older than the steps. */
+/** How long a step adds to the previous step, in milliseconds, because values from the hub may be older than the steps. */
 const settleMs = 500;
 const digits = 15;
 
 export interface NumberDraft extends Draft {
   readonly step: number;
-  /** Sets the number in the field, if it has one. */
+  /** Sets the number in the field, if there is one. */
   set(): void;
   /** Changes the number by a step and sets it. */
   nudge(by: number): Promise<void>;
-  /** Arrow keys change the number in the field by a step; Esc discards the typed text. */
+  /** Handles a key: arrow keys change the number in the field by a step; Esc discards the typed text. */
   press(event: KeyboardEvent): void;
 }
 
-/** Follows the value of the field's parameter, for the calling scope. */
+/** Follows the value of the field's parameter until the calling reactive scope is disposed. */
 export function createNumberDraft(props: FieldProps): NumberDraft {
   const isInteger = props.type === 'I';
   const step = isInteger ? 1 : 0.1;
@@ -28,7 +28,7 @@ export function createNumberDraft(props: FieldProps): NumberDraft {
   const forget = () => {
     stepped = undefined;
   };
-  /** Returns the number in the field; undefined if there is none, which the field reports. */
+  /** Returns the number in the field. If there is none, the field shows an error and the result is undefined. */
   const read = (): number | undefined => {
     const typed = readTypedNumber(draft.text(), isInteger);
     if ('value' in typed) return typed.value;

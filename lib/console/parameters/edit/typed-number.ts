@@ -1,11 +1,11 @@
-// Parses a typed number: with a point or a decimal comma, an exponent, a sign. It explains the errors of other texts, and rejects ambiguous
-// ones instead of guessing.
+// Parses a typed number with an optional sign, a decimal point or comma, and an exponent. Explains the errors in other strings, and rejects
+// ambiguous numbers instead of guessing.
 
 export type TypedNumber = { readonly value: number } | { readonly mistake: string };
 
 const plain = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const withComma = /^([+-]?\d*),(\d+)((?:e[+-]?\d+)?)$/i;
-/** Matches numbers whose only comma may separate thousands: `1,000`, but not `0,125`. */
+/** Matches numbers whose only comma may be a thousands separator: `1,000`, but not `0,125`. */
 const perhapsThousands = /^[+-]?[1-9]\d{0,2},\d{3}$/;
 const withSeparators = /^[+-]?\d{1,3}(?:[,.' \u00a0\u2009\u202f]\d{3})+(?:[,.]\d+)?$/;
 const shownLength = 40;

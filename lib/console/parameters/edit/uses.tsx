@@ -1,4 +1,4 @@
-// The uses of a parameter, and its new name: a rename writes the declaration and all uses in one change set, or nothing.
+// The uses of a parameter, and renaming it: a rename changes the declaration and all uses in one change set, or changes nothing.
 
 import { createResource, createSignal, For, Show } from 'solid-js';
 import { parameterIdMistake, parseAddress } from '../../../model/address.ts';
@@ -12,7 +12,7 @@ import { GuardedFor } from '../../parts/guarded.tsx';
 import { Breakable } from '../../parts/text.tsx';
 import { Fault } from '../../parts/view-bar.tsx';
 
-/** The dashboards, connections and tests that use a parameter. Its rules are listed apart, live. */
+/** The dashboards, connections and tests that use a parameter. The rules that use it are listed separately, live. */
 export function UsedBy(props: { readonly address: string }) {
   const [found] = createResource(
     () => props.address,
@@ -49,7 +49,7 @@ export function UsedBy(props: { readonly address: string }) {
   );
 }
 
-/** A form for a new name; `close` is called when it is saved or cancelled. */
+/** A form for a new name; `close` is called when the name was saved or the form was cancelled. */
 export default function RenameForm(props: { readonly address: string; readonly close: () => void }) {
   const { connectionId, parameterId } = parseAddress(props.address);
   const [name, setName] = createSignal(parameterId);
@@ -134,12 +134,12 @@ export default function RenameForm(props: { readonly address: string; readonly c
   );
 }
 
-/** The maximum number of files that are searched. */
+/** The maximum number of files to search. */
 const maxSearched = 300;
-/** The number of files that are read at a time. */
+/** The number of files that are read at the same time. */
 const atOnce = 8;
 
-/** Reads all flow files and dashboards. Errors: those of requests; more than `maxSearched` files. */
+/** Reads all flow files and dashboards. Errors: request errors; more than `maxSearched` files. */
 async function readSources(): Promise<SourceFile[]> {
   const { files, dashboards } = await getJson<SourceList>('/hub/sources');
   const names = [...files, ...(dashboards?.files ?? [])]
@@ -161,7 +161,7 @@ interface Use {
   readonly op: Op;
 }
 
-/** Returns the places of a file that name a parameter, each with the edit that gives it another name. */
+/** Returns the locations in a file that name a parameter, each with the edit that renames it. */
 export function usesIn(source: SourceFile, address: string, next: string): Use[] {
   const { connectionId, parameterId } = parseAddress(address);
   const name = next.slice(connectionId.length + 1);
@@ -194,14 +194,14 @@ export function usesIn(source: SourceFile, address: string, next: string): Use[]
   return found;
 }
 
-/** Returns the path of a key beside another: `describe["desk/mic"]`. */
+/** Returns the path of another key in the same object: `describe["desk/mic"]`. */
 function siblingOf(path: string, key: string, next: string): string {
   const ends = [`.${key}`, `[${JSON.stringify(key)}]`];
   const end = ends.find((one) => path.endsWith(one)) ?? '';
   return `${path.slice(0, path.length - end.length)}[${JSON.stringify(next)}]`;
 }
 
-/** Returns the edits by file. Keys move last: until then, all other paths stay as they are. */
+/** Returns the edits by file. Keys are moved last, so that all other paths stay valid until then. */
 function editsOf(uses: readonly Use[]): FileEdit[] {
   const edits = new Map<SourceFile, Op[]>();
   for (const { source, op } of uses) edits.set(source, [...(edits.get(source) ?? []), op]);

@@ -1,4 +1,4 @@
-// The rows of the parameter list: the search results, as a list or as a tree whose folders open.
+// The rows of the parameter list: the search results, as a list or as a tree with folders that can be opened.
 
 import { type Accessor, createMemo, createSignal } from 'solid-js';
 import { messageOf } from '../../../model/error.ts';
@@ -8,7 +8,7 @@ import { listRows, type Row, type Rows, treeRows } from './rows.ts';
 import { search } from './search.ts';
 import { modeOf } from './search-bar.tsx';
 
-/** A search with at most this many results opens all folders of the tree. */
+/** The maximum number of results for which a search opens all folders in the tree. */
 const openAllBelow = 200;
 
 export interface FoundRows {
@@ -16,16 +16,16 @@ export interface FoundRows {
   readonly isTree: Accessor<boolean>;
   /** The number of found parameters. */
   readonly count: Accessor<number>;
-  /** The error of the search; empty if there is none. */
+  /** The error in the search. Empty if there is no error. */
   readonly fault: Accessor<string>;
   readonly rows: Accessor<Rows>;
-  /** Returns the row at an index; undefined if there is none. */
+  /** Returns the row at an index, or undefined if there is no such row. */
   at(place: number): Row | undefined;
   /** Opens or closes a folder. */
   fold(folder: Row, isOpen: boolean): void;
 }
 
-/** Searches by the URL, for the calling scope. */
+/** Searches according to the URL until the calling reactive scope is disposed. */
 export function useFoundRows(catalogue: Accessor<Catalogue | undefined>): FoundRows {
   const [openFolders, setOpenFolders] = createSignal<ReadonlySet<string>>(new Set<string>());
   const text = () => route().params.search ?? '';

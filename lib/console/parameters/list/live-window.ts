@@ -1,5 +1,5 @@
 // Live values of the parameters in view, with the time and writer of the last change. Scrolling past rows costs the hub nothing: the page
-// subscribes to a row once the list has not moved for a moment, and requests the writer after a change.
+// subscribes to a row only when the list has not moved for a moment, and requests the writer after a change.
 import { type Accessor, batch, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import type { ParameterInfo } from '../../../wire/http/parameter-shapes.ts';
 import type { LiveParameter } from '../../hub/live-cells.ts';
@@ -12,7 +12,7 @@ const defaultSettleMs = 100;
 
 export interface LiveRow extends LiveParameter {
   readonly info: Accessor<ParameterInfo | undefined>;
-  /** Whether it has just changed. */
+  /** Whether the value has just changed. */
   readonly isFresh: Accessor<boolean>;
 }
 
@@ -22,14 +22,14 @@ interface Entry extends LiveRow {
 }
 
 /**
- * Follows the addresses for the calling scope. Returns a function that finds the row of an address. Without a `rate`, a change after a
- * pause appears immediately, and continuous changes appear at a lower rate.
+ * Follows the addresses until the calling reactive scope is disposed. Returns a function that finds the row for an address. Without a
+ * `rate`, a change after a pause appears immediately, and continuous changes appear at a lower rate.
  */
 export function useLiveRows(
   addresses: Accessor<readonly string[]>,
   { rate: fixedRate, settleMs = defaultSettleMs }: { rate?: number; settleMs?: number } = {},
 ): (address: string) => LiveRow | undefined {
-  /** The live rows by address, bounded by the rows in view. */
+  /** The live rows by address. Their number is limited by the rows in view. */
   const entries = new Map<string, Entry>();
   const [generation, setGeneration] = createSignal(0);
   const [settled, setSettled] = createSignal<readonly string[]>([]);
@@ -81,19 +81,19 @@ function createEntry(parameter: LiveParameter): Entry {
 
 // Requests the time and writer of the last change of the parameters in view.
 
-/** The minimum interval between requests after changes. */
+/** The minimum interval between requests after changes, in milliseconds. */
 const intervalMs = 3000;
-/** The maximum of characters for addresses in one request: the hub accepts 4 kB of header. */
+/** The maximum number of characters for addresses in one request, because the hub accepts 4 kB of headers. */
 const maxQueryLength = 2000;
 
 interface ChangeInfo {
-  /** Other rows are in view: requests them immediately. */
+  /** Requests the rows immediately, because other rows are in view. */
   restart(): void;
-  /** Some rows have changed: requests them soon. */
+  /** Requests the rows soon, because some rows have changed. */
   askSoon(): void;
 }
 
-/** Requests `addresses` and passes each answer to `take`, for the calling scope. */
+/** Requests `addresses` and passes each response to `take` until the calling reactive scope is disposed. */
 function createChangeInfo(addresses: () => Iterable<string>, take: (info: ParameterInfo) => void): ChangeInfo {
   let generation = 0;
   let askedMs = Number.NEGATIVE_INFINITY;
@@ -141,7 +141,7 @@ function queriesOf(addresses: Iterable<string>): string[] {
 
 // Marks rows whose value has just changed, and removes each mark after a while.
 
-/** The time for which a value stays marked after its last change. */
+/** How long a value stays marked after its last change, in milliseconds. */
 const freshMs = 1500; // longer than the interval of the lower rate
 
 interface FreshMarks {
@@ -150,9 +150,9 @@ interface FreshMarks {
   drop(address: string): void;
 }
 
-/** Calls `setFresh` when marks appear and disappear, for the calling scope. */
+/** Calls `setFresh` when marks appear and disappear, until the calling reactive scope is disposed. */
 function createFreshMarks(setFresh: (address: string, isFresh: boolean) => void): FreshMarks {
-  /** When each mark ends, the earliest first. Bounded by the rows in view. */
+  /** The end time of each mark, the earliest first. The number of marks is limited by the rows in view. */
   const marked = new Map<string, number>();
   let fading: ReturnType<typeof setTimeout> | undefined;
   onCleanup(() => clearTimeout(fading));

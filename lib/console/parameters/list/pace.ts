@@ -1,15 +1,15 @@
-// The redraw rate of a list of rows. At first changes are drawn often, so the eye can follow a value. Values that keep changing are
-// drawn rarely: they are not readable anyway, and drawing costs processor time, perhaps on the machine of the hub.
+// The redraw rate for a list of rows. Initially, changes are drawn often, so that the eye can follow a value. Values that keep changing are
+// drawn rarely: they are not readable anyway, and drawing costs processor time, possibly on the hub's machine.
 
-/** Redraws per second. */
+/** The numbers of redraws per second. */
 export const livelyRate = 3;
 export const calmRate = 1;
-/** The time for which changes continue before the calm rate applies, and the length of a pause that ends it. */
+/** How long changes continue before the calm rate applies, and the length of the pause that ends it, in milliseconds. */
 export const calmAfterMs = 3000;
 export const pauseMs = 2000;
 
 export interface Pace {
-  /** Notes a change at a time of a monotonic clock. Returns the redraws per second. */
+  /** Records a change at a time on a monotonic clock. Returns the number of redraws per second. */
   rateAt(nowMs: number): number;
   /** Starts over, for other rows. */
   restart(): void;

@@ -117,9 +117,9 @@ function LiveValue(props: {
 
 // A virtual grid of any length. Only rows in view are in the DOM: rows of equal height, which move as one block.
 
-/** How many rows above and below the view are drawn, too. */
+/** The number of rows above and below the view that are also drawn. */
 const margin = 4;
-/** Browsers lay out no taller boxes, so rows beyond this cannot be reached. */
+/** The maximum height that browsers lay out, in pixels. Rows beyond this height cannot be reached. */
 const maxHeightPx = 15_000_000;
 
 interface VirtualListProps {
@@ -128,15 +128,15 @@ interface VirtualListProps {
   readonly header: JSX.Element;
   readonly length: number;
   readonly rowHeight: number;
-  /** The index of the focused row, which is kept in view; -1 if there is none. */
+  /** The index of the focused row, which is kept in view; -1 if no row is focused. */
   readonly focused: number;
   /** Receives the new index of the focus. */
   readonly onFocus: (place: number) => void;
   /** Receives any other key. */
   readonly onKey: (event: KeyboardEvent) => void;
-  /** Receives the range of indexes in view, without `to`, whenever it changes. */
+  /** Receives the range of indexes in view, excluding `to`, whenever the range changes. */
   readonly onRange: (from: number, to: number) => void;
-  /** Draws the row at an index, which may change; the id of the row is `rowId(place)`. */
+  /** Draws the row at an index, which may change. The id of the row is `rowId(place)`. */
   readonly children: (place: () => number) => JSX.Element;
 }
 
@@ -200,7 +200,7 @@ export function VirtualList(props: VirtualListProps) {
   );
 }
 
-/** Returns the index of the focus after a key; undefined if the key does not move it. */
+/** Returns the index of the focus after a key press, or undefined if the key does not move the focus. */
 function placeAfterKey(key: string, place: number, length: number, page: number): number | undefined {
   const step = new Map([
     ['ArrowDown', place + 1],

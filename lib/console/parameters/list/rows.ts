@@ -1,4 +1,4 @@
-// The rows of a list or tree of parameters. Addresses are sorted, so those of a folder are adjacent.
+// The rows of a list or tree of parameters. Addresses are sorted, so that the addresses in a folder are adjacent.
 
 import type { Catalogue } from '../catalogue.ts';
 
@@ -32,7 +32,7 @@ export function listRows(catalogue: Catalogue, found: Int32Array): Rows {
   };
 }
 
-/** Builds a tree of the found addresses. `isOpen` returns whether a folder is open. */
+/** Builds a tree from the found addresses. `isOpen` returns whether a folder is open. */
 export function treeRows({ addresses }: Catalogue, found: Int32Array, isOpen: (folder: string) => boolean): Rows {
   const rows: Row[] = [];
   const addressAt = (place: number) => addresses[found[place]!]!;

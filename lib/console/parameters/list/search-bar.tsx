@@ -17,7 +17,7 @@ export function SearchBar(props: {
   readonly count: number;
   readonly total: number | undefined;
   readonly fault: string;
-  /** The arrow-down key moves into the list. */
+  /** Called when the arrow-down key moves the focus into the list. */
   readonly onDown: () => void;
 }) {
   const mode = () => modeOf(route().params.mode);

@@ -1,10 +1,10 @@
-// The search over addresses: those that contain all words of the query, ignoring case, those that a glob matches as a whole, or those that
-// a regular expression matches.
+// The search for addresses: addresses that contain all words in the query, ignoring case, that a glob matches as a whole, or that a regular
+// expression matches.
 
 import { createMatcher } from '../../../client/replica/replica-pattern.ts';
 
 export const searchModes = ['text', 'glob', 'regex'] as const;
-/** Addresses in order, and the same in lower case. */
+/** Addresses in order, and the same addresses in lower case. */
 export interface Searched {
   readonly addresses: readonly string[];
   readonly lowered: readonly string[];
@@ -34,8 +34,8 @@ function matcherOf(mode: SearchMode, text: string): (address: string) => boolean
 }
 
 /**
- * Compiles a regular expression that the hub (RE2) and this browser interpret alike. The engine of the hub would double the size of the
- * console, so syntax that the two do not share is an error. Errors: a `SyntaxError`.
+ * Compiles a regular expression that the hub (RE2) and this browser interpret in the same way. The hub's engine would double the size of
+ * the console, so syntax that is not common to both engines is an error. Errors: a `SyntaxError`.
  */
 function readPattern(text: string): RegExp {
   const [all = '', flags = ''] = /^\(\?([ims]+)\)/.exec(text) ?? [];
