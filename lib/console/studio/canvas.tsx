@@ -1,5 +1,5 @@
-// The grid of a panel under edit. Widgets show live values, and their controls are locked. By pointer, widgets are selected, moved and
-// resized; whatever is dragged from the palette shows where it would go.
+// The grid of a panel that is being edited. Widgets show live values, and their controls are locked. With a pointer, users select, move and
+// resize widgets; an item dragged from the palette shows where it would be placed.
 
 import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show } from 'solid-js';
 import type { SingleWidget } from '../../dashboard/format.ts';
@@ -10,7 +10,7 @@ import { Guarded } from '../parts/guarded.tsx';
 import { allGrids, type Grid, type Item, isFree, type Tab, textOf } from './panel-data.ts';
 import { completed, type Holds, type Kinds } from './widget-kinds.ts';
 
-/** Sizes of screens in which a panel is shown. */
+/** The sizes of the screens on which a panel is shown. */
 export const screens = {
   fit: undefined,
   phone: [390, 844],
@@ -20,7 +20,7 @@ export const screens = {
 } as const;
 export type Screen = keyof typeof screens;
 
-/** Where a dragged widget would go. */
+/** The position at which a dragged widget would be placed. */
 export interface Target {
   readonly list: string;
   readonly at: Pair;
@@ -28,22 +28,22 @@ export interface Target {
   readonly isFree: boolean;
 }
 
-/** A drag in progress: a widget on the grid, its corner, or something new. */
+/** A drag in progress: a widget on the grid, its corner, or a new widget. */
 export interface Drag {
   readonly kind: 'move' | 'resize' | 'new';
   readonly key: string;
   readonly size: Pair;
-  /** The cell of the widget under the pointer, from its upper left corner. */
+  /** The cell under the pointer, counted from the widget's upper left corner. */
   readonly grip: Pair;
   readonly holds: Holds;
 }
 
-/** The space around the screen. */
+/** The space around the screen, in pixels. */
 const marginPx = 12;
-/** A pointer that moves this far drags; below that, it selects. */
+/** The distance from which a pointer movement is a drag; a shorter movement selects. */
 const dragDistance = 5;
 
-/** Follows the pointer from press to release. `move` is called while it drags, `end` with whether it has dragged. */
+/** Follows the pointer from press to release. `move` is called during a drag; `end` is called with whether the pointer was dragged. */
 export function followPointer(
   event: PointerEvent,
   move: (event: PointerEvent) => void,
@@ -85,7 +85,7 @@ interface CanvasProps {
   drop(drag: Drag, hasDragged: boolean): void;
 }
 
-/** The grid in the proportions of a screen, as large as fits. */
+/** The grid in the proportions of a screen, as large as possible. */
 export function Canvas(props: CanvasProps) {
   let frame!: HTMLDivElement;
   const [space, setSpace] = createSignal<Pair>([1, 1]);
@@ -254,7 +254,7 @@ function Spot(props: CanvasProps & { readonly item: Item }) {
   );
 }
 
-/** The pages of a widget with tabs, of which one is shown; a new one is shown at once. */
+/** The pages of a widget with tabs, one of which is shown. A new page is shown immediately. */
 function Pages(props: CanvasProps & { readonly item: Item; readonly tabs: readonly Tab[] }) {
   const [chosen, setChosen] = createSignal(0);
   const count = () => props.tabs.length;
@@ -290,7 +290,7 @@ function Pages(props: CanvasProps & { readonly item: Item; readonly tabs: readon
   );
 }
 
-/** A widget as the panel draws it. It is drawn again when its settings change, not when it moves. */
+/** A widget as drawn by the panel. It is drawn again when its settings change, but not when it moves. */
 function Drawn(props: { readonly item: Item; readonly kind: ReturnType<Kinds['of']>; readonly values: LiveValues }) {
   const drawn = createMemo(
     () => {
@@ -314,12 +314,15 @@ function Drawn(props: { readonly item: Item; readonly kind: ReturnType<Kinds['of
   );
 }
 
-/** Whether a list of widgets may contain a widget that contains others: no group is within a group, and no tabs within anything. */
+/**
+ * Returns whether a list of widgets may contain a widget that contains other widgets: a group may not contain a group, and nothing may
+ * contain tabs.
+ */
 function mayHold(list: string, holds: Holds): boolean {
   return holds === undefined || list === 'widgets' || (holds === 'widgets' && /\.tabs\[\d+\]\.widgets$/.test(list));
 }
 
-/** Returns where a drag would put its widget; undefined if it is not over the grid. */
+/** Returns where a drag would place its widget, or undefined if the pointer is not over the grid. */
 export function targetAt(
   stage: Element,
   grid: Grid,

@@ -1,5 +1,5 @@
-// The panel under edit: the text that the hub has, the edits since, and what the hub finds in them. The hub writes the text; the studio
-// draws from the data, so that a drag is shown without delay.
+// The panel that is being edited: the text in the hub, the edits made since, and the hub's findings about the edits. The hub writes the
+// text; the studio draws from the data, so that a drag is shown without delay.
 
 import { batch, createMemo, createSignal, onCleanup } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
@@ -11,14 +11,14 @@ import { usePolled } from '../hub/polled.ts';
 import { useDelay } from '../page/page-timers.ts';
 import { applyOps, gridOf, type PanelData, pinned } from './panel-data.ts';
 
-/** The pause in editing before the hub checks the edits. */
+/** The pause in editing after which the hub checks the edits, in milliseconds. */
 const checkAfterMs = 250;
 const pollMs = 5000;
-/** More edits than this become one, because a request may contain 1,000. */
+/** The number of edits above which the edits are combined into one, because a request may contain 1,000. */
 const maxOps = 800;
 const maxSteps = 500;
 
-/** Edits that are undone together. Typing into one field is one step. */
+/** Edits that are undone together. Typing in one field is a single step. */
 interface Step {
   readonly ops: readonly Op[];
   readonly field?: string | undefined;
@@ -26,7 +26,10 @@ interface Step {
 
 export type Draft = ReturnType<typeof createDraft>;
 
-/** Creates the draft of a file, for the calling scope; `etag` is empty for a new file, which begins with the text of `source`. */
+/**
+ * Creates the draft for a file, owned by the calling reactive scope. `etag` is empty for a new file, which begins with the text of
+ * `source`.
+ */
 export function createDraft(first: SourceFile) {
   const [source, setSource] = createSignal(first);
   const [steps, setSteps] = createSignal<readonly Step[]>([]);
@@ -128,10 +131,10 @@ export function createDraft(first: SourceFile) {
     isChanged,
     isNew,
     isOutdated,
-    /** The text with the edits, as the hub has written it. */
+    /** The text with the edits, as written by the hub. */
     text: () => typed() ?? answer()?.files[0]?.text ?? source().text,
     errorsAt: (path: string): readonly EditError[] => (answer()?.errors ?? []).filter((error) => isWithin(error, path)),
-    /** Makes edits. Widgets without a place stay where they are. */
+    /** Makes edits. Widgets without a position stay where they are. */
     apply(made: readonly Op[], field?: string) {
       if (made.length === 0 || !source().canEdit) return;
       const after = applyOps(data(), made) as PanelData;
@@ -142,7 +145,7 @@ export function createDraft(first: SourceFile) {
     type(text: string) {
       add({ ops: [{ path: '', text }], field: 'text' });
     },
-    /** Why the typed text is no JSON5; empty if it is, or was not typed. */
+    /** Why the typed text is not valid JSON5. Empty if the text is valid, or was not typed. */
     typingError: () =>
       typed() !== undefined && readJson5(typed()!) === undefined ? failure() || 'This is not valid JSON5 yet.' : '',
     canUndo: () => steps().length > 0,
@@ -209,13 +212,13 @@ export function createDraft(first: SourceFile) {
       if (isNew()) setGone(true);
       else restart(await readSource(source().file));
     },
-    /** Continues with the text that others have saved; edits that the hub can merge are kept. */
+    /** Continues with the text that other users have saved. Edits that the hub can merge are kept. */
     async takeTheirs() {
       const merged = answer()?.files[0];
       const fresh = await readSource(source().file);
       restart(fresh, isChanged() && merged?.isMerged ? [{ ops: [{ path: '', text: merged.text }] }] : []);
     },
-    /** Continues with the own text in place of theirs, which stays in the revisions. */
+    /** Continues with the user's own text instead of the other users' text, which is kept in the revisions. */
     async keepMine() {
       const mine = conflict()?.yours ?? answer()?.files[0]?.text;
       if (mine === undefined) return;
@@ -223,7 +226,7 @@ export function createDraft(first: SourceFile) {
     },
   };
 
-  /** The text that the user has typed last; undefined if the last edit was another one. */
+  /** Returns the text that the user has typed last, or undefined if the last edit was not typed. */
   function typed(): string | undefined {
     const last = steps().at(-1);
     const op = last?.field === 'text' ? last.ops[0] : undefined;

@@ -1,4 +1,4 @@
-// What people do to the widgets of a panel: select, add, move, resize, copy, group, remove, by pointer and by keys.
+// The operations on the widgets of a panel: selecting, adding, moving, resizing, copying, grouping and removing, by pointer and by keys.
 
 import { createMemo, createSignal } from 'solid-js';
 import type { Pair } from '../../dashboard/place-items.ts';
@@ -27,7 +27,7 @@ const arrows: Readonly<Record<string, Pair>> = {
   ArrowDown: [0, 1],
 };
 
-/** Returns the edits of a panel, for the calling scope. */
+/** Returns the edits for a panel, owned by the calling reactive scope. */
 export function useEdits(draft: Draft, kinds: Kinds) {
   const [selected, setSelected] = createSignal<ReadonlySet<string>>(new Set());
   const items = createMemo(() => allItems(draft.grid()));
@@ -36,7 +36,7 @@ export function useEdits(draft: Draft, kinds: Kinds) {
   const gridOfItem = ({ path }: Item) => gridAt(splitPath(path).list);
   const selectPath = (path: string) => setSelected(new Set([`${path} 0`]));
 
-  /** Edits of an item whose place or size changes. */
+  /** Returns the edits for an item whose position or size changes. */
   const placed = (path: string, at: Pair, size: Pair, widget: Item['widget']): Op[] => {
     const isSize = `${size}` !== `${widget.size ?? [1, 1]}`;
     return [
@@ -61,7 +61,7 @@ export function useEdits(draft: Draft, kinds: Kinds) {
     draft.apply(inner ? inserted(path, placedWidget) : [{ path, insert: placedWidget }]);
     selectPath(path);
   };
-  /** Returns the edits that insert a new group or tabs, as a person writes them: the widgets will be on lines of their own. */
+  /** Returns the edits that insert a new group or tabs as a person would write them, with the widgets on separate lines. */
   const inserted = (path: string, settings: object): Op[] => {
     const [, unit = '  '] = /\n([ \t]+)\S/.exec(draft.text()) ?? [];
     const indent = unit.repeat(path.split('[').length);
@@ -148,7 +148,7 @@ export function useEdits(draft: Draft, kinds: Kinds) {
     const end = [0, 1].map((axis) => Math.max(...chosen.map((item) => item.at[axis]! + item.size[axis]!)));
     return { at, size: [end[0]! - at[0], end[1]! - at[1]] };
   };
-  /** Why the selected widgets cannot become a group; empty if they can. */
+  /** Returns why the selected widgets cannot become a group, or an empty string if they can. */
   const whyNoGroup = () => {
     const { at, size } = boxOf(selectedItems());
     const isAlone = isFree(
@@ -237,7 +237,7 @@ export function useEdits(draft: Draft, kinds: Kinds) {
       const count = lengthOf(`${item.path}.tabs`);
       draft.apply(inserted(`${item.path}.tabs[${count}]`, newTab(count + 1)));
     },
-    /** Moves a tab to the place before it. */
+    /** Moves a tab one place forward. */
     moveTab(item: Item, index: number) {
       draft.apply([{ path: `${item.path}.tabs[${index}]`, move: `${item.path}.tabs[${index - 1}]` }]);
     },
@@ -248,7 +248,7 @@ export function useEdits(draft: Draft, kinds: Kinds) {
       const path = `${item.path}.tabs[${index}].label`;
       draft.apply([{ path, set: label }], path);
     },
-    /** Acts on a key; returns whether it means something here. */
+    /** Handles a key press. Returns whether the key has a meaning here. */
     press(event: KeyboardEvent): boolean {
       const isControl = event.ctrlKey || event.metaKey;
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;

@@ -1,5 +1,5 @@
-// The palette: parameters to drag onto the grid, each with the widget that suits it, and the types of widgets. A click puts a widget into
-// the first free place.
+// The palette: parameters to drag onto the grid, each with a suitable widget, and the widget types. Clicking an entry places the widget at
+// the first free position.
 
 import { createEffect, createResource, createSignal, For, onCleanup, Show } from 'solid-js';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
@@ -11,7 +11,7 @@ import { type Kind, type Kinds, kindsFor, newWidget, type Widget } from './widge
 const mostShown = 60;
 const pauseMs = 200;
 
-/** Something that can be put onto the grid. */
+/** Something that can be placed on the grid. */
 export interface Offer {
   readonly kind: Kind;
   readonly widget: Widget;
@@ -20,7 +20,7 @@ export interface Offer {
 export function Palette(props: {
   readonly kinds: Kinds;
   readonly isLocked: boolean;
-  /** Follows a press on an offer until it is dropped, or was a click. */
+  /** Follows the pointer after a press on an offer, until the offer is dropped or the press turns out to be a click. */
   take(offer: Offer, event: PointerEvent): void;
   put(offer: Offer): void;
 }) {
@@ -33,7 +33,7 @@ export function Palette(props: {
     const query = new URLSearchParams({ ...(filter && { filter }), limit: String(mostShown) });
     return getJson<ParameterInfo[]>(`/hub/parameters?${query}`).catch(() => []);
   });
-  /** Adds the first parameter found, as soon as it is, and makes room for the next search. */
+  /** Whether the first parameter is added as soon as it is found, which clears the field for the next search. */
   const [isAdding, setAdding] = createSignal(false);
   createEffect(() => {
     if (!isAdding() || found.loading || asked() !== text()) return;
@@ -101,7 +101,7 @@ export function Palette(props: {
   );
 }
 
-/** Returns the widgets that suit a parameter, the most suitable one first. */
+/** Returns the widgets that are suitable for a parameter, the most suitable widget first. */
 function offersFor(kinds: Kinds, parameter: ParameterInfo): Offer[] {
   const { parameter: address, type, access } = parameter;
   const suitable = kindsFor(kinds, { type }, whyReadOnly(address, access) === '');

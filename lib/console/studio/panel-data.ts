@@ -1,4 +1,4 @@
-// The data of a panel under edit: the edits that make it, and its widgets as they are drawn, each with its place in the file.
+// The data of a panel that is being edited: the edits that create the data, and the widgets as drawn, each with its location in the file.
 
 import { maxLines, type Pair, placeItems } from '../../dashboard/place-items.ts';
 import { readJson5 } from '../editor/json5-text.ts';
@@ -18,25 +18,25 @@ export interface Grid {
   /** The path of the list. */
   readonly path: string;
   readonly columns: number;
-  /** The rows that it has, or needs. */
+  /** The number of rows that the grid has or needs. */
   readonly rows: number;
-  /** Whether it grows with its widgets. */
+  /** Whether the grid grows with its widgets. */
   readonly isOpen: boolean;
   readonly items: readonly Item[];
 }
 
 /** A drawn widget. */
 export interface Item {
-  /** The place in the file; widgets that `each` makes have the same. */
+  /** The location in the file. Widgets created by the same `each` have the same location. */
   readonly path: string;
   readonly key: string;
-  /** As written. */
+  /** The widget as written. */
   readonly widget: Widget;
-  /** With the variables of `each` replaced. */
+  /** The widget with the variables in `each` replaced. */
   readonly shown: Widget;
   readonly at: Pair;
   readonly size: Pair;
-  /** The number of widgets that the item of the file makes; 0 if it is no template. */
+  /** The number of widgets created by the item in the file; 0 if the item is not a template. */
   readonly made: number;
   /** The grid of a group. */
   readonly inner?: Grid;
@@ -66,7 +66,7 @@ export function isObject(value: unknown): value is Widget {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns a setting as text; anything that is neither text nor a number is `fallback`. */
+/** Returns a setting as a string. Returns `fallback` for a setting that is neither a string nor a number. */
 export function textOf(value: unknown, fallback = ''): string {
   return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : fallback;
 }
@@ -130,7 +130,7 @@ function createGrid(
   };
 }
 
-/** Returns the variables of each copy that `each` makes of an item; without `each`, those of the item. */
+/** Returns the variables for each copy that `each` creates from an item; without `each`, the variables of the item itself. */
 function copiesOf({ each }: Widget, variables: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>[] {
   if (each === undefined) return [variables];
   return combinationsOf(expandAll(each, variables)).map((one) => ({ ...variables, ...one }));
@@ -172,7 +172,7 @@ function gridsIn({ inner, tabs = [] }: Item): Grid[] {
   return inner ? [inner] : tabs.map(({ grid }) => grid);
 }
 
-/** Returns all items of a grid, of its groups and of its tabs. */
+/** Returns all items in a grid, including its groups and tabs. */
 export function allItems({ items }: Grid): Item[] {
   return items.flatMap((item) => [item, ...gridsIn(item).flatMap(allItems)]);
 }
@@ -182,7 +182,7 @@ export function allGrids(grid: Grid): Grid[] {
   return [grid, ...grid.items.flatMap((item) => gridsIn(item).flatMap(allGrids))];
 }
 
-/** Whether a place of a grid is free, apart from some items. */
+/** Returns whether a position on a grid is free, not counting the excluded items. */
 export function isFree(grid: Grid, at: Pair, size: Pair, except: readonly string[] = []): boolean {
   const highest = grid.isOpen ? maxLines : grid.rows;
   if (at[0] < 1 || at[1] < 1 || at[0] + size[0] - 1 > grid.columns || at[1] + size[1] - 1 > highest) return false;
@@ -196,7 +196,7 @@ export function isFree(grid: Grid, at: Pair, size: Pair, except: readonly string
   );
 }
 
-/** Returns the first free place; undefined if the grid is full. */
+/** Returns the first free position, or undefined if the grid is full. */
 export function freePlace(grid: Grid, size: Pair): Pair | undefined {
   const highest = grid.isOpen ? maxLines : grid.rows;
   for (let row = 1; row <= highest; row++)
@@ -204,7 +204,7 @@ export function freePlace(grid: Grid, size: Pair): Pair | undefined {
   return undefined;
 }
 
-/** Returns the edits that keep widgets without a place where they are, although others have moved. */
+/** Returns the edits that keep widgets without a position in place although other widgets have moved. */
 export function pinned(before: Grid, after: Grid): Op[] {
   const now = new Map(allItems(after).map((item) => [item.widget, item]));
   return allItems(before).flatMap((item): Op[] => {
@@ -222,7 +222,7 @@ export function splitPath(path: string): { readonly list: string; readonly index
 
 type Path = readonly (string | number)[];
 
-/** Reads a path such as `widgets[3].texts["a b"]`; undefined for any other text. */
+/** Parses a path such as `widgets[3].texts["a b"]`. Returns undefined for any other string. */
 export function readPath(text: string): Path | undefined {
   const path: (string | number)[] = [];
   const part = /\.?([A-Za-z_$][\w$]*)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
@@ -235,7 +235,7 @@ export function readPath(text: string): Path | undefined {
   return path;
 }
 
-/** Applies edits to data. An edit that does not fit changes nothing: the hub reports it. */
+/** Applies edits to data. An edit that does not fit changes nothing, because the hub reports the error. */
 export function applyOps(data: unknown, ops: readonly Op[]): unknown {
   return ops.reduce((now, op) => {
     const path = readPath(op.path);

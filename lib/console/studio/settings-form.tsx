@@ -1,4 +1,4 @@
-// The form of a widget or of the panel, from the schema of its type: only settings that it has, each with its errors.
+// The form for a widget or the panel, generated from the schema of its type: only the settings that exist, each with its errors.
 
 import { createUniqueId, For, Index, type JSX, Match, Show, Switch } from 'solid-js';
 import { readJson5, writeJson5 } from '../editor/json5-text.ts';
@@ -12,7 +12,7 @@ interface FieldProps {
   readonly schema: Schema;
   readonly value: unknown;
   readonly isWrong: boolean;
-  /** Undefined removes the setting. */
+  /** Changes the value; undefined removes the setting. */
   change(value: unknown): void;
 }
 
@@ -206,7 +206,7 @@ function placeholderOf({ default: usual, description = '' }: Schema): string {
   return isShown ? String(usual) : (/[Dd]efault: (.*)$/.exec(description)?.[1] ?? '');
 }
 
-/** Text, a number, true or false: as in JSON5, without the quotes of texts. */
+/** A field for a string, a number, true or false, written as in JSON5 but without quotes around strings. */
 function AnyField(props: FieldProps) {
   const shown = () => {
     if (props.value === undefined) return '';

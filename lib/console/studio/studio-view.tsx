@@ -1,5 +1,5 @@
-// The panel studio: dashboards made by mouse, from a palette and from parameters. The file stays the truth: the hub edits its text as a
-// person would, and the studio shows it.
+// The panel studio: dashboards created by mouse from a palette and parameters. The file remains the source of truth: the hub edits its text
+// as a person would, and the studio shows the result.
 
 import { createEffect, createMemo, createResource, createSignal, For, lazy, onCleanup, onMount, Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
@@ -52,7 +52,7 @@ function NoFolder() {
   );
 }
 
-/** Returns the name of the file for a title: `Studio 1` is `studio-1`. */
+/** Returns the file name for a title: `Studio 1` becomes `studio-1`. */
 function nameOf(title: string): string {
   return title
     .trim()
@@ -308,7 +308,7 @@ function Bar(props: {
   );
 }
 
-/** The settings of the selected widget, of several, or of the panel. */
+/** The settings of the selected widget, of several selected widgets, or of the panel. */
 function Settings(props: {
   readonly draft: ReturnType<typeof createDraft>;
   readonly kinds: Kinds;
@@ -400,7 +400,7 @@ function Errors(props: { readonly draft: ReturnType<typeof createDraft>; readonl
   return <For each={props.draft.errorsAt(props.path)}>{({ message }) => <p class="error">{message}</p>}</For>;
 }
 
-/** Shows the changes of a save, and the text of the file. */
+/** Shows the changes that a save would make, and the text of the file. */
 function SaveBox(props: { readonly draft: ReturnType<typeof createDraft> }) {
   const { draft } = props;
   const [comment, setComment] = createSignal('');

@@ -1,9 +1,10 @@
-// The types of widgets and their settings, from the JSON Schema of dashboards: a new type appears in the palette and gets a form by itself.
+// The widget types and their settings, derived from the JSON Schema for dashboards: a new type automatically appears in the palette and has
+// a form.
 
 import type { ValueType } from '../../model/value.ts';
 import type { ParameterInfo } from '../../wire/http/parameter-shapes.ts';
 
-/** The part of a JSON Schema that the studio understands. */
+/** The part of JSON Schema that the studio understands. */
 export interface Schema {
   readonly type?: string;
   readonly const?: unknown;
@@ -22,7 +23,7 @@ export interface Schema {
   readonly maximum?: number;
   readonly maxItems?: number;
   readonly maxLength?: number;
-  /** For the palette: the value types that a widget suits, settings of a new one by value type, and its size. */
+  /** For the palette: the value types for which a widget is suitable, the settings of a new widget by value type, and its size. */
   readonly suits?: readonly ValueType[];
   readonly isSecondary?: boolean;
   readonly presets?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -44,12 +45,12 @@ export interface Kind {
   readonly type: string;
   readonly about: string;
   readonly suits: readonly ValueType[] | undefined;
-  /** Whether displays are offered before it, although it writes. */
+  /** Whether display widgets are offered before this widget, although this widget writes. */
   readonly isSecondary: boolean;
   readonly presets: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly size: Pair;
   readonly settings: readonly Setting[];
-  /** What it contains: widgets, or tabs of widgets. */
+  /** What the widget contains: widgets, or tabs with widgets. */
   readonly holds: Holds;
 }
 
@@ -62,7 +63,7 @@ export interface Kinds {
 
 const internal = new Set(['type', 'each', 'widgets', 'tabs', '$schema']);
 
-/** Reads the JSON Schema of dashboards. */
+/** Reads the JSON Schema for dashboards. */
 export function readKinds(schema: Schema): Kinds {
   const kinds = new Map<string, Kind>();
   const visit = (node: unknown) => {
@@ -101,7 +102,7 @@ export function isAddress({ format }: Schema): boolean {
   return format === 'address' || format === 'written-address';
 }
 
-/** Returns the setting that takes the parameter of a new widget; undefined if it has none. */
+/** Returns the setting that receives the parameter of a new widget, or undefined if there is no such setting. */
 function addressSetting({ settings }: Kind): { readonly setting: Setting; readonly isList: boolean } | undefined {
   const single = settings.find(({ schema, isRequired }) => isRequired && isAddress(schema));
   if (single !== undefined) return { setting: single, isList: false };
@@ -128,7 +129,7 @@ export function addressesIn(kind: Kind, widget: Widget): string[] {
   return found;
 }
 
-/** Returns the kinds that suit a parameter, most suitable first: kinds that write before kinds that only show. */
+/** Returns the kinds that are suitable for a parameter, the most suitable first: kinds that write before kinds that only display. */
 export function kindsFor({ all }: Kinds, { type }: Pick<ParameterInfo, 'type'>, mayWrite: boolean): Kind[] {
   const rank = (kind: Kind) => {
     const place = kind.suits?.indexOf(type) ?? all.length;
@@ -165,7 +166,7 @@ export function newTab(number: number): Widget {
   return { label: `Tab ${number}`, widgets: [] };
 }
 
-/** The initial value of a required setting. */
+/** Returns the initial value for a required setting. */
 export function emptyValue(schema: Schema, name = ''): unknown {
   if (schema.default !== undefined) return schema.default;
   if (schema.enum !== undefined) return schema.enum[0];
@@ -180,7 +181,7 @@ function emptyObject({ properties = {}, required = [] }: Schema): object {
   return Object.fromEntries(required.map((name) => [name, emptyValue(plain(properties[name] ?? {}))]));
 }
 
-/** Returns a widget with the defaults of its settings, as panels draw it; undefined if a required setting is missing. */
+/** Returns a widget with default values for its settings, as drawn by panels, or undefined if a required setting is missing. */
 export function completed(kind: Kind, widget: Widget): Widget | undefined {
   const whole: Record<string, unknown> = { ...widget };
   for (const { name, schema, isRequired } of kind.settings) {
