@@ -1,4 +1,4 @@
-// The console: users see and control the hub in a browser. This file renders it into the page.
+// The console, with which users monitor and control the hub in a browser. This file renders the console into the page.
 import { createEffect, createSignal, For, Show, Suspense } from 'solid-js';
 import { Dynamic, render } from 'solid-js/web';
 import { messageOf } from '../model/error.ts';
@@ -148,7 +148,7 @@ function Header(props: { readonly leave: () => void; readonly showHelp: () => vo
   );
 }
 
-/** Replaces a view that the user is not allowed to see, for example after following a link. */
+/** Replaces a view that the user is not allowed to see, for example after the user has followed a link. */
 function NotOffered(props: { readonly title: string }) {
   return (
     <>

@@ -1,19 +1,19 @@
-// The views of the console. Each is a module that is loaded when it is first opened.
+// The views in the console. Each view is a module that is loaded when the view is first opened.
 
 import { type Component, lazy } from 'solid-js';
 import { mayManage, me } from './hub/me.ts';
 
 export interface View {
-  /** The name in the URL: `#/log`. */
+  /** The name in the URL, as in `#/log`. */
   readonly name: string;
   readonly title: string;
-  /** The key that opens it, after g. */
+  /** The key that opens the view, pressed after g. */
   readonly key: string;
-  /** The path of its icon, in a square of 24. */
+  /** The path of the icon, in a 24 by 24 square. */
   readonly icon: string;
-  /** Whether only links lead to the view, and the menu does not list it. */
+  /** Whether the view is reached only through links and is not listed in the menu. */
   readonly isHidden?: boolean;
-  /** Whether it needs the right to manage the hub. */
+  /** Whether the view requires the right to manage the hub. */
   readonly needsManage?: boolean;
   readonly component: Component;
 }
@@ -174,12 +174,12 @@ const views: readonly View[] = [
   },
 ];
 
-/** Returns the views of the menu, which are those that the user may see. */
+/** Returns the views in the menu, which are the views that the user may see. */
 export function listedViews(): readonly View[] {
   return offeredViews().filter(({ isHidden = false }) => !isHidden);
 }
 
-/** Returns the views that the user may see; a kiosk of a dashboard shows nothing else. */
+/** Returns the views that the user may see. A kiosk with a dashboard shows nothing else. */
 export function offeredViews(): readonly View[] {
   const isKiosk = me()?.kiosk !== undefined;
   return views.filter(({ name, needsManage = false }) =>

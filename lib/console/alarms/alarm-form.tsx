@@ -10,7 +10,7 @@ const priorities = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 const usualPriority = 3;
 
 export default function AlarmForm(props: {
-  /** `alarm/silence`; of a new alarm, `alarm/`. */
+  /** The address, such as `alarm/silence`, or `alarm/` for a new alarm. */
   readonly address: string;
   readonly isNew: boolean;
   saved(address: string | undefined): void;

@@ -1,4 +1,4 @@
-// Alarms: most urgent first, with their state, priority, text and time. Users acknowledge and shelve them here.
+// Alarms: the most urgent first, with their state, priority, text and time. Users acknowledge and shelve alarms here.
 
 import { createEffect, createMemo, createResource, createSignal, For, lazy, onCleanup, Show } from 'solid-js';
 import { counted } from '../../model/digits.ts';
@@ -21,7 +21,7 @@ import { sound } from './sound.ts';
 const AlarmForm = lazy(() => import('./alarm-form.tsx'));
 
 const hourMs = 3_600_000;
-/** The filters, in the order of urgency. `shelved` is not a state of the hub: a shelved alarm has one as well. */
+/** The filters in the order of urgency. `shelved` is not a state in the hub, because a shelved alarm also has another state. */
 const filters = ['unacknowledged', 'returned', 'acknowledged', 'shelved', 'normal', 'unknown'] as const;
 const absent: readonly string[] = ['normal', 'unknown'];
 
@@ -153,7 +153,7 @@ function Row(props: {
   readonly alarm: Alarm;
   readonly now: () => number;
   readonly refresh: () => void;
-  /** Takes the focus of a row that ends. */
+  /** Moves the focus away from a row that ends. */
   readonly leave: () => void;
 }) {
   let row!: HTMLTableRowElement;
@@ -245,10 +245,10 @@ const meanings: Readonly<Record<Alarm['state'], string>> = {
   unknown: 'The value of the parameter is unknown',
 };
 
-/** The least time between two announcements, so that a flood of alarms does not keep a screen reader talking. */
+/** The minimum time between two announcements, in milliseconds, so that a flood of alarms does not keep a screen reader talking. */
 const announceMs = 5000;
 
-/** Announces to screen readers how many alarms wait and which is the most urgent one, when that changes. */
+/** Announces to screen readers how many alarms are waiting and which alarm is the most urgent, whenever this changes. */
 function Announcement(props: { readonly alarms: readonly Alarm[] }) {
   const [text, setText] = createSignal('');
   const pause = useDelay();

@@ -1,4 +1,4 @@
-// The present alarms of the hub: for the navigation, the title of the page, and the start page.
+// The current alarms on the hub: for the navigation, the page title, and the start page.
 
 import { createRoot } from 'solid-js';
 import type { Alarm, AlarmList } from '../../wire/http/alarm-shapes.ts';
@@ -13,14 +13,14 @@ export const alarms = createRoot(() => {
   return {
     isKnown: () => data() !== undefined,
     list: () => listOf(data()),
-    /** How many wait for an acknowledgement; shelved ones do not count. */
+    /** The number of alarms that wait for an acknowledgement, without shelved alarms. */
     unacknowledged: () => Number(data()?.unacknowledged) || 0,
     error,
     refresh,
   };
 });
 
-/** Returns the alarms in a response; none if the response is malformed. */
+/** Returns the alarms in a response, or an empty list if the response is malformed. */
 export function listOf(answer: AlarmList | undefined): readonly Alarm[] {
   return Array.isArray(answer?.alarms) ? answer.alarms.filter(Boolean) : [];
 }

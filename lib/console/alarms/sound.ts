@@ -1,5 +1,5 @@
-// The sound of alarms: while one waits for an acknowledgement, a page on which sound is on beeps, more often for an urgent one. It can be
-// silenced until the next alarm.
+// The alarm sound: while an alarm waits for an acknowledgement, a page with sound switched on beeps, more often for an urgent alarm. The
+// sound can be silenced until the next alarm.
 
 import { createEffect, createMemo, createRoot, createSignal, onCleanup } from 'solid-js';
 import type { Alarm } from '../../wire/http/alarm-shapes.ts';
@@ -7,7 +7,7 @@ import { keep, recall } from '../page/storage.ts';
 import { alarms } from './alarms.ts';
 
 const storageKey = 'alarm-sound';
-/** An alarm with a priority up to this one is urgent; 1 is the highest. */
+/** The lowest priority of an urgent alarm; 1 is the highest priority. */
 const urgentPriority = 2;
 const urgentEveryMs = 1500;
 const everyMs = 5000;
@@ -17,7 +17,7 @@ const tones = [660, 550];
 const toneSeconds = 0.15;
 const loudness = 0.2;
 
-/** An alarm that is raised again is another one. */
+/** An alarm that is raised again counts as a different alarm. */
 const keyOf = ({ address, since }: Alarm) => `${address} ${since}`;
 
 export const sound = createRoot(() => {
@@ -31,7 +31,7 @@ export const sound = createRoot(() => {
   const urgency = createMemo(() => (audible().length === 0 ? 'none' : isUrgent() ? 'urgent' : 'usual'));
   let context: AudioContext | undefined;
 
-  /** Browsers are silent until somebody has clicked or typed on the page. */
+  /** Browsers are silent until the user has clicked or typed on the page. */
   const beep = async (frequencies: readonly number[]) => {
     context ??= new AudioContext();
     if (context.state === 'suspended') void context.resume();
@@ -49,21 +49,21 @@ export const sound = createRoot(() => {
   });
   return {
     isOn,
-    /** Whether it sounds, or would if the browser permitted it. */
+    /** Whether the page is beeping, or would be if the browser permitted it. */
     isSounding: () => urgency() !== 'none',
-    /** Whether the browser waits for a click or a key before it permits sound. */
+    /** Whether the browser waits for a click or a key press before permitting sound. */
     isBlocked,
     switchOn(on: boolean): void {
       setOn(on);
       keep(storageKey, on ? 'on' : 'off');
       if (on) void beep(tones.slice(0, 1)).catch(() => setBlocked(true)); // a person hears that it works
     },
-    /** Silences the present alarms on this page; a new one sounds. */
+    /** Silences the current alarms on this page. A new alarm sounds again. */
     silence: () => setSilenced(new Set(waiting().map(keyOf))),
   };
 });
 
-/** Plays one tone, which begins and ends softly, so that it does not click. */
+/** Plays one tone, which begins and ends softly to avoid a click. */
 function playTone(context: AudioContext, frequency: number, delaySeconds: number): void {
   const start = context.currentTime + delaySeconds;
   const oscillator = new OscillatorNode(context, { frequency });

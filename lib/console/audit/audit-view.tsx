@@ -1,4 +1,4 @@
-// Audit: changes from outside and actions of operators, newest first, live; filtered by text, address, user, kind and time.
+// Audit: changes from outside and actions by operators, newest first, live, and filtered by text, address, user, kind and time.
 import { createMemo, For, Show } from 'solid-js';
 import { auditKinds } from '../../model/reports/audit-entry.ts';
 import { readIsoTime } from '../../model/time/iso-time.ts';
@@ -15,7 +15,7 @@ import { TableHead } from '../parts/table-head.tsx';
 import { Breakable } from '../parts/text.tsx';
 import { Search, searched } from '../parts/view-bar.tsx';
 
-/** The time that a link to the history shows before and after the entry. */
+/** The time before and after the entry that a link to the history shows, in milliseconds. */
 const aroundMs = 5 * minuteMs;
 const refreshMs = 1000;
 

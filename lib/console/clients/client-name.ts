@@ -1,21 +1,21 @@
-// The names of clients as people know them: the user, the name that a client gives itself, its browser, and its host.
+// The names of clients as people know them: the user, the name that a client gives itself, its browser, or its host.
 
 import type { ClientStatus } from '../../wire/http/operation.ts';
 import { pageName, pageNamePrefix } from '../hub/page-name.ts';
 
 type Named = Pick<ClientStatus, 'user' | 'address' | 'name' | 'browser'>;
 
-/** Whether a client is the page in which this code runs. */
+/** Returns whether a client is the page in which this code is running. */
 export function isThisPage({ name }: Named): boolean {
   return name === pageName;
 }
 
-/** Returns the name of a client: `olivia`, `door-tablet`, `Firefox on Linux`, or else its host. */
+/** Returns the name of a client: `olivia`, `door-tablet`, `Firefox on Linux`, or otherwise its host. */
 export function clientName({ user, address, name = '', browser = '' }: Named): string {
   return user || ownName(name) || browser || hostName(address);
 }
 
-/** Returns the other facts about a client: `console, Firefox on Linux, localhost`. */
+/** Returns further details about a client: `console, Firefox on Linux, localhost`. */
 export function clientFacts(client: Named): string {
   const { address, name = '', browser = '' } = client;
   const isConsole = name.startsWith(pageNamePrefix);
@@ -23,7 +23,7 @@ export function clientFacts(client: Named): string {
   return facts.filter((fact) => fact && fact !== clientName(client)).join(', ');
 }
 
-/** Returns `localhost` for the addresses of the machine itself: `127.0.0.1`, `::1`, also in full. */
+/** Returns `localhost` for the addresses of the machine itself: `127.0.0.1` and `::1`, also in unabbreviated form. */
 export function hostName(address: string): string {
   return /^(127\.\d+\.\d+\.\d+|::1|(0{1,4}:){7}0{0,3}1)$/.test(address) ? 'localhost' : address;
 }

@@ -1,4 +1,4 @@
-// Clients: the connected WebSocket clients, slow ones first, and the subscriptions of each. Users disconnect them here.
+// Clients: the connected WebSocket clients, slow clients first, and the subscriptions of each client. Users disconnect clients here.
 
 import { createMemo, createSignal, For, Show } from 'solid-js';
 import { counted } from '../../model/digits.ts';
@@ -142,7 +142,7 @@ function createRate(counter: () => number): () => number {
   return rate;
 }
 
-/** Returns the subscriptions of a client, a line each. No line means everything. */
+/** Returns the subscriptions of a client, one line each. An empty list means that the client receives everything. */
 function interestsOf({ subscriptions = [], filters = [] }: ClientStatus): string[] {
   const text = (pattern: Pattern) => (typeof pattern === 'string' ? pattern : `/${pattern.regex}/`);
   return [

@@ -1,4 +1,4 @@
-// Connections: the state of each and the reason, failed ones first. Users start, stop and restart them here.
+// Connections: the state of each connection with its reason, failed connections first. Users start, stop and restart connections here.
 
 import { createEffect, createMemo, For, on, Show } from 'solid-js';
 import { counted } from '../../model/digits.ts';
@@ -135,10 +135,10 @@ function Row(props: {
   );
 }
 
-/** The interval at which the page asks for new frames. */
+/** The interval at which the page requests new frames, in milliseconds. */
 const wireEveryMs = 500;
 
-/** The frames of a device, live: the newest stay in sight unless the user scrolls up. */
+/** The frames of a device, live. The newest frames stay in view unless the user scrolls up. */
 function Wire(props: { readonly id: string }) {
   let list!: HTMLPreElement;
   const { data, error } = usePolled<WireFrames>(`/hub/wire/${encodeURIComponent(props.id)}`, 'number', wireEveryMs);

@@ -1,35 +1,35 @@
-// The log lines that the console holds: entries of the running hub, after those it received of earlier runs.
+// The log lines that the console holds: entries from the running hub, preceded by entries received from earlier runs.
 
 import { isRestart, keptEntries, type LogLevel, logLevels } from '../../model/reports/log-entry.ts';
 import type { LogEntry, LogPage } from '../../wire/http/operation.ts';
 
-/** An entry, or the line that marks a restart of a hub without a store. With a store the hub logs its restart. */
+/** An entry, or the line that marks a restart of a hub without a store. A hub with a store logs its restart itself. */
 export type LogLine = LogEntry | 'restarted';
 
-/** The lines on the page: at most as many as the hub keeps entries. */
+/** The lines on the page, at most as many as the number of entries that the hub keeps. */
 export interface Held {
   readonly lines: readonly LogLine[];
-  /** The id of the sequence that numbers them; undefined if nothing was requested since a restart. */
+  /** The id of the numbering sequence; undefined if no entries were requested since a restart. */
   readonly count: string | undefined;
-  /** The entry after which to continue. */
+  /** The number of the entry after which to continue. */
   readonly next: number;
 }
 
 export const nothingHeld: Held = { lines: [], count: undefined, next: 0 };
 
-/** Whether a page continues the numbers of the held lines. */
+/** Returns whether a page continues the numbering of the held lines. */
 export function isContinued({ count }: Held, page: LogPage): boolean {
   return count === undefined || count === page.count;
 }
 
-/** Appends a page that was requested with `next`. Entries older than the lines of another sequence are left out. */
+/** Appends a page that was requested with `next`. Entries older than the lines of another sequence are omitted. */
 export function append({ lines, count }: Held, page: LogPage): Held {
   const news = count === undefined ? laterThan(lines, page.entries) : page.entries;
   const all = news.length === 0 ? lines : [...lines, ...news].slice(-keptEntries);
   return { lines: all, count: page.count, next: page.next };
 }
 
-/** Replaces the lines of this sequence with a page requested from 0. While the log is paused nothing newer is added. */
+/** Replaces the lines of this sequence with a page requested from 0. While the log is paused, no newer entries are added. */
 export function replace({ lines, next }: Held, page: LogPage, isPaused: boolean): Held {
   const former = lines.slice(0, lines.lastIndexOf('restarted') + 1);
   const entries = isPaused ? page.entries.filter(({ n }) => n <= next) : page.entries;
@@ -43,15 +43,15 @@ export function restart({ lines }: Held): Held {
 
 export interface Filter {
   readonly level: string;
-  /** In lower case. */
+  /** The search text in lower case. */
   readonly text: string;
-  /** A connection or a rule; undefined means all. */
+  /** A connection or a rule; undefined means all sources. */
   readonly source?: string | undefined;
-  /** A day in the form of `dayOf`; undefined means all. */
+  /** A day in the form returned by `dayOf`; undefined means all days. */
   readonly day?: string | undefined;
 }
 
-/** Whether a line has the level or a more severe one, and contains the text. Restarts are shown, except those of other days. */
+/** Returns whether a line has at least the given level and contains the text. Restarts are shown, except for restarts on other days. */
 export function isShown(line: LogLine, { level, text, source, day }: Filter): boolean {
   if (line === 'restarted') return day === undefined;
   if (day !== undefined && dayOf(line) !== day) return false;
@@ -62,19 +62,19 @@ export function isShown(line: LogLine, { level, text, source, day }: Filter): bo
   return isSevere && `${connection} ${rule} ${message}`.toLowerCase().includes(text);
 }
 
-/** The rule or connection that an entry concerns; empty means neither. */
+/** Returns the rule or connection that an entry concerns, or an empty string if there is none. */
 export function sourceOf({ rule, connection }: LogEntry): string {
   return rule ?? connection ?? '';
 }
 
-/** The day of an entry in the time zone of the browser: `2026-11-22`. */
+/** Returns the day of an entry in the browser's time zone: `2026-11-22`. */
 export function dayOf({ time }: LogEntry): string {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return '';
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
 }
 
-/** Returns the lines without consecutive repetitions, and for each repeated line its count and its last time. */
+/** Returns the lines without consecutive repetitions and, for each repeated line, its count and last time. */
 export function fold(lines: readonly LogLine[]): {
   readonly lines: readonly LogLine[];
   readonly repeats: ReadonlyMap<LogLine, { readonly count: number; readonly last: string }>;
@@ -96,7 +96,7 @@ export function fold(lines: readonly LogLine[]): {
   return { lines: folded, repeats };
 }
 
-/** Writes lines as text, each `<time> <level> <source>: <message>`. */
+/** Formats lines as text, each as `<time> <level> <source>: <message>`. */
 export function exportText(lines: readonly LogLine[]): string {
   return lines
     .map((line) => {
@@ -107,7 +107,7 @@ export function exportText(lines: readonly LogLine[]): string {
     .join('');
 }
 
-/** Returns the lines that are the first of their day by `dayOf`, except the very first line if its day is `today`. */
+/** Returns the lines that are the first on their day according to `dayOf`, except for the very first line if its day is `today`. */
 export function beginsDay(
   lines: readonly LogLine[],
   dayOf: (time: string) => string,
@@ -123,7 +123,7 @@ export function beginsDay(
   return first;
 }
 
-/** Leaves out entries of earlier runs, which a hub with a store sends again. */
+/** Omits entries from earlier runs, which a hub with a store sends again. */
 function laterThan(lines: readonly LogLine[], entries: readonly LogEntry[]): readonly LogEntry[] {
   const last = lines.findLast((line) => line !== 'restarted');
   return last === undefined ? entries : entries.filter(({ time }) => time > last.time);

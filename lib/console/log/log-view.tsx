@@ -1,4 +1,5 @@
-// Log: the latest entries of the hub's log, live, filtered by level, day, source and text, with repeats folded, and saved as a file.
+// Log: the latest entries in the hub's log, live, filtered by level, day, source and text, with repetitions folded; the log can be saved as
+// a file.
 import { type Accessor, createEffect, createMemo, createSignal, For, on, Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
 import { isRestart, logLevels } from '../../model/reports/log-entry.ts';
@@ -109,7 +110,7 @@ export default function Log() {
   );
 }
 
-/** The entry of a hub with a store about its restart and the end of the previous run. */
+/** The entry that a hub with a store logs about its restart and the end of its previous run. */
 function Restart({ entry }: { readonly entry: LogEntry }) {
   return (
     <p class="restart" title={formatDate(entry.time)}>
@@ -118,12 +119,12 @@ function Restart({ entry }: { readonly entry: LogEntry }) {
   );
 }
 
-/** Returns the available choices, each once, including the chosen one. */
+/** Returns the available choices, each once, including the chosen value. */
 function choicesOf(all: readonly string[], chosen: string | undefined): readonly string[] {
   return [...new Set([...all, chosen ?? ''])].filter(Boolean).sort();
 }
 
-/** A filter that the URL contains. */
+/** A filter that is stored in the URL. */
 function Choices(props: {
   readonly label: string;
   readonly all: string;
@@ -149,7 +150,7 @@ function Choices(props: {
   );
 }
 
-/** Lets the browser save a text as a file. */
+/** Makes the browser save a text as a file. */
 function save(text: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
@@ -193,11 +194,11 @@ const intervalMs = 1000;
 
 export interface HeldLog {
   readonly lines: Accessor<readonly LogLine[]>;
-  /** Why the last request failed; empty if it succeeded. */
+  /** Why the last request failed. Empty if it succeeded. */
   readonly error: Accessor<string>;
 }
 
-/** Follows the log for the calling scope. It requests `debug` entries from the first time that this level is chosen. */
+/** Follows the log until the calling reactive scope is disposed. Requests `debug` entries from the first time that this level is chosen. */
 export function useHeldLog(level: Accessor<string>, isPaused: Accessor<boolean>): HeldLog {
   const [held, setHeld] = createSignal<Held>(nothingHeld);
   const [error, setError] = createSignal('');

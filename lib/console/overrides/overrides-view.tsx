@@ -1,5 +1,5 @@
-// Overrides: the rules and connections that operators have switched by hand, for a time or permanently. Users can end an override here, so
-// that the flow file applies again.
+// Overrides: the rules and connections that operators have switched manually, temporarily or permanently. Users can end an override here,
+// so that the flow file applies again.
 
 import { For, Show } from 'solid-js';
 import { RuleSentence, type ShownRule, useRules } from '../flows/rule-text.tsx';

@@ -1,4 +1,5 @@
-// The rules and connections that operators have switched by hand, for a time or permanently: for the navigation, the list, and the buttons.
+// The rules and connections that operators have switched manually, temporarily or permanently: for the navigation, the list, and the
+// buttons.
 
 import { createRoot } from 'solid-js';
 import type { OverrideList } from '../../wire/http/operation.ts';

@@ -1,4 +1,4 @@
-// The dialog that switches a rule or connection off for an hour, until a time, or permanently, with a reason.
+// The dialog for switching a rule or connection off for an hour, until a given time, or permanently, with a reason.
 
 import { createSignal, createUniqueId, Show } from 'solid-js';
 import { messageOf } from '../../model/error.ts';
@@ -116,7 +116,7 @@ export function SwitchOff(props: SwitchOffProps) {
   );
 }
 
-/** Returns a time in the form of `datetime-local`. */
+/** Formats a time for a `datetime-local` input. */
 function localTime(ms: number): string {
   const date = new Date(ms);
   return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
@@ -131,7 +131,7 @@ export function OverrideNote(props: Pick<Override, 'kind' | 'name'> & { readonly
   );
 }
 
-/** Returns `off by api olivia until 29 Nov 2026, 23:00:00: lamp is being repaired`. */
+/** Describes an override: `off by api olivia until 29 Nov 2026, 23:00:00: lamp is being repaired`. */
 export function overrideText({ isOn, by, reason, until, isLasting }: Override): string {
   const change = isLasting ? '' : ', until its text changes or the hub restarts';
   const end = until === undefined ? change : ` until ${formatDate(until)}`;

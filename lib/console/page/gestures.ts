@@ -7,16 +7,19 @@ export interface Point {
   readonly y: number;
 }
 
-/** Pans by a distance, or zooms by a factor around a point, both in coordinates of the element. */
+/** Pans by a distance, or zooms by a factor around a point; both are given in coordinates of the element. */
 export interface Moves {
   pan(dx: number, dy: number): void;
   zoomAt(at: Point, factor: number): void;
 }
 
-/** A pointer that moves this far drags; below that, it clicks. */
+/** The distance from which a pointer movement is a drag; a shorter movement is a click. */
 const dragDistance = 4;
 
-/** Listens to the mouse, its wheel, and one or two fingers on an element, for the calling scope. A drag is not a click. */
+/**
+ * Listens to the mouse, its wheel, and one or two fingers on an element until the calling reactive scope is disposed. A drag is not a
+ * click.
+ */
 export function listenToPointers(element: HTMLElement, { pan, zoomAt }: Moves): void {
   const signal = signalOfScope();
   const pointers = new Map<number, Point>();
@@ -63,7 +66,7 @@ export function listenToPointers(element: HTMLElement, { pan, zoomAt }: Moves): 
   element.addEventListener('click', click, { capture: true, signal });
 }
 
-/** Listens to keys on an element, by name, for the calling scope. */
+/** Listens to named keys on an element until the calling reactive scope is disposed. */
 export function listenToKeys(element: HTMLElement, keys: Readonly<Record<string, () => void>>): void {
   const press = (event: KeyboardEvent) => {
     const act = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;

@@ -2,7 +2,7 @@
 
 import { type Accessor, createSignal, onCleanup, onMount } from 'solid-js';
 
-/** Follows a media query for the calling scope. */
+/** Follows a media query until the calling reactive scope is disposed. */
 export function useMedia(query: string): Accessor<boolean> {
   const media = matchMedia(query);
   const [matches, setMatches] = createSignal(media.matches);
@@ -12,7 +12,7 @@ export function useMedia(query: string): Accessor<boolean> {
   return matches;
 }
 
-/** Follows the size of an element that exists once the calling scope is mounted. Until then it is 0 by 0. */
+/** Follows the size of an element that exists as soon as the calling reactive scope is mounted. Until then, the size is 0 by 0. */
 export function useSize(element: () => Element): Accessor<{ readonly width: number; readonly height: number }> {
   const [size, setSize] = createSignal({ width: 0, height: 0 });
   onMount(() => {
@@ -25,10 +25,10 @@ export function useSize(element: () => Element): Accessor<{ readonly width: numb
   return size;
 }
 
-/** The font size for which sizes in pixels are written. */
+/** The font size on which sizes in pixels are based. */
 const usualPx = 14;
 
-/** Returns the size of letters relative to that on usual screens: above 1 on a screen such as 4K at 1×. */
+/** Returns the size of letters relative to letters on ordinary screens, which is above 1 on a screen such as 4K at 1×. */
 export function letterScale(): number {
   return Math.max(1, Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / usualPx || 1);
 }

@@ -1,5 +1,5 @@
-// Keyboard shortcuts of the console: / searches, g followed by a letter opens a view, ? opens the help. Users whose speech input or tremor
-// would trigger single keys can switch them off (WCAG 2.1.4).
+// Keyboard shortcuts in the console: / searches, g followed by a letter opens a view, ? opens the help. Users whose speech input or tremor
+// would trigger single keys can switch the shortcuts off (WCAG 2.1.4).
 import { createSignal, onCleanup } from 'solid-js';
 import { listedViews } from '../views.ts';
 import { navigate } from './route.ts';
@@ -16,7 +16,7 @@ export function switchKeys(isOn: boolean): void {
   setEnabled(isOn);
 }
 
-/** Listens to keys for the calling scope. */
+/** Listens to keys until the calling reactive scope is disposed. */
 export function useKeys(openHelp: () => void): void {
   let afterG = Number.NEGATIVE_INFINITY;
   const press = (event: KeyboardEvent) => {

@@ -1,4 +1,4 @@
-// Timers that end with the calling scope.
+// Timers owned by the calling reactive scope.
 import { onCleanup } from 'solid-js';
 
 /** Runs work at an interval. */
@@ -8,7 +8,7 @@ export function useInterval(work: () => void, intervalMs: number): void {
 }
 
 interface Delay {
-  /** Runs work after a delay; replaces pending work. */
+  /** Runs work after a delay, in place of any pending work. */
   start(delayMs: number, work: () => void): void;
   stop(): void;
 }

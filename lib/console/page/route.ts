@@ -1,9 +1,10 @@
-// The current place in the console: `#/parameters?address=desk/lamp`. It is only in the hash, so links, history and reloads work.
+// The current location in the console: `#/parameters?address=desk/lamp`. The location is stored only in the hash, so that links, history
+// and reloads work.
 
 import { createSignal, onCleanup } from 'solid-js';
 
 export interface Route {
-  /** The name of a view; empty means the first one. */
+  /** The name of a view. An empty name stands for the first view. */
   readonly view: string;
   readonly params: Readonly<Record<string, string>>;
 }
@@ -14,7 +15,7 @@ addEventListener('hashchange', follow);
 
 export const route = current;
 
-/** Returns the link to a view. It leaves out parameters that are empty or undefined. */
+/** Returns the link to a view. Empty and undefined parameters are omitted. */
 export function linkTo(view: string, params: Readonly<Record<string, string | undefined>> = {}): string {
   const given = Object.entries(params).filter((pair): pair is [string, string] => Boolean(pair[1]));
   const query = new URLSearchParams(given).toString().replaceAll('%2F', '/');
@@ -39,11 +40,11 @@ export function setParams(params: Readonly<Record<string, string | undefined>>):
   follow();
 }
 
-/** Returns whether the present place is kept; `go` leaves it nevertheless. */
+/** Returns whether the current location is kept; `go` leaves it nevertheless. */
 type Hold = (next: Route, go: () => void) => boolean;
 let hold: Hold | undefined;
 
-/** Lets the calling scope stay on the current view, for example because of unsaved changes. */
+/** Lets the calling reactive scope prevent the user from leaving the current view, for example because of unsaved changes. */
 export function holdRoute(holds: Hold): void {
   hold = holds;
   onCleanup(() => {

@@ -1,9 +1,9 @@
-// Storage of the browser, across visits or for a tab. A policy or a private window may forbid it: then a choice lasts as long as the
-// page.
+// Browser storage, either across visits or for a tab. A policy or a private window may forbid storage, in which case a choice lasts as long
+// as the page.
 
 type Place = 'localStorage' | 'sessionStorage';
 
-/** Returns the text stored under a key; null if there is none, or if the browser denies access. */
+/** Returns the string stored under a key, or null if there is none or the browser denies access. */
 export function recall(key: string, place: Place = 'localStorage'): string | null {
   try {
     return globalThis[place].getItem(key);
@@ -12,7 +12,7 @@ export function recall(key: string, place: Place = 'localStorage'): string | nul
   }
 }
 
-/** Returns the texts stored under a key as a JSON list; none if something else is stored. */
+/** Returns the strings stored under a key as a JSON list, or an empty list if anything else is stored. */
 export function recallTexts(key: string, place: Place = 'localStorage'): readonly string[] {
   try {
     const kept: unknown = JSON.parse(recall(key, place) ?? '[]');

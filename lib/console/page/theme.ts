@@ -1,4 +1,4 @@
-// The theme: light, dark, or that of the system. The browser stores the choice.
+// The theme: light, dark, or the system's theme. The browser stores the choice.
 
 import { createSignal } from 'solid-js';
 import { keep, recall } from './storage.ts';
@@ -13,7 +13,7 @@ const [isSystemDark, setSystemDark] = createSignal(systemDark.matches);
 systemDark.addEventListener('change', () => setSystemDark(systemDark.matches));
 
 export const theme = choice;
-/** Whether the effective theme is dark. Canvas drawings are redrawn when it changes. */
+/** Whether the theme in effect is dark. Canvas drawings are redrawn when this changes. */
 export const isDark = () => choice() === 'dark' || (choice() === 'system' && isSystemDark());
 
 export function applyTheme(): void {
@@ -30,7 +30,9 @@ export function switchTheme(): void {
   applyTheme();
 }
 
-/** Returns the current colour of a CSS variable such as `--accent` within an element, because a canvas cannot use its name. */
+/**
+ * Returns the current colour of a CSS variable such as `--accent` within an element, because a canvas cannot use the name of a variable.
+ */
 export function colourOf(element: HTMLElement, name: string): string {
   const { color } = element.style;
   element.style.color = `var(${name})`;

@@ -5,7 +5,7 @@ import type { Value } from '../../client/index.ts';
 import { fixedText, roundToSignificant } from '../../model/digits.ts';
 import { useInterval } from './page-timers.ts';
 
-/** Returns the time in milliseconds since 1970, updated each second for the calling scope. */
+/** Returns the time in milliseconds since 1970, updated every second until the calling reactive scope is disposed. */
 export function useNow(): () => number {
   const [now, setNow] = createSignal(Date.now());
   useInterval(() => setNow(Date.now()), 1000);
@@ -18,35 +18,35 @@ const spans = [
   ['min', 60],
 ] as const;
 
-/** Returns `4 s`, `12 min`, `3 h`, `8 d`, rounded down and never less than 0 s. */
+/** Formats a time span as `4 s`, `12 min`, `3 h` or `8 d`, rounded down and never less than 0 s. */
 export function formatSpan(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000) || 0);
   const [unit, length] = spans.find(([, length]) => seconds >= length) ?? ['s', 1];
   return `${Math.floor(seconds / length)} ${unit}`;
 }
 
-/** The text for an invalid time: one bad time must not break the whole view. */
+/** The text for an invalid time, so that a single bad time does not break the whole view. */
 const noTime = '–';
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const calendar = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const days = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full' });
 
-/** `14:03:07.250` */
+/** Formats a time as `14:03:07.250`. */
 export function formatClock(time: string | number): string {
   const date = new Date(time);
   if (!isTime(date)) return noTime;
   return `${clock.format(date)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
 
-/** Returns `14:03:07.250` for today, `21 Nov, 14:03:07.250` for another day. */
+/** Formats a time as `14:03:07.250` for today, and as `21 Nov, 14:03:07.250` for any other day. */
 export function formatMoment(time: string | number): string {
   const date = new Date(time);
   const isToday = date.toDateString() === new Date().toDateString();
   return isToday || !isTime(date) ? formatClock(time) : `${day.format(date)}, ${formatClock(time)}`;
 }
 
-/** Returns `14:03:07` for the day of `now`, `21 Nov, 14:03:07` for another day. */
+/** Formats a time as `14:03:07` for the same day as `now`, and as `21 Nov, 14:03:07` for any other day. */
 export function formatSince(time: number, now: number): string {
   const date = new Date(time);
   if (!isTime(date)) return noTime;
@@ -54,13 +54,13 @@ export function formatSince(time: number, now: number): string {
   return isToday ? clock.format(date) : `${day.format(date)}, ${clock.format(date)}`;
 }
 
-/** `21 Nov 2026, 14:03:07` */
+/** Formats a date and time as `21 Nov 2026, 14:03:07`. */
 export function formatDate(time: string | number): string {
   const date = new Date(time);
   return isTime(date) ? calendar.format(date) : noTime;
 }
 
-/** `Sunday 22 November 2026` */
+/** Formats a day as `Sunday 22 November 2026`. */
 export function formatDay(time: string | number): string {
   const date = new Date(time);
   return isTime(date) ? days.format(date) : noTime;
@@ -76,7 +76,7 @@ const sizes = [
   ['kB', 1e3],
 ] as const;
 
-/** `512 B`, `1.2 kB`, `340 MB` */
+/** Formats a size as `512 B`, `1.2 kB` or `340 MB`. */
 export function formatBytes(bytes: number): string {
   const found = sizes.find(([, size]) => bytes >= size);
   if (!found) return `${Math.round(bytes)} B`;
@@ -86,19 +86,19 @@ export function formatBytes(bytes: number): string {
 
 const counts = new Intl.NumberFormat('en-GB');
 
-/** `100,000` */
+/** Formats a count as `100,000`. */
 export function formatCount(count: number): string {
   return counts.format(count);
 }
 
 const longestText = 300;
 
-/** Returns the beginning of long text; no character is split. */
+/** Returns the beginning of a long string. No character is split. */
 export function beginningOf(text: string): string {
   return text.length > longestText ? `${text.slice(0, longestText)}…`.toWellFormed() : text;
 }
 
-/** Returns a value on one line: a float with seven digits, and only the beginning of long text. */
+/** Formats a value on one line: a float with seven digits, and only the beginning of a long string. */
 export function formatValue(value: Value | null | undefined): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return beginningOf(value);

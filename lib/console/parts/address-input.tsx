@@ -6,12 +6,12 @@ import { request } from '../hub/page-request.ts';
 import { useDelay } from '../page/page-timers.ts';
 
 const suggestions = 20;
-/** A shorter text would match most parameters. */
+/** The minimum length of a search text, because a shorter text would match most parameters. */
 const leastLength = 3;
-/** The pause in typing before the hub is asked. */
+/** The pause in typing after which the hub is asked, in milliseconds. */
 const pauseMs = 200;
 
-/** Suggests addresses that contain the typed text, for the calling scope. */
+/** Suggests addresses that contain the typed text, until the calling reactive scope is disposed. */
 function useSuggestions(least: number) {
   const [offered, setOffered] = createSignal<readonly string[]>([]);
   const pause = useDelay();
@@ -63,7 +63,7 @@ export function AddressInput(props: { readonly address: string; choose(address: 
   );
 }
 
-/** An address in a form. It suggests addresses from the first key on; `choose` receives each complete address. */
+/** An address in a form. Addresses are suggested from the first key press on; `choose` receives each complete address. */
 export function AddressField(props: {
   readonly label: string;
   readonly address: string;
@@ -72,7 +72,7 @@ export function AddressField(props: {
   choose(address: string): void;
 }) {
   const { offered, offer } = useSuggestions(0);
-  /** What else changes in the form does not replace text that somebody is typing here. */
+  /** The address as a memo, so that other changes in the form do not replace the text that the user is typing here. */
   const address = createMemo(() => props.address);
   const id = createUniqueId();
   return (

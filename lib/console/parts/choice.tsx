@@ -1,10 +1,10 @@
-// A list to choose from in a form. Typed letters lead to an option by way of others that begin alike: “an expression” by “always the same”.
-// Browsers report each of them; only the one that stays is a choice.
+// A list to choose from in a form. Typing letters leads to an option through other options that begin alike: “an expression” through
+// “always the same”. Browsers report each of these options, but only the option that stays selected is a choice.
 
 import { type JSX, onCleanup } from 'solid-js';
 import { useDelay } from '../page/page-timers.ts';
 
-/** The pause in typing after which an option stays. A browser begins a new word after a second. */
+/** The pause in typing after which an option counts as chosen, in milliseconds. A browser begins a new word after a second. */
 const stayMs = 500;
 
 export function Choice(props: {

@@ -1,11 +1,11 @@
-// Error boundaries: a part of the page that fails shows its error in place, recovers automatically, and does not affect other parts.
+// Error boundaries: a failed part of the page shows its error in place, recovers automatically, and does not affect other parts.
 
 import { type Accessor, createEffect, ErrorBoundary, For, type JSX, on, onMount } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
 import { messageOf } from '../../model/error.ts';
 import { useDelay } from '../page/page-timers.ts';
 
-/** A failed part is drawn again after this time, if its data does not change earlier. */
+/** The time after which a failed part is drawn again, in milliseconds, if its data does not change earlier. */
 const retryMs = 10_000;
 
 interface FaultProps {
@@ -15,11 +15,11 @@ interface FaultProps {
 
 interface GuardedProps {
   readonly children: JSX.Element;
-  /** A failed part is drawn again when this changes, for example with the next value. */
+  /** A failed part is drawn again when this value changes, for example with the next value of a parameter. */
   readonly changed?: (() => unknown) | undefined;
-  /** The element that shows the error, such as the row of a table; default: `p`. */
+  /** The element that shows the error, such as a table row. The default is `p`. */
   readonly as?: 'p' | 'tr' | 'li' | undefined;
-  /** Draws the error; default: a sentence. */
+  /** Draws the error. The default is a sentence. */
   readonly fault?: (props: FaultProps) => JSX.Element;
 }
 
@@ -42,7 +42,7 @@ export function Guarded(props: GuardedProps) {
   );
 }
 
-/** Works as `For`, with each item guarded: a failed item is drawn again when its data changes. */
+/** Like `For`, but guards each item: a failed item is drawn again when its data changes. */
 export function GuardedFor<T>(props: {
   readonly each: readonly T[] | undefined;
   readonly as?: GuardedProps['as'];

@@ -1,4 +1,4 @@
-// Shows a state by shape, word and colour, so that users who miss one of them still see it.
+// Shows a state by shape, word and colour, so that users who miss one of these cues can still recognize the state.
 import { type Accessor, Show } from 'solid-js';
 import { formatDate, formatSince, useNow } from '../page/units.ts';
 
@@ -75,7 +75,7 @@ export function Since(props: { readonly time: number }) {
   return <span class="since"> since {formatSince(props.time, now())}</span>;
 }
 
-/** An icon: one stroke in the colour of the text, in a square of 24. */
+/** An icon: a single stroke in the text colour, in a 24 by 24 square. */
 export function Icon(props: { readonly path: string }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">

@@ -1,4 +1,4 @@
-// Texts of views: one that breaks at its separators, and one that changes in place.
+// Text in views: text that breaks at separators, and text that changes in place.
 
 import { createRenderEffect, For, type JSX } from 'solid-js';
 

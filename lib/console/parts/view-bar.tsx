@@ -1,12 +1,15 @@
-// Common parts of the bars above the views: the search, which the URL contains, and the error of a request.
+// Common parts of the bars above the views: the search, which is stored in the URL, and the error of a request.
 
 import { Show } from 'solid-js';
 import { route, setParams } from '../page/route.ts';
 
-/** The search text of the current view; empty means everything. */
+/** The search text in the current view. An empty text matches everything. */
 export const searched = () => route().params.search ?? '';
 
-/** Whether one of the texts contains the search text, in any case. Anything but text counts as no text: it is not what people search for. */
+/**
+ * Returns whether any of the texts contains the search text, ignoring case. Values other than strings count as empty, because people do not
+ * search for them.
+ */
 export function isSought(...texts: readonly unknown[]): boolean {
   const wanted = searched().toLowerCase();
   return (

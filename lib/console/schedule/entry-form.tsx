@@ -1,5 +1,5 @@
-// The form of an entry of a schedule: days, times, dates and exceptions. What is dragged in the week arrives here, and what is typed here is
-// drawn there, before anything is saved.
+// The form for an entry of a schedule: days, times, dates and exceptions. Changes made by dragging in the week appear in the form, and
+// changes typed in the form appear in the week, before anything is saved.
 
 import { createEffect, For, on, onCleanup, Show } from 'solid-js';
 import { createItemDraft } from '../editor/item-form.tsx';
@@ -7,7 +7,7 @@ import { type Bar, barsOf, dayMinutes, dayNames, readDays, readTime, writeDays, 
 
 /** The times of an entry that is being changed. */
 export interface Times {
-  /** The bars of the entry in the week. */
+  /** The entry's bars in the week. */
   readonly bars: readonly Bar[];
   readonly from: number;
   readonly to: number;
@@ -26,7 +26,7 @@ const timesOf = (days: ReadonlySet<number>, from: number, to: number): Times => 
 });
 
 export default function EntryForm(props: {
-  /** `opening/office`; of a new entry, `opening/`. */
+  /** The address, such as `opening/office`, or `opening/` for a new entry. */
   readonly address: string;
   readonly isNew: boolean;
   readonly times: Times | undefined;

@@ -1,5 +1,5 @@
-// Schedule: a week of the entries of schedules, as a grid of days and hours, their next times, and a form to change them. Times are those of
-// the zone of the schedule.
+// Schedule: the entries of schedules in a week, as a grid of days and hours, with their next times and a form for changing them. Times are
+// in the schedule's time zone.
 
 import { createMemo, createSignal, For, Index, lazy, Show } from 'solid-js';
 import type { ScheduleEntry, ScheduleList } from '../../wire/http/schedule-shapes.ts';
@@ -17,7 +17,7 @@ const EntryForm = lazy(() => import('./entry-form.tsx'));
 type Schedule = ScheduleList['schedules'][number];
 
 const everyMs = 5000;
-/** More lanes in a day are too thin to read. */
+/** The maximum number of lanes per day; more lanes would be too thin to read. */
 const mostLanes = 8;
 const stepMinutes = 15;
 const hours = [0, 3, 6, 9, 12, 15, 18, 21, 24];
@@ -98,7 +98,7 @@ interface WeekProps {
   readonly schedule: Schedule;
   readonly chosen: string | undefined;
   choose(entry: string | undefined): void;
-  /** The times of the chosen entry in the form, before they are saved. */
+  /** The times of the chosen entry as entered in the form, before they are saved. */
   readonly times: Times | undefined;
   drag(times: Times): void;
 }
@@ -273,7 +273,7 @@ function Lane(props: LaneProps) {
   );
 }
 
-/** The part of a bar, in pixels from its ends, that drags one end alone. */
+/** The distance from the end of a bar, in pixels, within which dragging moves only that end. */
 const endPx = 10;
 
 function startDrag(event: PointerEvent, { times, drag }: LaneProps): void {

@@ -1,4 +1,4 @@
-// The week of a schedule: its bars, days of the week as flow files write them, and times in words.
+// The week of a schedule: its bars, days of the week as written in flow files, and times in words.
 
 import { localTime } from '../../model/time/zone-time.ts';
 import type { ScheduleEntry } from '../../wire/http/schedule-shapes.ts';
@@ -7,7 +7,7 @@ export const dayMinutes = 1440;
 const weekDays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 export const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
-/** Minutes of the day; `day` counts from Monday. */
+/** A bar, in minutes of the day; `day` counts from Monday. */
 export interface Bar {
   readonly day: number;
   readonly from: number;
@@ -16,7 +16,7 @@ export interface Bar {
   readonly begins?: number;
 }
 
-/** Reads days of the week: `'mon-fri,sun'` → 0, 1, 2, 3, 4, 6; none for anything else. */
+/** Parses days of the week: `'mon-fri,sun'` → 0, 1, 2, 3, 4, 6. Returns an empty set for anything else. */
 export function readDays(text: unknown): ReadonlySet<number> {
   const days = new Set<number>();
   if (typeof text !== 'string') return days;
@@ -28,7 +28,7 @@ export function readDays(text: unknown): ReadonlySet<number> {
   return days;
 }
 
-/** The shortest notation for a set of days: 0, 1, 2, 3, 4, 6 → `'mon-fri,sun'`; none: undefined. */
+/** Returns the shortest notation for a set of days, such as 0, 1, 2, 3, 4, 6 → `'mon-fri,sun'`, or undefined if the set is empty. */
 export function writeDays(days: ReadonlySet<number>): string | undefined {
   const parts: string[] = [];
   for (let first = 0; first < weekDays.length; first++) {
@@ -42,13 +42,13 @@ export function writeDays(days: ReadonlySet<number>): string | undefined {
   return parts.length === 0 ? undefined : parts.join(',');
 }
 
-/** `'06:30'` → 390; undefined for any other text. */
+/** Parses a time: `'06:30'` → 390. Returns undefined for any other string. */
 export function readTime(text: unknown): number | undefined {
   const [, hours, minutes, seconds = '0'] = /^(\d\d):(\d\d)(?::(\d\d))?$/.exec(String(text)) ?? [];
   return hours === undefined ? undefined : Number(hours) * 60 + Number(minutes) + Number(seconds) / 60;
 }
 
-/** 390 → `'06:30'` */
+/** Formats minutes as a time: 390 → `'06:30'`. */
 export function writeTime(minutes: number): string {
   const whole = Math.floor(minutes);
   const seconds = Math.round((minutes - whole) * 60);
@@ -56,7 +56,7 @@ export function writeTime(minutes: number): string {
   return `${two(Math.floor(whole / 60))}:${two(whole % 60)}${seconds === 0 ? '' : `:${two(seconds)}`}`;
 }
 
-/** Returns the bars of days, in two parts where they pass midnight. A bar that begins on Sunday ends on Monday of the same week. */
+/** Returns the bars for days, in two parts if a bar extends past midnight. A bar that begins on Sunday ends on Monday of the same week. */
 export function barsOf(days: Iterable<number>, from: number, to: number): readonly Bar[] {
   const end = to > from ? to : to + dayMinutes;
   return [...days].flatMap((day) =>
@@ -67,7 +67,7 @@ export function barsOf(days: Iterable<number>, from: number, to: number): readon
   );
 }
 
-/** The position of a moment in a week: its day from Monday, and the minutes since midnight. */
+/** Returns the position of a moment in a week: its day, counted from Monday, and the minutes since midnight. */
 export function placeOf(
   timeMs: number,
   zone: string,
@@ -78,8 +78,8 @@ export function placeOf(
 }
 
 /**
- * Describes the next change in words: `open until 18:00 today`, `closed until Mon 06:30`, `fires at 12:00 tomorrow`; empty if nothing
- * changes.
+ * Describes the next change in words: `open until 18:00 today`, `closed until Mon 06:30`, `fires at 12:00 tomorrow`. Returns an empty
+ * string if nothing changes.
  */
 export function nextText({ bars, open, next }: ScheduleEntry, zone: string, nowMs: number): string {
   const [first] = next;
@@ -92,7 +92,7 @@ export function nextText({ bars, open, next }: ScheduleEntry, zone: string, nowM
   return first === undefined ? state : `${state} until ${momentText(Date.parse(first.time), zone, nowMs)}`;
 }
 
-/** `18:00 today`, `06:00 tomorrow`, `Mon 06:00` */
+/** Formats a moment: `18:00 today`, `06:00 tomorrow`, `Mon 06:00`. */
 export function momentText(timeMs: number, zone: string, nowMs: number): string {
   const [there, now] = [localTime(timeMs, zone), localTime(nowMs, zone)];
   const time = there.toISOString().slice(11, there.getUTCSeconds() === 0 ? 16 : 19);

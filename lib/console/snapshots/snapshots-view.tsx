@@ -1,4 +1,4 @@
-// Snapshots: the values of a selection of parameters, saved under a name. Users save, compare and recall them.
+// Snapshots: the values of a selection of parameters, saved under a name. Users save, compare and recall snapshots.
 
 import { createSignal, Show } from 'solid-js';
 import { counted } from '../../model/digits.ts';
@@ -204,7 +204,7 @@ function Saved(props: {
   );
 }
 
-/** Returns `, 3 parameters`; empty if the user may not read all of them. */
+/** Returns `, 3 parameters`, or an empty string if the user may not read all of the parameters. */
 function sizeOf({ parameters }: SavedSnapshot): string {
   if (parameters === undefined) return '';
   return `, ${counted(parameters, 'parameter')}`;
@@ -212,7 +212,7 @@ function sizeOf({ parameters }: SavedSnapshot): string {
 
 // A saved snapshot next to the current values.
 
-/** The maximum of rows on the page. */
+/** The maximum number of rows on the page. */
 const mostRows = 500;
 
 export function Comparison(props: { readonly selection: string; readonly name: string }) {

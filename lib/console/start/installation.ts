@@ -1,4 +1,4 @@
-// What the shell shows of the hub: the name of the installation, its version, and what is wrong with its connections.
+// The information about the hub that the shell shows: the name of the installation, its version, and problems with its connections.
 
 import { createResource, createRoot } from 'solid-js';
 import type { ConnectionList, ConnectionStatus, Health } from '../../wire/http/operation.ts';
@@ -21,22 +21,22 @@ export const installation = createRoot(() => {
     connectionsEveryMs,
   );
   return {
-    /** Undefined if the hub has not answered yet. */
+    /** The version; undefined if the hub has not responded yet. */
     version: () => health.latest?.version,
-    /** The title, or else the host of the page. */
+    /** The title, or otherwise the host of the page. */
     name: () => String(health.latest?.title || location.host),
-    /** Connections that do not work as they should; only for users who may manage. */
+    /** Connections that do not work properly. Only for users who may manage the hub. */
     troubled: (): readonly ConnectionStatus[] => {
       const list = connections.data()?.connections;
       return Array.isArray(list) ? list.filter(isTroubled) : [];
     },
-    /** Whether the hub has reported them, if the user may know. */
+    /** Whether the hub has reported the connections, if the user may see them. */
     isKnown: () => !mayManage() || connections.data() !== undefined,
     error: connections.error,
   };
 });
 
-/** Whether a connection fails, retries, was stopped, or has lost its device. */
+/** Returns whether a connection has failed, is retrying, was stopped, or has lost its device. */
 function isTroubled(connection: ConnectionStatus): boolean {
   const { state, enabled, device } = connection ?? {};
   if (state === 'disabled') return enabled;

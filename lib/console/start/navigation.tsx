@@ -1,4 +1,5 @@
-// The links to all views, with counts of what needs attention. A phone has room for five with their names; the others are behind "More".
+// The links to all views, with the number of items that need attention. A phone has room for five links with their names; all other links
+// are behind "More".
 
 import { createEffect, For, on, Show } from 'solid-js';
 import { alarms } from '../alarms/alarms.ts';
@@ -10,11 +11,11 @@ import { Icon } from '../parts/state-mark.tsx';
 import { listedViews, type View, viewNamed } from '../views.ts';
 import { installation } from './installation.ts';
 
-/** The views that have a place of their own on a phone. */
+/** The views that have a link of their own on a phone. */
 const places = ['start', 'alarms', 'parameters', 'dashboards', 'history'];
 const dots = 'M5 12h.01M12 12h.01M19 12h.01';
 
-/** `view` is the name of the current one. */
+/** `view` is the name of the current view. */
 export function Navigation(props: { readonly view: string }) {
   let more!: HTMLDialogElement;
   const isPhone = useMedia('(max-width: 600px)');
@@ -89,7 +90,7 @@ function Badge(props: { readonly count: number; readonly isBad?: boolean }) {
   );
 }
 
-/** Returns how many things of a view need attention. */
+/** Returns the number of items in a view that need attention. */
 function countOf(view: string): number {
   if (view === 'alarms') return alarms.unacknowledged();
   if (view === 'connections') return installation.troubled().length;

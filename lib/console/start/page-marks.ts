@@ -1,4 +1,4 @@
-// The title and the icon of the page, which show in a tab in the background that something waits for a person.
+// The title and icon of the page, which indicate in a background tab that something needs attention.
 
 import { type Accessor, createEffect } from 'solid-js';
 import { alarms } from '../alarms/alarms.ts';

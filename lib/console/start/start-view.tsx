@@ -1,4 +1,4 @@
-// Start: what is wrong now, what has changed last and by whom, and who is here.
+// Start: current problems, the most recent changes and their authors, and who is connected.
 
 import { createMemo, For, type JSX, Show } from 'solid-js';
 import { counted } from '../../model/digits.ts';
@@ -19,7 +19,7 @@ import { Breakable } from '../parts/text.tsx';
 import { Fault } from '../parts/view-bar.tsx';
 import { installation } from './installation.ts';
 
-/** How many lines of a kind are shown; its view has the others. */
+/** The maximum number of lines of one kind; further lines are in the view of that kind. */
 const mostOfAKind = 8;
 const lastChanges = 10;
 const rulesEveryMs = 5000;
@@ -32,7 +32,7 @@ interface Trouble {
   readonly what: string;
   readonly link: string;
   readonly reason: string;
-  /** ISO 8601; undefined if unknown. */
+  /** The time in ISO 8601 format; undefined if the time is unknown. */
   readonly since: string | undefined;
 }
 

@@ -1,4 +1,5 @@
-// A link that signs a kiosk in: the user and dashboard it shows, and then the link itself, as text and as a QR code for its camera.
+// A link that signs in a kiosk: first the choice of user and dashboard, and then the link itself, as text and as a QR code for the kiosk's
+// camera.
 
 import { generate } from 'lean-qr';
 import { toSvgPath } from 'lean-qr/extras/svg';
@@ -10,7 +11,7 @@ import { createAttempt, getJson, postJson } from '../hub/page-request.ts';
 import { copyText } from '../page/clipboard.ts';
 import { Fault } from '../parts/view-bar.tsx';
 
-/** Creates a dialog that invites a kiosk of a user, and the function that opens it. `changed` is called after each invitation. */
+/** Creates a dialog for inviting a kiosk for a user, and the function that opens the dialog. `changed` is called after each invitation. */
 export function createKioskInvitation(changed: () => void) {
   const [user, setUser] = createSignal('');
   const [link, setLink] = createSignal('');
@@ -116,7 +117,7 @@ export function createKioskInvitation(changed: () => void) {
 
 const isLocal = () => /^(localhost|127\.|\[::1\])/.test(location.hostname);
 
-/** The width of the light border that readers need, in modules. */
+/** The width of the light border that QR code readers need, in modules. */
 const border = 4;
 
 function QrCode(props: { readonly text: string }) {

@@ -1,4 +1,4 @@
-// The rights of users as a matrix: for each connection, whether a user reads or writes all of its parameters, some, or none.
+// The rights of users as a matrix: for each connection, whether a user may read or write all of its parameters, some of them, or none.
 
 import { For, Show } from 'solid-js';
 import type { ConnectionList } from '../../wire/http/operation.ts';
@@ -8,7 +8,7 @@ import { GuardedFor } from '../parts/guarded.tsx';
 import { Fault } from '../parts/view-bar.tsx';
 import { coverage, type Extent } from './coverage.ts';
 
-/** Connections rarely change while somebody looks at rights. */
+/** The polling interval for connections, in milliseconds, because connections rarely change while a user looks at rights. */
 const everyMs = 10_000;
 
 const words: Readonly<Record<Extent, string>> = { all: '', some: 'some', none: '' };

@@ -1,4 +1,4 @@
-// Users: their rights, the devices that they have signed in with, and unopened kiosk links. Devices and links can be revoked.
+// Users: their rights, the devices on which they have signed in, and unopened kiosk links. Devices and links can be revoked.
 
 import { Show } from 'solid-js';
 import { counted } from '../../model/digits.ts';
@@ -75,7 +75,7 @@ export default function Users() {
   );
 }
 
-/** Asks for confirmation before something is revoked; the text explains the effect. */
+/** Asks for confirmation before a device or link is revoked. The text explains the effect. */
 type Confirm = (name: string, text: string, device: string) => void;
 
 function UserTable(props: { readonly users: readonly UserInfo[]; readonly invite: (user: UserInfo) => void }) {
@@ -126,7 +126,7 @@ function Globs(props: { readonly label: string; readonly list: readonly string[]
   );
 }
 
-/** Returns the kinds of credentials of a user; a user without any exists only for kiosks. */
+/** Returns the kinds of credentials that a user has. A user without credentials exists only for kiosks. */
 function waysIn({ hasPassword, hasToken }: UserInfo): string {
   return [...(hasPassword ? ['password'] : []), ...(hasToken ? ['token'] : [])].join(', ') || 'kiosks only';
 }

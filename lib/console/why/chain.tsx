@@ -1,4 +1,4 @@
-// The chain of causes of a value, newest first, with the times between, back to the external event.
+// The chain of causes that led to a value, newest first, with the times in between, back to the external event.
 
 import { Index, type JSX, Show } from 'solid-js';
 import { fixedText } from '../../model/digits.ts';
@@ -14,15 +14,18 @@ import { Breakable } from '../parts/text.tsx';
 
 /** A change in the chain. */
 export interface Cause extends Omit<CausedChange, 'revision'> {
-  /** The write did not change the value. */
+  /** Whether the write did not change the value. */
   readonly isRepeated?: boolean;
 }
 
-/** Shows a chain of causes. `forgotten`: how many causes before the last one are no longer stored; undefined if unknown. */
+/**
+ * Shows a chain of causes. `forgotten` is the number of causes before the last one that are no longer stored; undefined if the number is
+ * unknown.
+ */
 export function Chain(props: {
   readonly causes: readonly Cause[];
   readonly forgotten: number | undefined;
-  /** Finds the rule that wrote a change; omitted: rules are shown by name alone. */
+  /** Finds the rule that wrote a change. If omitted, rules are shown only by name. */
   ruleOf?(name: string, file: string | undefined): ShownRule | undefined;
   /** Shows the conditions under which a rule wrote a change. */
   conditionsOf?(rule: ShownRule, change: Cause): JSX.Element;
@@ -91,7 +94,7 @@ export function Chain(props: {
   );
 }
 
-/** Whether the value was restored; its time is that of the original change. */
+/** Returns whether the value was restored, in which case its time is that of the original change. */
 function isRestored({ origin }: Cause): boolean {
   return origin.kind === 'restored';
 }
@@ -110,7 +113,7 @@ function WhatHappened(props: { readonly change: Cause }) {
   );
 }
 
-/** Shows the writer, with a link to its view if the user may see that. Writers on another hub have no link. */
+/** Shows the writer, with a link to its view if the user may see that view. Writers on another hub have no link. */
 export function Author(props: Pick<CausedChange, 'origin' | 'awaySince'>) {
   const link = () => {
     const { kind, name, file } = props.origin;
@@ -144,7 +147,7 @@ export function Author(props: Pick<CausedChange, 'origin' | 'awaySince'>) {
   );
 }
 
-/** Returns the delay: `immediately`, `12 ms later`, `3.0 s later`, `2 min 5 s later`, `3 h later`. */
+/** Formats a delay: `immediately`, `12 ms later`, `3.0 s later`, `2 min 5 s later`, `3 h later`. */
 export function formatLag(ms: number): string {
   if (ms === 0) return 'immediately';
   if (ms < 1000) return `${Math.round(ms)} ms later`;

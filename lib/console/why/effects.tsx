@@ -1,4 +1,5 @@
-// What followed from a change, and under which conditions a rule acted: both from the explanations of the parameters that its rules name.
+// What followed from a change, and under which conditions a rule acted. Both are derived from the explanations of the parameters that the
+// rules name.
 
 import { createEffect, createResource, createSignal, For, on, Show } from 'solid-js';
 import { pathOf } from '../../model/address.ts';
@@ -13,9 +14,9 @@ import { GuardedFor } from '../parts/guarded.tsx';
 import { Breakable } from '../parts/text.tsx';
 import { Author, formatLag } from './chain.tsx';
 
-/** The maximum number of parameters that are asked for what followed from a change. */
+/** The maximum number of parameters that are queried for what followed from a change. */
 const maxAsked = 40;
-/** The least time between two searches: a value that moves all the time must not keep the hub busy. */
+/** The minimum time between two searches, in milliseconds, so that a constantly changing value does not keep the hub busy. */
 const pauseMs = 1500;
 
 const explain = (address: string): Promise<Explanation | undefined> =>
@@ -23,19 +24,19 @@ const explain = (address: string): Promise<Explanation | undefined> =>
 
 interface Effect {
   readonly change: CausedChange;
-  /** The time since the change, ms. */
+  /** The time since the change, in milliseconds. */
   readonly afterMs: number;
 }
 
 interface Found {
   readonly effects: readonly Effect[];
-  /** Rules that read the parameter, of which no destination has changed because of it. */
+  /** Rules that read the parameter, but none of whose destinations has changed because of it. */
   readonly idle: readonly string[];
-  /** Whether more parameters could have been asked. */
+  /** Whether more parameters could have been queried. */
   readonly isCut: boolean;
 }
 
-/** Lists what followed from the present value of a parameter, in order of time. */
+/** Lists what followed from the current value of a parameter, in order of time. */
 export function Followed(props: { readonly change: CausedChange; readonly rules: readonly ShownRule[] }) {
   const [ways] = createResource(() => getJson<WayList>('/hub/ways').catch(() => undefined));
   const [found, setFound] = createSignal<Found>();
@@ -98,7 +99,7 @@ export function Followed(props: { readonly change: CausedChange; readonly rules:
 
 type Way = WayList['ways'][number];
 
-/** Follows rules and connections from a change to the parameters whose present value it caused. */
+/** Follows rules and connections from a change to the parameters whose current value it caused. */
 async function followedFrom(cause: CausedChange, rules: readonly ShownRule[], ways: readonly Way[]): Promise<Found> {
   const asked = new Set([cause.parameter]);
   const effects: Effect[] = [];
@@ -134,7 +135,7 @@ function isCausedBy({ chain }: Explanation, { parameter, revision }: CausedChang
   return chain.slice(1).some((one) => one.parameter === parameter && one.revision === revision);
 }
 
-/** Lists the conditions under which a rule wrote a change: the other parameters that it reads, with their values then. */
+/** Lists the conditions under which a rule wrote a change: the other parameters that the rule reads, with their values at that time. */
 export function Conditions(props: { readonly rule: ShownRule; readonly change: Pick<CausedChange, 'time'> }) {
   const others = () => conditionsOf(props.rule);
   const [held] = createResource(
@@ -161,7 +162,7 @@ export function Conditions(props: { readonly rule: ShownRule; readonly change: P
   );
 }
 
-/** Returns the addresses in the condition of a rule; with several named sources, those as well. */
+/** Returns the addresses in a rule's condition and, if there are several named sources, the addresses of these sources. */
 function conditionsOf({ when, names }: ShownRule): string[] {
   const quoted = [...(when ?? '').matchAll(/(['"])([^'"\s]+\/[^'"]+)\1/g)].map(([, , address]) => address!);
   const named = Object.entries(names ?? {}).filter(([name]) => new RegExp(`\\b${name}\\b`).test(when ?? ''));
