@@ -114,7 +114,7 @@ interface ConnectionTypeBasics<Settings> {
   readonly lostAtRestart?: string;
   /** Settings that only `parameters` needs. `run` does not receive them, so that long lists are not kept twice. */
   readonly declaring?: readonly string[];
-  /** Whether a connection with these settings runs without its device; pure. If omitted, no connection does. */
+  /** Returns whether a connection with these settings runs without its device; pure. If omitted, no connection does. */
   isSimulated?(settings: Settings): boolean;
   /**
    * Returns a readable form of a frame in a binary protocol. If omitted, frames are shown as text with escaped characters. Never throws.
@@ -223,8 +223,8 @@ export interface GatewayType<Settings = unknown> extends ConnectionTypeBasics<Se
    */
   startsOnLeaderOnly?(settings: Settings): string | undefined;
   /**
-   * Whether the gateway runs only while the hub leads, starting before all other connections, because only the leader may use the gateway's
-   * data; pure. If omitted, the gateway always runs.
+   * Returns whether the gateway runs only while the hub leads, starting before all other connections, because only the leader may use the
+   * gateway's data; pure. If omitted, the gateway always runs.
    */
   flushesLast?(settings: Settings): boolean;
   /**
@@ -327,11 +327,11 @@ export interface ConnectionContext<Settings> {
   cause(): Change | undefined;
   /** Records a sent or received frame for `patchbay wire`. A frame with a `fault`, which is the reason, counts as refused. */
   wire(direction: 'in' | 'out', bytes: Uint8Array, fault?: string): void;
-  /** Like `wire`, but for many received frames: those between two positions in the list. */
+  /** Like `wire`, but for many received frames: the frames between two positions in the list. */
   wireReceived(frames: readonly FramePart[], from: number, end: number): void;
   /** The value types of the inputs, by name. */
   readonly inputTypes: InputTypes;
-  /** The last change of an input. While the connection is being notified of a change of an input, this change. */
+  /** The last change of an input. While the connection is being notified of a change of an input, returns this change. */
   lastChange(name: string): Change | undefined;
   /**
    * Prepares work that needs a consistent state of all inputs. After each call to the returned function, the work runs once: after all

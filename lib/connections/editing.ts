@@ -165,7 +165,7 @@ export interface EditAnswer {
   readonly probation?: { readonly until: number };
 }
 
-/** Both texts of a file with overlapping edits. */
+/** Both versions of a file with overlapping edits. */
 export interface EditConflict {
   readonly file: string;
   /** The ETag of `theirs`. */

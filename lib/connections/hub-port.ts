@@ -23,7 +23,7 @@ export interface Parameters {
   readonly declared$: Observable<Parameter>;
   /** The parameters that a reload has removed. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly removed$: Observable<Parameter>;
-  /** A number that changes whenever the list of parameters changes, including those of other hubs. */
+  /** A number that changes whenever the list of parameters changes, including parameters of other hubs. */
   readonly structure: number;
   /** The number of parameters. */
   readonly size: number;

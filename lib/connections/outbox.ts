@@ -103,7 +103,7 @@ const countDescriptions = {
   pending: 'The number of waiting messages',
 };
 
-/** Returns the parameters for a message: the one that sends it, and the ones that show the outcome. */
+/** Returns the parameters for a message: one that sends the message, and several that show the outcome. */
 export function messageParameters(name: string, type: ValueType, description: string): ParameterDeclaration[] {
   return [
     { id: name, type, access: 'write-only', about: { description } },

@@ -27,7 +27,7 @@ import {
 } from './settings.ts';
 import { Smtp } from './smtp.ts';
 
-/** The maximum lengths of a mail's subject and text, in characters. Longer ones are truncated. */
+/** The maximum lengths of a mail's subject and text, in characters. Longer subjects and texts are truncated. */
 const maxSubjectLength = 250;
 const maxTextLength = 65_536;
 

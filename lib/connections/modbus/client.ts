@@ -414,7 +414,7 @@ export class ModbusClient {
     else this.#queueReads([reading]);
   }
 
-  /** Handles the refusal of a device to read a block. If one of the addresses does not exist, all others are read without it. */
+  /** Handles the refusal of a device to read a block. If one of the addresses does not exist, all other addresses are read without it. */
   #takeFault(reading: Reading, exception: number): void {
     if (exception === deviceBusy) return; // the next attempt will show
     const unit = this.#unitOf(reading.unitId);

@@ -1,5 +1,5 @@
 // Home Assistant discovery documents: reads their keys, abbreviated or not, with the base topic `~`, and creates the parameters that
-// `entities.ts` finds in them. Documents of this form are published by ESPHome, the Zigbee2MQTT bridge and others.
+// `entities.ts` finds in them. ESPHome, the Zigbee2MQTT bridge and other programs publish documents of this form.
 
 import { Payload, readValue, type Words, wordOf } from '../../device/payload.ts';
 import { HubError } from '../../model/error.ts';

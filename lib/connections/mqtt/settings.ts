@@ -11,7 +11,6 @@ import { expectSetting } from '../expected.ts';
 import { lossSetting } from '../loss.ts';
 import { durationSetting, integerSetting, type ResolvePath, readTlsFile } from '../setting.ts';
 
-/** The longest certificate or key file, in bytes. */
 /** The maximum number of parameters that a connection discovers. */
 export const maxDiscovered = 20_000;
 /** The maximum length of a topic that brokers accept, in bytes. */

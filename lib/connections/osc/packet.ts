@@ -25,7 +25,7 @@ export interface OscMessage {
   readonly address: string;
   /** The type tags without the comma: `if[TF]`. */
   readonly tags: string;
-  /** The arguments, including those in arrays. */
+  /** The arguments, including arguments within arrays. */
   readonly args: readonly OscValue[];
 }
 

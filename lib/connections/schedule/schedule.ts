@@ -157,8 +157,8 @@ function createOpening({ from = 0, to = dayMs }: EntrySettings, isDay: IsDay, zo
 }
 
 /**
- * Returns the earliest time, starting `more` days from today. Days after tomorrow cannot contain an earlier time than the ones found by
- * then.
+ * Returns the earliest time, starting `more` days from today. The search includes tomorrow, and then ends as soon as a time has been found,
+ * because later days cannot contain an earlier time.
  */
 function search(timeMs: number, zone: string, more: number, momentOn: (day: number) => number): number {
   const today = dayAt(timeMs, zone);

@@ -1,5 +1,5 @@
-// A store has independent parts: values, history, audit, snapshots. A fault in one part does not affect the others. The states of all
-// parts together form the state of the connection.
+// A store has independent parts: values, history, audit, snapshots. A fault in one part does not affect the other parts. The states of all
+// parts combined form the state of the connection.
 
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { messageOf } from '../../model/error.ts';

@@ -118,7 +118,7 @@ function readLamps(bits: number, parts: readonly Part[], values: Partial<Record<
   for (const [index, part] of parts.entries()) values[part] = (bits >> (4 - 2 * index)) & 3;
 }
 
-/** Reads text that should be ASCII. Many senders use UTF-8 instead, all others Latin 1. */
+/** Reads text that should be ASCII. Many senders use UTF-8 instead; all other senders use Latin 1. */
 function narrowText(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   return text.includes('\ufffd') ? bytes.toString('latin1') : text;

@@ -255,8 +255,8 @@ export class AuditDatabase {
 
 const blockEntries = 'SELECT coalesce(sum(count), 0) FROM entry_block';
 /**
- * Selects the number of the last entry to delete, so that at least the given number of entries is deleted. The number of a block is that of
- * its last entry.
+ * Selects the number of the last entry to delete, so that at least the given number of entries is deleted. A block has the number of its
+ * last entry.
  */
 const lastOfOldest = `
   SELECT last FROM (

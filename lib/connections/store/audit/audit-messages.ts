@@ -24,7 +24,7 @@ export interface AuditRow {
   readonly isCounting?: boolean;
 }
 
-/** Packed entries. `entries` is UTF-8 encoded JSON; the numbers and times are those of the first and the last entry. */
+/** Packed entries. `entries` is UTF-8 encoded JSON; the numbers and times belong to the first and the last entry. */
 export interface EntryBlock {
   readonly n: number;
   readonly last: number;

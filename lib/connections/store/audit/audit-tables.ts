@@ -11,13 +11,14 @@ import type { AuditRow, HeldAudit } from './audit-messages.ts';
 import { blockTable } from './entry-blocks.ts';
 
 /**
- * `entry`: `time` is in milliseconds since 1970; `type` is that of a parameter; `before` and `after` are numbers, texts, or 0 and 1. It is a
- * view of `entry_row` and of the entries in `entry_block`, see `packEntries`. An insert into the view adds a row of `entry_row`.
- * There is no index by address: it would cost five times as much as the rows, and a scan of a million rows takes 50 ms.
- * `run`: one row. When the hub was last known to run, whether it has ended cleanly since, and the identity of the numbering of `log`.
- * `age`: one row. The clock that determines the age of entries, see `KeptAge`; `pauses` is JSON. `disordered`: entries up to this number
- * may be out of the order of their times.
- * `age_mark`: all entries up to `n` existed when that clock showed `ran`.
+ * - `entry`: a view of `entry_row` and of the entries in `entry_block`, see `packEntries`. An insert into the view adds a row to `entry_row`.
+ *   `time` is in milliseconds since 1970; `type` is the type of a parameter; `before` and `after` are numbers, strings, or 0 and 1. There is
+ *   no index by address, because it would cost five times as much as the rows, whereas a scan of a million rows takes 50 ms.
+ * - `run`: one row. When the hub was last known to be running, whether it has since ended cleanly, and the identity of the numbering of
+ *   `log`.
+ * - `age`: one row. The state of the clock that determines the age of entries, see `KeptAge`; `pauses` is JSON. Entries up to the number
+ *   `disordered` may be out of chronological order.
+ * - `age_mark`: all entries up to `n` existed when this clock showed `ran`.
  */
 export const tables = `
   CREATE TABLE IF NOT EXISTS entry_row (
@@ -46,7 +47,7 @@ export const tables = `
 export const logBytes = 512 * 1024;
 /** The length, in UTF-16 code units, to which strings in entries are truncated. */
 const maxTextUnits = 500;
-/** The number of log entries that are kept; older ones are deleted. */
+/** The number of log entries that are kept; older entries are deleted. */
 export const keptLogEntries = 10_000;
 /** The number of log entries that the hub loads at startup, starting from the newest; the hub shows no more than this many. */
 export const readLogEntries = 2000;
@@ -76,8 +77,8 @@ export function rowOf({ parameter: { address, type }, time, origin, previous, va
 }
 
 /**
- * Returns the name of a client or a connection. If the change comes from another hub, the name may also be that of a rule that this hub
- * reports as the writer.
+ * Returns the name of a client or a connection. If the change comes from another hub, the writer may also be a rule, as reported by this
+ * hub.
  */
 function userOf(origin: Origin): string {
   const { kind, name, reportedBy } = origin;

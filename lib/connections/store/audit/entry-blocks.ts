@@ -143,7 +143,7 @@ export function isWhole([n, time, count, checksum, json]: StoredBlock): boolean 
   return typeof json === 'string' && checksumOf(n, time, count, json) === checksum;
 }
 
-/** Returns the entries of a block, oldest first; none if the block is damaged. */
+/** Returns the entries of a block, oldest first; an empty list if the block is damaged. */
 export function unpackEntries(block: StoredBlock): readonly StoredEntry[] {
   if (!isWhole(block)) return [];
   const [n, time, count, , json] = block;

@@ -20,9 +20,9 @@ export const noBlock: Place = { time: Number.NEGATIVE_INFINITY, revision: 0 };
 
 /**
  * Collects changes for a block. A change is `[time, revision, value]`, with the time and the revision relative to the first change in the
- * block. A change with a cause also contains the position of the cause, relative to the change: `[…, time, revision]`. A change whose
- * writer, source or cause parameter differs from those of the first change contains all three: `[…, writer, source, parameter]`. Call `end`
- * before `json`.
+ * block. A change with a cause also contains the position of the cause, relative to the change: `[…, time, revision]`. A change with
+ * another writer, source or cause parameter than the first change contains all three: `[…, writer, source, parameter]`. Call `end` before
+ * `json`.
  */
 export class Packing {
   count = 0;

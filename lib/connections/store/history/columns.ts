@@ -5,7 +5,7 @@ import type { ClockJump } from '../../../model/time/wall-clock.ts';
 /** The maximum number of changes in a buffer, and of UTF-16 code units in its strings. */
 export const columnRows = 8000;
 const columnUnits = 1_000_000;
-/** The maximum number of buffers: the one in use, the waiting ones and those that the thread holds. */
+/** The maximum number of buffers: the buffer in use, the waiting buffers and the buffers that the thread holds. */
 const maxColumns = 25;
 /** The maximum number of changes that may wait for the disk. Further changes are lost. */
 export const maxWaitingChanges = columnRows * maxColumns;

@@ -135,7 +135,7 @@ export class Segments {
   }
 }
 
-/** Returns the parts of intervals that remain without others. */
+/** Returns the parts of intervals that lie outside another interval. */
 export function without(intervals: readonly Interval[], { from, to }: Interval): readonly Interval[] {
   return intervals.flatMap((one) => [
     ...(one.from < Math.min(one.to, from) ? [{ from: one.from, to: Math.min(one.to, from) }] : []),

@@ -21,8 +21,8 @@ export interface KeptLeaf {
 }
 
 /**
- * A link in the chain. The first link omits the address, type, value and time, because they are the same as those of the value. Only the
- * last link may have `forgotten`.
+ * A link in the chain. The first link omits the address, type, value and time, which are the same as for the value. Only the last link may
+ * have `forgotten`.
  */
 interface Link extends Origin, Partial<KeptLeaf> {
   readonly previous?: Value;

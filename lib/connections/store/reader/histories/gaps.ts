@@ -106,7 +106,7 @@ function setBacks(segments: Segments): HistoryGap[] {
 }
 
 /**
- * Returns the periods that the clock skipped: those between two consecutive pieces, if the second piece was recorded later. If it was
+ * Returns the periods that the clock skipped: the times between two consecutive pieces, if the second piece was recorded later. If it was
  * recorded earlier, the clock was set back in between and skipped nothing.
  */
 function neverIn(segments: Segments): HistoryGap[] {

@@ -4,7 +4,7 @@ import { closeSync, copyFileSync, fsyncSync, openSync, readdirSync, renameSync, 
 import { join } from 'node:path';
 import type { PrivateFiles } from '../../../persistence.ts';
 
-/** The number of damaged files that are kept; older ones are deleted. */
+/** The number of damaged files that are kept; older files are deleted. */
 const keptAside = 5;
 
 /** The subfolder that contains the copies while a backup is in progress. */

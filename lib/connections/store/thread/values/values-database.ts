@@ -252,7 +252,7 @@ function bytesOf({ values }: Batch): number {
   return values.reduce((sum, [, , value]) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }
 
-/** Reads the undamaged rows, and returns the names of damaged ones. */
+/** Reads the undamaged rows, and returns the names of all damaged rows. */
 function read(database: DatabaseSync, isAll: boolean): Held {
   const damaged: string[] = [];
   return {
@@ -280,11 +280,11 @@ function writeAnew(database: DatabaseSync): void {
 
 // Opens the database of values.
 
-/** The maximum number of damaged rows that a message names, and of characters of each name. */
+/** The maximum number of damaged rows that a message names, and the maximum length of each name in characters. */
 const shownNames = 5;
 const shownCharacters = 100;
 
-/** Reads the database, which is opened next. While the hub is running, damage causes no loss, because the hub has all values. */
+/** Reads the database, which can then be opened. While the hub is running, damage causes no loss, because the hub has all values. */
 export function beginValues({ folder, maxBytes, isRead }: Omit<ReadRequest, 'ask'>): Begun<Held, ValuesDatabase> {
   const files = filesOf(folder, 'values');
   return beginStored<Held, ValuesDatabase>(files, {
@@ -303,7 +303,7 @@ export function beginValues({ folder, maxBytes, isRead }: Omit<ReadRequest, 'ask
   });
 }
 
-/** `values.db has 2 damaged rows, their contents are lost: desk/lamp, desk/level` */
+/** Describes the damaged rows: `values.db has 2 damaged rows, their contents are lost: desk/lamp, desk/level`. */
 function lossesOf(path: string, { damaged }: Held): string[] {
   if (damaged.length === 0) return [];
   const names = damaged.slice(0, shownNames).map((name) => name.slice(0, shownCharacters));
@@ -312,12 +312,12 @@ function lossesOf(path: string, { damaged }: Held): string[] {
   return [`${path} has ${rows} contents are lost: ${names.join(', ')}${more}`];
 }
 
-// Reads the rows of `values.db`, and omits those with a wrong checksum. A user who edits the database may write a correct checksum,
-// and the first version had none, so the values are checked as well.
+// Reads the rows of `values.db` and omits rows with a wrong checksum. The values are checked as well, because a user who edits the database
+// may write a correct checksum, and the first version had no checksums.
 
 /**
- * Reads undamaged values, oldest first, and names the others. Because the hub waits for it, it reuses SQLite's row arrays and sorts them
- * here, which takes less time. Errors: any SQLite error.
+ * Reads the undamaged values, oldest first, and adds the names of damaged values to `damaged`. To save time, because the hub is waiting,
+ * SQLite's row arrays are reused and sorted here. Errors: any SQLite error.
  */
 function readValues(database: DatabaseSync, damaged: string[]): ValueRow[] {
   const isChecked = hasChecksums(database);
@@ -341,7 +341,7 @@ function byTime(one: ValueRow, other: ValueRow): number {
   return one[3] - other[3];
 }
 
-/** The stored form of booleans. */
+/** The stored values of booleans. */
 const booleans = new Map<unknown, boolean>([
   [0, false],
   [1, true],
@@ -352,7 +352,7 @@ function isRow(row: readonly unknown[]): row is ValueRow {
   return valueTypes.includes(type as ValueType) && isValueOf(type as ValueType, value) && isTime(time);
 }
 
-/** Reads undamaged memories, and names the others. Errors: any SQLite error. */
+/** Reads the undamaged memories, and adds the names of damaged memories to `damaged`. Errors: any SQLite error. */
 function readMemories(database: DatabaseSync, damaged: string[]): KeptMemory[] {
   const isChecked = hasChecksums(database);
   const rows = readRows(
@@ -365,7 +365,7 @@ function readMemories(database: DatabaseSync, damaged: string[]): KeptMemory[] {
   });
 }
 
-/** Parses a memory. The first version may have invalid JSON. */
+/** Parses a memory. The first version of the database may contain invalid JSON. */
 function readMemory(connection: string, name: string, text: string): KeptMemory[] {
   try {
     return [{ connection, name, memory: JSON.parse(text) }];
@@ -374,7 +374,7 @@ function readMemory(connection: string, name: string, text: string): KeptMemory[
   }
 }
 
-// Writes the rows of `values.db`. Each has a checksum of its other columns.
+// Writes the rows of `values.db`. Each row has a checksum of its other columns.
 
 const putValue = `INSERT INTO parameter VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
   type = excluded.type, value = excluded.value, time = excluded.time, causes = excluded.causes, checksum = excluded.checksum`;
@@ -405,7 +405,7 @@ class RowWriter {
     this.#dropRecent = database.prepare(dropRecent);
   }
 
-  /** Writes a batch; call it in a transaction. Errors: any SQLite error. */
+  /** Writes a batch within a transaction. Errors: any SQLite error. */
   write({ values, memories, snapshots, forgotten = [], recent }: Batch): void {
     if (recent !== undefined) this.#putRecent.run(recent, crc32(recent));
     else if (values.length + forgotten.length > 0) this.#dropRecent.run();
@@ -443,29 +443,29 @@ class RowWriter {
   }
 }
 
-/** Stores integers and booleans as integers: SQLite would store each JavaScript number as a float. */
+/** Returns integers and booleans as bigints, because SQLite would store a JavaScript number as a float. */
 function stored(type: ValueType, value: string | number): string | bigint | number | Uint8Array {
   if (typeof value === 'string') return storedText(value);
   return type === 'F' ? value : BigInt(value);
 }
 
-// Checksums detect damage within a row. SQLite's own check finds broken pages, but not a flipped bit in a value.
+// Checksums detect damage within a row. SQLite's own integrity check finds broken pages, but not a flipped bit in a value.
 
 /** The version of `values.db`. */
 const valuesVersion = 3;
-/** The first version with a checksum in each row, and with the causes of a value. */
+/** The first version that has a checksum in each row and the causes of values. */
 const checksumVersion = 2;
 
 function hasChecksums(database: DatabaseSync): boolean {
   return versionOf(database) >= checksumVersion;
 }
 
-/** Returns whether a database has the tables of this version. In earlier ones, the last snapshot of a selection had no checksum. */
+/** Returns whether a database has the tables of this version. In earlier versions, the last snapshot of a selection had no checksum. */
 function isOfThisVersion(database: DatabaseSync): boolean {
   return versionOf(database) >= valuesVersion;
 }
 
-/** Returns the CRC-32 of the columns of a row, joined as text. */
+/** Returns the CRC-32 of a row's columns, joined as text. */
 export function checksumOf(columns: readonly unknown[]): number {
   return crc32(columns.join('\0'));
 }
