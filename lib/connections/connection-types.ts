@@ -5,7 +5,7 @@ import type { AnyConnectionType } from './connection.ts';
 import { registry, rehearsals } from './registry.ts';
 import type { commonSettings } from './setting.ts';
 
-/** Connection types by name, in the order of the registry. */
+/** The connection types by name, in the order of the registry. */
 export type ConnectionTypes = ReadonlyMap<string, AnyConnectionType>;
 
 /**

@@ -21,7 +21,7 @@ export interface EditRights {
   mayWrite(address: string): boolean;
 }
 
-/** One edit of a file: see `EditOp` of the engine. */
+/** One edit to a file: see `EditOp` in the engine. */
 export interface FileOp {
   readonly path: string;
   readonly set?: unknown;

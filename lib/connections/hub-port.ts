@@ -17,7 +17,7 @@ import type { PersistencePort } from './persistence.ts';
 /** The parameters of a hub. */
 export interface Parameters {
   readonly revision: number;
-  /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
+  /** All changes in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly changes$: Observable<Change>;
   /** The parameters that a reload has added. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly declared$: Observable<Parameter>;
@@ -51,7 +51,7 @@ export interface Parameters {
   turn(work: () => void): void;
 }
 
-/** The operation of the hub: connections, rules, the log, reloads. */
+/** The operation of the hub: connections, rules, the log, and reloads. */
 export interface Operations {
   connections(): readonly ConnectionStatus[];
   /**
@@ -59,7 +59,7 @@ export interface Operations {
    * nearest name; `conflict` if the connection is already in this state.
    */
   control(connectionId: string, action: ConnectionAction, by: Origin, term?: SwitchTerm): ConnectionStatus;
-  /** Writes that a device has not confirmed yet. Hot, replays nothing, synchronous, never completes, never errors. */
+  /** The writes that a device has not confirmed yet. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly wanted$: Observable<Change>;
   /**
    * Resolves when the device has confirmed the newest write to a parameter; immediately if no write is pending. Errors: `not-confirmed` if
@@ -71,7 +71,7 @@ export interface Operations {
   wire(connectionId: string, after: number): readonly ShownFrame[];
   /** How often rules have failed, and how often a limit has dropped their events, since the hub started. */
   readonly ruleTotals: { readonly faults: number; readonly dropped: number };
-  /** The traffic of connections, in the order of the flow files. */
+  /** Returns the traffic of connections, in the order of the flow files. */
   ways(): Iterable<Way>;
   /** Returns the state of each rule, from top to bottom. */
   rules(): readonly RuleStatus[];
@@ -88,8 +88,8 @@ export interface Operations {
   /** Returns where a parameter is named. */
   usagesOf(address: string): Uses;
   /**
-   * Reloads the flow files and applies the differences. Errors: `bad-flow` with every error; `cannot-start`; `conflict` if there are no
-   * flow files.
+   * Reloads the flow files and applies the differences. Errors: `bad-flow` with all errors, `cannot-start`, `conflict` if there are no flow
+   * files.
    */
   reload(by: Origin): Promise<Reload>;
   /** Like `reload`, but in shadow, even for files that are saved later, until the next `reload`. Errors: the same as `reload`. */
@@ -190,7 +190,7 @@ export interface HubPort extends Parameters, Operations {
   readonly mirroring: MirroringPort;
   /** The flow files, for people who may edit them; undefined if the hub was not started from files. */
   readonly editing: Editing | undefined;
-  /** Returns the recipes of the cookbook that a browser can offer. */
+  /** Returns the cookbook recipes that a browser can offer. */
   recipes(): Promise<readonly RecipeForm[]>;
   /** Fills in a recipe; `mayRead` returns which addresses the recipe may use. Errors: `bad-request`. */
   fillRecipe(

@@ -12,7 +12,7 @@ export interface Variable {
 }
 export type Template = readonly (string | Variable)[];
 
-/** The maximum number of values of a variable. */
+/** The maximum number of values that a variable may have. */
 const maxValues = 20_000;
 
 const variablePattern = /\{([^{}]*)\}/;

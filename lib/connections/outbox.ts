@@ -16,7 +16,7 @@ import type { MessageTotals } from './hub-port.ts';
 /** The maximum numbers of messages and of bytes that wait for a target. */
 export const maxQueued = 1000;
 export const maxQueuedBytes = 1_048_576;
-/** The longest pause that a target may request (`Retry-After`). */
+/** The maximum pause that a target may request (`Retry-After`). */
 export const maxPauseMs = 3_600_000;
 const backoffTimes = { firstMs: 1000, longestMs: 60_000 };
 

@@ -84,7 +84,7 @@ export interface Memory {
   clockOf(timeMs: number): number;
 }
 
-/** The hub as seen by a store, apart from its parameters. */
+/** What a store sees of the hub, apart from the parameters. */
 export interface PersistencePort {
   /** Returns whether the parameter's value may be kept: clients or rules write it, and nothing outside the hub has a better value. */
   isKept(parameter: Parameter): boolean;
@@ -93,7 +93,7 @@ export interface PersistencePort {
    * its rules. The following do not count: a device's first report; default, computed and restored values; and changes by timers.
    */
   isFromOutside(change: Change): boolean;
-  /** Actions on the hub itself. Hot, replays nothing, synchronous, never completes, never errors. */
+  /** The actions on the hub itself. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly auditEvents$: Observable<AuditEvent>;
   /** Reports an action on the hub itself to the store. */
   note(auditEvent: AuditEvent): void;
@@ -167,7 +167,7 @@ export interface WritingStatus {
 export interface ValuesArchive extends WritingArchive {
   /** The time until writes were on disk, per transaction, including failed transactions. */
   readonly flushDurations: Durations;
-  /** Resolves when all changes up to now are on disk, or after two seconds. */
+  /** Resolves when all changes so far are on disk, or after two seconds. */
   flush(): Promise<void>;
   /** Returns whether a parameter's value is not kept because its writer has used up its share of the space. */
   isLeftOut(parameter: Parameter): boolean;
@@ -175,7 +175,7 @@ export interface ValuesArchive extends WritingArchive {
 
 /** A part of a store whose database is read while it is being written. */
 export interface RecordedArchive extends WritingArchive {
-  /** Resolves when all changes up to now can be read, or after two seconds. */
+  /** Resolves when all changes so far can be read, or after two seconds. */
   flush(): Promise<void>;
   /**
    * Checks a database that a reader has reported as damaged. If the damage is confirmed, the database is set aside and replaced with a new
@@ -203,7 +203,7 @@ export interface PastArchive {
   ask(question: PastQuestion, asker: string, isWanted: () => boolean): Promise<ReadyAnswer>;
 }
 
-/** The bytes of an answer, and their ETag without quotes. */
+/** The bytes of an answer, with the ETag without quotes. */
 export interface ReadyAnswer {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly tag: string;
@@ -269,7 +269,7 @@ export interface AuditQuestion {
   /** Part of the user's name, ignoring case. */
   readonly user?: string | undefined;
   readonly kind?: AuditKind | undefined;
-  /** Part of the address, the user, a value or the cause, ignoring case. */
+  /** A part of the address, the user, a value or the cause, ignoring case. */
   readonly text?: string | undefined;
   /** Only entries with a lower number are returned. */
   readonly before?: number | undefined;

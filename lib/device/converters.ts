@@ -27,7 +27,7 @@ export interface Converter {
 /** Creates a converter. Errors: `Error` for invalid arguments. */
 type ConverterMaker = (args: ArgumentReader) => Converter;
 
-/** The arguments of a converter: named ones such as `width=2`, or a list such as `ON,OFF`. An argument that nothing reads is an error. */
+/** The arguments of a converter: named arguments such as `width=2`, or a list such as `ON,OFF`. Unread arguments are an error. */
 class ArgumentReader {
   readonly #named = new Map<string, string>();
   /** The argument names that the converter has read. */

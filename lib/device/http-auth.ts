@@ -157,7 +157,7 @@ function readChallenges(header: string): readonly (Challenge & { readonly isSess
   });
 }
 
-/** Reads `name=value, name="value"` into a map. Names are in lower case. */
+/** Reads `name=value, name="value"` into a map with lower-case names. */
 function readParameters(text: string): Map<string, string> {
   const found = new Map<string, string>();
   // a match may start only at the beginning of a word, because a long word would take quadratic time otherwise

@@ -8,7 +8,7 @@ import { toText, type Value } from '../model/value.ts';
 import type { Converter } from './converters.ts';
 import { type CompileExpression, type LeadingPart, Pattern, PatternError, type Values } from './pattern.ts';
 
-/** The format of a message that is a tree. */
+/** The format of messages that are trees. */
 export type TreeFormat = 'json' | 'xml';
 
 /** The maximum depth of patterns and XML, and the maximum number of XML elements. */
@@ -44,7 +44,7 @@ export class Message {
     this.#tree = of.#tree;
   }
 
-  /** The message as JSON or XML; undefined if it is not well-formed. */
+  /** The message as a JSON or XML tree; undefined if it is not well-formed. */
   get tree(): unknown {
     this.#tree ??= { value: this.#format === 'json' ? readJson(this.text) : readXml(this.text) };
     return this.#tree.value;

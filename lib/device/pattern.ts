@@ -21,7 +21,7 @@ export type Part =
   | { readonly evaluate: (values: Values) => Value; readonly isOfBytes: boolean }
   | { readonly checksum: Checksum };
 
-/** A part by which an index finds a pattern. */
+/** A part that an index uses to find a pattern. */
 export type LeadingPart = Extract<Part, { readonly literal: string } | { readonly converter: Converter }>;
 
 /** An error in a pattern, with its offset within the text. */

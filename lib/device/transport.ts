@@ -13,14 +13,14 @@ export interface LinkListener {
   opened(): void;
   /** `about` is set only over HTTP: the request that the bytes answer, or the event to which they belong. */
   received(bytes: Uint8Array, about?: Received): void;
-  /** `code` is the close code of a WebSocket. */
+  /** Called when the link has ended. `code` is the close code of a WebSocket. */
   closed(reason: string, code?: number): void;
   /**
    * Called over HTTP when a request has no usable answer or a stream of events has ended. `isHeard` means that the device has nevertheless
    * answered.
    */
   failed?(request: object, reason: string, isHeard: boolean): void;
-  /** Reports messages that the link itself exchanges, such as those of a redirect. */
+  /** Reports messages that the link itself exchanges, such as for a redirect. */
   exchanged?(direction: 'in' | 'out', bytes: Uint8Array): void;
 }
 
@@ -446,7 +446,7 @@ function placeOf(host: string, port: number): string {
   return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** WebSocket messages. A message longer than `maxMessageBytes` ends the link. */
+/** A transport for WebSocket messages. A message longer than `maxMessageBytes` ends the link. */
 export function wsTransport(
   url: string,
   protocols: readonly string[],

@@ -271,7 +271,7 @@ function isKeptState(data: unknown): data is AlarmState {
   return typeof data === 'string' && data !== 'normal' && Object.hasOwn(next, data);
 }
 
-// The state that alarms save when a reload changes the settings of their connection. Alarms with the same cause continue from it.
+// The state that alarms save when a reload changes the settings of their connection. Alarms with the same cause continue from this state.
 
 /** The last saved state of an alarm. */
 interface LeftAlarm

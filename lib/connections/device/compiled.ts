@@ -94,7 +94,7 @@ export interface Instance {
   setBy: number;
 }
 
-/** A single parameter, or all parameters of a template such as `out/{n:0..39}`, which differ in the variables of their IDs. */
+/** A single parameter, or all parameters from a template such as `out/{n:0..39}`, whose IDs differ only in their variables. */
 export class Family {
   /** The name as written in the description. */
   readonly name: string;
@@ -182,7 +182,7 @@ export class Family {
       .join('');
   }
 
-  /** Returns a key that is unique for the values of the variables. */
+  /** Returns a key that is unique for each combination of variables. */
   keyOf(values: Values): string {
     const { variables } = this;
     if (variables.length === 1) return toText(values.get(variables[0]!) ?? '');

@@ -160,7 +160,7 @@ const write = z.strictObject({
     .describe('true: if the link breaks before a value is sent, the hub sends the newest value after reconnecting'),
 });
 
-/** Metadata of a parameter, for people and widgets. */
+/** The metadata of a parameter, for people and widgets. */
 export const metadata = {
   label: text.optional().describe('The display name'),
   unit: text.optional().describe('The unit: dB, Hz, s'),

@@ -261,7 +261,7 @@ class EventBatch {
     this.#from = batch.length;
   }
 
-  /** Emits the events that have been added so far. */
+  /** Emits all events that have been added so far. */
   flush(): void {
     if (this.#batch === undefined) return;
     const batch = this.#take();
@@ -310,7 +310,7 @@ function isValue(event: ConnectionEvent): boolean {
   return 'set' in event || 'unset' in event || 'settle' in event;
 }
 
-/** Handles the writes to the parameters of a connection. */
+/** Handles the writes to a connection's parameters. */
 class Writers {
   readonly #context: ConnectionContext<DeviceSettings>;
   readonly #instances: ReadonlyMap<string, Instance>;
@@ -327,7 +327,7 @@ class Writers {
     this.#write = write;
   }
 
-  /** Starts to accept writes to a parameter. `accept` checks each value. */
+  /** Starts accepting writes to a parameter. `accept` checks each value. */
   add(id: string, access: ParameterDeclaration['access'], accept: (input: unknown, instance: Instance) => Value): void {
     if (access === 'read-only' || this.#subscriptions.has(id)) return;
     const accepted = (input: unknown) => {
@@ -475,7 +475,7 @@ function fileMistakesOf(
   try {
     return compileDescription(shownPath(protocol), textOf(settings, resolvePath), { variables, secrets: {} }).mistakes;
   } catch {
-    return []; // a missing file is reported as an error of the setting
+    return []; // a missing file is reported as an error in the setting
   }
 }
 

@@ -22,7 +22,7 @@ export class LastAnswers {
     if (body.length === 0) return read(); // such as an answer with the status 304
     const last = this.#answers.get(question);
     if (last !== undefined && areEqual(last.body, body)) {
-      last.message = last.message.withHead(head); // the new one: a message is parsed when a pattern needs it
+      last.message = last.message.withHead(head); // the new head, because a message is parsed only when a pattern needs it
       return last.message;
     }
     const message = read();

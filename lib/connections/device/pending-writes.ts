@@ -48,7 +48,7 @@ interface QueuedWrite {
 
 /** The time for which a write stays pending after the device has accepted it, in milliseconds. */
 const confirmMs = 5000;
-/** The maximum number of queued writes of triggers. */
+/** The maximum number of queued writes to triggers. */
 const maxTriggers = 1024;
 
 export class PendingWrites {

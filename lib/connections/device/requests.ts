@@ -22,7 +22,7 @@ export interface RequestOptions extends Answers {
   readonly name: string;
   /** Returns the messages; called when the request is sent. Errors: any error from `Matcher.format`. */
   readonly write: () => readonly string[];
-  /** Values that the answer must contain, such as the number of an output. */
+  /** The values that the answer must contain, such as the number of an output. */
   readonly known: Values;
   readonly until?: Matcher | undefined;
   /** Returns whether several frames, taken together, may be the answer. Used for a request without `replies`. */
@@ -51,7 +51,7 @@ interface Request extends RequestOptions, SentRequest {
   /** How often the request was queued again, for new credentials or after a pause. */
   renewals: number;
   delays: number;
-  /** The timer of a pause before the request is sent again. */
+  /** The timer for a pause before the request is sent again. */
   timer: Subscription | undefined;
   /** When the answer is due, in milliseconds. */
   limitMs: number;

@@ -344,7 +344,7 @@ export class Session {
     this.#requests.hold(false);
     this.#stream?.start(); // before the questions are sent, so that no change is missed
     this.#questions.load(() => {
-      if (!this.#isTaking) this.#ready(); // otherwise `#takeAll` first handles the message that answers the last question
+      if (!this.#isTaking) this.#ready(); // otherwise, `#takeAll` first handles the message that answers the last question
     });
     if (!this.#questions.isLoaded) return;
     const hears = families.some(({ isRead }) => isRead) || (keepAlive !== undefined && keepAlive.replies.length > 0);

@@ -45,7 +45,7 @@ export interface DmxProtocol {
   /** How long a source may be silent, in milliseconds. */
   readonly idleTimeoutMs: number;
   encode(sent: SentUniverse): Buffer;
-  /** Decodes a packet. Returns a sentence for bytes that are not a valid packet. */
+  /** Decodes a packet. Returns a sentence if the bytes are not a valid packet. */
   decode(bytes: Buffer): Packet | string;
   /** Returns the universe in a packet from `encode`. */
   universeOf(packet: Buffer): number;

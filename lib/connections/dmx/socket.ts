@@ -11,7 +11,7 @@ import { createGuard, isLoopback, readPlace } from '../places.ts';
 import { artPoll, artReplies, type DmxProtocol, groupOf, listOfUniverses, sacn } from './packets.ts';
 import type { DmxSettings } from './settings.ts';
 
-/** The maximum number of nodes that are remembered. */
+/** The maximum number of nodes that the socket remembers. */
 const maxNodes = 1024;
 /** Art-Net requires a poll every 2.5 to 3 s. A node that has not answered three polls is forgotten. */
 const pollMs = 2500;

@@ -1,4 +1,4 @@
-// Dummy: parameters that the author of a flow file defines, as storage between connections and rules (S-16, D-11).
+// Dummy: parameters defined by the author of a flow file, as storage between connections and rules (S-16, D-11).
 
 import { NEVER, of } from 'rxjs';
 import { concatWith } from 'rxjs/operators';

@@ -133,7 +133,7 @@ export function physicalKeys(name: string): readonly string[] {
 /** The platforms on which a key works as input or output. Not every keyboard has such a key. */
 export type Support = 'yes' | 'no' | 'not under X11' | 'only under X11';
 
-/** `supportOf('pause', 'output')` → `only under X11`; `no` for an unknown name. */
+/** Returns where a key is supported: `supportOf('pause', 'output')` returns `only under X11`. Returns `no` for an unknown name. */
 export function supportOf(name: string, side: Side): Support {
   const key = keyByName.get(name);
   const isKnownElsewhere = side === 'input' ? (key?.detectedAs.length ?? 0) > 0 : key?.pressedAs !== undefined;

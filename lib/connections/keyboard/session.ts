@@ -133,7 +133,7 @@ class Session {
     this.#presses.done();
   }
 
-  /** Errors when an answer does not arrive in time. */
+  /** Errors if an answer does not arrive in time. */
   #failWhenSilent(): Observable<never> {
     const { scheduler } = this.#context;
     return this.#doing$.pipe(
@@ -216,7 +216,7 @@ export async function releaseHeld(
   await Promise.all(ends);
 }
 
-// Starts the keyboard process, reads its messages, and ends it. Each message is checked. When the process ends, the Observable errors.
+// Starts the keyboard process, reads and checks its messages, and ends it. When the process ends, the Observable errors.
 
 /** The time after which a process that does not end on request is killed. */
 const exitDeadlineMs = 1000;
@@ -326,7 +326,7 @@ export class PressQueue {
   /** The lost presses. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly lost$: Observable<LostPresses> = this.#lost$.asObservable();
 
-  /** The codes of keys that the current press, or an interrupted one, may have left down. */
+  /** The codes of keys that the current press or an interrupted press may have left down. */
   get held(): readonly number[] {
     return this.#held;
   }

@@ -59,7 +59,7 @@ function parametersOf({ messages }: MailSettings): ParameterDeclaration[] {
   ]);
 }
 
-/** The content of a message in the queue. */
+/** The contents of a message in the queue. */
 const contentSchema = z.strictObject({ to: z.array(z.string()), subject: z.string(), text: z.string() });
 type Content = z.output<typeof contentSchema>;
 

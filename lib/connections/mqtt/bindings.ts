@@ -391,7 +391,7 @@ export class Bindings {
     return context.inbox(id, accept).subscribe((value) => this.#write(live, write, value));
   }
 
-  /** Checks that the device of a parameter is online. Errors: `unavailable`. */
+  /** Checks that a parameter's device is online. Errors: `unavailable`. */
   #expectThere({ binding: { id, device } }: Live): void {
     if (!this.#isFresh) throw new HubError('unavailable', `${id}: the broker is offline`);
     if (device !== undefined && this.#devices.get(device.name)?.isOnline === false)

@@ -29,7 +29,7 @@ const gatherMs = 2;
 const filtersPerPacket = 200;
 /** The pause before the next attempt after the broker has refused the hub, in milliseconds. */
 const refusedPauseMs = 30_000;
-/** The longest pause while the connection is refused, in milliseconds. */
+/** The maximum pause while the connection is refused, in milliseconds. */
 const longestRefusedMs = 1500;
 
 /** A topic that has a payload to publish. */
@@ -38,7 +38,7 @@ export interface Outgoing {
   readonly isRetained: boolean;
   /** Returns the newest payload; undefined if there is nothing to publish. */
   take(): string | undefined;
-  /** Returns the number of the message, for a topic to which several hubs publish. */
+  /** Returns the stamp for the message, if several hubs publish to the topic. */
   stampOf?(): Stamp;
 }
 
@@ -246,7 +246,7 @@ export class Broker {
       incomingStore: new Store({ clean: false }), // the client still reads the store for packets that arrive after the client has ended
       customHandleAcks: (_topic, _message, { qos }, done) => {
         if (qos < 2) done(0);
-        // MQTT 3.8.4: at most the QoS that was subscribed; a message of QoS 2 would be kept until the broker releases it
+        // MQTT 3.8.4: no more than the subscribed QoS; a message with QoS 2 would be kept until the broker releases it
         else if (this.#stream === stream)
           this.#link.fail('the broker sent a message with QoS 2, to which the hub never subscribes');
       },
@@ -497,7 +497,7 @@ function stampIn(property: unknown): Stamp | undefined {
   return by === undefined ? undefined : { number: Number(number), by };
 }
 
-/** Returns the reason why a link has ended as a sentence. */
+/** Returns the reason for the end of a link as a sentence. */
 function sentenceOf(reason: string): string {
   if (/alert certificate required|peer did not return a certificate/i.test(reason))
     return 'the broker requires a client certificate: set tls.certFile and tls.keyFile';

@@ -25,7 +25,7 @@ export const maxDocumentBytes = 262_144;
 /** The maximum number of refused documents that are listed. */
 export const maxRefused = 500;
 
-/** The ID of the parameter that lists what was refused. */
+/** The ID of the parameter that lists the refused documents. */
 export const refusedId = 'refused';
 
 export interface DiscoveryOptions {
@@ -254,7 +254,7 @@ export class Discovery {
     setImmediate(() => this.#flush());
   }
 
-  /** Declares and binds all new parameters together, and reports what was refused. */
+  /** Declares and binds all new parameters together, and reports the refused documents. */
   #flush(): void {
     if (!this.#isPending || this.#isStopped) return;
     this.#isPending = false;

@@ -16,7 +16,7 @@ export interface Described {
 
 /** The kinds of entities without a value, or with a value that no parameter can hold. */
 const withoutValue: ReadonlySet<string> = new Set(['camera', 'image', 'infrared', 'remote', 'tag']);
-/** The maximum number of event types that become triggers. */
+/** The maximum number of event types per entity that become triggers. */
 const maxEvents = 100;
 
 /** Returns the parameters of an entity. */
@@ -42,7 +42,7 @@ const command = { command: 'command_topic', commandTemplate: 'command_template' 
 const both = { ...state, ...command } as const;
 const templatedState = { ...both, template: 'state_value_template' } as const;
 
-/** The device classes of sensors whose values are not numbers. */
+/** The device classes of sensors with values other than numbers. */
 const textClasses: ReadonlySet<string> = new Set(['date', 'enum', 'timestamp', 'uptime']);
 
 /** Reads the type of an event from a payload, such as `{"event_type": "press"}`. */

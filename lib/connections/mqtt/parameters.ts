@@ -17,7 +17,7 @@ const maxParameters = 20_000;
 
 type Names = Readonly<Record<string, string>>;
 
-/** A template whose variables get their values from the topics of messages. */
+/** A template whose variables get their values from message topics. */
 export interface OpenTemplate {
   /** The name as written in the settings. */
   readonly name: string;

@@ -1,4 +1,4 @@
-// Tasmota devices: `tasmota/discovery/<MAC>/config` and `/sensors` contain the topics, words and units of a device. Relays, dimmers, color
+// Tasmota devices: `tasmota/discovery/<MAC>/config` and `/sensors` contain a device's topics, words and units. Relays, dimmers, color
 // temperature, shutters, fans, switches, buttons and sensors become parameters.
 
 import type { Payload } from '../../device/payload.ts';

@@ -527,7 +527,7 @@ class Expressions {
   }
 }
 
-/** Returns an expression that selects the value of a key, or `other`. */
+/** Returns an expression that selects the value for a key, or else `other`. */
 function chosen(map: Entries, key: string, other: string): string {
   const isText = [...map.map(([, value]) => value), other].some((value) => plainText(value) !== undefined);
   const shown = (value: string) => (isText ? `string(${value})` : value); // both sides of `?` need the same type

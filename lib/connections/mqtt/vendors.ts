@@ -273,7 +273,7 @@ const shellyParts: Readonly<Record<string, readonly ShellyPart[]>> = {
 /** The commands for components that report no state. */
 const shellyCommands: Readonly<Record<string, readonly string[]>> = { cover: ['open', 'close', 'stop'] };
 
-/** The parts of the first generation, by their topics below `shellies/<id>/`. */
+/** The parts of first-generation devices, by their topics below `shellies/<id>/`. */
 const firstParts: readonly (readonly [pattern: RegExp, type: ValueType, about: About, command?: string])[] = [
   [/^(?:relay|light|color|white)\/\d+$/, 'B', {}, 'command'],
   [/^input\/\d+$/, 'B', {}],

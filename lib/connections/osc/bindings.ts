@@ -14,7 +14,7 @@ import type { ArgumentSetting, OscSettings, ParameterSettings } from './settings
 /** The maximum number of parameters per connection. */
 export const maxParameters = 20_000;
 
-/** A parameter: an argument in the messages of its binding, or the message itself if it has no arguments. */
+/** A parameter: an argument in the messages of its binding, or the message itself if the message has no arguments. */
 export interface Part {
   readonly id: string;
   readonly type: ValueType;
@@ -149,7 +149,7 @@ function truth(value: OscValue): boolean {
   return value === true || (typeof value === 'number' && value > 0);
 }
 
-/** The default type tag of each value type. */
+/** The default type tag for each value type. */
 const tagOfType: Readonly<Record<ValueType, string>> = { S: 's', B: 'i', I: 'i', F: 'f', T: '' };
 
 function typeOfTag(tag: string): ValueType {

@@ -154,7 +154,7 @@ class Decoder {
     return undefined;
   }
 
-  /** Returns whether this many bytes remain before `end`. */
+  /** Returns whether this number of bytes is left before `end`. */
   #takes(count: number, end: number): boolean {
     this.#at += count;
     return this.#at <= end;

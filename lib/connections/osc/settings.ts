@@ -215,7 +215,7 @@ export function placesOf({ udp = [] }: Pick<OscSettings, 'udp'>): readonly Place
   return [udp].flat().map(readPlace);
 }
 
-/** Returns the address on which the hub receives; undefined if it does not receive. */
+/** Returns the address on which the connection receives; undefined if it does not receive. */
 export function listenPlace(settings: OscSettings): Place | undefined {
   const { udp, listen, tcpListen } = settings;
   const written = listen ?? tcpListen ?? (udp === undefined ? undefined : 0);

@@ -1,4 +1,4 @@
-// An hourly copy of a database, which replaces the database if it is damaged. A separate thread makes the copy.
+// An hourly copy of a database, which replaces a damaged database. A separate thread makes the copy.
 
 import type { Worker } from 'node:worker_threads';
 import { messageOf } from '../../model/error.ts';

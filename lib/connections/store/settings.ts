@@ -7,7 +7,7 @@ import type { HistoryRoom } from './history/history-messages.ts';
 import type { HistoryRule } from './history/history-rules.ts';
 import { maxSelections } from './snapshots/shelf.ts';
 
-// The selection of addresses, shared by several parts.
+// The selection of addresses, which several parts share
 
 const globs = z.array(z.string({ error: "a glob of addresses such as 'desk/**'" }), {
   error: "a list of globs of addresses, such as ['desk/**']",

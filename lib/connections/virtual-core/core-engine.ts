@@ -190,7 +190,7 @@ export class Unit {
   readonly gives: readonly Cell[];
   readonly logic: Logic;
   wakeAt = Infinity;
-  /** Called after each step, if the memory of the logic is stored. */
+  /** Called after each step if the memory of the logic is stored. */
   onStep: (() => void) | undefined = undefined;
   /** The change of an input that marked the unit last. */
   because: Change | undefined = undefined;

@@ -203,7 +203,7 @@ function isJson(body: Buffer): boolean {
   return /^\s*[[{]/.test(body.toString('latin1', 0, 64));
 }
 
-/** Parses the body of a delivery by its media type. Errors: `body-type`, `unprocessable`. */
+/** Parses the body of a delivery according to its media type. Errors: `body-type`, `unprocessable`. */
 function readContent(body: Buffer, type: string): Content {
   if (body.length === 0) return { text: '', tree: {}, isTree: true };
   const isForm = type === 'application/x-www-form-urlencoded';

@@ -1,4 +1,4 @@
-// The connection type `webhook`: incoming requests that set parameters, and outgoing requests sent by writes to parameters.
+// The connection type `webhook`: incoming requests that set parameters, and outgoing requests that writes to parameters send.
 
 import { Observable } from 'rxjs';
 import type { Transport } from '../../device/transport.ts';

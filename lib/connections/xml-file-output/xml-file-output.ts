@@ -1,4 +1,4 @@
-// XML File Output: writes a file from a template each time one of its placeholders is set (S-14, D-09).
+// XML File Output: writes a file from a template whenever one of its placeholders is set (S-14, D-09).
 import { defer, EMPTY, merge, NEVER, type Observable, of, type SchedulerLike, timer } from 'rxjs';
 import {
   catchError,

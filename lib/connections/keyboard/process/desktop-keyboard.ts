@@ -1,4 +1,4 @@
-// The keyboard of this machine: an X server, or two libraries, depending on the platform.
+// The keyboard of this machine: an X server or two libraries, depending on the platform.
 import { env, platform } from 'node:process';
 import { messageOf } from '../../../model/error.ts';
 import { eitherSide, keyByName, keys, physicalKeys, type Side, supportOf } from '../key-table.ts';
@@ -20,7 +20,7 @@ export interface Keyboard {
   readonly ended: Promise<Error>;
 }
 
-/** Opens the X server of DISPLAY, or the libraries on Windows and macOS. Errors: one sentence. */
+/** Opens the X server of DISPLAY or, on Windows and macOS, the libraries. Errors: one sentence. */
 export async function openKeyboard(opening: (display: string) => Promise<void>): Promise<Keyboard> {
   if (platform === 'win32' || platform === 'darwin') return byLibraries;
   const display = env.DISPLAY;

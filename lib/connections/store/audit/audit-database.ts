@@ -36,7 +36,7 @@ import { keptLogEntries, logBytes, readLogEntries, tables } from './audit-tables
 import { areWhole, blockColumns, checksumOf, isWhole } from './entry-blocks.ts';
 import { EntryAges } from './find-entries.ts';
 
-/** The interval at which the database deletes rows that are too old, and the maximum number of rows in one transaction. */
+/** The interval at which the database deletes rows that are too old, and the maximum number of rows deleted in one transaction. */
 const pruneEveryMs = 60_000;
 const prunedRows = 10_000;
 const prunedBlocks = 40;
@@ -332,7 +332,7 @@ function stored(type: ValueType | '', value: Value | undefined): string | Uint8A
   return type === 'I' ? BigInt(value) : value;
 }
 
-// Opens the database of the audit and the log.
+// Opens the database for the audit and the log.
 
 type OpenedFile = Stored<HeldAudit, AuditDatabase>;
 

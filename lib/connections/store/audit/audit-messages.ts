@@ -41,9 +41,9 @@ export interface OpenAudit {
   readonly maxBytes: number;
   /** The age, in milliseconds, from which the thread deletes entries; Infinity to keep all entries. */
   readonly keepMs: number;
-  /** Whether to return the log of earlier runs. */
+  /** Whether to return the log from earlier runs. */
   readonly isRead: boolean;
-  /** Whether to check the whole file, because a reader has found damage. */
+  /** Whether to check the whole file because a reader has found damage in it. */
   readonly isSuspect: boolean;
 }
 
@@ -79,7 +79,7 @@ export interface HeldAudit {
   /** The highest numbers of an audit entry and of a log entry; 0 if there are no entries. */
   readonly lastEntry: number;
   readonly lastLog: number;
-  /** Undefined if no run has been recorded yet. */
+  /** The last recorded run; undefined if no run has been recorded yet. */
   readonly run: Run | undefined;
   /** The newest entries of the log; undefined if the log was not requested or is empty. */
   readonly log: KeptLog | undefined;

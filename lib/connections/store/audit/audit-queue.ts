@@ -43,7 +43,7 @@ export class AuditQueue {
   #lastNumber = 0;
   #second = 0;
   #inSecond = 0;
-  /** Entries of the current second that count further changes, by user and address. */
+  /** The entries of the current second that count further changes, by user and address. */
   readonly #counting: Counted = new Map();
   /** This second's entries for reports from other hubs, by hub. The clock of this hub determines the second. */
   readonly #reported: Counted = new Map();

@@ -139,7 +139,7 @@ function reporterOf(hub: string): string {
   return hub === '' ? 'further hubs' : `hub ${hub}`;
 }
 
-/** Returns an entry as cells for another thread. */
+/** Returns an entry as cells, which are sent to another thread. */
 export function cellsOf({
   n,
   time,

@@ -8,7 +8,7 @@ import { JsonBytes } from '../packed-rows.ts';
 import { isWithin, readList } from '../thread/database/read-rows.ts';
 import type { AuditRow, EntryBlock } from './audit-messages.ts';
 
-/** The minimum number of entries in a block. Fewer entries get separate rows. */
+/** The minimum number of entries in a block. If there are fewer entries, they get separate rows. */
 const leastEntries = 16;
 const mostEntries = 500;
 
@@ -167,7 +167,7 @@ type Row = readonly [
   cause?: string,
 ];
 
-/** A user may have edited the row, including its checksum. */
+/** Returns whether data is a valid row. A user may have edited the row, including its checksum. */
 function isRow(row: unknown): row is Row {
   if (!Array.isArray(row) || row.length < 8 || row.length > 9) return false;
   const [further, later, ...cells] = row;

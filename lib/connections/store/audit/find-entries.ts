@@ -1,4 +1,4 @@
-// Finds entries of the audit, newest first.
+// Finds audit entries, newest first.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { globToRegExp } from '../../../model/glob.ts';
 import { type AuditEntry, auditKinds } from '../../../model/reports/audit-entry.ts';
@@ -10,7 +10,7 @@ import { DamagedError, inTransaction } from '../thread/database/store-database.t
 import type { AuditRow, EntryBlock } from './audit-messages.ts';
 import { areWhole, blockColumns, isWhole, type StoredBlock, type StoredEntry, unpackEntries } from './entry-blocks.ts';
 
-/** The search checks its time limit after this many rows. */
+/** The number of rows after which the search checks its time limit. */
 const checkEvery = 1000;
 
 /** Skips rows that a user has edited to contain invalid values, so that all other rows remain readable. */
@@ -20,7 +20,7 @@ const inRange = (column: string) =>
   `CASE WHEN typeof(${column}) <> 'integer' OR ${isWithin('integer', column)} THEN ${column} END AS ${column}`;
 const columns = `n, time, kind, user, address, type, ${inRange('before')}, ${inRange('after')}, count, cause`;
 
-/** A page of entries, and whether more follow. */
+/** A page of entries, and whether more entries follow. */
 interface FoundEntries {
   readonly entries: readonly AuditEntry[];
   readonly hasMore: boolean;

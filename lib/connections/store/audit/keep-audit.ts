@@ -1,5 +1,5 @@
-// Writes the audit and the log to disk: 100 ms after an event, one transaction writes all new entries. If the disk fails, entries wait,
-// up to a bound.
+// Writes the audit and the log to disk: 100 ms after an event, one transaction writes all new entries. If the disk fails, a limited number
+// of entries waits.
 
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextRound } from 'node:timers/promises';
@@ -52,7 +52,7 @@ class AuditKeeper extends Keeper implements RecordedArchive {
   #pending: readonly AuditRow[] = [];
   /** The number of entries in the last batch. */
   #lastRows = 0;
-  /** When the last batch was written, on the clock of the connection. */
+  /** When the last batch was written, on the connection's clock. */
   #seenAt = Number.NEGATIVE_INFINITY;
   /** Whether the hub has just started, as opposed to this connection alone. */
   #isStart: boolean;
@@ -142,7 +142,7 @@ class AuditKeeper extends Keeper implements RecordedArchive {
   }
 }
 
-/** Queues external changes and audit events until it is unsubscribed; `onHubEnd` is called when the hub begins to shut down. */
+/** Queues external changes and audit events until the returned subscription ends; `onHubEnd` is called when the hub begins to shut down. */
 export function listenForEntries(
   { changes$, wanted$, persistence }: Pick<HubPort, 'changes$' | 'wanted$' | 'persistence'>,
   isSelected: (address: string) => boolean,
@@ -180,7 +180,7 @@ class LogPlace {
   #written = 0;
   /** The number of an entry in the database minus its number in the hub. */
   #offset = 0;
-  /** The identity of the numbering in the database. */
+  /** Identifies the numbering in the database. */
   #count = '';
 
   /** The hub's number of the last entry on disk. */
@@ -215,7 +215,7 @@ class LogPlace {
   }
 }
 
-// The audit as a part of the store.
+// The part of the store that keeps the audit
 
 /** The maximum time for which a log reader waits for the log of earlier runs. */
 const logDeadlineMs = 5000;
@@ -223,12 +223,12 @@ const logDeadlineMs = 5000;
 type Context = Pick<ConnectionContext<StoreSettings>, 'settings' | 'resolvePath' | 'scheduler' | 'finish'>;
 type OpenContext = Pick<Context, 'settings' | 'resolvePath'>;
 
-/** A database that was opened for the start of the hub, before the connection runs. */
+/** A database that was opened during the start of the hub, before the connection is running. */
 export interface OpenedLog {
   readonly writer: AuditWriter;
   /** Resolves later than `log`. */
   readonly opened: Promise<OpenedAudit>;
-  /** The log of earlier runs; undefined if there is none, or it could not be read in time. */
+  /** The log from earlier runs; undefined if there is no log or it could not be read in time. */
   readonly log: Promise<KeptLog | undefined>;
 }
 
@@ -279,7 +279,7 @@ function requestOf({ settings, resolvePath }: OpenContext, isRead: boolean) {
 
 // The hub's side of the thread that writes the audit and the log.
 
-/** Packs a batch for the thread, with the buffers to transfer. */
+/** Packs a batch for the thread, and returns it with the buffers to transfer. */
 export function packAudit(batch: AuditBatch): { readonly packed: PackedAuditBatch; readonly transfer: ArrayBuffer[] } {
   const { rows: single, blocks } = packEntries(batch.rows);
   const rows = packRows(single.map(cellsOf));
@@ -299,12 +299,12 @@ export class AuditWriter {
     this.#thread.start();
   }
 
-  /** Opens the database in any condition. Rejects if the thread has ended. */
+  /** Opens the database, even if it is damaged. Rejects if the thread has ended. */
   async open(request: Omit<OpenAudit, 'ask'>): Promise<OpenedAudit> {
     return ((await this.#thread.ask({ ask: 'open', ...request })) as { opened: OpenedAudit }).opened;
   }
 
-  /** Writes a batch. Resolves as `written` once it is on disk. Rejects if the thread has ended. */
+  /** Writes a batch. Resolves with `written` once the batch is on disk. Rejects if the thread has ended. */
   async write(batch: AuditBatch): Promise<WrittenAnswer> {
     const { packed, transfer } = packAudit(batch);
     return (await this.#thread.ask({ ask: 'write', batch: packed }, transfer)) as WrittenAnswer;

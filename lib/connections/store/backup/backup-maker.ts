@@ -109,7 +109,7 @@ export interface BackupRequest {
   readonly isAbsolute: boolean;
   /** The working directory of the hub. */
   readonly startedIn: string;
-  /** Flow files and folders, as given to the hub. */
+  /** The flow files and folders, as specified at the start of the hub. */
   readonly paths: readonly string[];
   readonly named: readonly NamedFile[];
   /** The version of the hub. */

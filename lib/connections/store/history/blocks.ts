@@ -9,7 +9,7 @@ import { isWithin, readList } from '../thread/database/read-rows.ts';
 /** The maximum size of a block's JSON, in bytes. A page of the table then holds four blocks. */
 const blockBytes = 900;
 
-/** The position of a change among the changes of its parameter. */
+/** The position of a change among all changes to its parameter. */
 export interface Place {
   readonly time: number;
   readonly revision: number;
@@ -205,7 +205,7 @@ type Row = readonly [
   cause?: number,
 ];
 
-/** A user may have edited the row, including its checksum. */
+/** Returns whether data is a valid row. A user may have edited the row, including its checksum. */
 function isRow(row: unknown): row is Row {
   if (!Array.isArray(row) || (row.length !== 3 && row.length !== 5 && row.length !== 8)) return false;
   for (let index = 0; index < row.length; index++)

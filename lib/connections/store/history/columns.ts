@@ -149,7 +149,7 @@ export class ColumnQueue {
     return undefined;
   }
 
-  /** Resumes after a loss if the queue has space again, and returns the last revision before the loss. */
+  /** Resumes recording after a loss if the queue has space again, and returns the last revision before the loss. */
   goOn(now: number, reason: string): number | undefined {
     const losing = this.#losing;
     if (losing === undefined || this.#handed + this.#full.length > maxColumns / 2) return undefined;

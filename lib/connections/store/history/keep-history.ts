@@ -79,7 +79,7 @@ class HistoryKeeper extends Keeper implements RecordedArchive {
     this.#isFirst = false;
   }
 
-  /** Sends all waiting changes to the thread, and waits until they are written or fail. */
+  /** Sends all waiting changes to the thread, and waits until they are written or the write fails. */
   protected async write(): Promise<Wrote> {
     const { writer } = this.#options;
     if (this.trouble !== undefined) this.#take(await writer.goOn());
@@ -138,7 +138,7 @@ export class HistoryWriter {
   }
 }
 
-// The history as a part of the store.
+// The part of the store that keeps the history
 
 /** Creates the part that records all changes except those to the store's own parameters. */
 export function historyOf(

@@ -332,7 +332,7 @@ class Absences {
   }
 }
 
-// Iterates over the parameters whose changes were missed, in the order of their revisions.
+// Iterates over the parameters whose changes were missed, in the order of revisions.
 
 /** The maximum number of parameters in one step. */
 const catchUpStep = 5000;

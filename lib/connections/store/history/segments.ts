@@ -29,7 +29,7 @@ export interface Interval {
   readonly to: number;
 }
 
-/** A part of a segment that is valid for its time. */
+/** A part of a segment that counts for its time. */
 export interface Piece extends Interval {
   readonly segment: Segment;
 }

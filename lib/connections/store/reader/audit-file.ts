@@ -11,7 +11,7 @@ export class AuditFile {
   readonly #file: OpenFile;
   readonly #database: DatabaseSync;
 
-  /** Errors: any SQLite or file system error, `DamagedError`. After an error nothing stays open. */
+  /** Opens the database. Errors: any SQLite or file system error, `DamagedError`. After an error, nothing remains open. */
   constructor(path: string) {
     this.#database = readDatabase(path);
     try {
@@ -58,7 +58,7 @@ export class Opened<Database extends Openable> {
     this.#open = open;
   }
 
-  /** Returns the database at a path. Errors: any error from opening it. */
+  /** Returns the database at a path. Errors: any error from opening the database. */
   at(path: string): Database {
     if (this.#database === undefined || this.#path !== path || !this.#database.isInPlace) {
       this.close();

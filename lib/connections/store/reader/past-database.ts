@@ -34,7 +34,7 @@ export type Span = readonly [time: number, min: number, mean: number, max: numbe
 
 export type ChangeRow = readonly [time: number, value: Stored, revision: number];
 
-/** Everything before `seen` is recorded. Spans that began before `minutes` and `hours` have their rows. */
+/** The progress of the recording. Everything before `seen` is recorded. Spans that began before `minutes` and `hours` have their rows. */
 export interface Mark {
   readonly seen: number;
   readonly minutes: number;
@@ -65,7 +65,7 @@ export class PastDatabase {
   /** Receives the spans from `emitSpans`. */
   #take: (span: Span) => void = () => {};
 
-  /** Errors: any SQLite or file system error, `DamagedError`. After an error nothing stays open. */
+  /** Opens the database. Errors: any SQLite or file system error, `DamagedError`. After an error, nothing remains open. */
   constructor(path: string) {
     this.#path = path;
     const isThere = exists(path); // checked only once, because another thread may create the file at any moment

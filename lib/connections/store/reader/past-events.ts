@@ -1,4 +1,4 @@
-// Answers a query for the events of a parameter: each change with its writer and its causes.
+// Answers a query for a parameter's events: each change with its writer and its causes.
 import type { Origin } from '../../../model/parameter.ts';
 import { originWithoutRule, something } from '../../../wire/http/hidden.ts';
 import type { EventList, HistoryCause, HistoryEvent } from '../../../wire/http/past-shapes.ts';

@@ -207,7 +207,7 @@ function isSpanned(database: PastDatabase, series: Series): boolean {
 
 /** The range of a history query, with both ends included. */
 export interface HistoryRange extends Interval {
-  /** The maximum number of points of the answer, besides the value at the start. */
+  /** The maximum number of points in the answer, in addition to the value at the start. */
   readonly points: number;
 }
 

@@ -1,5 +1,5 @@
-// A selection of parameters with its snapshots. It saves, recalls, forgets and compares them, and tracks whether the current values match
-// the snapshot that was last saved or recalled.
+// A selection of parameters with its snapshots. The selection saves, recalls, forgets and compares snapshots, and tracks whether the
+// current values match the snapshot that was last saved or recalled.
 import { unknownName } from '../../../json5/nearest-name.ts';
 import { counted, groupDigits } from '../../../model/digits.ts';
 import { describe, HubError, messageOf } from '../../../model/error.ts';
@@ -25,7 +25,7 @@ const namedParameters = 5;
 interface LiveSelectionOptions {
   readonly name: string;
   readonly selection: Selection;
-  /** The store, as the origin of recalled values. */
+  /** The store, which is the origin of recalled values. */
   readonly store: Origin;
   readonly hub: Parameters;
   readonly shelf: SnapshotShelf;
@@ -333,7 +333,7 @@ class Present {
   #parameters: ReadonlySet<Parameter> | undefined;
   #mostBytes: number | undefined;
   #bytes: number | undefined;
-  /** At most one snapshot of up to `maxSnapshotBytes`, until `release`. */
+  /** The current values in packed form, kept until `release`. */
   #packed: Packed | undefined;
   #difference: Difference | undefined;
 

@@ -124,7 +124,7 @@ function importsOf(path: string): string[] {
   return [...imports].map(([, file]) => resolve(dirname(path), file!)).filter(isFile);
 }
 
-/** Returns the deepest folder that contains all folders. */
+/** Returns the deepest folder that contains all given folders. */
 function commonFolder([first = '', ...others]: readonly string[]): string {
   return others.reduce((common, folder) => {
     let one = common;

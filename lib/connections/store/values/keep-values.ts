@@ -53,7 +53,7 @@ interface ValuesOptions extends KeeperOptions {
   readonly log: Log;
   /** Called with the contents of the database whenever the database is opened while the hub is running. */
   giveBack(held: Opened['held']): void;
-  /** Called when the database is opened or closed. While it is open, this hub owns the folder. */
+  /** Called when the database is opened or closed. While the database is open, this hub owns the folder. */
   reportOpen(isOpen: boolean): void;
 }
 
@@ -78,13 +78,13 @@ class ValuesKeeper extends Keeper implements ValuesArchive {
   #lastRows = 0;
   /** Long values that are not on disk yet. */
   readonly #long = new LongValues();
-  /** The shares of the writers; undefined if all values fit. */
+  /** The writers' shares; undefined if all values fit. */
   #shares: ValueShares | undefined;
   /** Values that are no longer kept but are still on disk. */
   #forgotten: Parameter[] = [];
   /** Whether values without a parameter were deleted since the last write or removal of a parameter. */
   #hasMadeRoom = false;
-  /** The number of refusals before the current shares. */
+  /** The number of refusals that occurred before the current shares. */
   #refusals = 0;
   /** The writers that the log has already named. */
   readonly #reportedRefused = new Set<string>();

@@ -78,7 +78,7 @@ export class Layout {
     return this.#keycodes.get(name) ?? (place === undefined ? [] : [place]);
   }
 
-  /** Returns all names of a key: on a French keyboard, `6` and `minus` are one key. */
+  /** Returns all names of a key. On a French keyboard, for example, `6` and `minus` are the same key. */
   namesOf(keycode: number): readonly string[] {
     return this.#names.get(keycode) ?? [];
   }
@@ -151,7 +151,10 @@ export class Layout {
   }
 }
 
-/** Returns the keysyms of a key in a layout. A key with fewer layouts defines which one to use (section 10.4 of the library's specification). */
+/**
+ * Returns the keysyms of a key in a layout. A key with fewer layouts defines which of its layouts to use (section 10.4 of the library's
+ * specification).
+ */
 function layoutOf({ layouts, outOfRange }: KeySyms, layout: number): readonly number[] {
   if (layout < layouts.length || layouts.length === 0) return layouts[layout] ?? [];
   const way = outOfRange & 0xc0;

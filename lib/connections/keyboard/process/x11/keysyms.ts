@@ -82,7 +82,7 @@ export const keysyms: ReadonlyMap<string, readonly number[]> = new Map([
   row('volume-mute', 0x1008ff12),
 ]);
 
-/** The key next to the left Shift is named by its position, because its character differs between layouts. */
+/** The key next to the left Shift is named after its position, because its character differs between layouts. */
 export const intlBackslash = { name: 'intlbackslash', keycode: 94 } as const;
 
 /**

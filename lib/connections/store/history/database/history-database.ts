@@ -1,4 +1,4 @@
-// The database of the history, `history.db`, for writing.
+// The history database, `history.db`, for writing.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { readClocks } from '../../../../model/time/age-clock.ts';

@@ -82,7 +82,7 @@ function isBefore(one: Recorded, other: Recorded): boolean {
   return (by || one.revision - other.revision) < 0;
 }
 
-// The unfinished minutes and hours of all parameters of one rule.
+// The unfinished minutes and hours of all parameters under the same rule.
 
 /** A row that is waiting to be written. */
 export type WaitingSpan = readonly [table: SpanTable, row: SpanRow, part: SpanPart];

@@ -334,7 +334,7 @@ function numberOf({ database }: HistoryDatabase, table: string): number {
   return (database.prepare(`SELECT count(*) AS count FROM ${table}`).get() as { count: number }).count;
 }
 
-// Deletes data past the retention time of its rule, hour by hour.
+// Deletes data that has exceeded the retention time in its rule, hour by hour.
 
 /** The number of hours that one step examines. */
 const stepHours = 1000;

@@ -91,7 +91,7 @@ export class Buckets implements Sink {
     }
   }
 
-  /** Returns the buckets, from the first one with a known value. */
+  /** Returns the buckets, starting with the first bucket that has a known value. */
   columns(): BucketColumns {
     const columns: BucketColumns = { times: [], min: [], mean: [], max: [], counts: [] };
     const first = this.#min.findIndex((min) => min !== Infinity);
@@ -146,7 +146,7 @@ export class Buckets implements Sink {
   }
 }
 
-/** Rounds a mean to six decimals, unless the number is below 1 or very large. */
+/** Rounds a mean to six decimals, unless it is below 1 or very large. */
 function rounded(mean: number): number {
   const size = Math.abs(mean);
   return size >= 1 && size < 1e9 ? (Math.sign(mean) * Math.round(size * 1e6)) / 1e6 : mean;
@@ -169,7 +169,7 @@ type TableName = (typeof tables)[number]['name'];
 /** Receives changes and spans in chronological order. */
 export interface Sink {
   change(time: number, value: number): void;
-  /** Sets the value from a time on, without a change; undefined if unknown. */
+  /** Sets the value from a time on without counting a change; undefined if the value is unknown. */
   state(time: number, value: number | undefined): void;
   span(span: Span, lengthMs: number): void;
   /** Returns whether the value is known during a whole span. */

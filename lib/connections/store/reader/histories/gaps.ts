@@ -69,7 +69,7 @@ export class Gaps {
     return gap === undefined ? time : gap.to <= until ? gap.to : gap.from;
   }
 
-  /** Returns whether the hub was down between two times. With a segment, only gaps in that segment count. */
+  /** Returns whether the hub was down between two times. If a segment is given, only gaps within this segment count. */
   wasDown(since: number, until: number, segment?: Pick<Segment, 'index'>): boolean {
     const isMeant = (index: number | undefined) => segment === undefined || segment.index === index;
     return this.#downs.some(({ from, to, index }) => from >= since && to > since && from < until && isMeant(index));
@@ -131,7 +131,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Each step divides the next unit: seconds divide a minute, minutes an hour, and hours a day. */
+/** The lengths of buckets, each of which divides the next unit: seconds divide a minute, minutes an hour, and hours a day. */
 const steps = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
   ...[1, 2, 5, 10, 15, 30].map((n) => n * second),

@@ -126,7 +126,7 @@ class Counts implements Sink {
 
 // The exact history: each value with the time from which it applied.
 
-/** Returns each value of a number or a boolean; undefined if there are too many. */
+/** Returns each value of a number or a boolean; undefined if there are too many values. */
 function stateCourse(moment: Moment, series: Series, range: HistoryRange): Course | undefined {
   const { from, to, points } = range;
   const rows = statesIn(moment, series, { from, to: to + 1 }, 'first', points + 1);

@@ -63,7 +63,7 @@ export function clearLog({ folder, name, path }: DatabaseFiles, now = new Date()
 /** Replaces the database with its hourly copy. */
 export function useCopy({ path, copy }: DatabaseFiles): void {
   const part = `${path}.part`;
-  rmSync(part, { force: true }); // never write to another kind of object at this path, such as a pipe
+  rmSync(part, { force: true }); // so that the copy is never written to another kind of object, such as a pipe
   copyFileSync(copy, part);
   sync(part);
   for (const companion of companions) rmSync(path + companion, { force: true });
