@@ -42,7 +42,7 @@ const keepAfterMs = 10_000;
 const pieceOfRun = 'run';
 /** While V8 runs with flags other than at startup to save memory, the next start cannot use the code that V8 compiles. */
 const keepAgainMs = 30_000;
-/** The maximum number of Node.js versions and settings whose code is kept in one folder. The most recently used ones are kept. */
+/** The maximum number of Node.js versions and settings whose code is kept in one folder. The most recently used code is kept. */
 const maxKept = 4;
 /** The size of the header: CRC-32 of the source and of the compiled code, which V8 itself does not check. */
 const headerBytes = 8;

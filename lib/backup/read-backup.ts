@@ -8,10 +8,10 @@ import { blockBytes, decodeHeader, decodePax, paddingOf, type TarEntry } from '.
 /** The maximum size of pax records, in bytes. They contain at most a path and a size. */
 const maxPaxBytes = 64 * 1024;
 
-/** Receives the files of a backup, one after another. */
+/** Receives the files in a backup, one after another. */
 export interface BackupTarget {
   begin(path: string): Promise<void>;
-  /** Writes bytes of the current file. The buffer is only valid during the call. */
+  /** Writes bytes to the current file. The buffer is valid only during the call. */
   write(bytes: Buffer): Promise<void>;
   end(): Promise<void>;
 }

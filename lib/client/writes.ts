@@ -88,7 +88,7 @@ export class Writes {
   }
 }
 
-/** Formats an error as a sentence. Some reasons already begin with the address. */
+/** Formats an error as a sentence. The reason may already begin with the address. */
 function sentenceOf({ address, reason }: { readonly address: string; readonly reason: string }): string {
   return reason.startsWith(`${address}: `) ? reason : `${address}: ${reason}`;
 }

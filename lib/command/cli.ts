@@ -18,7 +18,7 @@ export function command({ program }: Cli, name: string, description: string): Co
   return program.command(name).description(description);
 }
 
-/** Declares a command that talks to a running hub. */
+/** Declares a command that communicates with a running hub. */
 export function remoteCommand(cli: Cli, name: string, description: string): Command {
   return command(cli, name, description)
     .addOption(fromEnvironment('--url <url>', 'URL of the hub', 'URL').default('http://localhost:17011'))

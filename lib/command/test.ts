@@ -1,4 +1,4 @@
-// `patchbay test`: runs the tests of flow files in virtual time.
+// `patchbay test`: runs the tests in flow files in virtual time.
 
 import { counted } from '../model/digits.ts';
 import { printable, printableLines } from '../model/printable.ts';

@@ -280,7 +280,7 @@ export function dashboardJsonSchema(): object {
   return allowVariables(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
 }
 
-/** Returns the schema for a list of widgets and of repeated lists of widgets. */
+/** Returns the schema for a list that contains widgets and repeated lists of widgets. */
 function listOf(schemas: readonly z.ZodObject[]): z.ZodType {
   const [first, ...others] = schemas;
   const widget = z.discriminatedUnion('type', [first!, ...others]);

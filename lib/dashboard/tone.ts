@@ -1,4 +1,4 @@
-// The meaning of a colour on a dashboard. The theme defines its appearance.
+// The meaning of a colour on a dashboard. Its appearance is defined by the theme.
 
 export const tones = ['neutral', 'info', 'ok', 'warning', 'danger'] as const;
 export type Tone = (typeof tones)[number];

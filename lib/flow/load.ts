@@ -68,7 +68,7 @@ export class FlowLoader {
     return this.#report;
   }
 
-  /** Reads and checks the flow files and the files that connections read while they run, such as dashboards. Returns one line per error. */
+  /** Reads and checks the flow files, and the files that connections read at run time, such as dashboards. Returns one line per error. */
   async check(): Promise<{ readonly plan: Plan; readonly mistakes: readonly string[] }> {
     const { plan, mistakes } = await this.#read();
     return { plan, mistakes: [...mistakes.items.map(formatMistake), ...(plan.furtherMistakes?.() ?? [])] };
@@ -90,8 +90,8 @@ export class FlowLoader {
   }
 
   /**
-   * Reads and checks the files as they would be with these texts, by full path. `added` contains the names of files that are not on disk
-   * yet. The next load is not affected.
+   * Reads and checks the files as if they had the given contents, which are keyed by full path. `added` contains the names of files that
+   * are not on disk yet. The next load is not affected.
    */
   async tryOut(texts: ReadonlyMap<string, string>, added: readonly string[] = []): Promise<Tried> {
     const mistakes = new MistakeList();
@@ -149,7 +149,7 @@ export class FlowLoader {
     this.#programs.hurry();
   }
 
-  /** Ends the threads that run flows on trial. Call it when no more files will be loaded. */
+  /** Ends the threads in which flows are tried. Call this when no more files will be loaded. */
   close(): void {
     this.#programs.close();
   }

@@ -25,13 +25,13 @@ export interface Plan {
   readonly connections: readonly ConnectionPlan[];
   readonly rules: readonly RulePlan[];
   /**
-   * Returns the location of a rule, such as `demo.json5:7:20`, or undefined for a rule in another plan. The first call reads the texts of
-   * the files.
+   * Returns the location of a rule, such as `demo.json5:7:20`, or undefined for a rule in another plan. The first call reads the files
+   * again.
    */
   readonly placeOf?: (rule: Pick<RulePlan, 'body'>) => string | undefined;
   /**
    * Returns the reason for a faulty connection as one line with its location, such as `demo.json5:7:20: connections.api.port: …`, or
-   * undefined if the connection is not in a file. The first call reads the texts of the files. Omitted if there are no files.
+   * undefined if the connection is not in a file. The first call reads the files again. Omitted if there are no files.
    */
   readonly lineAbout?: (connectionId: string, reason: string) => string | undefined;
   readonly tests: readonly TestPlan[];
@@ -143,7 +143,7 @@ export interface StreamBody {
   readonly stream: Observable<unknown>;
   /** The addresses from which the stream is derived. */
   readonly addresses: readonly string[];
-  /** Connects the stream to the sources of its rule. Call it before subscribing to the stream. */
+  /** Connects the stream to its rule's sources. Call this before subscribing to the stream. */
   connect(sources: Sources): void;
 }
 

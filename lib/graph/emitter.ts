@@ -14,7 +14,7 @@ export interface Listener<T> {
 
 const longestShortList = 16;
 
-/** Hot, synchronous, never completes, never errors; replays nothing. Calls listeners in the order in which they were added. */
+/** A stream. Hot, replays nothing, synchronous, never completes, never errors. Calls listeners in the order in which they were added. */
 export class Emitter<T> extends Observable<T> {
   /**
    * The listener if there is only one, because a list would cost two more memory accesses. Frequent callers of `emit` check this field

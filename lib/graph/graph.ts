@@ -290,8 +290,8 @@ export class Graph extends ParameterTable {
   }
 
   /**
-   * Writes to a parameter of another hub. This is a separate method because V8 inlines `writeTo` only while that method is short. Errors:
-   * the same as `writeTo`.
+   * Writes to a parameter of another hub. A separate method, because V8 inlines `writeTo` only while `writeTo` is short. Errors: the same
+   * as `writeTo`.
    */
   #writeElsewhere(node: ParameterNode, input: unknown, origin: Origin): Value {
     if (node.access === 'read-only' || node.remote === undefined) throw readOnly(node);
@@ -575,7 +575,7 @@ function readOnly({ address }: ParameterNode): HubError {
 // Changes as the graph creates them. A change keeps the chain of changes that led to it. Within a turn the chain is complete. Across turns
 // it loses its oldest changes, so a loop through timers does not keep its whole history.
 
-/** The number of preceding changes that a change keeps at least. It always keeps fewer than twice as many. */
+/** The minimum number of preceding changes that a change keeps. A change always keeps fewer than twice as many. */
 export const keptCauses = 64;
 
 /** A change, created when a value is written. Its previous value and revision are set on delivery. */

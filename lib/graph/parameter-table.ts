@@ -113,7 +113,7 @@ class RevisionList {
   #head: StateNode | undefined = undefined;
   #tail: StateNode | undefined = undefined;
 
-  /** Moves the parameter to the tail, or adds it there. */
+  /** Moves the parameter to the tail of the list, or adds the parameter there. */
   touch(node: StateNode): void {
     if (this.#tail === node) return;
     const { older, newer } = node;
@@ -129,7 +129,7 @@ class RevisionList {
     this.#tail = node;
   }
 
-  /** Removes the parameter if it is in the list. */
+  /** Removes the parameter if the list contains it. */
   remove(node: StateNode): void {
     if (this.#head === node) this.#head = node.newer;
     else if (node.older !== undefined) node.older.newer = node.newer;

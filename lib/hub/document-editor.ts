@@ -1,5 +1,5 @@
-// Edits documents that connections show at run time, such as dashboards. This works as for flow files, but nothing restarts. A document is
-// checked by the parser of its folder before it is saved, and revisions, merges and conflicts work as for flow files.
+// Edits documents that connections show at run time, such as dashboards. Editing works as for flow files, but nothing restarts. A document
+// is checked by the parser of its folder before it is saved, and revisions, merges and conflicts work as for flow files.
 
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
@@ -221,7 +221,7 @@ export class DocumentEditor {
     return places;
   }
 
-  /** Returns the names of a file: below the flow folder, and below each root as the hub was started with it. */
+  /** Returns the names of a file: below the flow folder, and below each root as given when the hub was started. */
   #namesOf(short: string, name: string): readonly string[] {
     const below = `${short}/${name}`;
     return [below, ...this.#parts.roots.map((root) => join(root.endsWith('.json5') ? dirname(root) : root, below))];

@@ -1,5 +1,5 @@
-// The parts that the editing of flow files and of documents have in common: reading a file that others may be saving, checking that the
-// file is JSON5, the tree of its values for clients, and the texts on which later edits may be based.
+// The common parts of editing flow files and documents: reading a file that others may be saving, checking that the file is JSON5, the tree
+// of its values for clients, and the texts on which later edits may be based.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Source } from '../connections/editing.ts';
@@ -36,7 +36,7 @@ export class KnownTexts {
   }
 }
 
-/** Reads a file. Some editors move a file away before they write it again, so that the file is missing for a moment. */
+/** Reads a file. Certain editors move a file away before they write it again, so that the file is missing for a moment. */
 export async function readPatiently(path: string): Promise<FileText | undefined> {
   for (let tries = 1; tries < maxTries; tries++) {
     const read = await readText(path);

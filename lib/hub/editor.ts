@@ -556,7 +556,7 @@ export class Editor implements Editing {
     });
   }
 
-  /** Returns the part of the runs of a plan that a user may see; undefined means everything. */
+  /** Returns the part of a plan's runs that a user may see; undefined means everything. */
   #shownPart({ rules }: Plan, rights: EditRights): ShownPart | undefined {
     if (rights.isOwner) return undefined;
     const names = new Set(

@@ -319,9 +319,7 @@ class HubLeadership implements Leadership {
   }
 }
 
-/**
- * Returns the reason why a hub with such gateways waits for the leadership; undefined means that no gateway decides about the leadership.
- */
+/** Returns the reason why a hub with such gateways waits for the leadership, or undefined if no gateway decides about the leadership. */
 function reasonToHold({ connections }: Plan): string | undefined {
   const reasons = connections.map(({ enabled, type, settings }) =>
     enabled && type.isGateway ? type.startsOnLeaderOnly?.(settings) : undefined,

@@ -62,7 +62,7 @@ export function undoSplices(text: string, splices: readonly Splice[]): string {
 
 /** An item removed from a text: the comments above the item, its value as written, and the comments after its comma. */
 interface Piece {
-  /** The comments above the item, without the indentation of the item. */
+  /** The comments above the item, without the item's indentation. */
   readonly above: readonly string[];
   readonly value: string;
   readonly behind: readonly string[];

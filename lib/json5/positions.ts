@@ -49,7 +49,7 @@ export function parsePath(text: string): Path | undefined {
 interface Visited {
   /** The length of the path. */
   readonly depth: number;
-  /** Returns the path. This is a function because creating the path costs more than the visit. */
+  /** Returns the path. A function, because creating the path costs more than the visit. */
   readonly path: () => Path;
   readonly offset: number;
   /** Whether the same key has already occurred in the object. */

@@ -51,7 +51,7 @@ export function mayHoldSecret(path: readonly (string | number)[]): boolean {
   });
 }
 
-/** Returns the part of a path that may be shown, because keys within a secret may be the secret itself. */
+/** Returns the part of a path that may be shown, because keys within a secret may themselves be the secret. */
 export function reportedPath(path: readonly (string | number)[]): readonly (string | number)[] {
   const at = path.findIndex((_, index) => {
     const upTo = path.slice(0, index + 1);

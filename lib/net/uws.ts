@@ -131,7 +131,7 @@ const platforms = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'wi
 const neededGlibc = [2, 38] as const;
 const withNode22 = "npx -y -p node@22 -c 'npm install && npm start'";
 
-/** Returns a sentence with the reason and the remedy. */
+/** Returns a sentence that explains the reason and the remedy. */
 export function whyNoLibrary({ nodeVersion, platform, arch, glibc, reason }: Machine): string {
   const node = `Node.js ${nodeVersion}`;
   const major = Number.parseInt(nodeVersion, 10);

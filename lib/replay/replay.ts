@@ -172,7 +172,7 @@ const silent: HubLog = { ...entries, child: () => entries };
 interface ReadRecording {
   readonly start: RecordingStart;
   readonly values: readonly RecordedValue[];
-  /** The recorded turns, in the order of time. Errors: `bad-request` with the damaged line. */
+  /** The recorded turns in order of time. Errors: `bad-request` with the damaged line. */
   readonly turns: AsyncIterable<RecordedTurn>;
 }
 

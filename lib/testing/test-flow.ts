@@ -149,7 +149,7 @@ class StepReader {
     );
   }
 
-  /** Checks an address and returns it. Errors: also `bad-address`. */
+  /** Checks and returns an address. Errors: also `bad-address`. */
   address(address: string): string {
     parseAddress(address);
     withoutMistakes((mistakes) => this.#testable.find(new SourceLocation(here, mistakes), address));
@@ -157,7 +157,7 @@ class StepReader {
   }
 }
 
-/** Returns the result of work. Errors: `bad-flow` with the errors that the work added. */
+/** Returns the result of `work`. Errors: `bad-flow` with the errors that `work` has added. */
 function withoutMistakes<Result>(work: (mistakes: MistakeList) => Result): Result {
   const mistakes = new MistakeList();
   const result = work(mistakes);

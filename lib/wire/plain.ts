@@ -1,4 +1,4 @@
-// The messages of plain WebSocket clients, in both directions. With `?list=true`, notifications and writes are sent in lists (D-43).
+// The messages to and from plain WebSocket clients. With `?list=true`, notifications and writes are sent in lists (D-43).
 
 import type { Value } from '../model/value.ts';
 

@@ -27,7 +27,7 @@ export interface Follower {
 /** The current state of a parameter. The object remains the same when the state changes. */
 export interface ParameterView {
   readonly address: string;
-  /** undefined: the hub has no such parameter, or has not sent its definition yet. */
+  /** The value type. Undefined if the hub has no such parameter, or has not sent its definition yet. */
   readonly type: ValueType | undefined;
   readonly access: Access | undefined;
   /** Undefined if the value is unknown or the parameter is a trigger. */

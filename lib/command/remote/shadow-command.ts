@@ -84,7 +84,7 @@ function sideText({ value, origin }: DeviationSide): string {
   return value === undefined ? 'unknown' : `${show(value)}${writerText(origin)}`;
 }
 
-/** Returns `fired once by rule "ding" (a.json5)`, or `never` if the trigger did not fire. */
+/** Describes fires: `fired once by rule "ding" (a.json5)`, or `never` if the trigger did not fire. */
 function firesText({ value, origin }: DeviationSide, fired: string, never: string): string {
   return value === 0 ? never : `${fired} ${value === 1 ? 'once' : `${value} times`}${writerText(origin)}`;
 }

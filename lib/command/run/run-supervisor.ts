@@ -1,6 +1,6 @@
 // Reports the hub's state to systemd (`Type=notify` in a unit, sd_notify(3)). systemd's Unix socket accepts datagrams, which Node.js cannot
-// send. Therefore, a shell next to the hub passes messages to `systemd-notify`. This avoids forking the hub for each message, which would
-// be expensive because of the hub's memory.
+// send. Therefore, a shell next to the hub passes messages to `systemd-notify`. Forking the hub for each message would be expensive because
+// of the hub's memory.
 import { type ChildProcess, spawn } from 'node:child_process';
 
 export interface Supervisor {

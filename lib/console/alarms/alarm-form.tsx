@@ -1,4 +1,4 @@
-// The form of an alarm: its cause, how long the cause has to last, its priority and text.
+// The form for an alarm: its cause, how long the cause has to last, its priority and text.
 
 import { For, Show } from 'solid-js';
 import { createItemDraft } from '../editor/item-form.tsx';

@@ -11,7 +11,7 @@ const storageKey = 'alarm-sound';
 const urgentPriority = 2;
 const urgentEveryMs = 1500;
 const everyMs = 5000;
-/** The tones of a beep, in Hz, and the length of each, in seconds. */
+/** The tones in a beep, in Hz, and the length of each tone, in seconds. */
 const urgentTones = [880, 660, 880];
 const tones = [660, 550];
 const toneSeconds = 0.15;

@@ -19,7 +19,7 @@ let isRejected = false;
 /** The console's user; undefined until the hub has responded. */
 export const me = known;
 export const mayManage = () => me()?.manage ?? false;
-/** Whether the user may edit at least one flow file. */
+/** Returns whether the user may edit at least one flow file. */
 export const mayEdit = () => (me()?.edit.length ?? 0) > 0;
 
 const mayWrite = createRoot(() => {

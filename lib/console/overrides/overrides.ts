@@ -24,7 +24,7 @@ export const overrides = createRoot(() => {
   };
 });
 
-/** Returns the override of a rule or connection; undefined means that its flow file applies. */
+/** Returns the override of a rule or connection, or undefined if its flow file applies. */
 export function overrideOf(kind: Override['kind'], name: string, file?: string): Override | undefined {
   return overrides
     .list()

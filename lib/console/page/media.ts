@@ -1,4 +1,4 @@
-// Properties of the page, or of a part of it, as signals.
+// Properties of the page or a part of the page, as signals.
 
 import { type Accessor, createSignal, onCleanup, onMount } from 'solid-js';
 

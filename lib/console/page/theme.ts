@@ -13,7 +13,7 @@ const [isSystemDark, setSystemDark] = createSignal(systemDark.matches);
 systemDark.addEventListener('change', () => setSystemDark(systemDark.matches));
 
 export const theme = choice;
-/** Whether the theme in effect is dark. Canvas drawings are redrawn when this changes. */
+/** Returns whether the theme in effect is dark. Canvas drawings are redrawn when this changes. */
 export const isDark = () => choice() === 'dark' || (choice() === 'system' && isSystemDark());
 
 export function applyTheme(): void {

@@ -23,7 +23,7 @@ interface GuardedProps {
   readonly fault?: (props: FaultProps) => JSX.Element;
 }
 
-/** Draws its children and contains their errors. */
+/** Draws the children and contains their errors. */
 export function Guarded(props: GuardedProps) {
   return (
     <ErrorBoundary

@@ -7,8 +7,8 @@ import { route, setParams } from '../page/route.ts';
 export const searched = () => route().params.search ?? '';
 
 /**
- * Returns whether any of the texts contains the search text, ignoring case. Values other than strings count as empty, because people do not
- * search for them.
+ * Returns whether any of the strings contains the search text, ignoring case. Values other than strings count as empty, because people do
+ * not search for them.
  */
 export function isSought(...texts: readonly unknown[]): boolean {
   const wanted = searched().toLowerCase();

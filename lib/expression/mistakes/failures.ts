@@ -71,7 +71,7 @@ const words: Readonly<Record<string, string>> = {
   [timeSpan]: 'duration',
 };
 
-/** `double` → `number`, `list<string>` → `list of text`. */
+/** Translates a type name: `double` → `number`, `list<string>` → `list of text`. */
 export function wordOf(type: string): string {
   const [, wrapped] = /^dyn<(.*)>$/.exec(type) ?? [];
   if (wrapped !== undefined) return wordOf(wrapped);
@@ -85,7 +85,7 @@ export function wordOf(type: string): string {
   return type.startsWith('type') ? 'type' : type;
 }
 
-/** Returns the name of the type with an article: `a number`. */
+/** Returns the type name with an article: `a number`. */
 export function aWordOf(type: string): string {
   const word = wordOf(type);
   return ['true/false', 'null', 'text'].includes(word) ? word : `a ${word}`;

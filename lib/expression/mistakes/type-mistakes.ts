@@ -158,7 +158,7 @@ function binaryMistake({ op, left, right }: Binary, source: (part: Part) => stri
   return mistake(`expected values that ${op} accepts, got ${sides}`, left);
 }
 
-/** The functions that convert text to a type other than number. */
+/** The functions that convert a string to a type other than number. */
 const readers: Readonly<Record<string, string>> = { [pointInTime]: 'timestamp', [timeSpan]: 'duration' };
 
 function unaryMistake({ op, args }: Part, source: (part: Part) => string): string {

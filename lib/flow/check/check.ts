@@ -15,7 +15,7 @@ import { flowFileSchema, flowProgramSchema } from './schema.ts';
 import { type FindDeclaration, SourceLocation } from './source-location.ts';
 import { checkTests, type Testable } from './tests/tests.ts';
 
-/** Checks the files. The plan contains everything without errors; use it only if there are no mistakes. */
+/** Checks the files. The plan contains everything that has no errors; use the plan only if there are no mistakes. */
 export function checkFlowFiles(
   files: readonly FlowFile[],
   types: ReadonlyMap<string, AnyConnectionType>,

@@ -7,7 +7,7 @@ import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 
 /** The maximum number of links in a row. More links are a loop, as in Linux. */
 const maxLinks = 40;
-/** The interval at which the search for targets is repeated if something moves meanwhile. */
+/** The maximum number of times that the search for targets is repeated if anything moves meanwhile. */
 const maxRounds = 5;
 /** The maximum time by which file times may lag behind the clock. */
 const clockMs = 10;
@@ -143,7 +143,7 @@ interface Place {
   readonly changedAt: number;
 }
 
-/** The way from a path to its place, step by step. Each step is watched, so moves during the walk are noticed. */
+/** The way from a path to its place, step by step. Each step is watched, so that moves during the walk are detected. */
 interface Way {
   /** Every name that decides where the path leads: its folders, its links, and the names through which these links lead. */
   readonly names: readonly string[];

@@ -1,4 +1,4 @@
-// The globals shared by all code of a thread, which a flow must not change.
+// The globals shared by all code on a thread, which a flow must not change.
 import { syncBuiltinESMExports } from 'node:module';
 
 /** Returns every shared function of the language and of Node.js, by name: `JSON.parse`, `Map.prototype.get`. */

@@ -184,7 +184,7 @@ export class ManualSwitches {
 
   /**
    * Reports the switches from an earlier run of the hub that no longer apply. `isOn` returns the state of a rule or connection, or
-   * undefined if none has this name. Call this whenever a store has restored its values.
+   * undefined if there is no rule or connection with this name. Call this whenever a store has restored its values.
    */
   recall(remembered: ReadonlyMap<string, unknown>, isOn: (what: Switchable) => boolean | undefined): void {
     for (const kept of remembered.values()) {

@@ -22,7 +22,7 @@ export const auditKinds = [
 
 export type AuditKind = (typeof auditKinds)[number];
 
-/** One entry; `time` is in milliseconds since 1970. */
+/** An entry; `time` is in milliseconds since 1970. */
 export interface AuditEntry {
   /** The number of the entry, which increases with each entry. Numbers may be skipped. */
   readonly n: number;

@@ -6,7 +6,7 @@
  */
 export type ConnectionState = 'running' | 'degraded' | 'failed' | 'disabled';
 
-/** The status of a connection: `since` is in milliseconds since 1970; `reason` is one sentence, empty if there is no problem. */
+/** The status of a connection. `since` is in milliseconds since 1970. `reason` is one sentence, and is empty if there is no problem. */
 export interface ConnectionStatus {
   readonly id: string;
   readonly type: string;

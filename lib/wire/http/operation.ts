@@ -349,7 +349,7 @@ const clientSubscription = z.strictObject({
   delivery: z.enum(['latest', 'all']),
 });
 
-/** The selection of a client: a plain client has `filters`, a `patchbay.v1` client has `subscriptions`. */
+/** The parameters that a client has selected: a plain client has `filters`, a `patchbay.v1` client has `subscriptions`. */
 const interests = z.strictObject({
   /** Regular expressions. */
   filters: texts.describe('Only for plain clients').optional(),

@@ -23,8 +23,8 @@ const historyGap = z.strictObject({ from: timeMs, to: timeMs, lost: count, reaso
 export type HistoryGap = Shape<typeof historyGap>;
 
 /**
- * raw: every number; intervals: every boolean; texts; fires: the times at which a trigger fired, or the count in each
- * bucket; buckets: min, mean and max of numbers and booleans.
+ * raw: every number; intervals: every boolean; texts: every string; fires: the times at which a trigger fired, or the count in each bucket;
+ * buckets: min, mean and max of numbers and booleans.
  */
 const historyKind = z.enum(['raw', 'intervals', 'texts', 'fires', 'buckets']);
 const figures = z.array(z.number().nullable());
@@ -140,7 +140,7 @@ const savedSnapshot = z.strictObject({
 });
 export type SavedSnapshot = Shape<typeof savedSnapshot>;
 
-/** Snapshots are saved and recalled by `<connection>/<name>/save` and `/recall`. */
+/** Snapshots are saved and recalled through `<connection>/<name>/save` and `/recall`. */
 const snapshotSelection = z.strictObject({
   name: text,
   /** Newest first. */
@@ -157,7 +157,7 @@ export const snapshotList = named(
   'Snapshots',
   z.strictObject({
     connection: text.describe('The store; `<connection>/<name>/save` saves a snapshot'),
-    /** In the order of the store's settings. */
+    /** The selections in the order of the store's settings. */
     selections: z.array(snapshotSelection),
   }),
 );

@@ -114,7 +114,7 @@ function createLock(guarding: Guarding, title: string) {
 const slopPx = { mouse: 3, touch: 8 };
 
 interface DragOptions {
-  /** Whether the element can currently be dragged. */
+  /** Returns whether the element can currently be dragged. */
   readonly isFree: () => boolean;
   /**
    * Returns the distance from one end to the other in pixels. A negative distance means that moving down increases the value; 0 means that

@@ -16,7 +16,7 @@ const lineHeight = 1.15;
 const mostOfHeight = 0.8;
 /** The fraction of the width that is available for text; the rest is margin and tolerance for inexact measuring. */
 const share = 0.94;
-/** The maximum number of words; longer texts are wrapped by the browser. */
+/** The maximum number of words; the browser wraps longer strings. */
 const maxWords = 16;
 
 /** Fits text into a space. `widthOf` measures text at a font size of one pixel. */

@@ -74,7 +74,7 @@ function labelsOf(shape: Shape): Partial<uPlot.Axis> {
   return shape === 'marks' ? { values, incrs: [1, 2, 5, 10, 20, 50, 100, 1000, 10_000] } : { values };
 }
 
-/** Formats a number to fit next to the plot, whose left edge is aligned with the strip below. */
+/** Formats a number so that it fits next to the plot, whose left edge is aligned with the strip below. */
 function axisNumber(number: number): string {
   const text = formatValue(number);
   return text.length > mostLetters ? number.toExponential(1).replace('.0e', 'e') : text;

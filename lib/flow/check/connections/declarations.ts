@@ -282,7 +282,7 @@ const hubType = defineConnectionType({
   run: () => of<ConnectionEvent>({ state: 'running' }).pipe(concatWith(NEVER)),
 });
 
-/** The hub as a connection. It has no inputs. */
+/** The hub as a connection, which has no inputs. */
 export const hubConnection: ConnectionPlan = {
   id: hubId,
   file: '',

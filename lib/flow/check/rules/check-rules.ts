@@ -97,7 +97,7 @@ export class RuleCheck {
   }
 }
 
-/** Returns whether an item of a list of rules is a folder, even one without a name. */
+/** Returns whether an item in a list of rules is a folder, even without a name. */
 function isFolder(item: unknown): item is object {
   return isJsonObject(item) && ('folder' in item || ('rules' in item && !('from' in item)));
 }
@@ -105,7 +105,7 @@ function isFolder(item: unknown): item is object {
 // The locations of rules in their files. They are found on demand, because that requires reading the texts again, and refer to the current
 // texts: text added above a rule moves the rule without changing it.
 
-/** A list of rules and folders, and its location. */
+/** A list of rules and folders, with its location. */
 interface RuleList {
   readonly location: SourceLocation;
   readonly items: readonly unknown[];

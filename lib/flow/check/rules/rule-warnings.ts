@@ -16,7 +16,7 @@ export interface WarningContext {
   readonly rules: readonly RulePlan[];
   readonly connections: readonly ConnectionPlan[];
   readonly placeOf: Plan['placeOf'] & {};
-  /** Returns the type of a parameter; undefined if it is not known. */
+  /** Returns the type of a parameter, or undefined if the type is not known. */
   typeOf(address: string): ValueType | undefined;
 }
 
@@ -39,7 +39,10 @@ function isRunning(rule: RulePlan): rule is DataRule {
   return rule.isEnabled && !rule.isShadow && !('stream' in rule.body);
 }
 
-/** Looks up the locations of two rules only for a warning, because that requires reading the files again. */
+/**
+ * Yields warnings about two rules that copy different parameters to the same parameter. The locations of the rules are looked up only for a
+ * warning, because this requires reading the files again.
+ */
 function* clashesOf({ rules, placeOf, typeOf }: WarningContext): Generator<string> {
   const copies = new Map<string, DataRule[]>();
   for (const rule of rules) {

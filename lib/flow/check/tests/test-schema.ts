@@ -1,4 +1,4 @@
-// The shape of the tests of flow files.
+// The shape of tests in flow files.
 
 import { z } from 'zod';
 import { addressShape, connectionIdShape } from '../../../model/address.ts';

@@ -208,7 +208,7 @@ export class HubPersistence implements PersistencePort {
     return this.#hasStore;
   }
 
-  /** Stores data about the hub itself, by name; undefined deletes it. */
+  /** Stores data about the hub itself under a name; undefined deletes the data. */
   remember(name: string, read: Read): void {
     if (this.#hasStore) this.#change(hubId, name, read);
   }

@@ -238,7 +238,7 @@ export class RunningConnections {
     }
   }
 
-  /** Swaps all other connections. Call it after `swapGateways`. */
+  /** Swaps all other connections. Call this after `swapGateways`. */
   swapOthers({ plans, gateways, others, takenOver, difference }: ConnectionChange): Difference {
     this.#exchange(others);
     this.#releaseChanged(gateways);
@@ -295,7 +295,7 @@ export class RunningConnections {
     }
   }
 
-  /** Stops all connections. Resolves when they have finished their work. */
+  /** Stops all connections. Resolves when the connections have finished their work. */
   async stop(): Promise<void> {
     this.#missing.stop();
     for (const connection of this.#running.values()) this.#stop(connection);

@@ -12,7 +12,7 @@ import type { RuleState, RuleStatus } from '../../../model/reports/rule-status.t
  * The maximum number of looping rules reported by other hubs that are shown, because other hubs may attribute any rule name to this hub.
  */
 const maxReported = 1000;
-/** The time for which a rule is shown as limited or failing after the last occurrence. */
+/** How long a rule is shown as limited or failing after the last occurrence, in milliseconds. */
 const shownMs = 5000;
 
 const mostWrites = groupDigits(maxWritesPerTurn);
@@ -132,7 +132,7 @@ export class RuleReports {
     return { state, reason: problem?.reason ?? '', faults, dropped };
   }
 
-  /** Returns a function that reports a dropped write each time it is called. */
+  /** Returns a function that reports a dropped write on each call. */
   #reportOf({ limit, write, chain }: DroppedWrite): () => void {
     const { parameter } = write;
     const { address, lastChange } = parameter;
