@@ -12,10 +12,10 @@ export function register(cli: Cli): void {
   remoteCommand(cli, 'types', 'print a declaration file with every address, for flow files in TypeScript')
     .argument(...flowFiles)
     .option('--module <name>', 'module from which the flow files import defineFlow', 'patchbay-hub')
-    .option('--remote', 'instead, print as JSON the parameters that a running hub mirrors from other hubs')
+    .option('--remote', 'print JSON instead: the parameters that a running hub mirrors from other hubs')
     .option(
       '--of <connection>',
-      'instead, print as JSON the parameters of one connection on a running hub, for the `expect` setting of that connection',
+      'print JSON instead: the parameters of one connection on a running hub, for the `expect` setting of that connection',
     )
     .action((paths: string[], options: TypesOptions) => {
       const { module, remote, of } = options;

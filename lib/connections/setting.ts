@@ -69,7 +69,7 @@ export function isEveryInterface(bindIp: string): boolean {
 /** Resolves a path in the settings against the folder of the flow file. */
 export type ResolvePath = (path: string) => string;
 
-/** A hint about settings that work but are probably not intended, with the path of the setting. */
+/** A hint about a setting that works but is probably not intended, with the path of the setting. */
 export interface SettingHint {
   readonly path: readonly (string | number)[];
   readonly message: string;

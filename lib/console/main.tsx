@@ -63,10 +63,10 @@ function App() {
         <Show when={seenAs}>
           <p class="banner seen-as" role="note">
             <span>
-              <strong>You see the console as {seenAs}.</strong> Nothing can be changed.
+              <strong>You are viewing the console as {seenAs}.</strong> Nothing can be changed.
             </span>
             <a class="button" href="/hub/#/users">
-              Back to yourself
+              Back to your own view
             </a>
           </p>
         </Show>

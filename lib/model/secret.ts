@@ -8,7 +8,7 @@ const leastLength = 4;
 /** The replacement for a secret. */
 export const hidden = '***';
 
-/** Returns the text in which `***` replaces each secret, whether plain or in JSON notation. */
+/** Returns the text with each secret replaced by `***`, whether the secret is plain or in JSON notation. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let result = text;
   for (const secret of secrets.filter(({ length }) => length >= leastLength).sort((a, b) => b.length - a.length))

@@ -11,9 +11,10 @@ import { createFolder } from '../support/folder.ts';
 
 const lib = resolve(import.meta.dirname, '../../lib');
 
-/** The registry, the files that contain, show or write flow files, and those in which a word is a view, a widget or a list. */
+/** The registry, the files that contain, show or write flow files, and those in which a word is a setting, a view, a widget or a list. */
 const flows = [
   'command/run/run.ts',
+  'command/drivers.ts',
   'command/init.ts',
   'hub/recipes.ts',
   'connections/mqtt/abbreviations.ts',
@@ -21,6 +22,7 @@ const flows = [
   'connections/registry.ts',
   'connections/rest-api/endpoints/alarms.ts',
   'connections/rest-api/endpoints/connections.ts',
+  'connections/satellite/settings.ts',
   'console/alarms/alarm-form.tsx',
   'console/alarms/alarms-view.tsx',
   'console/dashboard/readings/schedule.tsx',

@@ -19,6 +19,15 @@ const globs = (about: string, example: string) =>
     .default([])
     .describe(about);
 
+const identifierExpected = { error: 'text of 1 to 64 characters without / and .' };
+
+/** The identifier of a node in the tree. */
+const identifier = () =>
+  z
+    .string(identifierExpected)
+    .regex(/^[^/.]{1,64}$/, identifierExpected)
+    .refine((text) => !/\p{Cc}/u.test(text), identifierExpected);
+
 const matrixSchema = z.strictObject({
   targets: z
     .string({ error: 'addresses such as "router/out/{n:0..39}"' })
@@ -48,17 +57,10 @@ export const settingsSchema = z
     ),
     maxDiscovered: integerSetting(1, 100_000).default(20_000).describe('The maximum number of parameters'),
     timeout: durationSetting(100, 60_000).default(3000).describe('How long the answer to a request may take'),
-    name: z
-      .string({ error: 'text' })
-      .regex(/^[^/.\p{Cc}]{1,64}$/u, { error: 'text of 1 to 64 characters without / and .' })
-      .default('patchbay')
-      .describe('A provider: the identifier of the root of the tree'),
+    name: identifier().default('patchbay').describe('A provider: the identifier of the root of the tree'),
     read: globs('A provider: addresses of the hub that consumers may read', 'desk/**'),
     write: globs('A provider: addresses of the hub that consumers may write; they may be read as well', 'desk/level'),
-    matrices: record(
-      z.string().regex(/^[^/.\p{Cc}]{1,64}$/u, { error: 'text of 1 to 64 characters without / and .' }),
-      matrixSchema,
-    )
+    matrices: record(identifier(), matrixSchema)
       .default({})
       .describe('A provider: matrices whose targets are parameters of the hub, by identifier'),
     streamEvery: durationSetting(10, 10_000)

@@ -266,7 +266,7 @@ function playedMessages(): PlayedMessages {
     transport: { keepsFrames: true },
     show: (frame) => Buffer.from(frame).toString(),
     read(written, direction) {
-      if (direction === 'in') throw new Error('expected a connection that receives messages, mail only sends them');
+      if (direction === 'in') throw new Error('expected a connection that receives messages, but mail only sends them');
       const text = textOf(written);
       return { bytes: Buffer.from(text), frames: [text] };
     },

@@ -240,7 +240,7 @@ class Expressions {
     if (end < text.length)
       throw new TemplateError(`the template contains the unexpected character ${JSON.stringify(text[end])}`);
     if (this.#tokens.length > maxTokens)
-      throw new TemplateError(`the template contains an expression of more than ${maxTokens} words`);
+      throw new TemplateError(`the template contains an expression of more than ${maxTokens} tokens`);
   }
 
   whole(): string {

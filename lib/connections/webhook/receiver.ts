@@ -112,7 +112,7 @@ export class Receiver implements Hook {
       if (Math.abs(offMs) > tolerance)
         throw new HubError(
           'unauthorized',
-          `the time of the delivery: expected at most ${tolerance / 1000} s from now, got ${Math.round(Math.abs(offMs) / 1000)} s ${offMs > 0 ? 'ago' : 'ahead'}`,
+          `delivery time: expected within ${tolerance / 1000} s of now, got ${Math.round(Math.abs(offMs) / 1000)} s ${offMs > 0 ? 'ago' : 'ahead'}`,
         );
     }
     const bySignature =

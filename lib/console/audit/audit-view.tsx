@@ -56,7 +56,7 @@ export default function AuditView() {
         </div>
         <span class="count">{formatCount(entries().length)}</span>
       </div>
-      <StoreFault fault={fault()} what="The audit is not available" />
+      <StoreFault fault={fault()} what="The audit trail is not available" />
       <div class="scroll audit" tabIndex={-1}>
         <Show when={entries().length > 0}>
           <table class="cards">

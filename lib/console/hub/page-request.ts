@@ -6,7 +6,7 @@ import type { Problem } from '../../wire/http/problem.ts';
 const deadlineMs = 10_000;
 
 /**
- * The user as whom a manager views the console, `/hub/?as=reception`. Empty if managers view it as themselves. The hub refuses every change
+ * The user that a manager views the console as, from the URL (`/hub/?as=reception`). Empty outside such a view. The hub refuses every change
  * made as another user.
  */
 export const seenAs =

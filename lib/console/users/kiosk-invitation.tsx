@@ -97,8 +97,8 @@ export function createKioskInvitation(changed: () => void) {
         <p class="mono link">{link()}</p>
         <Show when={isLocal()}>
           <p class="muted">
-            Other devices cannot reach the hub as {location.hostname}: open the console by a name that the device can
-            reach, and create the link there.
+            Other devices cannot reach the hub at {location.hostname}: open the console at an address that the device
+            can reach, and create the link there.
           </p>
         </Show>
         <p class="actions">

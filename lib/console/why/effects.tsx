@@ -77,7 +77,7 @@ export function Followed(props: { readonly change: CausedChange; readonly rules:
           </ol>
           <Show when={known().idle.length > 0}>
             <p class="muted">
-              Also read by, without a change that is still in effect:{' '}
+              Also read by these rules, none of whose changes is in effect:{' '}
               <For each={known().idle}>
                 {(name, index) => (
                   <>

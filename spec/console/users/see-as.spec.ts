@@ -67,7 +67,7 @@ test.serial('the page says as whom it is seen, shows only what the user sees, li
   await signIn(page, 'root', 'root');
   await page.evaluate("location.hash = '#/users'");
   await page.getByRole('link', { name: 'See as reception' }).click();
-  const note = page.getByRole('note').getByText('You see the console as reception.');
+  const note = page.getByRole('note').getByText('You are viewing the console as reception.');
   await note.waitFor();
   t.deepEqual(await page.evaluate(pale()), []);
   await page.evaluate("location.hash = '#/parameters'");
@@ -82,8 +82,8 @@ test.serial('the page says as whom it is seen, shows only what the user sees, li
   await expectAccessible(t, page);
   await page.reload();
   await note.waitFor();
-  await page.getByRole('link', { name: 'Back to yourself' }).click();
+  await page.getByRole('link', { name: 'Back to your own view' }).click();
   await page.getByTitle('Sign out root').waitFor();
-  await waitUntil(page, async () => (await page.getByText('You see the console as').count()) === 0);
+  await waitUntil(page, async () => (await page.getByText('You are viewing the console as').count()) === 0);
   await page.getByRole('link', { name: 'See as other' }).waitFor();
 });

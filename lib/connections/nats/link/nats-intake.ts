@@ -225,7 +225,7 @@ export class Intake {
   }
 
   #fail(error: unknown): void {
-    this.#log.error({}, `a message of another hub could not be processed: ${messageOf(error)}`, 'intake failed');
+    this.#log.error({}, `a message from another hub could not be processed: ${messageOf(error)}`, 'intake failed');
   }
 
   #refuse(hub: string): void {

@@ -17,7 +17,7 @@ import type { Route } from '../http/router.ts';
 import { shownPath } from '../input/request-path.ts';
 import { badPath, type Context, type Endpoint, isNeeded, later } from './endpoint.ts';
 
-/** The folder with the built console. Its path relative to `lib` in a clone is the same as relative to `dist` in a package. */
+/** The folder with the built console. The same relative path leads to it from `lib` in a clone and from `dist` in a package. */
 export const builtConsole = fileURLToPath(new URL('../../../../dist/web', import.meta.url));
 const clientScript = fileURLToPath(new URL('../../../../dist/web/client.js', import.meta.url));
 const consolePath = '/hub/console/';

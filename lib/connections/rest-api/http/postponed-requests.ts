@@ -109,7 +109,7 @@ export class PostponedRequests {
 /** The maximum number of bytes kept of one body, which is more than any request may have. */
 const maxKeptBytes = 2 * limits.bodyBytes.default;
 
-/** Copies the data that is valid only during the call of a handler. */
+/** Copies the parts of a request that are valid only while its handler runs. */
 export function keepRequest(request: HttpRequest): HttpRequest {
   const all: [name: string, value: string][] = [];
   request.forEach((name, value) => void all.push([name, value]));

@@ -35,7 +35,7 @@ export function Schedule(props: WidgetProps<'schedule'>) {
   const text = () => {
     const found = entry();
     if (found !== undefined) return nextText(found, schedule()!.zone, now());
-    return error() || (data() === undefined ? '…' : 'not an entry of a schedule');
+    return error() || (data() === undefined ? '…' : 'not a schedule entry');
   };
   return (
     <>

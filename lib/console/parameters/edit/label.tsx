@@ -80,7 +80,7 @@ async function saveAbout(address: string, wanted: Wanted): Promise<void> {
   const source = await findSource(['describe', address], ['connections', connectionId]);
   if (source === undefined)
     throw new Error(
-      `no flow file that you may edit declares the connection ${connectionId}: set describe where it is declared`,
+      `no flow file that you may edit declares the connection ${connectionId}: set "describe" in the file that declares the connection`,
     );
   const ops = opsFor(source, address, wanted);
   if (ops.length === 0) return;

@@ -63,7 +63,7 @@ export default function RenameForm(props: { readonly address: string; readonly c
     if (sources.error) return String(sources.error.message ?? sources.error);
     if (sources.loading) return '';
     if (!uses().some(({ isDeclaration }) => isDeclaration))
-      return `No flow file that you may read declares ${props.address} by its name: the connection, a template or TypeScript makes it.`;
+      return `No flow file that you can read declares ${props.address} by name: the parameter comes from the connection, a template or TypeScript.`;
     return (
       foreign() && `${foreign()!.source.file} uses it, and you may not edit that file: ${foreign()!.source.reason}.`
     );

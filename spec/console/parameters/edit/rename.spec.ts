@@ -124,6 +124,6 @@ test.serial('what no file declares by its name is not renamed', async (t) => {
   const { page } = await start();
   await goTo(page, '#/parameters?address=alarm/open');
   await page.getByRole('button', { name: 'Rename' }).click();
-  await page.getByText(/No flow file that you may read declares alarm\/open by its name/).waitFor();
+  await page.getByText(/No flow file that you can read declares alarm\/open by name/).waitFor();
   t.true(await page.getByRole('button', { name: 'Rename' }).isDisabled());
 });
