@@ -152,7 +152,11 @@ export function createItemDraft(place: Accessor<ItemPlace>, saved: (name: string
           isChanged={isChanged()}
           failure={failure()}
           send={async (mode, comment) => sendEdit(edits(), mode, comment)}
-          rebase={() => void refetch()}
+          rebase={() => {
+            asked++;
+            setAnswer(undefined); // it is about the earlier text
+            void refetch();
+          }}
           discard={discard}
           saved={() => {
             const name = isRemoved() ? undefined : (place().name ?? newName());

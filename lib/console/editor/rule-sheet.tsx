@@ -620,6 +620,8 @@ function useDraft(props: SheetProps, options: { expand(text: string): string; li
     },
     send,
     rebase({ etag }: Conflict) {
+      setVersion((number) => number + 1);
+      setAnswer(undefined); // it is about the earlier text: nothing can be saved until the new one is checked
       void readSource(source().file).then((fresh) => {
         const found =
           path() === undefined ? undefined : (byName(fresh, rule().name ?? '') ?? nodeAt(fresh.tree, path()!));

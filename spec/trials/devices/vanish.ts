@@ -89,10 +89,15 @@ async function startHost(stage: Stage) {
   run('nginx', '-c', nginx);
   const peers = join(import.meta.dirname, 'vanish-peers.ts');
   const start = () => run(process.execPath, peers, there, String(ports.mqtt), String(ports.target), taken);
-  await eventually(async () => {
-    await fetch(`http://${there}:${ports.http}/level.json`).then((answer) => answer.text());
-    return true;
-  }, 'nginx to answer');
+  const url = `http://${there}:${ports.http}/level.json`;
+  await eventually(
+    () =>
+      fetch(url).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    'nginx to answer',
+  );
   await after(500); // mosquitto listens by then
   start();
   const apply = (at: 'here' | 'there', command: string) => ip(command, at === 'here' ? undefined : pid);
