@@ -26,7 +26,7 @@ export async function usePanel({ hand, put, remove, value }: Desk): Promise<stri
   await mic.focus();
   await hand.key('Enter');
   await eventually(() => value('desk/mic') === false && value('desk/lamp') === false, 'Enter to write false');
-  const fader = page.getByLabel('Level', { exact: true });
+  const fader = page.getByRole('slider', { name: 'Level' });
   await fader.focus();
   await hand.key('Home');
   await eventually(() => value('desk/level') === 0, 'Home to write the least level');
