@@ -128,6 +128,7 @@ interface Edited {
 export class Editor implements Editing {
   readonly #parts: EditorParts;
   readonly #probationMs: number;
+  #isStopped = false;
   readonly #known = new KnownTexts();
   readonly #documents: DocumentEditor;
   readonly #sheets = new OpenSheets(Date.now);
@@ -287,6 +288,7 @@ export class Editor implements Editing {
   }
 
   stop(): void {
+    this.#isStopped = true;
     if (this.#probation !== undefined) clearTimeout(this.#probation.timer); // the next start undoes it
   }
 
@@ -449,9 +451,11 @@ export class Editor implements Editing {
   #reloadLater(by: Origin, comment: string, undo: () => Promise<void>): void {
     const { exclusively, reload, log } = this.#parts;
     const run = async () => {
+      if (this.#isStopped) return; // the next start runs the saved files
       try {
         await reload(by, comment);
       } catch {
+        if (this.#isStopped) return;
         await undo(); // the log contains the reason
         this.#endProbation();
         log(`a change by ${by.name} cannot run: the previous files were restored`);

@@ -3,6 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { type HubOptions, startHub } from '../../../../lib/hub/index.ts';
 import { runTestsOf } from '../../../../lib/testing/run-tests.ts';
@@ -477,6 +478,18 @@ test('what an editor has saved just before an interrupted save is not lost', asy
   await restart(t, folder);
   t.is(await readFile(join(folder, 'a.json5'), 'utf8'), '{ /* theirs */ }');
   t.deepEqual((await readdir(folder)).sort(), ['.patchbay', 'a.json5', 'b.json5']);
+});
+
+test('a hub that stops before or while it runs a saved change keeps the change', async (t) => {
+  for (const waitMs of [0, 45, 50, 55, 60, 70, 90]) {
+    const editors = await start(t);
+    const { body } = await editors.edit('entry.json5', [{ path: 'connections.api.maxClients', set: 100 }]);
+    t.true(body.isSaved);
+    await after(waitMs); // it runs the change 50 ms after the answer
+    await editors.hub.stop();
+    await after(200);
+    t.regex(await editors.text('entry.json5'), /maxClients"?: ?100/, `after ${waitMs} ms`);
+  }
 });
 
 test('the answer to a change that restarts its own REST API arrives', async (t) => {
