@@ -2,41 +2,10 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import {
-  createFramer,
-  type Framer,
-  type Framing,
-  type LengthRule,
-  textsOf,
-  withMarks,
-} from '../../lib/device/frames.ts';
+import { createFramer, type Framer, type Framing, textsOf, withMarks } from '../../lib/device/frames.ts';
+import { angles, blocks, bytes, headed, kinds, lines, midi, prompted, sized, stuffed } from '../support/framings.ts';
 
-const bytes = (text: string) => Buffer.from(text, 'latin1');
 const push = (framer: Framer, piece: Uint8Array) => framer.push(piece).map((frame) => frame.toBuffer());
-
-const lines: Framing = { kind: 'end', ends: [bytes('\r\n'), bytes('\n')], sendEnd: bytes('\r\n'), isBlock: false };
-const blocks: Framing = { kind: 'end', ends: [bytes('\n')], sendEnd: bytes('\n'), isBlock: true };
-const angles: Framing = { kind: 'enclosed', start: bytes('<'), end: bytes('>'), escapeByte: undefined };
-const stuffed: Framing = { kind: 'enclosed', start: bytes('\x10\x02'), end: bytes('\x10\x03'), escapeByte: 0x10 };
-const sized: Framing = { kind: 'bytes', bytes: 5 };
-const headed: Framing = { kind: 'length', at: 1, bytes: 2, isLittle: false, adds: 3 };
-
-const prompted: Framing = { ...lines, prompts: [bytes('OK> '), bytes('>>')] };
-/** The rules of a table such as `{ '80..BF': 3, F0: 'F7' }`. */
-const rulesOf = (...rules: readonly [from: number, to: number, rule: LengthRule][]) =>
-  Array.from({ length: 256 }, (_, byte) => rules.find(([from, to]) => byte >= from && byte <= to)?.[2]);
-const kinds: Framing = {
-  kind: 'lengthBy',
-  at: 1,
-  rules: rulesOf([1, 1, 3], [2, 2, 5], [0xf0, 0xf0, { end: 0xf7 }]),
-  isRunning: false,
-};
-const midi: Framing = {
-  kind: 'lengthBy',
-  at: 0,
-  rules: rulesOf([0xc0, 0xdf, 2], [0x80, 0xef, 3], [0xf0, 0xf0, { end: 0xf7 }], [0xf8, 0xff, 1]),
-  isRunning: true,
-};
 
 const anyBytes = fc.uint8Array({ maxLength: 40 }).map((array) => Buffer.from(array));
 const textOf = (alphabet: string, minLength = 1) =>

@@ -16,6 +16,7 @@ const trials: Readonly<Record<string, () => Promise<{ readonly trial: Trial }>>>
   operator: () => import('./operator/operator.ts'),
   edits: () => import('./edits.ts'),
   'ember-plus': () => import('./ember-plus/ember-plus.ts'),
+  framings: () => import('./framings.ts'),
   fuzz: () => import('./fuzz/fuzz.ts'),
   misbehave: () => import('./misbehave/misbehave.ts'),
   modbus: () => import('./modbus/modbus.ts'),

@@ -1,0 +1,9 @@
+// The framings of devices at the short size of their trial.
+
+import { holds } from './short.ts';
+
+holds(
+  'random streams end no framer, and memory stays as it was',
+  'framings',
+  /^14 framings, 20000 frames each: holds$/m,
+);
