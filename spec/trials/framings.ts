@@ -46,7 +46,7 @@ function tryFraming(framing: Framing, frames: number, seed: number, collect: () 
       const part = aPart(random, framing);
       const cut = random.below(part.length + 1);
       for (const piece of [part.subarray(0, cut), part.subarray(cut)])
-        for (const frame of framer.push(piece)) {
+        for (const frame of [...framer.push(piece), ...(random.once(2) ? framer.flush() : [])]) {
           const { length } = frame.toBuffer();
           assert.ok(framing.kind === 'whole' || length <= maxBytes + slackBytes, `a frame of ${length} bytes`);
           found++;
