@@ -1,12 +1,12 @@
 // The label and unit of a parameter, which are written to the flow file that declares the parameter.
 
-import { createSignal, Show } from 'solid-js';
+import { createSignal } from 'solid-js';
 import type { About } from '../../../client/index.ts';
 import { parseAddress } from '../../../model/address.ts';
 import { findSource, partOf, sendEdit } from '../../editor/source-file.ts';
 import type { Op, SourceFile } from '../../editor/source-tree.ts';
 import { createAttempt } from '../../hub/page-request.ts';
-import { Fault } from '../../parts/view-bar.tsx';
+import { DetailForm } from './detail-form.tsx';
 
 const longestLabel = 200;
 const longestUnit = 16;
@@ -20,20 +20,9 @@ export default function LabelForm(props: {
   const [label, setLabel] = createSignal(props.about?.label ?? '');
   const [unit, setUnit] = createSignal(props.about?.unit ?? '');
   const { failure, isBusy, run } = createAttempt(() => failure() === '' && props.close());
-  const save = (event: SubmitEvent) => {
-    event.preventDefault();
-    void run(() => saveAbout(props.address, { label: label().trim(), unit: unit().trim() }));
-  };
+  const save = () => void run(() => saveAbout(props.address, { label: label().trim(), unit: unit().trim() }));
   return (
-    <form
-      class="label-form"
-      onSubmit={save}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
-        event.stopPropagation();
-        props.close();
-      }}
-    >
+    <DetailForm verb="Save" canSave={!isBusy()} failure={failure()} save={save} close={() => props.close()}>
       <label>
         Label{' '}
         <input
@@ -54,18 +43,7 @@ export default function LabelForm(props: {
           onInput={({ currentTarget: { value } }) => setUnit(value)}
         />
       </label>
-      <span class="actions">
-        <button type="submit" class="main" disabled={isBusy()}>
-          Save
-        </button>
-        <button type="button" onClick={() => props.close()}>
-          Cancel
-        </button>
-      </span>
-      <Show when={failure()}>
-        <Fault text={failure()} />
-      </Show>
-    </form>
+    </DetailForm>
   );
 }
 

@@ -11,6 +11,7 @@ import { linkTo, setParams } from '../../page/route.ts';
 import { GuardedFor } from '../../parts/guarded.tsx';
 import { Breakable } from '../../parts/text.tsx';
 import { Fault } from '../../parts/view-bar.tsx';
+import { DetailForm } from './detail-form.tsx';
 
 /** The dashboards, connections and tests that use a parameter. The rules that use it are listed separately, live. */
 export function UsedBy(props: { readonly address: string }) {
@@ -68,9 +69,7 @@ export default function RenameForm(props: { readonly address: string; readonly c
       foreign() && `${foreign()!.source.file} uses it, and you may not edit that file: ${foreign()!.source.reason}.`
     );
   };
-  const save = (event: SubmitEvent) => {
-    event.preventDefault();
-    if (!isNew() || whyNot() !== undefined) return;
+  const save = () => {
     void run(async () => {
       const { errors } = await sendEdit(editsOf(uses()), 'save', `rename ${props.address} to ${next()}`);
       const [first] = errors;
@@ -81,14 +80,13 @@ export default function RenameForm(props: { readonly address: string; readonly c
     });
   };
   return (
-    <form
-      class="label-form rename"
-      onSubmit={save}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
-        event.stopPropagation();
-        props.close();
-      }}
+    <DetailForm
+      class="rename"
+      verb="Rename"
+      canSave={!isBusy() && isNew() && whyNot() === undefined}
+      failure={failure()}
+      save={save}
+      close={() => props.close()}
     >
       <label>
         New name{' '}
@@ -121,16 +119,7 @@ export default function RenameForm(props: { readonly address: string; readonly c
           <p class="muted">Recorded history keeps the old name.</p>
         </Show>
       </Show>
-      <span class="actions">
-        <button type="submit" class="main" disabled={isBusy() || !isNew() || whyNot() !== undefined}>
-          Rename
-        </button>
-        <button type="button" onClick={() => props.close()}>
-          Cancel
-        </button>
-      </span>
-      <Fault text={failure()} />
-    </form>
+    </DetailForm>
   );
 }
 
