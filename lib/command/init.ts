@@ -286,7 +286,7 @@ async function checkCopy(
     }
     const { checkFlows } = await import('../hub/index.ts');
     const { plan, mistakes } = await checkFlows([...others, stage]);
-    const lines = mistakes.map((line) => line.replaceAll(stage, join(folder, defaultFolder)));
+    const lines = mistakes.map((line) => line.replaceAll(stage, () => join(folder, defaultFolder)));
     if (lines.length > 0) throw new HubError('bad-flow', `${someOf(lines)}\nnothing was created`);
     return new Set(plan.rules.flatMap(({ to }) => to));
   } finally {

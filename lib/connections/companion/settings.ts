@@ -143,7 +143,7 @@ export function mistakesOf({ values, writes }: CompanionSettings): SettingMistak
 export function filledOptions(options: Readonly<Record<string, unknown>>, value: Value): Record<string, unknown> {
   const fill = (option: unknown): unknown => {
     if (option === '{value}') return value;
-    if (typeof option === 'string') return option.replaceAll('{value}', String(value));
+    if (typeof option === 'string') return option.replaceAll('{value}', () => String(value));
     return Array.isArray(option) ? option.map(fill) : option;
   };
   return Object.fromEntries(Object.entries(options).map(([name, option]) => [name, fill(option)]));

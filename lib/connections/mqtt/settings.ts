@@ -43,7 +43,7 @@ function topicSetting() {
   return z.string({ error }).superRefine((topic, context) => {
     const message = topicMistake(topic.replace(/\{[^{}]*\}/g, 'x'));
     if (message !== undefined)
-      context.addIssue({ code: 'custom', message: message.replace(/got .*/, `got ${describe(topic)}`) });
+      context.addIssue({ code: 'custom', message: message.replace(/got .*/, () => `got ${describe(topic)}`) });
   });
 }
 

@@ -163,7 +163,7 @@ export function usesIn(source: SourceFile, address: string, next: string): Use[]
     if (key === address) add(node, { path, move: siblingOf(path, key, next) });
     const isUse = typeof value === 'string' && (value === address || quoted.some((one) => value.includes(one)));
     if (isUse) {
-      const inExpression = (text: string, one: string) => text.replaceAll(one, one[0]! + next + one[0]!);
+      const inExpression = (text: string, one: string) => text.replaceAll(one, () => one[0]! + next + one[0]!);
       add(node, { path, set: value === address ? next : quoted.reduce(inExpression, value) });
     }
     for (const child of node.children ?? []) visit(child);

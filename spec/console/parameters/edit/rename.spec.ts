@@ -127,3 +127,17 @@ test.serial('what no file declares by its name is not renamed', async (t) => {
   await page.getByText(/No flow file that you can read declares alarm\/open by name/).waitFor();
   t.true(await page.getByRole('button', { name: 'Rename' }).isDisabled());
 });
+
+test.serial('a new name may contain what stands for a match in replacements', async (t) => {
+  const { hub, page, read } = await start();
+  const before = await read('flow.json5');
+  await goTo(page, '#/parameters?address=desk/mic');
+  await page.getByRole('button', { name: 'Rename' }).click();
+  await page.getByLabel('New name').fill('mi$&c');
+  await page.getByRole('button', { name: 'Rename' }).click();
+  await eventually(() => hub.find('desk/mi$&c') !== undefined);
+  t.is(
+    await read('flow.json5'),
+    before.replace("'mic,B,false'", () => "'mi$&c,B,false'").replaceAll("'desk/mic'", () => "'desk/mi$&c'"),
+  );
+});
