@@ -1,12 +1,13 @@
-// The part of BER (X.690) that Ember+ uses. The reader accepts definite and indefinite lengths, and bounds depth and number of items, because
-// every message comes from outside. The writer fills its buffer from the end, so that it knows each length when it writes it.
+// The subset of BER (X.690) that Ember+ uses. The reader accepts definite and indefinite lengths. It limits the nesting depth and the
+// number of items, because every message comes from outside. The writer fills its buffer from the end, so that the length of each item is
+// known when its header is written.
 
-/** How deep the items of a message may be nested. */
+/** The maximum nesting depth of the BER items in a message. */
 export const maxDepth = 128;
-/** The maximum number of items of a message. */
+/** The maximum number of BER items in a message, including nested items. */
 export const maxItems = 131_072;
 
-/** The tags of universal types. */
+/** The BER tags of the universal types. */
 export const universal = {
   boolean: 0x01,
   integer: 0x02,
@@ -29,7 +30,7 @@ export function contextTag(number: number): number {
 
 const isConstructed = 0x20;
 
-/** An item: a primitive one has `bytes`, a constructed one `items`. */
+/** A BER item. A primitive item has its content in `bytes`; a constructed item has its content in `items`. */
 export interface Item {
   readonly tag: number;
   readonly bytes: Buffer;
@@ -39,7 +40,7 @@ export interface Item {
 const noBytes = Buffer.alloc(0);
 const noItems: readonly Item[] = [];
 
-/** Reads all items of a message. Errors: `Error` with a sentence. */
+/** Parses a message and returns its top-level BER items. Errors: `Error` with a sentence. */
 export function readItems(bytes: Buffer): readonly Item[] {
   const reader = new Reader(bytes);
   return reader.itemsUntil(bytes.length, 0);
@@ -78,7 +79,7 @@ class Reader {
     return { tag, bytes: this.#bytes.subarray(from, this.#at), items: noItems };
   }
 
-  /** Returns the items before the two zeros that end an item of indefinite length. */
+  /** Reads items until the two zero bytes that end an item of indefinite length. */
   #itemsUntilMark(end: number, depth: number): readonly Item[] {
     const items: Item[] = [];
     for (;;) {
@@ -107,7 +108,7 @@ class Reader {
   }
 }
 
-/** Returns an integer. Errors: `Error` if it is empty or longer than 8 bytes. */
+/** Returns the value of an integer item. Errors: `Error` if the item is empty or longer than 8 bytes. */
 export function readInteger({ bytes }: Item): number {
   if (bytes.length === 0 || bytes.length > 8) throw new Error('expected an integer of 1 to 8 bytes');
   if (bytes.length <= 6) return bytes.readIntBE(0, bytes.length);
@@ -117,7 +118,8 @@ export function readInteger({ bytes }: Item): number {
 }
 
 /**
- * Returns a real number. In Ember+, unlike in BER, the exponent is the one of the highest bit of the mantissa: 5 is 1.25 × 2². Errors: `Error`.
+ * Returns the value of a real item. In Ember+, unlike in BER, the exponent belongs to the highest bit of the mantissa: 5 is 1.25 × 2².
+ * Errors: `Error` if the item is not in binary form or too long.
  */
 export function readReal({ bytes }: Item): number {
   if (bytes.length === 0) return 0;
@@ -139,7 +141,7 @@ export function readReal({ bytes }: Item): number {
   return (head & 0x40) === 0 ? value : -value;
 }
 
-/** Returns the numbers of a relative OID. Errors: `Error` if one exceeds 32 bits, or if it has more than `most`. */
+/** Returns the numbers in a relative OID item. Errors: `Error` if a number exceeds 32 bits or there are more than `most` numbers. */
 export function readRelativeOid({ bytes }: Item, most: number): number[] {
   const numbers: number[] = [];
   let number = 0;
@@ -155,24 +157,24 @@ export function readRelativeOid({ bytes }: Item, most: number): number[] {
   return numbers;
 }
 
-/** Writes items from the last to the first: each method puts its item in front of those written before. */
+/** Writes BER items from the last to the first: each method puts its item in front of the items written before. */
 export class Writer {
   #bytes = Buffer.allocUnsafe(1024);
   #at = this.#bytes.length;
 
-  /** The bytes written so far. */
+  /** The number of bytes written since the last `finish`. */
   get length(): number {
     return this.#bytes.length - this.#at;
   }
 
-  /** Returns what was written, and starts anew. */
+  /** Returns the bytes written so far and resets the writer. */
   finish(): Buffer {
     const result = Buffer.from(this.#bytes.subarray(this.#at));
     this.#at = this.#bytes.length;
     return result;
   }
 
-  /** Writes an item around those that `content` writes. */
+  /** Writes a constructed item; `content` writes the items inside. */
   constructed(tag: number, content: () => void): void {
     const end = this.length;
     content();
@@ -183,7 +185,7 @@ export class Writer {
     this.#primitive(universal.boolean, Buffer.of(value ? 0xff : 0));
   }
 
-  /** Writes an integer within ±(2^53−1). */
+  /** Writes an integer item with a value within ±(2^53−1). */
   integer(value: number): void {
     const end = this.length;
     let rest = value;
@@ -195,7 +197,7 @@ export class Writer {
     this.#header(universal.integer, this.length - end);
   }
 
-  /** Writes a finite number; see `readReal`. */
+  /** Writes a real item with a finite value, in the form that `readReal` describes. */
   real(value: number): void {
     const end = this.length;
     if (value !== 0) {

@@ -1,5 +1,6 @@
-// The consumer: mirrors the tree of a provider. After each connect it asks for the directories of all nodes, compares what it finds with what
-// it has, and then follows the changes. A write is pending until the provider reports the value.
+// The consumer role: mirrors a provider's tree. After each connect, the consumer requests the directories of all nodes, compares the
+// elements that it finds with the elements that it already has, and then follows the changes. A write is pending until the provider reports
+// the value.
 
 import { Subscription } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
@@ -26,21 +27,24 @@ import { command as frame } from './s101.ts';
 import type { EmberPlusSettings } from './settings.ts';
 import { Writes } from './writes.ts';
 
-/** The maximum number of elements of a provider that are kept. */
+/** The maximum number of elements from one provider that the consumer mirrors. */
 export const maxElements = 200_000;
-/** How many requests may wait for answers. */
+/** The maximum number of directory requests that may wait for an answer at a time. */
 const window = 64;
 const requestTries = 2;
-/** The longest pause while the host of the provider refuses the connection, in milliseconds: the walk after it takes its time, too. */
+/**
+ * The longest pause before the next attempt after the provider's host has refused the connection, in milliseconds. The pause is short
+ * because walking the tree afterwards takes additional time.
+ */
 const refusedMs = 1000;
 
 export interface ConsumerOptions {
   readonly context: ConnectionContext<EmberPlusSettings>;
   readonly transports: readonly Transport[];
-  /** The parameters of the setting `expect`, by ID. */
+  /** The value types of the parameters in the setting `expect`, by parameter ID. */
   readonly expected: ReadonlyMap<string, ValueType>;
   emit(event: ConnectionEvent): void;
-  /** The tree is mirrored, or the provider is offline. */
+  /** Called when the tree has been mirrored. `away` is called when the provider goes offline. */
   running(): void;
   away(reason: string): void;
   random?(): number;
@@ -67,7 +71,7 @@ export class Consumer {
   #isReady = false;
   #timers = new Subscription();
   #declared = 0;
-  // What a message has led to, until all of it is known.
+  // The effects of the current message, collected until the whole message has been processed.
   #fresh: Live[] = [];
   #gone: string[] = [];
   #values: (() => void)[] = [];
@@ -113,14 +117,14 @@ export class Consumer {
     return this.#link.stop();
   }
 
-  /** Makes all values unknown. */
+  /** Makes the values of all mirrored parameters unknown. */
   forget(): void {
     this.#options.context.turn(() => {
       for (const { id, type } of this.#lives.values()) if (type !== 'T') this.#options.emit({ unset: id });
     });
   }
 
-  // The link.
+  // Link.
 
   #opened(): void {
     this.#timers = new Subscription();
@@ -194,7 +198,7 @@ export class Consumer {
     this.#pump();
   }
 
-  /** Reports what a message has led to: first the new parameters, then all values as one turn. */
+  /** Applies the effects of a message: first declares the new parameters, then reports all values in one turn. */
   #apply(): void {
     const { emit, context } = this.#options;
     const [fresh, values] = [this.#fresh.filter(({ isThere }) => isThere), this.#values];
@@ -214,7 +218,7 @@ export class Consumer {
       });
   }
 
-  // The walk through the tree.
+  // Walk through the tree.
 
   #ask(entry: Entry, tries = 1): void {
     if (!this.#asked.has(entry.path)) this.#toAsk.set(entry, tries);
@@ -238,7 +242,7 @@ export class Consumer {
     else if (entry.path === '') {
       this.#link.fail(`no answer within ${this.#options.context.settings.timeout / 1000} s`);
       return;
-    } // some providers do not answer for a node without children
+    } // some providers do not send an answer for a node without children
     this.#pump();
   }
 
@@ -285,7 +289,7 @@ export class Consumer {
   #create({ path, kind, contents }: Element, parent: Entry | undefined): Entry | undefined {
     const { log } = this.#options.context;
     if (parent === undefined) {
-      // the provider has added something deeper down than the hub knows
+      // the provider has added an element below a node that the hub does not know
       let above = path;
       do above = above.slice(0, Math.max(0, above.lastIndexOf('.')));
       while (!this.#entries.has(above));
@@ -325,7 +329,10 @@ export class Consumer {
     if (isNew && entry.isOnline && this.#isIncluded(entry.id, true)) this.#ask(entry);
   }
 
-  /** A node reports whether it is online: it is the device of everything below it, down to the next such nodes. */
+  /**
+   * Makes a node that reports whether it is online the device of all elements below it. Nodes further down that report their own state stay
+   * the devices of the elements below them.
+   */
   #makeDevice(entry: Entry): void {
     const above = entry.device;
     this.#devices.add(entry);
@@ -417,7 +424,7 @@ export class Consumer {
 
   #hearConnection(entry: Entry, { target, sources, disposition }: Connection): void {
     const live = entry.targets?.get(target);
-    if (live === undefined || disposition === 2) return; // pending: it is not connected yet
+    if (live === undefined || disposition === 2) return; // pending: the target is not connected to these sources yet
     const value = valueOfSources(sources, live.type === 'S');
     this.#values.push(() => {
       if (disposition === 3 && live.wanted !== undefined)
@@ -431,7 +438,7 @@ export class Consumer {
 
   // Parameters of the hub.
 
-  /** Gives an element its parameter in the hub: the one of an earlier link, or a new one. */
+  /** Binds an element to a parameter of the hub: to the parameter from an earlier link or to a new parameter. */
   #bind(entry: Entry, id: string, point: Point, target: number | undefined): Live | undefined {
     const { context, expected } = this.#options;
     if (!this.#isIncluded(id, false)) return undefined;

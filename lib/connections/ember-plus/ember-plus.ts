@@ -1,4 +1,4 @@
-// The connection type `ember-plus`: mirrors the tree of a provider, or shows parameters of the hub as a tree to consumers.
+// The connection type `ember-plus`: mirrors a provider's tree, or shows parameters of the hub to consumers as a tree.
 
 import { Observable } from 'rxjs';
 import { DeviceLink } from '../../device/link.ts';
@@ -71,7 +71,7 @@ function expectedOf({ expect }: EmberPlusSettings, resolvePath: ResolvePath) {
   return new Map(readExpected(expect, resolvePath, parameterIdMistake).list.map((one) => [one.id, one]));
 }
 
-/** Mirrors a provider, over the transport of a test or else over those of the settings. */
+/** Mirrors a provider. `played` is the transport of a test; without `played`, the settings determine the transports. */
 function consume(context: ConnectionContext<EmberPlusSettings>, played?: Transport): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, scheduler, resolvePath } = context;
@@ -105,7 +105,7 @@ function consume(context: ConnectionContext<EmberPlusSettings>, played?: Transpo
   });
 }
 
-/** The item of the store that has the numbers of a provider's elements. */
+/** The name of the store item that contains the element numbers that a provider has assigned. */
 const memoryName = 'numbers';
 
 /** Shows parameters of the hub to consumers. */
@@ -151,7 +151,7 @@ function provide(context: ConnectionContext<EmberPlusSettings>, hub: HubPort): O
   });
 }
 
-/** Reads the numbers of an earlier run. */
+/** Returns the element numbers from an earlier run, by key. Entries that are not positive integers are ignored. */
 function numbersOf(kept: unknown): Map<string, number> {
   if (!isJsonObject(kept)) return new Map();
   return new Map(
@@ -164,11 +164,11 @@ function numbersOf(kept: unknown): Map<string, number> {
 function refuseOf(context: ConnectionContext<EmberPlusSettings>): Refuse {
   return (bytes, reason) => {
     context.wire('in', bytes, reason);
-    context.log.warn({}, `a message was refused: ${reason}`, 'message refused'); // the reason has numbers from outside
+    context.log.warn({}, `a message was refused: ${reason}`, 'message refused'); // the reason contains numbers from outside
   };
 }
 
-/** Runs without a network, and confirms every write immediately. */
+/** Runs the connection without a network and confirms every write immediately. */
 function simulate(context: ConnectionContext<EmberPlusSettings>): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const writing = [...expectedOf(context.settings, context.resolvePath).values()].map(({ id, type }) =>
@@ -187,7 +187,7 @@ function simulate(context: ConnectionContext<EmberPlusSettings>): Observable<Con
   });
 }
 
-/** A provider without a hub, which has nothing to show. */
+/** Runs a provider that has no hub and therefore shows no parameters. */
 function idle(): Observable<ConnectionEvent> {
   return new Observable((subscriber) => subscriber.next({ state: 'running' }));
 }

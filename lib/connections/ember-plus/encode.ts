@@ -1,4 +1,4 @@
-// Encodes messages of Glow: elements, commands, values of streams, and results of invocations.
+// Encodes Glow messages: elements, commands, stream values and invocation results.
 
 import { contextTag, universal, Writer } from './ber.ts';
 import {
@@ -26,7 +26,7 @@ const numberedTags: Readonly<Record<ElementKind, number>> = {
   function: tags.function,
 };
 
-/** An element to send. One with a path stands at the root of the message, one with a number below its parent. */
+/** An element to encode. With a path in `at`, the element stands at the root of the message; with a number, below its parent. */
 export interface Written {
   readonly kind: ElementKind;
   readonly at: string | number;
@@ -45,12 +45,12 @@ function message(write: () => void): Buffer {
   return Buffer.concat([Buffer.of(frame.glow), bytes]);
 }
 
-/** Returns the message with elements. */
+/** Encodes a message that contains elements. */
 export function encodeElements(elements: readonly Written[]): Buffer {
   return message(() => list(tags.rootCollection, elements, writeElement));
 }
 
-/** Returns the message with a command to an element; '' is the path of the root. */
+/** Encodes a message that contains a command to the element at `path`; '' stands for the root. */
 export function encodeCommand({ path, number, invocation }: Command, kind: ElementKind = 'node'): Buffer {
   const write = () =>
     writer.constructed(tags.command, () => {
@@ -75,7 +75,7 @@ export function encodeCommand({ path, number, invocation }: Command, kind: Eleme
   );
 }
 
-/** Returns the message with values of streams. */
+/** Encodes a message that contains the values of streams. */
 export function encodeStreams(entries: readonly (readonly [id: number, value: GlowValue])[]): Buffer {
   return message(() =>
     list(tags.streams, entries, ([id, one]) =>

@@ -1,5 +1,5 @@
-// Glow: the data of Ember+ messages. A provider has a tree of nodes, parameters, matrices and functions; a consumer asks for directories,
-// writes values, connects targets with sources, and invokes functions. An element is named by its path, the numbers from the root: `1.4.2`.
+// Glow, the data in Ember+ messages. A provider has a tree of nodes, parameters, matrices and functions. A consumer requests directories,
+// writes values, connects targets to sources and invokes functions. The path of an element consists of the numbers from the root: `1.4.2`.
 
 import {
   applicationTag,
@@ -12,24 +12,24 @@ import {
   universal,
 } from './ber.ts';
 
-/** How many numbers a path may have. */
+/** The maximum number of numbers in a path. */
 export const maxPathNumbers = 32;
-/** The maximum number of targets and of sources of a matrix. */
+/** The maximum number of targets and the maximum number of sources of a matrix. */
 export const maxSignals = 65_536;
 
 export type ElementKind = 'node' | 'parameter' | 'matrix' | 'function';
 export type GlowType = 'integer' | 'real' | 'text' | 'boolean' | 'octets' | 'null';
-/** A value with the type that it has in the message. */
+/** A value and its type in the message. */
 export interface GlowValue {
   readonly type: GlowType;
   readonly value: number | string | boolean | Buffer | null;
 }
 
-/** The types of parameters, in the order of their numbers. */
+/** The parameter types. The index of a type is its number in a message. */
 export const parameterTypes = ['null', 'integer', 'real', 'text', 'boolean', 'trigger', 'enum', 'octets'] as const;
 export type ParameterType = (typeof parameterTypes)[number];
 
-/** What an element says about itself; each message has only some of it. */
+/** The properties of an element. A message usually contains only some of these properties. */
 export interface Contents {
   readonly identifier?: string;
   readonly description?: string;
@@ -39,10 +39,10 @@ export interface Contents {
   readonly value?: GlowValue;
   readonly minimum?: GlowValue;
   readonly maximum?: GlowValue;
-  /** 0 none, 1 read, 2 write, 3 both. */
+  /** 0: none; 1: read; 2: write; 3: read and write. */
   readonly access?: number;
   readonly format?: string;
-  /** The choices, one per line. */
+  /** The names of the choices, separated by line feeds. */
   readonly enumeration?: string;
   readonly enumMap?: readonly (readonly [name: string, value: number])[];
   readonly factor?: number;
@@ -51,9 +51,9 @@ export interface Contents {
   readonly streamId?: number;
   readonly stream?: { readonly format: number; readonly offset: number };
   // of matrices
-  /** 0: a target has one source; 1: in addition, a source has one target; 2: any number of both. */
+  /** 0: a target has at most one source; 1: in addition, a source has at most one target; 2: both may have any number. */
   readonly matrixType?: number;
-  /** 0: all numbers are used; 1: only those listed. */
+  /** 0: the numbers from 0 to the count are used; 1: only the listed numbers are used. */
   readonly addressing?: number;
   readonly targetCount?: number;
   readonly sourceCount?: number;
@@ -64,29 +64,29 @@ export interface Contents {
 export interface Connection {
   readonly target: number;
   readonly sources: readonly number[];
-  /** 0 absolute, 1 connect, 2 disconnect. */
+  /** 0: replace the sources; 1: add the sources; 2: remove the sources. */
   readonly operation?: number;
-  /** 0 tally, 1 modified, 2 pending, 3 locked. */
+  /** 0: tally; 1: modified; 2: pending; 3: locked. */
   readonly disposition?: number;
 }
 
-/** An element of a message that was received. */
+/** An element in a received message. */
 export interface Element {
   readonly kind: ElementKind;
   readonly path: string;
   readonly contents: Contents | undefined;
-  /** Whether the message lists its children, even if there are none. */
+  /** Whether the message contains a list of children, which may be empty. */
   readonly hasChildren: boolean;
   readonly targets: readonly number[] | undefined;
   readonly sources: readonly number[] | undefined;
   readonly connections: readonly Connection[] | undefined;
 }
 
-/** The numbers of commands. */
+/** The numbers of the Glow commands. */
 export const commands = { subscribe: 30, unsubscribe: 31, getDirectory: 32, invoke: 33 } as const;
 
 export interface Command {
-  /** '' for the root. */
+  /** The path of the element that the command is sent to; '' is the root. */
   readonly path: string;
   readonly number: number;
   readonly invocation?: { readonly id: number | undefined; readonly args: readonly GlowValue[] };
@@ -97,7 +97,7 @@ export interface InvocationResult {
   readonly isSuccess: boolean;
 }
 
-/** A message of Glow: elements with the parents first, commands, values of streams, or the result of an invocation. */
+/** A Glow message: elements (parents before their children), commands, stream values, or the result of an invocation. */
 export interface GlowMessage {
   readonly elements: readonly Element[];
   readonly commands: readonly Command[];
@@ -105,7 +105,7 @@ export interface GlowMessage {
   readonly result: InvocationResult | undefined;
 }
 
-/** The tags of the items of Glow. */
+/** The BER tags of the Glow items. */
 export const tags = {
   root: applicationTag(0),
   parameter: applicationTag(1),
@@ -142,7 +142,7 @@ const kinds = new Map<number, readonly [ElementKind, isQualified: boolean]>([
   [tags.qualifiedMatrix, ['matrix', true]],
   [tags.qualifiedFunction, ['function', true]],
 ]);
-/** Decodes a message. Errors: `Error` with a sentence; nothing of the message counts then. */
+/** Decodes a Glow message. Errors: `Error` with a sentence; the whole message is then invalid. */
 export function decodeGlow(message: Buffer): GlowMessage {
   try {
     return decode(message);
@@ -235,7 +235,7 @@ class Decoder implements GlowMessage {
   }
 }
 
-/** Returns the content of each field of an item, by the number of its tag. A field with nothing inside is left out. */
+/** Returns the content of each field in a constructed item, indexed by the field's tag number. Empty fields are omitted. */
 function fieldsOf({ items }: Item): (Item | undefined)[] {
   const fields: (Item | undefined)[] = [];
   for (const { tag, items: inside } of items) if ((tag & 0xe0) === 0xa0) fields[tag & 0x1f] = inside[0];
@@ -293,7 +293,7 @@ const value = (name: 'value' | 'minimum' | 'maximum'): Reading => {
 };
 const online: Reading = (item, add) => add({ isOnline: item.bytes[0] !== 0 });
 
-/** How the fields of contents are read, by kind and number. */
+/** The functions that read the fields of an element's contents, by element kind and field number. */
 const readings: Readonly<Record<ElementKind, Readonly<Record<number, Reading>>>> = {
   node: { 0: text('identifier'), 1: text('description'), 3: online, 4: text('schema') },
   parameter: {
@@ -349,10 +349,13 @@ function pairOf(item: Item): readonly [string, number] {
   return [fields[0]?.bytes.toString() ?? '', fields[1] === undefined ? 0 : readInteger(fields[1])];
 }
 
-/** The format of a stream whose bytes are a 32-bit float, the lowest byte first. */
+/** The stream format of a little-endian 32-bit float. */
 export const float32Format = 21;
 
-/** Reads the value of a stream that several parameters share as bytes; undefined: it is too short, or has an unknown format. */
+/**
+ * Reads a parameter's value from the bytes of a stream that several parameters share. Returns undefined if the bytes are too short or the
+ * format is unknown.
+ */
 export function readStream(bytes: Buffer, { format, offset }: NonNullable<Contents['stream']>): number | undefined {
   const isLittle = (format & 1) === 1;
   const size = 2 ** ((format >> 1) & 3);

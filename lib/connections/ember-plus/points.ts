@@ -1,4 +1,5 @@
-// Which parameters of the hub the elements of a provider are: their value types, metadata, and the conversion of values in both directions.
+// The parameters of the hub that correspond to a provider's elements: value types, metadata, and the conversion of values in both
+// directions.
 
 import { acceptedValue } from '../../device/payload.ts';
 import { describe, HubError } from '../../model/error.ts';
@@ -6,26 +7,29 @@ import type { About, Access } from '../../model/parameter.ts';
 import { convert, type Value, type ValueType } from '../../model/value.ts';
 import type { Contents, GlowValue, ParameterType } from './glow.ts';
 
-/** The maximum number of choices of a parameter that are shown by name. */
+/** The maximum number of choices that a parameter may have for its choices to be shown by name. */
 const maxChoices = 1000;
 
-/** What a parameter, a target of a matrix, or a function of a provider is in the hub. */
+/** The type, access, metadata and conversions of the hub's parameter for a provider's parameter, matrix target or function. */
 export interface Point {
   readonly type: ValueType;
   readonly access: Access;
   readonly about: About;
-  /** Converts a write. Errors: `not-convertible`, `out-of-range`. */
+  /** Converts the input of a write to a value. Errors: `not-convertible`, `out-of-range`. */
   accept(input: unknown): Value;
 }
 
 export interface ParameterPoint extends Point {
-  /** Converts a reported value; undefined: unknown. */
+  /** Converts a value reported by the provider. Returns undefined if the value is unknown. */
   read(value: GlowValue): Value | undefined;
-  /** Converts a value that was accepted. */
+  /** Converts a value that `accept` has returned to the value to send. */
   write(value: Value): GlowValue;
 }
 
-/** Returns the point of a parameter; undefined: its type is not known yet, or nobody may read or write it. */
+/**
+ * Returns the point for a parameter with these contents. Returns undefined if the type is not known yet or if the parameter can be neither
+ * read nor written.
+ */
 export function pointOfParameter(contents: Contents): ParameterPoint | undefined {
   const glowType = typeOf(contents);
   const access = accessOf(contents, glowType);
@@ -82,7 +86,7 @@ function aboutOf(contents: Contents, type: ParameterType, scale: number): About 
   };
 }
 
-/** Returns the unit in a format of printf: `%8.2f dB`. */
+/** Returns the unit in a printf format such as `%8.2f dB`. Returns undefined if the format contains no unit. */
 function unitOf(format: string | undefined): string | undefined {
   if (format === undefined || format.length > 64) return undefined;
   const unit = format.replace(/^[^%]*%[-+ 0#]*[\d*]*(?:\.[\d*]+)?(?:l|h|ll)?[a-zA-Z]/, '').replaceAll('%%', '%');
@@ -137,12 +141,12 @@ function writtenAs(type: ParameterType, scale: number, value: Value): GlowValue 
   }
 }
 
-/** The value of a target without a source. */
+/** The value of a matrix target that has no source. */
 export const noSource = -1;
 
 /**
- * Returns the point of the targets of a matrix. With one source per target, the value is its number, or -1 without a source; otherwise it is
- * a list such as `3,17`.
+ * Returns the point that all targets of a matrix share. If a target can have only one source, its value is the source number, or -1 without
+ * a source. Otherwise, its value is a list of source numbers such as `3,17`.
  */
 export function pointOfTargets(contents: Contents, sources: readonly number[] | undefined): Point {
   const { matrixType = 0, sourceCount = 0 } = contents;
@@ -170,7 +174,7 @@ export function pointOfTargets(contents: Contents, sources: readonly number[] | 
   };
 }
 
-/** Returns the sources that a value of a target names. */
+/** Returns the source numbers in the value of a matrix target. */
 export function sourcesOf(value: Value): number[] {
   if (typeof value !== 'string') return value === noSource ? [] : [Number(value)];
   return value
@@ -179,12 +183,15 @@ export function sourcesOf(value: Value): number[] {
     .map(Number);
 }
 
-/** Returns the value of a target with these sources. */
+/**
+ * Returns the value of a matrix target that is connected to `sources`: a list such as `3,17` if `isMany` is true, otherwise the first
+ * source number or -1.
+ */
 export function valueOfSources(sources: readonly number[], isMany: boolean): Value {
   return isMany ? [...new Set(sources)].sort((one, other) => one - other).join(',') : (sources[0] ?? noSource);
 }
 
-/** The point of a function without arguments. */
+/** Returns the point for a function without arguments: a trigger that can only be written. */
 export function pointOfFunction({ description }: Contents): Point {
   return {
     type: 'T',

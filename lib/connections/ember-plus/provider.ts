@@ -1,5 +1,5 @@
-// The provider: shows parameters of the hub as a tree to any number of consumers. Each consumer receives the values of what it has asked for,
-// only the newest one of each when it reads slowly.
+// The provider role: shows parameters of the hub as a tree to any number of consumers. Each consumer receives the values that it has
+// requested. A consumer that reads slowly receives only the latest value of each parameter.
 
 import { Subscription } from 'rxjs';
 import { acceptedValue } from '../../device/payload.ts';
@@ -24,27 +24,30 @@ import {
   Tree,
 } from './tree.ts';
 
-/** The maximum number of unsent bytes of a consumer at which more is encoded for it. */
+/** The maximum number of unsent bytes for a consumer. Above this number, the provider stops encoding messages for the consumer. */
 export const maxQueuedBytes = 262_144;
-/** The maximum number of children of a node in one message; the others follow one by one. */
+/** The maximum number of children in the message that answers a directory request. Further children follow in separate messages. */
 const childrenPerMessage = 2000;
-/** The number of values in one message, and of streams, so that these fit into one frame. */
+/** The maximum number of parameter values or stream values in one message, chosen so that the message fits into one frame. */
 const valuesPerMessage = 32;
-/** The number of bytes that are encoded in one round of the event loop, for all consumers. */
+/** The maximum number of bytes that the provider encodes for all consumers in one round of the event loop. */
 const bytesPerRound = 32_768;
-/** For how long the state of a write is awaited, in milliseconds. */
+/** The time for which the provider waits until a written value is confirmed or refused, in milliseconds. */
 const confirmMs = 5000;
-/** How often the provider looks which parameters are stale, in milliseconds. */
+/** The interval at which the provider checks which parameters are stale, in milliseconds. */
 const lookMs = 1000;
-/** How many keep-alives a consumer receives within the idle timeout. One that answers none of them is disconnected. */
+/**
+ * The number of keep-alives that a consumer receives within the idle timeout. A consumer that answers none of these keep-alives is
+ * disconnected.
+ */
 const keepAlives = 3;
 
 export interface ProviderOptions {
   readonly context: ConnectionContext<EmberPlusSettings>;
   readonly hub: HubPort;
-  /** The numbers of an earlier run, by address; the provider adds new ones. */
+  /** The element numbers from an earlier run, by parameter address. The provider adds new numbers. */
   readonly numbers: Map<string, number>;
-  /** Called when there are new numbers. */
+  /** Called when new numbers may have been added to `numbers`. */
   numbered(): void;
 }
 
@@ -100,7 +103,7 @@ export class Provider {
     this.#consumers.delete(sender);
   }
 
-  /** Handles a message of a consumer. Returns why it is refused; undefined: it was handled. */
+  /** Handles a message from a consumer. Returns the reason if the message is refused, otherwise undefined. */
   take(packet: Buffer, sender: Sender): string | undefined {
     const consumer = this.#consumers.get(sender);
     if (consumer === undefined) return 'expected a consumer that is connected';
@@ -127,7 +130,7 @@ export class Provider {
       return `expected at most ${settings.requestsPerSecond} requests in a second`;
     wire('in', packet);
     for (const command of message.commands) this.#obey(consumer, command);
-    // some consumers repeat what they know of an element when they send it a command; that is no write
+    // some consumers include the contents of an element in a command to the element, which is not a write
     const commanded = new Set(message.commands.map(({ path }) => path));
     const settled: (() => void)[] = [];
     this.#options.hub.turn(() => {
@@ -139,13 +142,13 @@ export class Provider {
     return undefined;
   }
 
-  // Changes of the tree.
+  // Changes to the tree.
 
   #declared(parameter: Parameter): void {
     const leaf = this.#tree.add(parameter);
     if (leaf === undefined) return;
     this.#options.numbered();
-    // a consumer that knows a node above receives everything between
+    // a consumer that watches a node above the parameter receives all nodes in between
     const between: Branch[] = [];
     for (let one: Branch | undefined = leaf.parent; one !== undefined; one = this.#tree.parentOf(one)) {
       for (const watcher of one.watchers) {
@@ -201,7 +204,7 @@ export class Provider {
     if (id !== undefined) this.#send(consumer, encodeResult({ id, isSuccess }));
   }
 
-  /** Writes what an element of a message says. Returns what answers it after the turn. */
+  /** Writes the value or the connections that a received element contains. Returns the functions that answer the write after the turn. */
   #write(consumer: Consumer, { path, contents, connections = [] }: Element): readonly (() => void)[] {
     const shown = this.#tree.find(path);
     if (shown?.kind === 'matrix') return connections.flatMap((one) => this.#connect(consumer, shown, one) ?? []);
@@ -210,7 +213,7 @@ export class Provider {
     const input = Buffer.isBuffer(value) || type === 'null' ? undefined : value;
     if (shown.isWritable && input !== undefined && this.#tree.leafOf(shown.parameter) === shown)
       this.#writeTo(consumer, shown.parameter, input);
-    // the answer is the value that the parameter has, even if it was refused
+    // the answer is the parameter's current value, even if the write was refused
     return [() => this.#afterWrite(shown.parameter, () => consumer.values.add(shown))];
   }
 
@@ -241,7 +244,7 @@ export class Provider {
     }
   }
 
-  /** Runs work once a write is settled: immediately, or when the device has confirmed it, or not. */
+  /** Calls `work` as soon as no write to the parameter is pending: immediately, or when the device has confirmed or refused the write. */
   #afterWrite(parameter: Parameter, work: () => void): void {
     if (parameter.wanted === undefined) {
       work();
@@ -312,7 +315,10 @@ export class Provider {
       }, this.#options.context.settings.streamEvery);
   }
 
-  /** Sends what consumers wait for, by turns, as much as a round allows; the rest in the next one. */
+  /**
+   * Sends the messages that consumers are waiting for, in turns, up to the limit for one round. The remaining messages are sent in the next
+   * round.
+   */
   #pump(): void {
     if (this.#pumping !== undefined) return;
     let left = bytesPerRound;
@@ -355,7 +361,7 @@ export class Provider {
         .map(([target, disposition]) => this.#connectionOf(matrix, target, disposition));
       for (const { target } of connections) targets.delete(target);
       if (targets.size === 0) consumer.targets.delete(matrix);
-      const { identifier } = matrix.contents; // some consumers expect it in each message
+      const { identifier } = matrix.contents; // some consumers expect the identifier in each message
       return encodeElements([{ kind: 'matrix', at: matrix.path, contents: { identifier: identifier! }, connections }]);
     }
     if (consumer.values.size === 0) return undefined;
@@ -395,7 +401,7 @@ export class Provider {
         children.push({ kind: child.kind, at: child.number, contents });
       }
     if (shown.path === '') return encodeElements(children);
-    // an empty node is how consumers are told that there are no children
+    // an empty node tells consumers that the node has no children
     return encodeElements([
       { kind: 'node', at: shown.path, ...(children.length > 0 && { contents: shown.contents, children }) },
     ]);
@@ -408,7 +414,7 @@ export class Provider {
     return { target, sources: isSource ? [source] : [], ...(disposition !== undefined && { disposition }) };
   }
 
-  // Links.
+  // Timers and links.
 
   #repeat(everyMs: number, work: () => void): void {
     const next = this.#options.context.scheduler.schedule(() => {

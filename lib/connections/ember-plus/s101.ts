@@ -1,23 +1,27 @@
-// S101: how Ember+ divides a TCP stream into messages. A frame begins with BOF, ends with a checksum and EOF, and escapes these bytes. A long
-// message is divided into several frames. The hub handles messages: the command in a byte, and then the data of Glow.
+// S101, the framing that Ember+ uses on a TCP stream. A frame begins with BOF, ends with a checksum and EOF, and escapes these bytes in its
+// content. A long message is split into several frames. The hub represents a message as one byte for the command, followed by the Glow
+// data.
 
 import type { Framer, Framing, Refuse } from '../../device/ports.ts';
 
-/** The longest message in bytes; a consumer of a large device may receive the whole directory of a node as one. */
+/** The maximum length of a message from a provider, in bytes. The directory of a large node can arrive in a single message. */
 export const maxMessageBytes = 1_048_576;
-/** The longest message of a client, in bytes. */
+/** The maximum length of a message from a consumer, in bytes. */
 export const maxRequestBytes = 65_536;
-/** The longest frame in bytes, without its escapes. The protocol allows 1,290; some devices send more. */
+/**
+ * The maximum length of a received frame without its escape bytes, in bytes. The protocol allows 1,290 bytes, but some devices send longer
+ * frames.
+ */
 export const maxFrameBytes = 65_536;
 
-/** The first byte of a message. */
+/** The possible values of the first byte of a message. */
 export const command = { glow: 0, keepAlive: 1, keepAliveAnswer: 2 } as const;
 
 const [bof, eof, escaping, escaped] = [0xfe, 0xff, 0xfd, 0xf8];
 const [slot, ember, version, glowDtd] = [0x00, 0x0e, 0x01, 0x01];
 const [minor, major] = [0x1f, 0x02];
 const flags = { first: 0x80, last: 0x40, empty: 0x20 } as const;
-/** The data in a frame that the hub sends, in bytes. */
+/** The maximum number of data bytes in a frame that the hub sends. */
 const sentBytes = 1024;
 
 const crcTable = Uint16Array.from({ length: 256 }, (_, index) => {
@@ -26,7 +30,7 @@ const crcTable = Uint16Array.from({ length: 256 }, (_, index) => {
   return crc;
 });
 
-/** The checksum over a frame with its own checksum, if it is right. */
+/** The CRC result over the content of an intact frame, including the frame's own checksum. */
 const rightCrc = 0xf0b8;
 
 function crcOf(bytes: Uint8Array, length: number): number {
@@ -35,7 +39,7 @@ function crcOf(bytes: Uint8Array, length: number): number {
   return crc;
 }
 
-/** Divides a stream into messages of up to so many bytes. What is no message is reported, and has no effect on the next one. */
+/** Returns the S101 framing for messages of up to `mostBytes` bytes. Invalid bytes are reported and do not affect the next message. */
 export function s101Framing(mostBytes: number): Framing {
   return { createFramer: (refuse) => new S101Framer(mostBytes, refuse), wrap: encodeMessage };
 }
@@ -48,7 +52,7 @@ class S101Framer implements Framer {
   #isInside = false;
   #isEscaped = false;
   #isTooLong = false;
-  /** The message so far; undefined between messages. */
+  /** The part of the message received so far; undefined between messages. */
   #message: Buffer | undefined;
   #messageBytes = 0;
 
@@ -132,7 +136,7 @@ class S101Framer implements Framer {
     this.#fault(reason);
   }
 
-  /** Reports a frame that is refused. The message that it belongs to is lost. */
+  /** Reports a refused frame and discards the message that the frame belongs to. */
   #fault(reason: string): undefined {
     this.#refuse(Buffer.from(this.#frame.subarray(0, Math.min(this.#length, 4096))), reason);
     this.#message = undefined;
@@ -140,7 +144,7 @@ class S101Framer implements Framer {
   }
 }
 
-/** Returns the frames of a message. */
+/** Encodes a message as one or more S101 frames. */
 export function encodeMessage(message: Uint8Array): Uint8Array {
   const frames: Buffer[] = [];
   if (message[0] !== command.glow) frames.push(encodeFrame(Buffer.of(slot, ember, message[0]!, version)));

@@ -1,4 +1,4 @@
-// The settings of an Ember+ connection: the provider that the hub consumes, or the port at which the hub is a provider.
+// The settings of an Ember+ connection. The hub is either a consumer, which connects to a provider, or a provider, which listens on a port.
 
 import { z } from 'zod';
 import type { Place } from '../../device/ports.ts';
@@ -21,7 +21,7 @@ const globs = (about: string, example: string) =>
 
 const identifierExpected = { error: 'text of 1 to 64 characters without / and .' };
 
-/** The identifier of a node in the tree. */
+/** The schema for the identifier of a node or matrix in the tree. */
 const identifier = () =>
   z
     .string(identifierExpected)
@@ -92,12 +92,15 @@ export const settingsSchema = z
 export type EmberPlusSettings = z.output<typeof settingsSchema>;
 export type MatrixSettings = z.output<typeof matrixSchema>;
 
-/** Returns the local address on which a provider listens; undefined: the hub is a consumer. */
+/** Returns the local address on which the provider listens. Returns undefined if the hub is a consumer. */
 export function listenPlace({ listen }: EmberPlusSettings): Place | undefined {
   return listen === undefined ? undefined : listeningPlace(listen, []);
 }
 
-/** Returns the addresses of the targets of a matrix, in order. Returns a sentence if they are invalid. */
+/**
+ * Returns the parameter addresses for the targets of a matrix, in target order. Returns a sentence about the mistake if the setting is
+ * invalid.
+ */
 export function targetsOf({ targets }: MatrixSettings): readonly string[] | string {
   const template = readTemplate(targets, true);
   if (typeof template === 'string') return template;
@@ -113,7 +116,7 @@ export function targetsOf({ targets }: MatrixSettings): readonly string[] | stri
 const ofProvider = ['read', 'write', 'matrices'] as const;
 const ofConsumer = ['include', 'exclude', 'expect'] as const;
 
-/** Returns the settings that belong to the other role, and errors in matrices. */
+/** Returns the mistakes in the settings: settings that only the other role has, and invalid matrix targets. */
 export function roleMistakes(settings: EmberPlusSettings): readonly SettingMistake[] {
   const isProvider = settings.listen !== undefined;
   const mistakes: SettingMistake[] = [];

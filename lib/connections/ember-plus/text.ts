@@ -1,4 +1,5 @@
-// Messages as text, for `patchbay wire` and for tests: `get 1.2; 1.2.1 parameter "Gain" = -12.5; 1.3 matrix "Router" 40x40; 1.3 connect 0 = 5`.
+// Converts Ember+ messages to and from readable text, for `patchbay wire` and for tests: `get 1.2; 1.2.1 parameter "Gain" = -12.5; 1.3
+// matrix "Router" 40x40; 1.3 connect 0 = 5`.
 
 import { encodeCommand, encodeElements, encodeResult, encodeStreams, type Written } from './encode.ts';
 import { type Command, type Contents, commands, decodeGlow, type ElementKind, type GlowValue } from './glow.ts';
@@ -10,10 +11,10 @@ const commandNames = new Map<number, string>([
   [commands.unsubscribe, 'unsubscribe'],
   [commands.invoke, 'invoke'],
 ]);
-/** The maximum number of parts of a message that are shown. */
+/** The maximum number of parts that are shown for one message. */
 const shownParts = 200;
 
-/** Returns a message as text. Never throws. */
+/** Returns the readable form of a message, or its bytes in hex if the message is invalid. Never throws. */
 export function showMessage(bytes: Uint8Array): string {
   const packet = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (packet[0] === frame.keepAlive) return 'keep-alive';
@@ -23,7 +24,7 @@ export function showMessage(bytes: Uint8Array): string {
     const parts = asked.map(({ path, number }) => `${commandNames.get(number) ?? number} ${path}`.trimEnd());
     for (const { kind, path, contents = {}, connections = [] } of elements) {
       const shown = showElement(kind, contents);
-      if (shown === '' && asked.length > 0) continue; // it only leads to the element of the command
+      if (shown === '' && asked.length > 0) continue; // the element only contains the element that the command is sent to
       if (shown !== '' || connections.length === 0) parts.push(`${path} ${shown === '' ? kind : shown}`);
       for (const { target, sources } of connections)
         parts.push(`${path} connect ${target} = ${sources.join(',') || 'none'}`);
@@ -56,7 +57,7 @@ function showValue({ type, value }: GlowValue): string {
   return isWhole ? `${value}.0` : typeof value === 'number' ? String(value) : JSON.stringify(value);
 }
 
-/** Encodes a message from its text. Errors: `Error` with a sentence. */
+/** Encodes a message from its readable form. Errors: `Error` with a sentence. */
 export function readMessage(text: string): Uint8Array {
   if (text === 'keep-alive') return Buffer.of(frame.keepAlive);
   if (text === 'keep-alive answer') return Buffer.of(frame.keepAliveAnswer);
@@ -116,7 +117,7 @@ function readValue(text: string): GlowValue {
     if (typeof value === 'string') return { type: 'text', value };
     if (typeof value === 'boolean') return { type: 'boolean', value };
     if (value === null) return { type: 'null', value };
-  } catch {} // reported below
+  } catch {} // the error is thrown below
   throw new Error(`expected a value such as 5, 5.0, "text", true or x00ff, got ${text}`);
 }
 

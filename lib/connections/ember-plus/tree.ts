@@ -1,5 +1,5 @@
-// The tree that a provider shows: the parameters of the hub by the segments of their addresses, and matrices. An element keeps its number
-// as long as the numbers are kept.
+// The tree that a provider shows: the hub's parameters, arranged by the segments of their addresses, and matrices. An element keeps its
+// number while the store contains the numbers.
 
 import type { Sender } from '../../device/ports.ts';
 import { globToRegExp } from '../../model/glob.ts';
@@ -18,10 +18,10 @@ export interface Branch {
   readonly number: number;
   readonly contents: Contents;
   readonly children: Map<number, Shown>;
-  /** The nodes below, by name. */
+  /** The child nodes, by name. */
   readonly nodes: Map<string, Branch>;
   readonly watchers: Set<Consumer>;
-  /** The highest number that a child has, or had. */
+  /** The highest number that has been assigned to a child, including removed children. */
   last: number;
 }
 
@@ -32,7 +32,7 @@ export interface Leaf {
   readonly parent: Branch;
   readonly parameter: Parameter;
   readonly isWritable: boolean;
-  /** The number of its stream; undefined: it is no meter. */
+  /** The identifier of the parameter's stream; undefined if the parameter is not a meter. */
   readonly streamId: number | undefined;
   readonly watchers: Set<Consumer>;
   isOnline: boolean;
@@ -51,29 +51,31 @@ export interface Matrix {
 
 export type Shown = Branch | Leaf | Matrix;
 
-/** A consumer, and what it waits for. */
+/** The state of a connected consumer and of the data to send to it. */
 export interface Consumer {
   readonly sender: Sender;
   readonly origin: Origin;
-  /** How many keep-alives it has not answered. */
+  /** The number of keep-alives sent since the last message from the consumer. */
   missed: number;
-  /** When the second began in which its requests are counted, and how many there were. */
+  /**
+   * The start of the second in which the consumer's requests are being counted, in milliseconds; `taken` is the number of requests so far.
+   */
   second: number;
   taken: number;
-  /** What it has asked for and not received yet. */
+  /** The elements whose directories the consumer has requested but not received yet. */
   readonly directories: Set<Shown>;
-  /** Whose values have changed. */
+  /** The parameters whose values are to be sent. */
   readonly values: Set<Leaf>;
   readonly streams: Set<Leaf>;
   readonly targets: Map<Matrix, Map<number, number>>;
-  /** The sets of watchers that it is in. */
+  /** The sets of watchers that contain this consumer, from which it is removed when it disconnects. */
   readonly watched: Set<Set<Consumer>>;
 }
 
 export interface TreeOptions {
   readonly settings: EmberPlusSettings;
   readonly log: Log;
-  /** The numbers of an earlier run, by address; the tree adds new ones. */
+  /** The element numbers from an earlier run, by parameter address. The tree adds new numbers. */
   readonly numbers: Map<string, number>;
 }
 
@@ -99,7 +101,7 @@ export class Tree {
     for (const [identifier, settings] of Object.entries(matrices)) this.#addMatrix(identifier, settings);
   }
 
-  /** Returns the element at a path; '' is the parent of the root. */
+  /** Returns the element at a path, such as `1.4.2`; '' is the parent of the root. */
   find(path: string): Shown | undefined {
     return this.#elements.get(path);
   }
@@ -112,19 +114,19 @@ export class Tree {
     return this.#leaves.values();
   }
 
-  /** Returns the matrices that have a parameter as a target, and the targets. */
+  /** Returns the matrices in which the parameter at `address` is a target, each with the target number. */
   targetsAt(address: string): readonly (readonly [Matrix, target: number])[] {
     return this.#matrices.get(address) ?? [];
   }
 
-  /** Removes a parameter. Its element stays, so that consumers can see that it is offline. */
+  /** Removes a parameter of the hub. Its element stays in the tree, so that consumers can see that the parameter is offline. */
   remove(parameter: Parameter): Leaf | undefined {
     const leaf = this.#leaves.get(parameter);
     this.#leaves.delete(parameter);
     return leaf;
   }
 
-  /** Returns the node above a node. */
+  /** Returns the parent of a node, or undefined for the topmost node. */
   parentOf({ path }: Branch): Branch | undefined {
     const parent = path === '' ? undefined : this.#elements.get(path.slice(0, Math.max(0, path.lastIndexOf('.'))));
     return parent?.kind === 'node' ? parent : undefined;
@@ -149,12 +151,14 @@ export class Tree {
     }
   }
 
-  /** Adds a parameter if consumers may read or write it; undefined: they may not, or there are too many. */
+  /**
+   * Adds a parameter and returns its leaf. Returns undefined if consumers may neither read nor write the parameter, or if the tree is full.
+   */
   add(parameter: Parameter): Leaf | undefined {
     const { address, type, access, about } = parameter;
     const isWritable = access !== 'read-only' && this.#writable(address);
     if (!isWritable && !this.#readable(address)) return undefined;
-    if (type === 'T' && !isWritable) return undefined; // an event that nobody may fire
+    if (type === 'T' && !isWritable) return undefined; // an event that no consumer may fire
     if (this.#leaves.size >= maxShared) {
       this.#options.log.warn({}, `expected at most ${maxShared} parameters to show; the others are left out`);
       return undefined;
@@ -164,7 +168,7 @@ export class Tree {
     for (const [index, part] of parts.slice(0, -1).entries())
       parent = this.#nodeIn(parent, part, parts.slice(0, index + 1));
     const number = this.#numberIn(parent, address);
-    const before = parent.children.get(number); // the same parameter, which was removed
+    const before = parent.children.get(number); // the same parameter before it was removed
     const isMeter = about?.class === 'meter' && (type === 'I' || type === 'F');
     const leaf: Leaf = {
       ...{ kind: type === 'T' ? 'function' : 'parameter', path: `${parent.path}.${number}`, number, parent, parameter },
@@ -192,7 +196,7 @@ export class Tree {
     this.#elements.set(shown.path, shown);
   }
 
-  /** Returns the number of an element below its parent: the one that it had in an earlier run, or a new one. */
+  /** Returns the number for an element below `parent`: the number from an earlier run if it is free, otherwise a new number. */
   #numberIn(parent: Branch, key: string): number {
     const { numbers } = this.#options;
     const known = numbers.get(key);
@@ -215,7 +219,7 @@ function matcherOf(globs: readonly string[]): (address: string) => boolean {
   return (address) => patterns.some((pattern) => pattern.test(address));
 }
 
-/** Returns the key of the node above: `desk/a/` for `desk/a/b` and for `desk/a/b/`. */
+/** Returns the key of the parent node: `desk/a/` for `desk/a/b` and for `desk/a/b/`. */
 function parentOf(key: string): string {
   return key.slice(0, key.slice(0, -1).lastIndexOf('/') + 1);
 }
@@ -224,7 +228,7 @@ const float32Stream = { format: float32Format, offset: 0 };
 
 const lastNumbers = new WeakMap<ReadonlyMap<string, number>, Map<string, number>>();
 
-/** Returns the highest number of an earlier run below a node. */
+/** Returns the highest number that a child of `parent` had in an earlier run, or 0. */
 function lastNumberIn(numbers: ReadonlyMap<string, number>, parent: string): number {
   let last = lastNumbers.get(numbers);
   if (last === undefined) {
@@ -235,7 +239,7 @@ function lastNumberIn(numbers: ReadonlyMap<string, number>, parent: string): num
   return last.get(parent) ?? 0;
 }
 
-/** Returns the contents of a leaf; `streamFormat` is the setting. */
+/** Returns the Glow contents for a leaf; `streamFormat` is the setting of the same name. */
 export function contentsOf(leaf: Leaf, streamFormat: EmberPlusSettings['streamFormat']): Contents {
   const { parameter, isWritable, isOnline, streamId, kind } = leaf;
   const { address, type, access, about = {} } = parameter;
@@ -262,7 +266,7 @@ export function contentsOf(leaf: Leaf, streamFormat: EmberPlusSettings['streamFo
   };
 }
 
-/** Returns a real number as the bytes of a stream. */
+/** Converts a real value to the bytes of a little-endian 32-bit float for a stream. Values of other types are returned unchanged. */
 export function asFloat32({ type, value }: GlowValue): GlowValue {
   if (type !== 'real') return { type, value };
   const bytes = Buffer.alloc(4);
@@ -270,7 +274,7 @@ export function asFloat32({ type, value }: GlowValue): GlowValue {
   return { type: 'octets', value: bytes };
 }
 
-/** Returns the value of a parameter; undefined: unknown. */
+/** Returns a parameter's value as a Glow value. Returns undefined if the value is unknown. */
 export function glowValueOf({ type, value }: Parameter): GlowValue | undefined {
   return value === undefined ? undefined : typed(type, value);
 }

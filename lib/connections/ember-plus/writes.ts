@@ -1,5 +1,5 @@
-// Writes to the parameters of a mirrored tree: they are merged until the end of the turn, sent, and pending until the provider reports the
-// value.
+// Writes to the parameters of a mirrored tree. Writes are merged until the end of the turn, then sent, and are pending until the provider
+// reports the value.
 
 import type { Subscription } from 'rxjs';
 import { HubError } from '../../model/error.ts';
@@ -13,22 +13,22 @@ import { type ParameterPoint, sourcesOf } from './points.ts';
 import type { EmberPlusSettings } from './settings.ts';
 
 /**
- * The time for which a write stays pending until the provider reports the value, in milliseconds. While the provider confirms other writes,
- * it is counted anew, up to so many times: a provider may need long for thousands of them.
+ * The time within which the provider must report a written value, in milliseconds. If the provider has confirmed other writes in the
+ * meantime, the time starts again, up to `confirmTimes` times, because a provider may need long for thousands of writes.
  */
 const confirmMs = 5000;
 const confirmTimes = 6;
-/** The maximum number of unsent bytes at which a write is sent; the others wait, one per parameter. */
+/** The maximum number of unsent bytes at which writes are sent. Above this number, the latest write to each parameter waits. */
 const maxQueuedBytes = 262_144;
-/** The maximum number of connections of a matrix in one message. */
+/** The maximum number of matrix connections in one message. */
 const connectionsPerMessage = 256;
-/** The maximum number of invocations whose results are awaited. */
+/** The maximum number of function invocations whose results the consumer waits for. */
 const maxInvocations = 1024;
 
 export interface WritesOptions {
   readonly context: ConnectionContext<EmberPlusSettings>;
   emit(event: ConnectionEvent): void;
-  /** Whether the tree is mirrored. */
+  /** Returns whether the tree has been mirrored completely. */
   isReady(): boolean;
   send(packet: Uint8Array): void;
   unsentBytes(): number;
@@ -37,12 +37,12 @@ export interface WritesOptions {
 export class Writes {
   readonly #options: WritesOptions;
   readonly #flush: () => void;
-  /** Refuses writes to expected parameters that the provider lacks. */
+  /** The subscriptions that refuse writes to expected parameters that the provider does not have, by parameter ID. */
   readonly #absent = new Map<string, Subscription>();
   readonly #unsent = new Set<Live>();
   readonly #invocations = new Map<number, Live>();
   #invocation = 0;
-  /** When the provider last confirmed a write. */
+  /** The time at which the provider last confirmed a write, in milliseconds. */
   #confirmedMs = Number.NEGATIVE_INFINITY;
   #later: Subscription | undefined;
 
@@ -51,7 +51,7 @@ export class Writes {
     this.#flush = options.context.atSettle(() => this.#sendWrites());
   }
 
-  /** Drops what has not been sent. */
+  /** Discards all writes that have not been sent and forgets the invocations that are waiting for results. */
   drop(): void {
     this.#later?.unsubscribe();
     this.#later = undefined;
@@ -65,13 +65,13 @@ export class Writes {
     for (const refusing of this.#absent.values()) refusing.unsubscribe();
   }
 
-  /** Refuses writes to a parameter no longer. */
+  /** Stops refusing writes to an expected parameter, because the provider now has it. */
   allow(id: string): void {
     this.#absent.get(id)?.unsubscribe();
     this.#absent.delete(id);
   }
 
-  /** Refuses writes to an expected parameter that the provider lacks. */
+  /** Refuses writes to an expected parameter while the provider does not have it. */
   refuse(id: string): void {
     const { context } = this.#options;
     const reason = `${id}: the provider does not have this parameter at the moment`;
@@ -83,7 +83,7 @@ export class Writes {
     this.#absent.set(id, context.inbox(id, refuse).subscribe({ next: warn, error: () => {} }));
   }
 
-  /** Reports a value of the provider: it confirms a write, refuses it, or is a change. */
+  /** Handles a value that the provider reports: the value confirms a pending write, refuses it, or is a change. */
   report(live: Live, value: Value | undefined): void {
     const { emit } = this.#options;
     const { id, own, wanted, type } = live;
@@ -102,7 +102,7 @@ export class Writes {
     else emit({ set: id, own, value });
   }
 
-  /** Takes the writes of others to a parameter, instead of refusing them. */
+  /** Accepts writes to a parameter from clients and rules, and returns the subscription that ends when the parameter is removed. */
   accept(live: Live): Subscription {
     const { context } = this.#options;
     const accept = (input: unknown) => {
@@ -194,7 +194,7 @@ export class Writes {
     this.#options.send(encodeCommand({ path: live.entry.path, number: commands.invoke, invocation }, 'function'));
   }
 
-  /** The provider reports that a function has failed. */
+  /** Logs that the function of an invocation has failed. */
   failed(invocation: number): void {
     const live = this.#invocations.get(invocation);
     this.#invocations.delete(invocation);
