@@ -41,7 +41,7 @@ type ValueAt<Address extends string> = Address extends Known
     : Value
   : Value;
 
-/** Whether a stream emits only changes or also writes that change nothing. */
+/** Options for a stream: whether it emits only changes (`changes`, the default) or also writes that change nothing (`writes`). */
 export interface StreamOptions {
   readonly hear?: 'changes' | 'writes';
 }
@@ -55,16 +55,16 @@ export interface On {
   /** Emits 1 each time the trigger fires. */
   trigger(address: ReadableAddress<'T'>): Observable<1>;
   /**
-   * Emits one consistent set of values in each turn in which a value changed, as soon as all values are known: `{a: 'desk/a'}` emits `{a:
-   * 0.5}`. A trigger is a boolean that tells whether the trigger fired in the turn.
+   * Emits one consistent set of values in each turn in which any of the values changed, as soon as all values are known: `{a: 'desk/a'}`
+   * emits `{a: 0.5}`. A trigger is represented by a boolean that tells whether the trigger fired in the turn.
    */
   all<const Names extends Readonly<Record<string, ReadableAddress>>>(
     names: Names,
     options?: StreamOptions,
   ): Observable<{ [Name in keyof Names]: ValueAt<Names[Name]> }>;
   /**
-   * Returns the current value, or undefined if the value is unknown. Changes of the value do not start the rule. Call this within a stream.
-   * An unknown address makes the stream fail.
+   * Returns the current value, or undefined if the value is unknown. Changes to the value do not start the rule. Call this only within a
+   * stream. An unknown address makes the stream fail.
    */
   peek<const Address extends ReadableAddress<'S' | 'B' | 'I' | 'F'>>(address: Address): ValueAt<Address> | undefined;
 }
@@ -92,14 +92,17 @@ export interface DataRule {
   readonly shadow?: boolean;
 }
 
-/** Rules that are enabled and disabled together. */
+/** A folder with rules that are enabled and disabled together. */
 export interface RuleFolder {
   readonly folder: string;
   readonly enabled?: boolean;
   readonly rules: readonly FlowRule[];
 }
 
-/** A rule: the hub writes the stream's values to the address, or to each address in a list. Rules that are data are allowed as well. */
+/**
+ * A rule: the hub writes the stream's values to one address or to each address in a list. Rules that are data and folders are allowed as
+ * well.
+ */
 export type FlowRule =
   | DataRule
   | RuleFolder
@@ -109,14 +112,17 @@ export type FlowRule =
   | RuleTo<'T', Value>
   | RuleTo<never, never>;
 
-/** A flow file. `Connection` is the type of a connection's settings, which the hub checks again when it loads the file. */
+/**
+ * The definition of a TypeScript flow file. `Connection` is the type of a connection's settings, which the hub checks again when it loads
+ * the file.
+ */
 export interface FlowDefinition<Connection> {
-  /** Settings by Connection ID, as in JSON5. */
+  /** The settings of connections, by Connection ID, as in JSON5. */
   readonly connections?: Readonly<Record<string, Connection>>;
   readonly rules?: (on: On) => readonly FlowRule[];
   readonly tests?: readonly FlowTest[];
   /** Metadata of parameters, by address or glob: `{ 'desk/level': { label: 'Mic 1', unit: 'dB' } }`. */
   readonly describe?: Readonly<Record<string, About>>;
-  /** true: all rules in the file are shadow rules. */
+  /** true means that all rules in the file are shadow rules. */
   readonly shadow?: boolean;
 }

@@ -1,11 +1,11 @@
-// The shape of `instances`.
+// The shape of the `instances` setting in flow files.
 
 import { z } from 'zod';
 import { record } from '../model/record-schema.ts';
 
 const variables = record(z.string(), z.unknown(), { error: "an object of variables, such as { host: '10.0.0.1' }" });
 
-/** Instances of one template. */
+/** The schema for `instances`: a template, and the variables of each instance by instance name. */
 export const instancesSchema = z.strictObject(
   {
     template: z

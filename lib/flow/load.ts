@@ -15,30 +15,32 @@ import { FlowPrograms, type ProgramOptions } from './programs/flow-programs.ts';
 
 type ConnectionTypes = ReadonlyMap<string, AnyConnectionType>;
 
-/** Returns the types with these names, or all types if one of the names is unknown. */
+/** Loads and returns the connection types with these names, or all types if any of the names is unknown. */
 type LoadTypes = (names: ReadonlySet<unknown>) => Promise<ConnectionTypes>;
 
 /** The result of loading flow files with unsaved text. */
 export interface Tried {
   readonly plan: Plan;
   readonly mistakes: readonly Mistake[];
-  /** The files and instances that could be read. */
+  /** The flow files and instances that could be read. */
   readonly files: readonly FlowFile[];
 }
 
 export class FlowLoader {
   readonly #paths: readonly string[];
   readonly #loadTypes: LoadTypes;
-  /** The types that the files use. */
+  /** The connection types that the flow files use, by name. */
   readonly #used = new Map<string, AnyConnectionType>();
   readonly #check = new FlowCheck(this.#used);
   readonly #kept: KeptFiles = new Map();
-  /** The check and the files of `tryOut`, which does not affect the check and the files of loads. */
+  /** The check used by `tryOut`, separate from the check used by loads. */
   readonly #tryCheck = new FlowCheck(this.#used);
+  /** The files as last read by `tryOut`, separate from those read by loads. */
   readonly #tryKept: KeptFiles = new Map();
   readonly #programs: FlowPrograms;
-  /** The files named in flow files, for the last successful load and for the last load. */
+  /** The files named in flow files at the last successful load. */
   #runningFiles: readonly string[] = [];
+  /** The files named in flow files at the last load. */
   #namedFiles: readonly string[] = [];
   #links: string[] = [];
   #begunAt = 0;
@@ -75,8 +77,8 @@ export class FlowLoader {
   }
 
   /**
-   * Reads and checks the files. `onRead` is called in between with the connection types that the files name. Errors: `bad-flow`, with one
-   * line per error.
+   * Reads and checks the files. Between the two, `onRead` is called with the connection types that the files name. Errors: `bad-flow`, with
+   * one line per error.
    */
   async load(onRead = (_types: Iterable<AnyConnectionType>) => {}): Promise<Plan> {
     const { plan, mistakes } = await this.#read(onRead);
@@ -90,8 +92,8 @@ export class FlowLoader {
   }
 
   /**
-   * Reads and checks the files as if they had the given contents, which are keyed by full path. `added` contains the names of files that
-   * are not on disk yet. The next load is not affected.
+   * Reads and checks the files as if they had the contents in `texts`, which is keyed by full path. `added` contains the names of files
+   * that are not on disk yet. The next load is not affected.
    */
   async tryOut(texts: ReadonlyMap<string, string>, added: readonly string[] = []): Promise<Tried> {
     const mistakes = new MistakeList();
@@ -116,12 +118,12 @@ export class FlowLoader {
     return [...new Set([...this.filesNow()].flatMap(({ templates = [] }) => templates))];
   }
 
-  /** Returns the type with this name if the files use it, and undefined otherwise. */
+  /** Returns the connection type with this name if the flow files use it, and undefined otherwise. */
   typeOf(name: unknown): AnyConnectionType | undefined {
     return this.#used.get(String(name));
   }
 
-  /** The flow files and folders that are loaded, as given. */
+  /** The flow files and folders to load, as given. */
   get paths(): readonly string[] {
     return this.#paths;
   }
@@ -144,7 +146,7 @@ export class FlowLoader {
     for (const [name, type] of types) this.#used.set(name, type);
   }
 
-  /** Stops waiting for a slow flow, because its file was saved again during the load. */
+  /** Stops waiting for a slow TypeScript flow, because a file was saved again during the load. */
   hurry(): void {
     this.#programs.hurry();
   }
@@ -154,7 +156,7 @@ export class FlowLoader {
     this.#programs.close();
   }
 
-  /** Records why the hub does not run files that have no errors. */
+  /** Records in the report why the hub does not run files that have no errors. */
   refuse(reason: string): void {
     this.#report = { ...this.#report, isLoaded: false, reason };
   }

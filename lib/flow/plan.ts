@@ -31,7 +31,7 @@ export interface Plan {
   readonly placeOf?: (rule: Pick<RulePlan, 'body'>) => string | undefined;
   /**
    * Returns the reason for a faulty connection as one line with its location, such as `demo.json5:7:20: connections.api.port: …`, or
-   * undefined if the connection is not in a file. The first call reads the files again. Omitted if there are no files.
+   * undefined if the connection is not in a file. The first call reads the files again. Omitted if the plan was not created from files.
    */
   readonly lineAbout?: (connectionId: string, reason: string) => string | undefined;
   readonly tests: readonly TestPlan[];
@@ -44,7 +44,7 @@ export interface Plan {
 }
 
 export interface Described {
-  /** An address, or a glob for addresses. */
+  /** The address, or a glob that matches addresses. */
   readonly glob: string;
   readonly about: About;
 }
@@ -57,25 +57,25 @@ export const hubId = 'hub';
 export const startedId = 'started';
 export const hubParameters: readonly ParameterDeclaration[] = [{ id: startedId, type: 'T', access: 'read-only' }];
 
-/** A connection as it will run. */
+/** A connection as the hub will run it. */
 export interface ConnectionPlan extends ConnectionInputs {
   readonly id: string;
   /** The flow file that declares the connection. */
   readonly file: string;
   readonly type: AnyConnectionType;
   readonly settings: unknown;
-  /** The strings in the settings that must not be shown. */
+  /** The strings in the settings that must not be shown in logs or errors. */
   readonly secrets: readonly string[];
   readonly enabled: boolean;
   readonly description: string;
   readonly parameters: readonly ParameterDeclaration[];
   /** The folder to which paths in the settings are relative. */
   readonly folder: string;
-  /** The source text of the connection. A reload keeps the connection running if this text has not changed. */
+  /** Represents the source text of the connection. A reload keeps the connection running if the key has not changed. */
   readonly key: string;
 }
 
-/** The parameters to which a connection listens. */
+/** The parameters to which a connection listens, and its position among the work that waits until a turn has settled. */
 export interface ConnectionInputs {
   /** The input addresses, by input name. */
   readonly inputs: Readonly<Record<string, string>>;
@@ -87,27 +87,27 @@ export interface ConnectionInputs {
   readonly settleOrder: number;
 }
 
-/** A rule as it will run. */
+/** A rule as the hub will run it. */
 export interface RulePlan {
   readonly name: string;
   readonly file: string;
-  /** Identifies the file, or the instance of a template, that declares the rule. */
+  /** Identifies the flow file, or the instance of a template, that declares the rule. */
   readonly fileKey: string;
-  /** The names of the enclosing folders, outermost first. */
+  /** The names of the folders that enclose the rule, outermost first. */
   readonly folder: readonly string[];
-  /** false: the rule runs only after it is enabled at run time. */
+  /** false means that the rule runs only after it is enabled at run time. */
   readonly isEnabled: boolean;
-  /** true: the rule's writes are recorded instead of made. */
+  /** true means that the rule's writes are recorded instead of made. */
   readonly isShadow: boolean;
   readonly body: ExpressionBody | StreamBody;
   readonly to: readonly string[];
   /** Every parameter that the rule reads or writes. A reload that replaces any of these parameters restarts the rule. */
   readonly addresses: readonly string[];
-  /** Further parameters that the rule may read: all parameters of its TypeScript flow file, in one shared list. */
+  /** Further parameters that the rule may read: all addresses requested by its TypeScript flow file, in one list that its rules share. */
   readonly sharedAddresses: readonly string[];
-  /** The source text of the rule. A reload keeps the rule running if this text has not changed. */
+  /** Represents the source text of the rule. A reload keeps the rule running if the key has not changed. */
   readonly key: string;
-  /** The position among the rules that wait until a turn has settled: after the rules whose results it reads. */
+  /** The rule's position among the rules that wait until a turn has settled: after the rules whose results it reads. */
   readonly settleOrder: number;
 }
 
@@ -117,9 +117,7 @@ export interface ExpressionBody {
   readonly when: RuleExpression | undefined;
   readonly map: RuleExpression | undefined;
   readonly pipe: readonly PreparedStep[];
-  /**
-   * The type of the values that the steps emit. T stands for the fire of a trigger; undefined means that the type is not known in advance.
-   */
+  /** The type of the values that the steps emit. T stands for the fire of a trigger. Undefined if the type is not known in advance. */
   readonly result: ValueType | undefined;
   /** The expression for each destination, in the order of `to`. Undefined if all destinations receive the value that the steps emit. */
   readonly split: readonly RuleExpression[] | undefined;
@@ -141,22 +139,22 @@ export type Source =
 /** The body of a rule in TypeScript. */
 export interface StreamBody {
   readonly stream: Observable<unknown>;
-  /** The addresses from which the stream is derived. */
+  /** The addresses of the parameters from which the stream is derived. */
   readonly addresses: readonly string[];
-  /** Connects the stream to its rule's sources. Call this before subscribing to the stream. */
+  /** Connects the stream to the sources of its rule. Call this before subscribing to the stream. */
   connect(sources: Sources): void;
 }
 
-/** Receives the values that start a rule. A listener must not throw. */
+/** Receives the values that start a rule. The methods must not throw. */
 export interface RuleListener {
   next(value: Value): void;
 }
 
 /** The subscriptions of a running rule. */
 export interface Sources {
-  /** Reports each change at any of the addresses. `listensToWrites`: also reports writes that change nothing. */
+  /** Reports each change at any of the addresses; with `listensToWrites`, also writes that change nothing. */
   any(addresses: readonly string[], listener: RuleListener, listensToWrites?: boolean): Subscription;
-  /** Calls back once per turn in which one of the parameters changed, with one consistent set of their values. */
+  /** Calls back once per turn in which any of the parameters changed, with one consistent set of their values. */
   named(
     named: Readonly<Record<string, string>>,
     next: (values: NamedValues, isComplete: boolean) => void,
@@ -168,7 +166,10 @@ export interface Sources {
   peek(address: string): Value | undefined;
 }
 
-/** The values of named sources. An unknown value is missing. A trigger is a boolean that tells whether the trigger fired in the turn. */
+/**
+ * The values of named sources, by name. An unknown value is missing. A trigger is represented by a boolean that tells whether the trigger
+ * fired in the turn.
+ */
 export type NamedValues = Record<string, Value>;
 
 /** Returns whether two connections have the same source text, regardless of their files. */
@@ -176,7 +177,9 @@ export function haveSameSettings({ key }: Pick<ConnectionPlan, 'key'>, other: Pi
   return key.split(' ', 1)[0] === other.key.split(' ', 1)[0];
 }
 
-/** Returns whether two rules have the same source text, wherever they are. Streams are compared only by name, file and destinations. */
+/**
+ * Returns whether two rules have the same source text, regardless of their files. Streams are compared only by name, file and destinations.
+ */
 export function haveSameText(one: RulePlan, other: RulePlan): boolean {
   if (one.key === other.key) return true;
   if ('stream' in one.body || 'stream' in other.body)
@@ -189,7 +192,7 @@ function ruleTextOf({ key, file }: RulePlan): string {
   return key.slice(JSON.stringify([file]).length);
 }
 
-/** Returns the addresses whose changes start a rule. */
+/** Returns the addresses at which a change starts a rule. */
 export function sourcesOf({ body }: Pick<RulePlan, 'body'>): readonly string[] {
   if ('stream' in body) return body.addresses;
   return 'any' in body.from ? body.from.any : Object.values(body.from.named);

@@ -15,7 +15,7 @@ import { flowFileSchema, flowProgramSchema } from './schema.ts';
 import { type FindDeclaration, SourceLocation } from './source-location.ts';
 import { checkTests, type Testable } from './tests/tests.ts';
 
-/** Checks the files. The plan contains everything that has no errors; use the plan only if there are no mistakes. */
+/** Checks flow files together. The plan contains everything that has no errors; run the plan only if there are no mistakes. */
 export function checkFlowFiles(
   files: readonly FlowFile[],
   types: ReadonlyMap<string, AnyConnectionType>,
@@ -87,17 +87,17 @@ export class FlowCheck {
   }
 }
 
-/** Returns the folders of a flow file: the rules of an instance are in a folder with its name. */
+/** Returns the outermost folders for the rules in a flow file: the name of the instance if the file is one, otherwise none. */
 function foldersOf({ instance }: FlowFile, isShadow: boolean): Folders {
   return { names: instance === undefined ? [] : [instance], isEnabled: true, isShadow };
 }
 
-/** Returns whether a flow file is TypeScript, in which case its rules are a function. */
+/** Returns whether a flow file's data comes from TypeScript, in which case `rules` is a function. */
 function isProgram(data: unknown): boolean {
   return typeof data === 'object' && data !== null && 'rules' in data && typeof data.rules === 'function';
 }
 
-/** Counts the connections and rules that each file declares. */
+/** Returns the number of connections and rules that each flow file declares. */
 function reportFiles(
   files: readonly FlowFile[],
   connections: readonly ConnectionPlan[],

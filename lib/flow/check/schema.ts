@@ -19,10 +19,10 @@ import { testSchema } from './tests/test-schema.ts';
 
 const address = z.string({ error: 'an address <Connection ID>/<Parameter ID>' }).meta({ pattern: addressShape });
 const addresses = z.array(address).min(1, { error: 'at least one address' });
-/** Names that no source can have, for use in editors; the check rejects further names. */
+/** Names that no source can have, for use in editors. The check also rejects other invalid names. */
 const otherNames = ['value', 'previous', 'now', 'sum', 'param', 'true', 'false', 'null', 'in'];
 const variable = z.string().meta({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { enum: otherNames } });
-/** An object with at least one entry: sources by name, or expressions by address. */
+/** Returns the schema for an object with at least one entry, such as sources by name or expressions by address. */
 const byName = <Key extends z.core.$ZodRecordKey, Item extends z.ZodType>(key: Key, item: Item) =>
   record(key, item)
     .refine((entries) => Object.keys(entries).length > 0, { error: 'expected at least one address' })
@@ -135,7 +135,9 @@ export const flowRuleSchema = z.strictObject({
 
 type RulesFunction = (on: On) => unknown;
 
-/** A cache of schemas by connection type. Creating and compiling a schema takes longer than checking the settings of a connection. */
+/**
+ * Complete settings schemas, cached by connection type: creating and compiling a schema takes longer than checking a connection's settings.
+ */
 const connectionSchemas = new WeakMap<AnyConnectionType, z.ZodObject>();
 
 /** Returns the complete settings schema of a connection type: its own settings, the common settings, and `type`. */

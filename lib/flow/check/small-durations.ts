@@ -4,9 +4,9 @@
 import { isJsonObject } from '../../model/json-object.ts';
 import type { SourceLocation } from './source-location.ts';
 
-/** The largest number that is likely to be meant in seconds or minutes. */
+/** The largest number without a unit that is likely to be meant in seconds or minutes. */
 const mostSeconds = 60;
-/** The largest number that is suspicious in steps that thin out values, which often use only a few milliseconds. */
+/** The largest suspicious number in steps that thin out values, for which a few milliseconds are common. */
 const mostThinning = 10;
 
 const steps: ReadonlyMap<string, number> = new Map([
@@ -19,7 +19,7 @@ const steps: ReadonlyMap<string, number> = new Map([
   ['sampleTime', mostThinning],
 ]);
 
-/** Warns about a setting in a step. */
+/** Warns about a small duration without a unit in a step. */
 export function warnOfSmallStep(location: SourceLocation, step: string, setting: unknown): void {
   const most = steps.get(step);
   if (most === undefined) return;
@@ -27,7 +27,10 @@ export function warnOfSmallStep(location: SourceLocation, step: string, setting:
   else warnOf(location, setting, most);
 }
 
-/** Warns about a connection's settings as written in the file; `names` lists the settings that are durations. */
+/**
+ * Warns about small durations without a unit in a connection's settings, as written in the file. `names` lists the settings that are
+ * durations.
+ */
 export function warnOfSmallSettings(location: SourceLocation, data: unknown, names: readonly string[]): void {
   if (typeof data !== 'object' || data === null) return;
   for (const [key, item] of Object.entries(data)) {

@@ -36,7 +36,7 @@ export class SourceLocation {
     return this.#path;
   }
 
-  /** Returns a location below this location: `at('rules', 2)`. */
+  /** Returns the location at a path below this location: `at('rules', 2)`. */
   at(...path: SettingPath): SourceLocation {
     return new SourceLocation(this.file, this.#mistakes, [...this.#path, ...path]);
   }
@@ -51,7 +51,7 @@ export class SourceLocation {
     return new SourceLocation(this.file, this.#mistakes, this.#path, this.#offset, place);
   }
 
-  /** Returns the same location for a value created by a function in the file. */
+  /** Returns the same location for a value that was created by a function in the file and is therefore not in its text. */
   made(value: unknown): SourceLocation {
     const { file } = this;
     const depth = this.#path.length;
@@ -60,7 +60,10 @@ export class SourceLocation {
     return new SourceLocation({ ...file, positionOf }, this.#mistakes, this.#path);
   }
 
-  /** Returns the same location, at which errors never show secrets, and errors at the given paths below it show no value. */
+  /**
+   * Returns the same location with secrets hidden: no error shows any of the secrets, and an error at one of the paths below this location
+   * shows no value.
+   */
   hiding(paths: readonly SettingPath[], secrets: readonly string[]): SourceLocation {
     const hidden = paths.map((path) => [...this.#path, ...path]);
     const file: FlowFile = {
@@ -73,7 +76,7 @@ export class SourceLocation {
     return new SourceLocation(file, this.#mistakes, this.#path, this.#offset, this.#place);
   }
 
-  /** Adds an error. */
+  /** Adds an error at this location. */
   add(message: string): void {
     this.#mistakes.add(this.file, this.#path, message, this.#position);
   }
@@ -83,7 +86,7 @@ export class SourceLocation {
     this.#mistakes.addAll(mistakes);
   }
 
-  /** Adds a warning, which does not prevent the hub from starting. */
+  /** Adds a warning about this location. Warnings do not prevent the hub from starting. */
   warn(message: string): void {
     this.#mistakes.warn(this.file, this.#path, message, () => this.#position);
   }
@@ -104,12 +107,14 @@ export class SourceLocation {
     }
   }
 
-  /** Checks data against a schema and adds each error. The result is the same as that of `MistakeList.parse`. */
+  /** Checks data against a schema and adds an error for each issue. The result is the same as that of `MistakeList.parse`. */
   parse<Schema extends z.ZodType>(schema: Schema, data: unknown, isLenient = false): z.output<Schema> | undefined {
     return this.#mistakes.parse(schema, data, this.file, this.#path, isLenient);
   }
 
-  /** Finds the position, such as `demo.json5:7:20`, on demand, because this requires reading the text again. */
+  /**
+   * Returns a function that finds the position, such as `demo.json5:7:20`, on demand, because finding it requires reading the text again.
+   */
   get place(): () => string {
     const { file } = this;
     return () => {
@@ -125,8 +130,8 @@ export class SourceLocation {
 }
 
 /**
- * Finds the declaration of an address that is used at a location. If there is none, adds the error and returns undefined.
- * `listensToWrites`: the location also listens to writes that change nothing.
+ * Finds the declaration of the address used at a location. If there is no declaration, adds an error and returns undefined. If
+ * `listensToWrites` is true, the location also listens to writes that change nothing.
  */
 export type FindDeclaration = (
   location: SourceLocation,
@@ -134,13 +139,13 @@ export type FindDeclaration = (
   listensToWrites?: boolean,
 ) => ParameterDeclaration | undefined;
 
-// Keys: the source text of connections and rules. A reload compares them to find changes.
+// Keys, which represent the source text of connections and rules. A reload compares keys to find changes.
 
-/** Larger files are not read: their content is represented by their size and modification time. */
+/** The maximum size of a file whose content is hashed, in bytes. A larger file is represented by its size and modification time. */
 const maxHashedBytes = 4 * 1024 * 1024;
 /**
- * Hashing the parameters in batches costs a tenth of hashing them one by one, but the text of a million parameters would be too long for a
- * single batch.
+ * The number of parameters that are hashed at once. Batches cost a tenth of hashing parameters one by one, but the text of a million
+ * parameters would be too long for a single batch.
  */
 const parametersPerUpdate = 1000;
 

@@ -8,7 +8,10 @@ import { groupDigits } from '../../model/digits.ts';
 
 /** The maximum number of flow files. An installation has only a few; more files indicate that a path names the wrong folder. */
 const maxFlowFiles = 10_000;
-/** Matches the names of flow files in a folder; device descriptions are excluded. Any other file is read only if it is named explicitly. */
+/**
+ * Matches the names under which files in a folder count as flow files; device descriptions are excluded. Any other file is read only if it
+ * is named explicitly.
+ */
 const flowFilePattern = /(?:(?<!\.device)\.json5|(?<!\.d|\.spec|\.test)\.ts)$/;
 /** Matches hidden files, files and folders whose names begin with an underscore, packages, and dashboard folders. */
 const skippedPattern = /(^|[\\/])([._]|(node_modules|dashboards)([\\/]|$))/;
@@ -24,8 +27,8 @@ export function isFlowFile(path: string): boolean {
 }
 
 /**
- * Finds the flow files for the paths, each file once, in the given order. A folder stands for all flow files below it. Links to flow files
- * and folders on the way are added to `links`.
+ * Finds the flow files for the paths, each file once, in the given order. A folder stands for all flow files below it. Adds to `links` the
+ * links that were followed to flow files and folders.
  */
 export async function findFlowFiles(
   paths: readonly string[],
@@ -59,8 +62,8 @@ async function listFlowFiles(path: string, mistakes: MistakeList, links: string[
 }
 
 /**
- * Lists the flow files below a folder, including those behind links; each folder is listed once. Skipped folders, which may be large, are
- * not even read. A folder that cannot be read is an error, but its siblings are still read.
+ * Lists the flow files below a folder, including those behind links. Each folder is listed once. Skipped folders, which may be large, are
+ * not read. A folder that cannot be read adds an error, but its siblings are still read.
  */
 async function filesBelow(folder: string, mistakes: MistakeList, links: string[]): Promise<string[]> {
   const found: string[] = [];
@@ -70,7 +73,7 @@ async function filesBelow(folder: string, mistakes: MistakeList, links: string[]
     const here = join(folder, within);
     try {
       const real = await realpath(here);
-      if (known.has(real)) continue; // links may lead to it repeatedly
+      if (known.has(real)) continue; // links may lead to the folder repeatedly
       known.add(real);
       const entries = await readdir(here, { withFileTypes: true });
       for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
@@ -98,7 +101,7 @@ export async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Describes why a file or folder cannot be read. */
+/** Returns the reason why a file or folder cannot be read, for an error message. */
 export function whyNotRead(error: unknown): string {
   const { message } = asFileError(error);
   if (message === nothing) return 'expected a file or folder, but nothing with this name exists';

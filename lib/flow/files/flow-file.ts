@@ -9,15 +9,15 @@ import type { CheckedFile, SettingPath } from '../../json5/mistake.ts';
 export interface FlowFile extends CheckedFile {
   readonly folder: string;
   readonly data: unknown;
-  /** Identifies the content of the file. */
+  /** Identifies the content of the file. Equal content has the same version. */
   readonly version?: string | undefined;
-  /** The name of the instance; undefined if this file is not an instance. */
+  /** The name of the instance if this is an instance of a template, otherwise undefined. */
   readonly instance?: string;
   /** The full paths of the templates that the file uses. */
   readonly templates?: readonly string[];
 }
 
-/** Returns the value at a path within data. */
+/** Returns the value at a path within data, or undefined if there is no such value. */
 export function valueAt(data: unknown, path: SettingPath): unknown {
   const step = (at: unknown, part: string | number) =>
     typeof at === 'object' && at !== null && Object.hasOwn(at, part)
@@ -26,7 +26,7 @@ export function valueAt(data: unknown, path: SettingPath): unknown {
   return path.reduce(step, data);
 }
 
-/** Identifies a file, or an instance in it, among all flow files. */
+/** Returns a key that identifies a flow file, or an instance in it, among all flow files. */
 export function keyOfFile({ name, instance }: FlowFile): string {
   return instance === undefined ? name : `${name}\n${instance}`;
 }

@@ -13,14 +13,14 @@ import type { FlowFile } from './flow-file.ts';
 
 const sections = ['$schema', 'variables', 'connections', 'rules', 'tests'];
 
-/** A template as read; `data` is the flow file that each instance is created from. */
+/** A template as read. `data` is the flow file from which each instance is created. */
 export interface Template extends FlowFile {
   readonly text: string;
-  /** The values for variables that an instance does not set. */
+  /** Default values for variables that an instance does not set, by variable name. */
   readonly defaults: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the content of a file. Errors: `FileError`. */
+/** Reads a file and returns its content. Errors: `FileError`. */
 export type ReadFile = (path: string) => Promise<Buffer>;
 
 export const readFromDisk: ReadFile = (path) => readRegularFile(path, maxFlowBytes);
@@ -84,7 +84,7 @@ function parseTemplate(
   return { ...file, data: Object.fromEntries(known), text, defaults };
 }
 
-/** Reads the `variables` of a file or a template. If this fails, adds the errors and returns undefined. */
+/** Reads the `variables` section of a flow file or template. If this fails, adds the errors and returns undefined. */
 export function readVariables(
   file: CheckedFile,
   variables: unknown,

@@ -15,7 +15,7 @@ import { type ReadFile, readFromDisk, readTemplate, readVariables, type Template
 
 type Variables = Template['defaults'];
 
-/** Expands a flow file, and creates a flow file for each of its instances. */
+/** Expands the variables in a flow file. Returns the file and a flow file for each of its instances. */
 export async function expandFlowFile(
   file: FlowFile,
   text: string,
@@ -40,7 +40,7 @@ export async function expandFlowFile(
   return [{ ...whole, data, templates }, ...made];
 }
 
-/** Expands a file with its own variables, and with the file's name as `${instance}`. */
+/** Expands a flow file with its own variables and with `${instance}`, which stands for the file's name. */
 function expandOwn(
   file: FlowFile,
   text: string,
@@ -80,17 +80,17 @@ function expandWith(
   return expand(file, text, mistakes, { ...options, scope: own.with(variables) });
 }
 
-/** Creates the instances of one template. */
+/** Creates the instances of one template, as flow files. */
 class Maker {
   readonly #file: FlowFile;
   readonly #path: SettingPath;
   readonly #template: Template;
   readonly #budget: Budget;
   readonly #mistakes: MistakeList;
-  /** The variables used by an instance. */
+  /** The names of the template's variables that any instance has used. */
   readonly #used = new Set<string>();
 
-  /** `path` is the path of the instances in the file. */
+  /** `path` is the path of the `instances` setting in the file. */
   constructor(file: FlowFile, path: SettingPath, template: Template, budget: Budget, mistakes: MistakeList) {
     this.#file = file;
     this.#path = path;

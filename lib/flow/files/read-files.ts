@@ -15,17 +15,17 @@ import { expandFlowFile } from './instances.ts';
 
 const programPattern = /\.[mc]?[tj]s$/;
 
-/** A JSON5 flow file as last read. */
+/** A JSON5 flow file as it was when last read. */
 interface KeptFile {
   readonly json: Json5Text;
-  /** The file itself under the key undefined, and its instances by name. */
+  /** The flow file itself under the key undefined, and its instances by name. */
   readonly files: ReadonlyMap<string | undefined, FlowFile>;
 }
 
-/** The files as last read, by name. When a file is read again, its unchanged parts remain the same objects. */
+/** The flow files as last read, by name. When a file is read again, its unchanged parts remain the same objects. */
 export type KeptFiles = Map<string, KeptFile>;
 
-/** How to read files that are not saved yet; `added` contains names that are not on disk yet. */
+/** How to read flow files that are not saved yet. `added` contains the names of files that are not on disk yet. */
 export interface ReadOptions {
   readonly read?: ReadFile;
   readonly added?: readonly string[];
@@ -47,7 +47,7 @@ export async function readFlowFiles(
   return files;
 }
 
-/** Returns the file and its instances. If the file cannot be read, adds the reason and returns an empty list. */
+/** Reads a flow file. Returns the file and its instances. If the file cannot be read, adds the reason and returns an empty list. */
 async function readFlowFile(
   name: string,
   programs: FlowPrograms,
@@ -103,7 +103,7 @@ async function parseFlowFile(
   }
 }
 
-/** Returns the file, in which unchanged parts are the same objects as before. */
+/** Returns the flow file as read again. Parts that have not changed are the same objects as before. */
 function withPartsOf(before: KeptFile | undefined, file: FlowFile): FlowFile {
   const known = before?.files.get(file.instance);
   return known === undefined ? file : { ...file, data: withSameParts(known.data, file.data) };

@@ -9,13 +9,13 @@ import { messageOf } from '../../model/error.ts';
 import { isFlowFile, isFolder, isSkipped } from './find.ts';
 import { FollowedPlaces } from './watched-places.ts';
 
-/** The delay between the first event in a burst and the report. The watcher itself merges events within 50 ms. */
+/** The delay between the first event in a burst and the report, in milliseconds. The watcher itself merges events within 50 ms. */
 const settleMs = 60;
 
 export interface FlowWatcher {
   /**
-   * Emits when a file was saved, added or deleted, or when a path leads elsewhere. A late subscriber gets the last event immediately. Never
-   * errors; completes when closed.
+   * Emits when a watched file was saved, added or deleted, or when a path leads to another target. A late subscriber gets the last event
+   * immediately. Never errors; completes when closed.
    */
   readonly changes$: Observable<unknown>;
   /** Replaces the additional files to watch, which were read after `since`. */
@@ -32,10 +32,10 @@ export async function watchFlowFiles(paths: readonly string[], log: Log): Promis
   let watcher = await watchPaths(paths, notify, log);
   let rewatching: Promise<void> = Promise.resolve();
   let isClosed = false;
-  /** Watches the existing files. */
+  /** Watches those of the paths that exist now. */
   const rewatch = async () => {
     if (isClosed) return;
-    await watcher.close(); // first, because the library shares one watch per path
+    await watcher.close(); // first, because the library shares one watcher per path
     watcher = await watchPaths(paths, notify, log);
     notify();
   };
@@ -69,7 +69,7 @@ async function watchPaths(paths: readonly string[], notify: () => void, log: Log
     if (watched.isWanted(path)) notify();
   };
   watcher.on('all', (_, path) => notifyOf(path));
-  // A file that is deleted and restored twice within 100 ms gets only these raw events of its folder.
+  // A file that is deleted and restored twice within 100 ms causes only these raw events of its folder.
   watcher.on('raw', (_, name: string | null, details) => {
     if (name !== null) notifyOf(resolve((details as { watchedPath: string }).watchedPath, name));
   });
@@ -82,7 +82,7 @@ async function watchPaths(paths: readonly string[], notify: () => void, log: Log
 
 /** The watched paths: flow files, and folders with flow files. */
 class WatchedPaths {
-  /** The folders to pass to the watcher. */
+  /** The folders to pass to the watcher, as absolute paths. */
   readonly roots: string[];
   readonly #folders: readonly string[];
   readonly #files: readonly string[];
@@ -109,7 +109,7 @@ class WatchedPaths {
     return isFile || !this.#isVisible(path);
   }
 
-  /** Returns whether a path is in one of the folders, and not in a skipped part of that folder. */
+  /** Returns whether a path is in one of the watched folders, and not in a skipped part of that folder. */
   #isVisible(path: string): boolean {
     return this.#folders.some((folder) => path.startsWith(folder + sep) && !isSkipped(relative(folder, path)));
   }

@@ -5,21 +5,21 @@ import { type FSWatcher, type Stats, watch } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 
-/** The maximum number of links in a row. More links are a loop, as in Linux. */
+/** The maximum number of links followed in a row, as in Linux. More links are treated as a loop. */
 const maxLinks = 40;
-/** The maximum number of times that the search for targets is repeated if anything moves meanwhile. */
+/** The maximum number of times that the targets are searched for again because a path has moved during the search. */
 const maxRounds = 5;
-/** The maximum time by which file times may lag behind the clock. */
+/** The maximum time by which file times may lag behind the clock, in milliseconds. */
 const clockMs = 10;
 
-/** The watched names in a folder. */
+/** A watched folder, and the names in it that are watched. */
 interface WatchedFolder {
   readonly watcher: FSWatcher;
   names: ReadonlySet<string>;
 }
 
 interface PlaceListener {
-  /** Called when a path leads elsewhere. */
+  /** Called when a path leads to another target. */
   moved(): void;
   /** Called when a file to which a path leads was saved. */
   saved(): void;
@@ -29,12 +29,12 @@ export class FollowedPlaces {
   readonly #listener: PlaceListener;
   readonly #folders = new Map<string, WatchedFolder>();
   #paths: readonly string[] = [];
-  /** The target of each path as last determined. */
+  /** The target of each path, by path, as last determined. */
   #places: ReadonlyMap<string, Place> = new Map();
   /** The files to which the paths lead. */
   #files: ReadonlySet<string | undefined> = new Set();
   #looking: Promise<void> = Promise.resolve();
-  /** Whether another search is scheduled and has not begun. */
+  /** Whether another search for targets is scheduled and has not begun. */
   #isDue = false;
   #isClosed = false;
 
@@ -73,13 +73,13 @@ export class FollowedPlaces {
         const hasMoved = ([path, { id }]: [string, Place]) => (before.get(path)?.id ?? id) !== id;
         if (!this.#isClosed && [...places].some(hasMoved)) this.#listener.moved();
       })
-      .catch(() => {}); // a path that cannot be read is not followed
+      .catch(() => {}); // the targets of a path that cannot be read are not followed
     return this.#looking;
   }
 
   /**
-   * Watches the folder of each name on the way of each path, then finds the targets of the paths. If anything moves meanwhile, the search
-   * is repeated.
+   * Watches the folder of each name that decides where a path leads, then finds the targets of the paths. If a path moves during the
+   * search, the search is repeated.
    */
   async #watchAll(): Promise<Map<string, Place>> {
     const paths = this.#paths;
@@ -91,7 +91,7 @@ export class FollowedPlaces {
     return new Map(ways.map(({ place }, index) => [paths[index]!, place]));
   }
 
-  /** Watches the names. Returns whether any of these names was not watched before. */
+  /** Watches the names, given as absolute paths. Returns whether any of the names was not watched before. */
   #watchNames(all: readonly string[]): boolean {
     const wanted = new Map<string, Set<string>>();
     for (const name of all) {
@@ -120,7 +120,7 @@ export class FollowedPlaces {
           this.#listen(join(folder, name ?? ''));
       });
       const watched: WatchedFolder = { watcher, names };
-      watcher.on('error', () => this.#folders.delete(folder)); // it is gone, and the folder above reports that
+      watcher.on('error', () => this.#folders.delete(folder)); // the folder is gone, and the folder above reports that
       this.#folders.set(folder, watched);
       return true;
     } catch {
@@ -137,13 +137,13 @@ export class FollowedPlaces {
 /** The target of a path, and the time of its last change. */
 interface Place {
   readonly id: string;
-  /** The file at the target. Undefined if the target is a folder or does not exist. */
+  /** The file at the target, as an absolute path. Undefined if the target is a folder or does not exist. */
   readonly file: string | undefined;
-  /** The time at which the file, or a link on the way to it, was last written. */
+  /** The time at which the file, or a link that leads to it, was last written, in milliseconds since 1970. */
   readonly changedAt: number;
 }
 
-/** The way from a path to its place, step by step. Each step is watched, so that moves during the walk are detected. */
+/** The way from a path to its target, step by step. Each step is watched, so that moves during the walk are detected. */
 interface Way {
   /** Every name that decides where the path leads: its folders, its links, and the names through which these links lead. */
   readonly names: readonly string[];
@@ -177,7 +177,7 @@ async function wayOf(path: string): Promise<Way> {
     return { names, place: { id: `${path} is a broken link`, file: undefined, changedAt } };
   if (found.isDirectory())
     return { names, place: { id: `${at} ${found.dev} ${found.ino}`, file: undefined, changedAt } };
-  const { dev, ino } = links === 0 ? folder! : found; // a save often replaces the file
+  const { dev, ino } = links === 0 ? folder! : found; // a save often replaces the file instead of writing to it
   return { names, place: { id: `${at} ${dev} ${ino}`, file: at, changedAt: Math.max(changedAt, found.ctimeMs) } };
 }
 

@@ -36,7 +36,7 @@ const statusParameter: ParameterDeclaration = {
 };
 
 export class ConnectionCheck {
-  /** The files named in settings. */
+  /** Files that the settings of connections name. A change to any of these files requires another check. */
   readonly namedFiles: string[] = [];
   readonly #types: ReadonlyMap<string, AnyConnectionType>;
   readonly #found: FoundConnection[] = [];
@@ -46,13 +46,13 @@ export class ConnectionCheck {
   readonly #known: KnownConnections | undefined;
   readonly #keys = new Map<string, string>();
 
-  /** `known` contains the connections from an earlier check. */
+  /** `known` contains the connections from an earlier check; those whose settings are unchanged are reused. */
   constructor(types: ReadonlyMap<string, AnyConnectionType>, known?: KnownConnections) {
     this.#types = types;
     this.#known = known;
   }
 
-  /** Adds a connection whose settings are at the location. */
+  /** Adds the connection with this ID, whose settings `data` are at the location. */
   add(location: SourceLocation, id: string, data: unknown): void {
     const idMistake = connectionIdMistake(id);
     if (idMistake) location.add(idMistake);
@@ -196,7 +196,7 @@ export class ConnectionCheck {
     return this.#declarations.isRemote(connectionId);
   }
 
-  /** Allows addresses of other hubs if a connection joins hubs. */
+  /** Allows addresses of other hubs if a connection joins this hub to other hubs. */
   #addRemotes({ location, type, settings, folder }: FoundConnection): void {
     const remotes = type.remotes?.(settings, resolver(folder));
     if (remotes === undefined) return;
@@ -223,7 +223,7 @@ export class ConnectionCheck {
   }
 }
 
-/** Returns a function that shows paths from settings in the same form as the flow file's path. */
+/** Returns a function that formats paths from settings like the flow file's own path: relative to the same folder, unless absolute. */
 function shownPathIn({ file }: SourceLocation): ResolvePath {
   return (path) => (isAbsolute(path) ? path : join(dirname(file.name), path));
 }
@@ -306,12 +306,12 @@ function addCycles(connections: readonly FoundConnection[], inputsOf: Inputs): v
   }
 }
 
-/** Returns the location of an input's address. */
+/** Returns the location of the address that a setting assigns to an input. */
 function locationOf(location: SourceLocation, type: AnyConnectionType, name: string): SourceLocation {
   return location.at(...(type.inputPath?.(name) ?? ['inputs', name]));
 }
 
-/** Splits an address into the parts that may be wrong. */
+/** Splits an address at its first slash into the Connection ID, which is empty without a slash, and the Parameter ID. */
 function split(address: string): { id: string; parameterId: string } {
   const slash = address.indexOf('/');
   return { id: address.slice(0, Math.max(0, slash)), parameterId: address.slice(slash + 1) };

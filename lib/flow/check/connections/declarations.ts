@@ -15,7 +15,7 @@ import type { FlowFile } from '../../files/flow-file.ts';
 import { type ConnectionInputs, type ConnectionPlan, hubId, hubParameters } from '../../plan.ts';
 import type { SourceLocation } from '../source-location.ts';
 
-/** A connection and its parameters by ID. The map is created when a parameter is first looked up. */
+/** A connection with a map of its parameters by Parameter ID. The map is created when a parameter is first looked up. */
 export class Declared {
   readonly connection: FoundConnection;
   #byId: Map<string, ParameterDeclaration> | undefined;
@@ -31,7 +31,9 @@ export class Declared {
     return moved;
   }
 
-  /** Finds a parameter. While the file that lists the parameters is broken, the connection may presume that the parameter exists. */
+  /**
+   * Finds a parameter by its ID. While the file that lists the parameters is broken, the connection may presume that the parameter exists.
+   */
   find(parameterId: string): ParameterDeclaration | undefined {
     const { type, settings, folder, parameters } = this.connection;
     this.#byId ??= new Map(parameters.map((declaration) => [declaration.id, declaration]));
@@ -56,11 +58,11 @@ export class Declarations {
   /** The declarations by Connection ID, without connections that have errors. */
   readonly #declared = new Map<string, Declared>();
 
-  /** The Connection IDs and addresses of other hubs; undefined if there are no other hubs. */
+  /** The Connection IDs and parameters of other hubs; `known` is keyed by address. Undefined if there are no other hubs. */
   #remotes: { readonly ids: Set<string>; readonly known: Map<string, ParameterDeclaration> } | undefined;
   /** Whether an undeclared Connection ID may belong to another hub. */
   #isOpen = false;
-  /** Connection IDs for which a warning has already assumed another hub. */
+  /** Undeclared Connection IDs that are assumed to belong to another hub and about which a warning has been added. */
   readonly #warned = new Set<string>();
 
   addRemotes({ parameters }: Remotes): void {
@@ -89,7 +91,7 @@ export class Declarations {
     return this.#declared.values();
   }
 
-  /** Returns the addresses of one connection or of all connections, or undefined if not all addresses are known. */
+  /** Returns the addresses of one connection's parameters or of all parameters, or undefined if not all addresses are known. */
   addresses(connectionId?: string): Iterable<string> | undefined {
     const isElsewhere = connectionId === undefined ? this.#isOpen : this.#isOpen && this.isRemote(connectionId);
     return isElsewhere ? undefined : this.#addresses(connectionId);
@@ -150,7 +152,7 @@ export class Declarations {
     }
   }
 
-  /** Finds the known address that was probably meant by a string without a Connection ID or with another separator. */
+  /** Returns a hint that names the known address probably meant by a string without a Connection ID or with another separator. */
   #hintFor(text: string): string {
     const words = text.trim().split(/[.:\\\s/]+/);
     const tail = words.at(-1)!;
@@ -160,7 +162,7 @@ export class Declarations {
     return found.length === 1 ? `, did you mean "${found[0]}"?` : '';
   }
 
-  /** Adds the error for an address: either that the address is an expression, or the message. */
+  /** Adds an error for an invalid address: an explanation if the string looks like an expression, otherwise the message. */
   #refuse(location: SourceLocation, address: string, message: string): void {
     const isKnown = (one: string) => this.typeOf(one) !== undefined;
     location.add(explainExpression(address, location.path, isKnown) ?? message);
@@ -196,7 +198,7 @@ export class Declarations {
 export interface KnownConnection {
   readonly declared: Declared;
   readonly file: string;
-  /** The same settings object as in the file. */
+  /** The settings as parsed, compared by identity: a file that is read again keeps the objects of unchanged parts. */
   readonly data: unknown;
   readonly key: string;
 }
@@ -252,13 +254,13 @@ function areSame(some: FoundConnection['parameters'], others: FoundConnection['p
 export type FoundConnection = Omit<ConnectionPlan, keyof ConnectionInputs | 'key' | 'file'> & {
   /** The location of the settings. */
   readonly location: SourceLocation;
-  /** The settings as in the file. */
+  /** The settings as written in the flow file, before validation. */
   readonly data: unknown;
   readonly secretFiles: readonly SecretFile[];
   readonly parameters: ParameterDeclaration[];
 };
 
-/** A file that contains the string for a setting. */
+/** A file that contains the secret string for a setting. */
 export interface SecretFile {
   /** The path of the setting that names the file. */
   readonly path: SettingPath;
@@ -266,7 +268,7 @@ export interface SecretFile {
   readonly file: string;
 }
 
-/** Resolves paths against the folder of a flow file. */
+/** Returns a function that resolves paths relative to the folder of a flow file. */
 export function resolver(folder: string): ResolvePath {
   return (path) => resolve(folder, path);
 }
@@ -299,7 +301,7 @@ export const hubConnection: ConnectionPlan = {
   settleOrder: -1,
 };
 
-// Suggests a correction for an expression where an address is expected.
+// Suggests a correction if a setting contains an expression instead of an address.
 
 /** Operators that are rare in addresses and common in expressions. */
 const operator = /\|\||&&|[=!<>]=|[<>]|^\s*!|\s[-+*/%]\s|\bparam\s*\(|^\s*\(|\?.*:|\s(?:and|or)\s|=/;
@@ -310,7 +312,8 @@ const otherWords: ReadonlySet<string> = new Set(['true', 'false', 'null', 'in', 
 const letters = [...'abcdefgh'];
 
 /**
- * Returns the correction, or undefined if the string looks like a misspelt address. `isKnown` returns whether a parameter has the address.
+ * Returns the correction for an expression that is given instead of an address, or undefined if the string looks like a misspelt address.
+ * `isKnown` returns whether a parameter has the address.
  */
 function explainExpression(text: string, path: SettingPath, isKnown: (address: string) => boolean): string | undefined {
   const several = text.split(/\s*[,;]\s*|\s+/).filter((part) => part !== '');
@@ -331,7 +334,7 @@ function explainExpression(text: string, path: SettingPath, isKnown: (address: s
   return expected;
 }
 
-/** Formats the setting as a rule: `from: { a: 'desk/mic1', b: 'desk/mic2' }, map: 'a || b'`. */
+/** Formats an expression as the settings of a rule: `from: { a: 'desk/mic1', b: 'desk/mic2' }, map: 'a || b'`. */
 function asRule(text: string, isKnown: (address: string) => boolean): string {
   const bare = inSigns(text.replace(/\bparam\s*\(\s*(['"])(.*?)\1\s*\)/g, '$2').trim());
   const found = [...new Set(bare.match(address) ?? [])].filter(isKnown);
@@ -350,7 +353,7 @@ function asRule(text: string, isKnown: (address: string) => boolean): string {
   return `from: { ${names.map((word) => `${word}: 'desk/${word}'`).join(', ')} }, map: ${quote(words.length === 0 ? '…' : bare)}`;
 }
 
-/** Replaces word operators from other languages with the operators of expressions. */
+/** Replaces the word operators of other languages, such as `and`, with the operators of Patchbay expressions. */
 function inSigns(text: string): string {
   const signs: Readonly<Record<string, string>> = { and: ' && ', or: ' || ' };
   return text

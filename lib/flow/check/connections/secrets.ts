@@ -87,7 +87,7 @@ function wantsText(issue: z.core.$ZodIssue, path: SettingPath): boolean {
 
 const notShown = '(not shown: it may be the secret itself)';
 
-/** Reads a secret string. If this fails, adds the error and returns undefined. */
+/** Reads a secret string from the environment or a file. If this fails, adds the error and returns undefined. */
 function readText(
   location: SourceLocation,
   { kind, name }: Reference,
@@ -110,7 +110,9 @@ function readText(
   return undefined;
 }
 
-/** Reads own properties only, because `env`, like every object, also has `constructor`. */
+/**
+ * Returns the value of an environment variable. Only own properties count, because `env`, like every object, also inherits `constructor`.
+ */
 function textOfEnvironment(name: string): string | undefined {
   return Object.hasOwn(env, name) ? env[name] : undefined;
 }
@@ -185,7 +187,7 @@ function fileForAll(file: string): string {
   return `expected a file that only the hub can read (chmod o-r), but everybody on this machine can read ${file}`;
 }
 
-/** Returns whether every user of this machine may read a file, or false if file modes do not tell. */
+/** Returns whether every user of this machine may read a file. Returns false if the file mode does not show this. */
 function isForAll(file: string): boolean {
   const found = statSync(file, { throwIfNoEntry: false });
   return platform !== 'win32' && found?.isFile() === true && (found.mode & othersRead) !== 0;

@@ -23,7 +23,7 @@ export class RuleCheck {
   readonly #find: FindDeclaration;
   readonly #known: KnownRules;
 
-  /** `known` contains the rules from an earlier check against the same declarations. */
+  /** `known` contains the rules from an earlier check against the same declarations; unchanged rules are reused. */
   constructor(find: FindDeclaration, known = new KnownRules()) {
     this.#find = find;
     this.#known = known;
@@ -62,7 +62,7 @@ export class RuleCheck {
     });
   }
 
-  /** Adds the rules of a TypeScript flow file. */
+  /** Adds the rules that the function in a TypeScript flow file creates. */
   addProgram(location: SourceLocation, createRules: (on: On) => unknown, isShadow: boolean): void {
     const made = makeProgramRules(location, createRules, this.#find);
     const within = { names: [], isEnabled: true, isShadow };
@@ -115,7 +115,9 @@ interface RuleList {
 
 type Body = RulePlan['body'];
 
-/** Returns a function that finds the locations of rules. The rules come from these lists, from top to bottom. */
+/**
+ * Returns a function that finds a rule's location, such as `demo.json5:7:20`. `rules` contains the rules in `lists`, from top to bottom.
+ */
 function createPlaceOf(
   lists: readonly RuleList[],
   rules: readonly Pick<RulePlan, 'body'>[],
@@ -142,24 +144,26 @@ function createPlaceOf(
   };
 }
 
-/** Returns the setting that identifies a rule in the source code of a TypeScript flow file. */
+/**
+ * Returns the setting by which a rule can be found in the source code of a TypeScript flow file: `name`, or `from` if the rule has no name.
+ */
 function keyOf(item: unknown): string {
   return (item as { name?: unknown }).name === undefined ? 'from' : 'name';
 }
 
-// Checks the rules of a flow file in TypeScript: the streams that it requests, and the destinations of each rule.
+// Checks the rules in a TypeScript flow file: the streams that the file requests, and the destinations of each rule.
 
 const methodOf = { S: 'text', B: 'flag', I: 'integer', F: 'float', T: 'trigger' } as const;
 const aTypeOf = { S: 'text', B: 'a flag', I: 'an integer', F: 'a float', T: 'a trigger' } as const;
 const ruleList = z.array(z.unknown(), { error: 'a list of rules' });
 
-/** The rules created by a TypeScript flow file, and the streams from which the rules are derived. */
+/** The rules created by a TypeScript flow file, not checked yet, and the streams that the file has requested. */
 interface ProgramRules {
   readonly items: readonly unknown[];
   readonly streams: Streams;
 }
 
-/** Calls the function at `location`, which creates the rules of a flow file. The rules are not checked yet. */
+/** Calls the function at `location`, which creates the rules in a TypeScript flow file. The rules are not checked yet. */
 function makeProgramRules(
   location: SourceLocation,
   createRules: (on: On) => unknown,
@@ -184,20 +188,20 @@ function makeProgramRules(
       );
   }
   if (items instanceof Promise) {
-    items.catch(() => {}); // the error below reports that nothing awaits it
+    items.catch(() => {}); // the error below reports that nothing awaits the promise
     location.add('expected rules without async: (on) => [ … ]');
     return undefined;
   }
   return { items: location.parse(ruleList, items) ?? [], streams };
 }
 
-/** Returns whether a rule in a TypeScript flow file is data, as in JSON5, and not a stream. */
+/** Returns whether a rule in a TypeScript flow file is data, as in JSON5, instead of a stream. */
 function isData(item: unknown): boolean {
   if (!isJsonObject(item) || isObservable(item.from)) return false;
   return typeof item.from === 'string' || Array.isArray(item.from) || isJsonObject(item.from);
 }
 
-/** Checks a rule with a stream. Returns a list with one rule, or an empty list if the shape of the rule is wrong. */
+/** Checks a rule whose source is a stream. Returns a list with one rule, or an empty list if the shape of the rule is wrong. */
 function checkStreamRule(
   location: SourceLocation,
   index: number,

@@ -14,7 +14,7 @@ import { checkPipe, compileRuleExpression, type ExpressionTypes } from './pipe.t
 
 const none: readonly string[] = [];
 
-/** Returns a list with one rule, or an empty list if the shape of the rule is wrong. */
+/** Checks a rule that is data. Returns a list with one rule, or an empty list if the shape of the rule is wrong. */
 export function checkExpressionRule(
   location: SourceLocation,
   item: unknown,
@@ -82,7 +82,7 @@ export function checkExpressionRule(
   return [checked];
 }
 
-/** Returns the expressions for the destinations, except expressions with errors. */
+/** Compiles the expressions in `to`, one per destination. Returns the expressions that have no errors. */
 function checkSplit(
   location: SourceLocation,
   to: Readonly<Record<string, string>>,
@@ -106,7 +106,7 @@ function checkExpression(
 
 type Variables = Readonly<Record<string, ValueType | undefined>>;
 
-/** The sources of a rule, and the names that its expressions may use, with their types. */
+/** The sources of a rule, and the types of the names that its expressions may use. */
 interface CheckedSource {
   readonly from: Source;
   readonly variables: Variables;
@@ -115,7 +115,7 @@ interface CheckedSource {
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const ownNames: ReadonlySet<string> = new Set(['value', 'previous', 'now', 'sum', 'param']);
 
-/** Checks `from` and `require`. */
+/** Checks the settings `from` and `require` of a rule. */
 function checkSource(
   location: SourceLocation,
   from: string | string[] | Record<string, string>,
@@ -132,7 +132,7 @@ function checkSource(
   return { from: { any: addresses }, variables: { value: type, previous: type } };
 }
 
-/** Checks `to`. Returns the addresses, which are the keys if `to` is an object. */
+/** Checks the setting `to` of a rule. Returns the destination addresses; if `to` is an object, these are its keys. */
 export function checkDestinations(
   location: SourceLocation,
   to: string | string[] | Readonly<Record<string, string>>,
@@ -149,7 +149,7 @@ export function checkDestinations(
   return addresses;
 }
 
-/** Returns the types of named sources. A trigger is a boolean that tells whether the trigger fired. */
+/** Checks the addresses of named sources. Returns their types by name: B for a trigger, whose name tells whether the trigger fired. */
 function checkNames(
   location: SourceLocation,
   named: Readonly<Record<string, string>>,

@@ -9,7 +9,7 @@ import { type ConnectionPlan, type RulePlan, sourcesOf } from '../../plan.ts';
 /** A checked rule without its settle order, which is not known yet. */
 export type CheckedRule = Omit<RulePlan, 'settleOrder'>;
 
-/** The folders that contain a rule, and the settings that these folders and the file apply to all their rules. */
+/** The folders that enclose a rule, and the `enabled` and `shadow` settings that apply to all rules in them. */
 export interface Folders {
   readonly names: readonly string[];
   readonly isEnabled: boolean;
@@ -22,9 +22,9 @@ interface KnownRule {
 }
 
 export class KnownRules {
-  /** The known rule for each item in a file. An item that is no longer in any list is garbage collected. */
+  /** The checked rule for each item in a flow file. An item that is no longer in any list is garbage collected. */
   readonly #byItem = new WeakMap<object, KnownRule>();
-  /** All rules from the last check, first without and then with their positions in the settle order. */
+  /** The rules from the last check, in order, without their positions in the settle order. */
   #checked: readonly CheckedRule[] = [];
   #plans: readonly RulePlan[] = [];
   #inputs = '';
@@ -33,14 +33,14 @@ export class KnownRules {
     this.#byItem.set(item as object, { within, rule });
   }
 
-  /** Finds the rule created from an item, unless the item has moved elsewhere. */
+  /** Finds the checked rule for an item. Returns undefined if the item is unknown or has moved to another file or folder. */
   find(item: unknown, file: FlowFile, within: Folders): CheckedRule | undefined {
     const known = typeof item === 'object' && item !== null ? this.#byItem.get(item) : undefined;
     if (known === undefined || known.rule.fileKey !== keyOfFile(file)) return undefined;
     return isSameFolder(known.within, within) ? known.rule : undefined;
   }
 
-  /** Assigns positions to all rules. */
+  /** Returns the plans of all rules, each with its position in the settle order. An unchanged rule keeps its plan object. */
   settle(rules: readonly CheckedRule[], connections: readonly ConnectionPlan[]): RulePlan[] {
     const inputs = JSON.stringify(connections.map(({ id, inputs: listened }) => [id, listened]));
     const isSameOrder =
@@ -106,7 +106,7 @@ export function settleOrderOf(
     const connection = listening.size === 0 ? '' : connectionIdOf(address);
     return listening.has(connection) ? connection : undefined;
   };
-  /** How far each list of addresses has been read. All rules in a TypeScript flow file share one list. */
+  /** How far each list of addresses has been processed. All rules in a TypeScript flow file share one list. */
   const readings = new Map<readonly string[], { at: number }>();
   const readingOf = (addresses: readonly string[]) => {
     const reading = readings.get(addresses) ?? { at: 0 };
@@ -143,15 +143,12 @@ export function settleOrderOf(
   return new Map(order.map((node, place) => [node, place]));
 }
 
-/**
- * Returns the indexes of the rules that write to each address. Other rules do not wait for disabled rules and shadow rules, because such
- * rules write nothing.
- */
+/** Returns the rules that write to each address, as indexes. Disabled rules and shadow rules are omitted, because they write nothing. */
 function writersOf(rules: readonly SortedRule[]): ReadonlyMap<string, readonly number[]> {
   const writers = new Map<string, number[]>();
   rules.forEach(({ to, isEnabled, isShadow }, index) => {
     if (!isEnabled || isShadow) return;
-    const alone = [index]; // shared by all addresses that only this rule writes to
+    const alone = [index]; // shared by all addresses to which only this rule writes
     for (const address of to) {
       const known = writers.get(address);
       if (known === undefined) writers.set(address, alone);

@@ -1,10 +1,11 @@
-// Explains where misplaced settings in a rule belong: names from other languages, and steps. No further errors are reported for them.
+// Explains where misplaced settings in a rule belong: settings named as in other languages, and steps. No further errors are reported for
+// these settings.
 
 import { isJsonObject } from '../../../model/json-object.ts';
 import { stepTypes } from '../../steps/steps.ts';
 import type { SourceLocation } from '../source-location.ts';
 
-/** Other names for the settings of a rule. */
+/** Names from other languages for the settings of a rule, each with the Patchbay name. */
 const settingNames: ReadonlyMap<string, string> = new Map([
   ['if', 'when'],
   ['condition', 'when'],
@@ -21,7 +22,7 @@ const settingNames: ReadonlyMap<string, string> = new Map([
   ['hears', 'hear'],
 ]);
 
-/** Other names for steps. */
+/** Names from other languages for steps, each with the Patchbay name. */
 const otherSteps: ReadonlyMap<string, string> = new Map([
   ['when', 'filter'],
   ['if', 'filter'],

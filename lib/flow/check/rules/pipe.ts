@@ -14,7 +14,7 @@ import { stepMeantBy } from './misplaced-settings.ts';
 
 type TypesAt = (location: SourceLocation) => ExpressionTypes;
 
-/** `type` is the input type, or undefined if it is not known. */
+/** Checks the steps of a rule. `type` is the type of the value that enters the first step, or undefined if the type is not known. */
 export function checkPipe(
   location: SourceLocation,
   items: readonly unknown[],
@@ -88,7 +88,10 @@ const timeless: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Example settings, at least one of which fits each step. If a step is written as a plain string, the error shows one of them. */
+/**
+ * Example settings, at least one of which is valid for each step. The error for a step written as a plain string shows the first valid
+ * example.
+ */
 const examples = [
   true,
   50,
@@ -118,14 +121,14 @@ function hintOf(item: unknown): string {
 /** The types that an expression in a rule may read. */
 export interface ExpressionTypes {
   readonly variables: Readonly<Record<string, ValueType | undefined>>;
-  /** Returns the type of another parameter. If there is none, adds the error and returns undefined. */
+  /** Returns the type of another parameter. If there is no such parameter, adds an error and returns undefined. */
   readonly typeOf: TypeOf;
 }
 
 /** Rules with the same expression share one object, so that the object stays in the CPU caches even with thousands of rules. */
 const known = new WeakMap<CompiledExpression, RuleExpression>();
 
-/** Compiles an expression in a rule. Errors: the same as `compileExpression`. */
+/** Compiles an expression in a rule. Errors: those of `compileExpression`. */
 export function compileRuleExpression(
   text: string,
   { variables, typeOf }: ExpressionTypes,

@@ -1,5 +1,5 @@
 // Warns about rules that work but are probably not intended: two rules that copy different parameters to the same parameter, and a rule
-// that reads a value that is computed only later in the same turn from the rule's own source.
+// that reads a value that is computed from the rule's own source, but only later in the same turn.
 
 import { connectionIdOf } from '../../../model/address.ts';
 import { counted } from '../../../model/digits.ts';
@@ -40,8 +40,8 @@ function isRunning(rule: RulePlan): rule is DataRule {
 }
 
 /**
- * Yields warnings about two rules that copy different parameters to the same parameter. The locations of the rules are looked up only for a
- * warning, because this requires reading the files again.
+ * Yields a warning for each pair of rules that copy different parameters to the same parameter. The locations of the rules are looked up
+ * only for a warning, because this requires reading the files again.
  */
 function* clashesOf({ rules, placeOf, typeOf }: WarningContext): Generator<string> {
   const copies = new Map<string, DataRule[]>();
@@ -76,7 +76,10 @@ function copiedTo({ to, body: { from, when, map, pipe, split } }: DataRule): rea
   return map === undefined ? to.filter((_, index) => isCopied(split[index])) : [];
 }
 
-/** Returns whether a trigger or an unknown type is involved. A fire is not a state, so two triggers may have the same effect. */
+/**
+ * Returns whether any of the addresses has type T or an unknown type. The fire of a trigger is not a state, so two triggers may have the
+ * same effect.
+ */
 function isOfTriggers(addresses: readonly string[], typeOf: WarningContext['typeOf']): boolean {
   return addresses.some((address) => {
     const type = typeOf(address);

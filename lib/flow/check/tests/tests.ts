@@ -23,7 +23,7 @@ import {
 import type { SourceLocation } from '../source-location.ts';
 import { type FlowTestStep, testSchema, testStepSchema } from './test-schema.ts';
 
-/** Checks the list of tests in one file, whose connections are `own`. */
+/** Checks the list of tests in one flow file. `own` contains the IDs of the connections in this file. */
 export function checkTests(
   location: SourceLocation,
   tests: readonly unknown[],
@@ -77,7 +77,7 @@ export function checkSteps(
   return new StepCheck(hub, devices, played).steps(stepsLocation, parsed, fromMs);
 }
 
-/** Checks given values that do not come from a file. */
+/** Checks initial parameter values, by address, that do not come from a file. */
 export function checkGiven(
   location: SourceLocation,
   given: Readonly<Record<string, unknown>>,
@@ -113,9 +113,9 @@ export interface Testable {
 class Devices {
   readonly #connections: Testable['connections'];
   readonly #known: readonly string[];
-  /** The only device in the file, or in all files. Undefined if there are several devices or none. */
+  /** The only device in the file, or in all files. Undefined unless there is exactly one device. */
   readonly #only: string | undefined;
-  /** The connections in the file that have errors and might be devices. */
+  /** The connections in the file that have errors, any of which might be a device. */
   readonly #faulty: ReadonlySet<string>;
 
   constructor(connections: Testable['connections'], ownIds: ReadonlySet<string> = new Set()) {
@@ -128,7 +128,7 @@ class Devices {
     this.#faulty = new Set([...ownIds].filter((id) => !connections.some((one) => one.id === id)));
   }
 
-  /** Returns the devices that steps name. */
+  /** Returns the Connection IDs of the devices that steps name. */
   namedIn(steps: readonly z.output<typeof testStepSchema>[]): ReadonlySet<string> {
     const named = new Set<string>();
     for (const { link, receive, sent, stale, wanted = {} } of steps) {
@@ -141,7 +141,7 @@ class Devices {
     return new Set([...named].filter((id) => this.#known.includes(id)));
   }
 
-  /** Returns the parts of a setting for each device, with their locations. Adds errors for wrong Connection IDs. */
+  /** Splits a step's setting into the parts for the individual devices, each with its location. Adds errors for wrong Connection IDs. */
   partsOf<Part>(
     location: SourceLocation,
     setting: Part | Readonly<Record<string, Part>> | undefined,
@@ -155,7 +155,7 @@ class Devices {
         return whyNot === undefined ? [{ id, part, location: location.at(id) }] : [];
       });
     const id = this.#only;
-    if (this.#faulty.size > 0) return []; // it may be the device that is meant, and its errors are reported
+    if (this.#faulty.size > 0) return []; // this may be the device that is meant, and its errors are reported
     if (id !== undefined) return [{ id, part: setting as Part, location }];
     location.add(
       this.#known.length === 0
@@ -165,7 +165,10 @@ class Devices {
     return [];
   }
 
-  /** Returns how messages are written, or undefined if the description has errors, which are reported with the connection. */
+  /**
+   * Returns how a device's messages are written. Returns undefined if the device description has errors, which are reported with the
+   * connection.
+   */
   messagesOf(id: string): PlayedMessages | undefined {
     const { type, settings, folder } = this.#connections.find((one) => one.id === id)!;
     try {
@@ -194,7 +197,7 @@ class StepCheck {
   readonly #hub: Testable;
   readonly #devices: Devices;
   readonly #played: ReadonlySet<string>;
-  /** Addresses of other hubs whose types are not known. */
+  /** The tested addresses that belong to other hubs and whose types are not known. */
   readonly unknown: string[] = [];
 
   constructor(hub: Testable, devices: Devices, played: ReadonlySet<string>) {
@@ -210,7 +213,7 @@ class StepCheck {
     });
   }
 
-  /** `isWhole`: no setting was dropped as unknown. */
+  /** Checks the steps of a test. `isWhole` tells whether no setting was dropped as unknown. */
   steps(
     location: SourceLocation,
     steps: readonly z.output<typeof testStepSchema>[],
@@ -259,7 +262,7 @@ class StepCheck {
     };
   }
 
-  /** Reads the messages in a step. Each error is reported at its message. */
+  /** Reads the messages in a step. Each error is added at the location of its message. */
   #messages(location: SourceLocation, written: z.output<typeof testStepSchema>['receive'], direction: 'in' | 'out') {
     return this.#devices.partsOf<WrittenMessage | WrittenMessage[]>(location, written).map((one) => {
       const messages = this.#devices.messagesOf(one.id);
@@ -279,7 +282,7 @@ class StepCheck {
     return { address, isTrigger: false, place, isMetBy, text: none ? 'no pending write' : `the pending write ${text}` };
   }
 
-  /** Creates an item from each value whose address is known. An error in `make` is added at that value. */
+  /** Creates an item from each value with a known address. An error thrown by `make` is added at the location of the value. */
   #each<Item>(
     location: SourceLocation,
     values: Values | undefined,
@@ -320,12 +323,12 @@ function readDuration(location: SourceLocation, input: unknown): number | undefi
   return input === undefined ? undefined : location.attempt(() => readDurationMs(input));
 }
 
-// The expectations of tests on a parameter, read according to the type of the parameter.
+// The expectations that tests have of a parameter, read according to the parameter's type.
 
 /** The relative tolerance within which numbers count as equal, so that 0.1 + 0.2 is 0.3. */
 const tolerance = 1e-9;
 
-/** Converts a value in a test to the type of its parameter. Errors: `not-convertible`, `out-of-range`. */
+/** Converts a value in a test to the type of the tested parameter. Errors: `not-convertible`, `out-of-range`. */
 function readTested({ type, accept }: TestedParameter, input: unknown): Value {
   return accept === undefined ? convert(type, input) : accept(input);
 }
