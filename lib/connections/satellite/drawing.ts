@@ -1,25 +1,26 @@
-// Draws a key: its colour, an image, and its text in the largest size that fits. A bitmap has three bytes per pixel, row by row.
+// Draws a key: its background colour, an image, and its text in the largest size that fits. A bitmap contains three bytes per pixel (red,
+// green, blue), row by row.
 
 import { capitalTop, letterOf, letterSpace, lettersOf, lineHeight, spaceWidth } from './font.ts';
 import type { Picture } from './png.ts';
 
-/** The largest width of a bitmap, in pixels. */
+/** The maximum width and height of a bitmap, in pixels. */
 export const maxBitmapPixels = 256;
-/** The number of letters that are kept as drawn, over all sizes. */
+/** The maximum number of rasterized letters in the cache, across all sizes. */
 const maxKeptLetters = 2048;
 
-/** The memory of all bitmaps: thousands per second would keep the garbage collector busy. */
+/** The memory that all bitmaps share. Thousands of new buffers per second would keep the garbage collector busy. */
 const canvas = Buffer.alloc(maxBitmapPixels * maxBitmapPixels * 3);
 
 export interface KeyFace {
   readonly text: string;
-  /** `#rrggbb` */
+  /** The background colour, in the form `#rrggbb`. */
   readonly color: string;
   readonly textColor: string;
   readonly picture: Picture | undefined;
 }
 
-/** Draws a key of so many pixels in width and height. The bitmap is valid until the next call. */
+/** Draws a key as a square bitmap with sides of `size` pixels. The bitmap is valid until the next call. */
 export function drawKey({ text, color, textColor, picture }: KeyFace, size: number): Buffer {
   const bitmap = canvas.subarray(0, size * size * 3);
   fill(bitmap, rgbOf(color));
@@ -30,7 +31,7 @@ export function drawKey({ text, color, textColor, picture }: KeyFace, size: numb
 
 type Rgb = readonly [number, number, number];
 
-/** Returns the three parts of `#rrggbb`, 0 to 255. */
+/** Returns the red, green and blue values of a colour in the form `#rrggbb`, from 0 to 255. */
 export function rgbOf(color: string): Rgb {
   const number = Number.parseInt(color.slice(1), 16);
   return [(number >> 16) & 255, (number >> 8) & 255, number & 255];
@@ -48,7 +49,7 @@ function fill(bitmap: Buffer, [red, green, blue]: Rgb): void {
   }
 }
 
-/** Fits a picture into the key, and averages over the pixels that become one. */
+/** Scales a picture to fit the key and draws it in the middle. Each pixel is the average of the picture's pixels that it covers. */
 function drawPicture(bitmap: Buffer, size: number, { width, height, data }: Picture): void {
   const scale = Math.min(size / width, size / height);
   const [across, down] = [Math.round(width * scale), Math.round(height * scale)];
@@ -79,7 +80,7 @@ function drawPicture(bitmap: Buffer, size: number, { width, height, data }: Pict
   }
 }
 
-/** The sizes of text, as parts of the key per unit of the grid. */
+/** The text sizes, largest first. Each number is the height of the key in grid units. */
 const textSizes = [18, 21, 25, 29, 34, 40, 48];
 
 function drawText(bitmap: Buffer, size: number, text: string, color: Rgb): void {
@@ -99,11 +100,14 @@ function drawText(bitmap: Buffer, size: number, text: string, color: Rgb): void 
 
 interface TextLine {
   readonly letters: readonly string[];
-  /** In units of the grid. */
+  /** The width of the line, in grid units. */
   readonly width: number;
 }
 
-/** Breaks a text into lines, in the largest size in which all fits. In the smallest, long words break and what is left is cut. */
+/**
+ * Breaks a text into lines, in the largest size in which the whole text fits. In the smallest size, words that are too long are broken, and
+ * lines that do not fit are dropped.
+ */
 function layOut(text: string, size: number): { readonly lines: readonly TextLine[]; readonly unit: number } {
   const words = text.split(/\r?\n|\\n/).map((line) => line.split(' ').map(lettersOf));
   for (const part of textSizes) {
@@ -148,14 +152,14 @@ function widthOf(word: readonly string[]): number {
   return word.reduce((sum, letter) => sum + letterOf(letter).width + letterSpace, -letterSpace);
 }
 
-/** A letter as coverage, 0 to 255 per pixel. */
+/** A rasterized letter. `coverage` contains a value from 0 to 255 for each pixel. */
 interface DrawnLetter {
   readonly left: number;
   readonly top: number;
   readonly width: number;
   readonly height: number;
   readonly coverage: Uint8Array;
-  /** In units of the grid. */
+  /** The width of the letter, in grid units. */
   readonly advance: number;
 }
 

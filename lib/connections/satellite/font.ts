@@ -1,5 +1,5 @@
-// The letters on keys: strokes on a grid, so that one small table serves all key sizes. Each pair of digits is a point (x, y). Capitals reach
-// from y 0 to the baseline at 6, small letters from 2, descenders to 8.
+// The font for the text on keys. Letters are strokes on a grid, so that one small table serves all key sizes. Each pair of digits is a
+// point (x, y). Capitals extend from y = 0 to the baseline at y = 6; small letters begin at y = 2, and descenders reach y = 8.
 
 const strokes: Readonly<Record<string, string>> = {
   A: '062046 1434',
@@ -116,7 +116,7 @@ const strokes: Readonly<Record<string, string>> = {
   ð: '4332120305163645433010',
 };
 
-/** Letters that are drawn as others. */
+/** Letters that are replaced by similar letters from the table. */
 const substitutes: Readonly<Record<string, string>> = {
   æ: 'ae',
   œ: 'oe',
@@ -133,7 +133,7 @@ const substitutes: Readonly<Record<string, string>> = {
   Ł: 'L',
 };
 
-/** Accents, in halves of the grid, from the middle of the letter and from its top: `[x, y, x, y, …]`. */
+/** The strokes of combining accents as `[x, y, x, y, …]`, in half grid units, relative to the middle and the top of the letter. */
 const accents: Readonly<Record<string, readonly (readonly number[])[]>> = {
   '\u0300': [[-2, -4, 1, -2]],
   '\u0301': [[2, -4, -1, -2]],
@@ -155,20 +155,23 @@ const accents: Readonly<Record<string, readonly (readonly number[])[]>> = {
 };
 const unknown = '0040460600';
 
-/** A letter as segments `[x1, y1, x2, y2]`, in units of the grid. */
+/** The strokes of a letter, as segments `[x1, y1, x2, y2]` in grid units. */
 export interface Letter {
   readonly segments: readonly (readonly [number, number, number, number])[];
   readonly width: number;
 }
 
-/** The height of a line, from the accents of its capitals to its descenders, and where its capitals begin, in units of the grid. */
+/**
+ * The height of a line, from the accents on capitals to the descenders, and the distance from the top of the line to the top of its
+ * capitals, in grid units.
+ */
 export const lineHeight = 10;
 export const capitalTop = 2;
-/** The space between two letters, and the width of a space. */
+/** The space between two letters and the width of a space character, in grid units. */
 export const letterSpace = 1.6;
 export const spaceWidth = 2;
 
-/** Returns the letters of a text, each with its accents: `['U\u0308', 'b']`. */
+/** Splits a text into letters. Each letter includes its accents: `['U\u0308', 'b']`. */
 export function lettersOf(text: string): string[] {
   const plain = text.replaceAll(/[æœŒ’‘“”„\u00a0\u2212ıłŁ]/g, (letter) => substitutes[letter]!);
   return plain.normalize('NFD').match(/\P{M}\p{M}*/gu) ?? [];
@@ -177,7 +180,7 @@ export function lettersOf(text: string): string[] {
 const maxKnown = 1024;
 const known = new Map<string, Letter>();
 
-/** Returns the strokes of a letter; a letter that the table lacks is a box. */
+/** Returns the strokes of a letter. A letter that is not in the table is drawn as a box. */
 export function letterOf(letter: string): Letter {
   let found = known.get(letter);
   if (found === undefined) {

@@ -1,22 +1,22 @@
-// The lines of the Companion Satellite protocol, version 1.8: `KEY-PRESS DEVICEID="deck" KEY=3 PRESSED=1`. Each ends with a line feed. Texts
-// and bitmaps are in base64, so that no line has to escape them.
+// Parses and writes lines of the Companion Satellite protocol, version 1.8: `KEY-PRESS DEVICEID="deck" KEY=3 PRESSED=1`. Each line ends
+// with a line feed. Key texts and bitmaps are encoded in base64, so that they need no escaping.
 
-/** The version of the protocol that the hub reports. */
+/** The protocol version that the hub reports to surfaces. */
 export const apiVersion = '1.8.0';
-/** The longest line that a surface may send, in bytes. */
+/** The maximum length of a line from a surface, in bytes. */
 export const maxLineBytes = 65_536;
-/** The maximum number of arguments of a line. */
+/** The maximum number of arguments in a line. Further arguments are ignored. */
 const maxArguments = 64;
 
 export interface Line {
   readonly command: string;
-  /** All after the command. */
+  /** The part of the line after the command. */
   readonly body: string;
-  /** An argument without a value is `true`. */
+  /** The arguments by name, in capitals. The value of an argument that has no value in the line is `true`. */
   readonly args: ReadonlyMap<string, string>;
 }
 
-/** Parses a line. Values may be quoted; a backslash quotes the next character. */
+/** Parses a line. Values may be enclosed in quotation marks; a backslash escapes the next character. */
 export function readLine(line: string): Line {
   const space = line.indexOf(' ');
   const command = (space < 0 ? line : line.slice(0, space)).toUpperCase();
@@ -51,7 +51,7 @@ function partsOf(body: string): string[] {
 
 export type Arguments = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Returns a line with its line feed. Arguments that are undefined are left out. */
+/** Returns a line, including its line feed. Arguments that are undefined are omitted. */
 export function writeLine(command: string, args: Arguments): string {
   let line = command;
   for (const [name, value] of Object.entries(args)) {
@@ -67,12 +67,12 @@ function escaped(text: string): string {
   return /["\\\r\n]/.test(text) ? text.replaceAll(/["\\]/g, '\\$&').replaceAll(/[\r\n]+/g, ' ') : text;
 }
 
-/** Reads an argument that is true or false, in one of the forms that surfaces use. */
+/** Returns whether an argument is true. An argument is false if it is missing, empty, `0`, `false` or `no`. */
 export function isTrue(value: string | undefined): boolean {
   return value !== undefined && !['', '0', 'false', 'no'].includes(value.toLowerCase());
 }
 
-/** Returns a line for people. */
+/** Returns a line as a string without its line feed, for the wire trace. */
 export function showLine(line: Uint8Array): string {
   return Buffer.from(line.buffer, line.byteOffset, line.byteLength)
     .toString()

@@ -1,5 +1,5 @@
-// The links of surfaces: over TCP, and as WebSocket messages. What they send is read in small parts, in turns with the other links of the
-// connection. What they do not read waits in a bounded queue.
+// The links to surfaces, over TCP and over WebSocket. Received data is read in small parts, in turns with the other links of the
+// connection. Data that a surface does not read waits in a bounded queue.
 
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -9,48 +9,51 @@ import type { Place } from '../../device/ports.ts';
 import { HubError, messageOf } from '../../model/error.ts';
 import { maxLineBytes } from './lines.ts';
 
-/** The maximum number of links of a connection. */
+/** The maximum number of links in a connection. */
 export const maxLinks = 128;
-/** The number of unsent bytes at which a link gets no further images until it has read everything. */
+/** The number of unsent bytes above which a link receives no further images until the surface has read all of them. */
 export const maxQueuedBytes = 262_144;
-/** The number of unsent bytes at which a link ends. */
+/** The number of unsent bytes above which a link is closed. */
 export const maxUnsentBytes = 1_048_576;
-/** The time in which a WebSocket has to be opened. */
+/** The time within which a WebSocket handshake must be completed, in milliseconds. */
 const handshakeMs = 5000;
-/** The time for which a link that ends may take to send the rest. */
+/** The time for which a link that is closing may continue to send its remaining data, in milliseconds. */
 const endingMs = 1000;
 
 export interface Link {
-  /** `10.0.0.5:50123` */
+  /** The address and port of the surface: `10.0.0.5:50123`. */
   readonly name: string;
   readonly unsentBytes: number;
-  /** Sends a line. Ends the link when more than `maxUnsentBytes` wait. `isAscii`: it has no other characters, which is quicker. */
+  /**
+   * Sends a line. Closes the link if more than `maxUnsentBytes` are unsent. `isAscii` states that the line contains only ASCII characters,
+   * which makes the encoding faster.
+   */
   send(line: string, isAscii?: boolean): void;
-  /** Ends the link; `closed` is reported. */
+  /** Closes the link. `closed` is called afterwards. */
   end(): void;
 }
 
 export interface LinkEvents {
   received(bytes: Buffer): void;
-  /** Everything is sent that had waited when the link had more than `maxQueuedBytes` unsent. */
+  /** Called when the link has sent all data after its queue was full. */
   drained(): void;
-  /** The last event. */
+  /** Called when the link is closed. No event follows. */
   closed(): void;
 }
 
 export interface PortOptions {
   readonly place: Place;
   readonly rounds: ReadingRounds;
-  /** Whether a surface may connect from an address: undefined if it may, otherwise the reason. */
+  /** Returns the reason why a surface must not connect from an address. Returns undefined if the surface may connect. */
   whyNot(address: string): string | undefined;
   refuse(reason: string): void;
   accept(link: Link): LinkEvents;
 }
 
-/** A port on which surfaces connect. */
+/** A port on which surfaces connect to the hub. */
 export interface SurfacePort {
   readonly port: number;
-  /** Ends all links. Resolves when the port is free. */
+  /** Closes all links and the port. The promise resolves when the port is free. */
   close(): Promise<void>;
 }
 

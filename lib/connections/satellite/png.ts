@@ -1,14 +1,14 @@
-// A reader of PNG images for keys: 8 bits per channel, not interlaced, as drawing programs and browsers write them. Everything is bounded,
-// because images come from outside.
+// A decoder for the PNG images on keys: 8 bits per channel and not interlaced, the form that drawing programs and browsers write. All sizes
+// are limited, because images come from outside.
 
 import { inflateSync } from 'node:zlib';
 
-/** The largest width and height, in pixels. */
+/** The maximum width and height of an image, in pixels. */
 export const maxImagePixels = 512;
-/** The longest image as base64, in characters. */
+/** The maximum length of an image in base64, in characters. */
 export const maxImageLength = 524_288;
 
-/** An image, four bytes per pixel: red, green, blue, opacity. */
+/** A decoded image, with four bytes per pixel: red, green, blue and opacity. */
 export interface Picture {
   readonly width: number;
   readonly height: number;
@@ -16,10 +16,10 @@ export interface Picture {
 }
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-/** The number of channels of each colour type: grey, RGB, palette, grey with opacity, RGB with opacity. */
+/** The number of channels for each PNG colour type: grey, RGB, palette, grey with opacity, RGB with opacity. */
 const channelsOf: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 
-/** Reads an image in base64, with or without `data:image/png;base64,`. Errors: `Error` with what was expected. */
+/** Decodes an image in base64, with or without the prefix `data:image/png;base64,`. Errors: `Error` with a sentence. */
 export function readImage(text: string): Picture {
   if (text.length > maxImageLength) throw new Error(`expected an image of at most ${maxImageLength} characters`);
   return readPng(Buffer.from(text.replace(/^data:image\/png;base64,/, ''), 'base64'));
@@ -88,7 +88,7 @@ function inflate(parts: readonly Buffer[], length: number): Uint8Array {
   return rows;
 }
 
-/** Undoes the filters of the rows, in place: PNG specification, section 9. */
+/** Reverses the row filters in place, as described in section 9 of the PNG specification. */
 function unfilter(rows: Uint8Array, rowBytes: number, channels: number, height: number): void {
   for (let y = 0; y < height; y++) {
     const start = y * (rowBytes + 1) + 1;

@@ -1,5 +1,5 @@
-// The connection type `satellite`: Stream Decks and other surfaces that speak the Companion Satellite protocol connect to the hub. Their keys
-// show texts, colours and images of parameters, and their presses are parameters.
+// The connection type `satellite`. Stream Decks and other surfaces that use the Companion Satellite protocol connect to the hub. Their keys
+// show texts, colours and images from parameters, and each key press is reported as a parameter.
 
 import { Observable } from 'rxjs';
 import { ReadingRounds } from '../../device/paced-reader.ts';
@@ -42,7 +42,7 @@ export const satellite = defineConnectionType({
   run: (context) => run(context),
 });
 
-/** Runs the connection over the transport of a test, or else over the ports of the settings. */
+/** Runs the connection. `played` is the transport of a test; without `played`, the connection listens on the ports in the settings. */
 function run(context: ConnectionContext<SatelliteSettings>, played?: Transport): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const { settings, scheduler, own, log } = context;
@@ -138,7 +138,7 @@ function run(context: ConnectionContext<SatelliteSettings>, played?: Transport):
   });
 }
 
-/** Opens the ports. Returns a function that closes them. */
+/** Opens the ports in the settings and returns a function that closes them. */
 function listen(
   settings: SatelliteSettings,
   options: Omit<Parameters<typeof listenTcp>[0], 'place'>,
@@ -167,7 +167,7 @@ function simulate(opened: () => void): () => Promise<void> {
   return async () => {};
 }
 
-/** Joins a surface that a test plays. */
+/** Connects a surface that a test simulates. */
 function play(transport: Transport, join: (link: Link) => LinkEvents, opened: () => void): () => Promise<void> {
   let events: LinkEvents | undefined;
   const sending = transport.open({

@@ -1,5 +1,6 @@
-// The server side of the protocol: surfaces register on links, report presses, and are drawn. A link may carry several surfaces. Each surface
-// waits by itself: one that reads slowly gets only the newest state of its keys, and no other one waits for it.
+// The server side of the Companion Satellite protocol: surfaces register on links, report key presses, and receive the contents of their
+// keys. A link may serve several surfaces. Each link is paced separately: a surface that reads slowly receives only the latest state of its
+// keys and does not delay other surfaces.
 
 import type { SchedulerLike, Subscription } from 'rxjs';
 import { LineReader } from '../../device/line-reader.ts';
@@ -9,20 +10,26 @@ import { type Arguments, apiVersion, isTrue, type Line, maxLineBytes, readLine, 
 import { type Link, type LinkEvents, maxQueuedBytes } from './links.ts';
 import { anyDevice, idOf, type OwnKey, type OwnSurface, pictureOf, readPlaceOfKey } from './settings.ts';
 
-/** The maximum number of surfaces of a link. */
+/** The maximum number of surfaces on a link. */
 export const maxSurfacesPerLink = 16;
-/** The maximum number of surfaces of a connection that are connected at a time. */
+/** The maximum number of surfaces that are connected to a connection at the same time. */
 export const maxSurfaces = 256;
-/** The time that is spent on drawing in one round of the event loop, in milliseconds. */
+/** The maximum time spent on drawing in one round of the event loop, in milliseconds. */
 const drawPerRoundMs = 2;
-/** How long a key is drawn before the others after it was touched, in milliseconds. */
+/** The time for which a key is drawn before other keys after it has been pressed or turned, in milliseconds. */
 const touchedMs = 1000;
-/** How long the hub waits for a sign of life of a surface whose device ID registers a second time, in milliseconds. */
+/**
+ * The time within which a connected surface must send data after another surface has registered with the same device ID, in milliseconds.
+ * Otherwise, the other surface takes over.
+ */
 export const contestMs = 2000;
 const pingMs = 1000;
-/** The bytes of bitmaps that may be on their way to a surface: more would wait in the buffers of the system, before the lamp of a pressed key. */
+/**
+ * The maximum number of unconfirmed bitmap bytes. More data would wait in the operating system's buffers and delay the lamp of a pressed
+ * key.
+ */
 export const windowBytes = 131_072;
-/** After so many bytes of bitmaps, a surface is asked to confirm that it has read them. */
+/** The number of bitmap bytes after which a surface must confirm that it has read them. */
 const confirmBytes = 32_768;
 const confirmation = 'drawn';
 
@@ -30,14 +37,14 @@ export interface SessionOptions {
   readonly surfaces: readonly OwnSurface[];
   readonly idleTimeoutMs: number;
   readonly scheduler: SchedulerLike;
-  /** Whether everything is drawn at once, as in virtual time. */
+  /** Whether all keys are drawn immediately, as in virtual time. */
   readonly isPlayed: boolean;
   read(parameterId: string): Value | undefined;
 }
 
 export interface SessionEvents {
   set(parameterId: string, value: Value): void;
-  /** A surface has come, or all of its devices are gone. */
+  /** Called when the first device of a surface has connected and when its last device has disconnected. */
   connected(surface: OwnSurface, isConnected: boolean): void;
   wire(direction: 'in' | 'out', bytes: Uint8Array, fault?: string): void;
   log(message: string, kind: string): void;
@@ -50,7 +57,10 @@ interface Client {
   heardMs: number;
   pingedMs: number;
   isOpen: boolean;
-  /** The bytes of bitmaps that were sent, that were to be confirmed, and that were confirmed; the last is undefined until the first answer. */
+  /**
+   * The total number of bitmap bytes that were sent, for which a confirmation was requested, and that were confirmed. `confirmedBytes` is
+   * undefined until the first confirmation.
+   */
   drawnBytes: number;
   askedBytes: number;
   confirmedBytes: number | undefined;
@@ -65,17 +75,17 @@ interface Surface {
   readonly numbers: ReadonlyMap<OwnKey, number>;
   readonly format: Format;
   readonly held: Set<OwnKey>;
-  /** The keys to draw: those that a hand has touched, and the others. */
+  /** The keys to draw: `urgent` contains recently touched keys, and `dirty` contains the remaining keys. */
   readonly urgent: Set<OwnKey>;
   readonly dirty: Set<OwnKey>;
   contest: Contest | undefined;
 }
 
-/** What a surface wants to receive. */
+/** The form in which a surface wants to receive the contents of its keys. */
 interface Format {
   readonly keysTotal: number;
   readonly keysPerRow: number;
-  /** In pixels; 0: none. */
+  /** The width and height of key bitmaps, in pixels; 0 means that the surface wants no bitmaps. */
   readonly bitmap: number;
   readonly colors: 'hex' | 'rgb' | undefined;
   readonly text: boolean;
@@ -83,14 +93,14 @@ interface Format {
   readonly brightness: boolean;
 }
 
-/** A second surface with the same device ID, which waits for a sign of life of the first one. */
+/** A second registration with the same device ID, which waits for a sign of life from the first surface. */
 interface Contest {
   readonly client: Client;
   readonly line: Line;
   readonly timer: Subscription;
 }
 
-/** Draws keys on surfaces, and reports their presses. */
+/** Draws keys on the connected surfaces and reports key presses and turns. */
 export class SatelliteSession {
   readonly #options: SessionOptions;
   readonly #events: SessionEvents;
@@ -115,7 +125,7 @@ export class SatelliteSession {
     return this.#clients.size;
   }
 
-  /** Takes a new link. */
+  /** Adds a link and returns the handlers for its events. */
   join(link: Link): LinkEvents {
     const now = this.#options.scheduler.now();
     const client: Client = {
@@ -132,7 +142,7 @@ export class SatelliteSession {
     };
   }
 
-  /** The face of a key has changed. `draw` has to follow. */
+  /** Marks a key whose contents have changed. Call `draw` after all changes. */
   change(key: OwnKey): void {
     const surfaces = this.#connected.get(key.surface);
     if (surfaces === undefined) return;
@@ -145,7 +155,7 @@ export class SatelliteSession {
     }
   }
 
-  /** Draws what has changed: for a short time now, and the rest in later rounds of the event loop. */
+  /** Draws the keys that have changed: for `drawPerRoundMs` at once, and the remaining keys in later rounds of the event loop. */
   draw(): void {
     if (this.#drawing === undefined) this.#draw();
   }
@@ -178,11 +188,11 @@ export class SatelliteSession {
   #take(client: Client, text: string): void {
     const line = readLine(text);
     const fault = this.#answer(client, line);
-    // the signs of life of each surface would push everything else out of the record
+    // the keep-alives of all surfaces would fill the wire trace
     if (line.command !== 'PING' && line.command !== 'PONG') this.#events.wire('in', Buffer.from(text), fault);
   }
 
-  /** Carries out a line; returns why it is refused. */
+  /** Carries out a line. Returns the reason if the line is refused, otherwise undefined. */
   #answer(client: Client, line: Line): string | undefined {
     const { command, args, body } = line;
     switch (command) {
@@ -226,7 +236,7 @@ export class SatelliteSession {
     return reason;
   }
 
-  /** Adds a surface, or has it wait; returns why it is refused. */
+  /** Registers a surface, or lets it wait if another surface has the same device ID. Returns the reason if the surface is refused. */
   #add(client: Client, line: Line): string | undefined {
     const { args } = line;
     const deviceId = args.get('DEVICEID') ?? '';
@@ -297,7 +307,10 @@ export class SatelliteSession {
     return undefined;
   }
 
-  /** Two surfaces with one device ID: the first one stays if it shows a sign of life; otherwise its link is dead, and the second takes over. */
+  /**
+   * Resolves a conflict between two surfaces with the same device ID. The first surface stays if it shows a sign of life within
+   * `contestMs`. Otherwise its link is closed, and the second surface takes over.
+   */
   #contest(first: Surface, client: Client, line: Line): void {
     const timer = this.#options.scheduler.schedule(() => this.#end(first.client), contestMs);
     first.contest = { client, line, timer };
@@ -311,14 +324,14 @@ export class SatelliteSession {
       this.#refused(client, line, `${first.client.link.name} has a surface with this device ID, which is alive`);
   }
 
-  /** Takes a press or a turn; returns why it is refused. */
+  /** Handles a key press or the turn of an encoder. Returns the reason if the line is refused. */
   #use(surface: Surface, { command, args }: Line): string | undefined {
     const { format, keys } = surface;
     const place = readPlaceOfKey(args.get('KEY') ?? '');
     const number = place === undefined ? undefined : numberOf(place, format);
     if (number === undefined) return `expected a KEY of this device, of ${format.keysTotal}`;
     const key = keys.get(number);
-    if (key === undefined) return undefined; // no setting names it
+    if (key === undefined) return undefined; // the key is not in the settings
     this.#touchedMs.set(key, this.#options.scheduler.now());
     if (command === 'KEY-PRESS') {
       if (isTrue(args.get('PRESSED'))) this.#press(surface, key);
@@ -339,12 +352,12 @@ export class SatelliteSession {
     surface.held.delete(key);
     const holders = this.#holders.get(key);
     holders?.delete(surface);
-    if (holders !== undefined && holders.size > 0) return; // it is held on another surface
+    if (holders !== undefined && holders.size > 0) return; // the key is still held on another surface
     this.#holders.delete(key);
     this.#events.set(idOf(key, 'pressed'), false);
   }
 
-  /** Ends links on which nothing arrives, and asks for signs of life. */
+  /** Periodically closes links on which no data arrives, and sends pings to quiet links. */
   #watch(): void {
     if (this.#watching !== undefined || this.#clients.size === 0) return;
     const { scheduler, idleTimeoutMs } = this.#options;
@@ -353,7 +366,7 @@ export class SatelliteSession {
       this.#watching = undefined;
       const now = scheduler.now();
       for (const client of [...this.#clients]) {
-        client.heardMs += Math.max(0, now - dueMs); // while the hub itself was busy, it could not hear
+        client.heardMs += Math.max(0, now - dueMs); // the hub could not receive data while it was busy
         if (now - client.heardMs >= idleTimeoutMs) {
           this.#events.wire('in', Buffer.from(client.link.name), `expected a line within ${idleTimeoutMs / 1000} s`);
           this.#end(client);
@@ -383,7 +396,7 @@ export class SatelliteSession {
     for (const surface of [...client.surfaces.values()]) this.#remove(surface);
   }
 
-  /** Draws what has waited because the link was full. */
+  /** Draws the keys that were waiting because the link was full. */
   #resume(client: Client): void {
     for (const surface of client.surfaces.values()) this.#queue(surface);
     this.draw();
@@ -401,7 +414,7 @@ export class SatelliteSession {
       const surfaces = this.#urgent.size > 0 ? this.#urgent : this.#waiting;
       const surface: Surface = surfaces.values().next().value!;
       surfaces.delete(surface);
-      if (isFull(surface.client)) continue; // `#resume` queues it again
+      if (isFull(surface.client)) continue; // `#resume` queues the surface again
       const keys = surface.urgent.size > 0 ? surface.urgent : surface.dirty;
       const key: OwnKey | undefined = keys.values().next().value;
       if (key === undefined) continue;
@@ -448,7 +461,10 @@ export class SatelliteSession {
     this.#events.wire('out', Buffer.from(line));
   }
 
-  /** Sends the state of a key. Nothing reads the characters of its bitmap again, as these are most of all that is sent. */
+  /**
+   * Sends the state of a key with its bitmap. The bitmap is appended without escaping or copying, because bitmaps are the largest part of
+   * all data sent.
+   */
   #sendBitmap(client: Client, args: Arguments, bitmap: Buffer): void {
     const { link } = client;
     const line = writeLine('KEY-STATE', args).trimEnd();
@@ -462,18 +478,21 @@ export class SatelliteSession {
   }
 }
 
-/** Whether a surface has to read more before another bitmap is sent. One that has never confirmed any is only bounded by what waits here. */
+/**
+ * Returns whether a surface must read more data before the next bitmap is sent. For a surface that has never confirmed a bitmap, only the
+ * unsent bytes of the link count.
+ */
 function isFull({ link, drawnBytes, confirmedBytes }: Client): boolean {
   if (link.unsentBytes > maxQueuedBytes) return true;
   return confirmedBytes !== undefined && drawnBytes - confirmedBytes > windowBytes;
 }
 
-/** Returns the size of text on a key of 72 pixels, for surfaces that draw it themselves. */
+/** Returns the font size for a text on a key of 72 pixels, for surfaces that draw the text themselves. */
 function fontSizeOf({ length }: string): number {
   return length <= 4 ? 24 : length <= 12 ? 18 : 14;
 }
 
-/** Reads what a surface wants; returns a sentence if it is nothing that the hub can send. */
+/** Parses the format that a surface requests. Returns a sentence if the hub cannot send the format. */
 function formatOf(args: Line['args']): Format | string {
   const numberOr = (name: string, otherwise: number) =>
     args.has(name) && /^\d{1,5}$/.test(args.get(name)!) ? Number(args.get(name)) : otherwise;

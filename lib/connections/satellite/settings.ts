@@ -1,4 +1,4 @@
-// The settings of a satellite connection: where surfaces connect, and which parameters belong to which of their keys.
+// The settings of a satellite connection: the ports on which surfaces connect, and the parameters for the keys of each surface.
 
 import { z } from 'zod';
 import type { Place } from '../../device/ports.ts';
@@ -12,13 +12,13 @@ import { listeningPlace, networksSetting, portSetting } from '../places.ts';
 import { durationSetting, integerSetting, type SettingMistake } from '../setting.ts';
 import { type Picture, readImage } from './png.ts';
 
-/** The maximum number of keys of a connection. */
+/** The maximum number of keys in a connection. */
 export const maxKeys = 16_384;
-/** The largest number of a key. */
+/** The highest key number. */
 const highestKey = 1023;
-/** The longest text of a key, in characters. */
+/** The maximum length of a key's text, in characters. */
 export const maxTextLength = 256;
-/** The device ID in the settings that stands for all surfaces that no other entry names. */
+/** The device ID in the settings that stands for all surfaces without an entry of their own. */
 export const anyDevice = '*';
 
 const names: Readonly<Record<string, string>> = {
@@ -27,7 +27,7 @@ const names: Readonly<Record<string, string>> = {
 };
 const colorExpected = `#rrggbb, #rgb, a number 0..16777215 or one of ${Object.keys(names).join(', ')}`;
 
-/** Returns `#rrggbb` of a colour in one of the forms that people write; undefined if it is none. */
+/** Converts a colour in one of the accepted notations to `#rrggbb`. Returns undefined if the text is not a colour. */
 function readColor(text: string): string | undefined {
   const plain = text.trim().toLowerCase();
   if (/^#[\da-f]{6}$/.test(plain)) return plain;
@@ -96,7 +96,7 @@ export const settingsSchema = z
 
 export type SatelliteSettings = z.output<typeof settingsSchema>;
 
-/** A key of the settings. Its number depends on the surface if it is given as row and column. */
+/** A key in the settings. If its place is given as row and column, its number depends on the surface. */
 export interface OwnKey {
   readonly surface: OwnSurface;
   readonly place: number | { readonly row: number; readonly column: number };
@@ -110,7 +110,7 @@ export interface OwnKey {
   readonly label: string | undefined;
 }
 
-/** A surface of the settings. */
+/** A surface in the settings. */
 export interface OwnSurface {
   readonly id: string;
   readonly device: string;
@@ -125,7 +125,7 @@ export interface OwnSurfaces {
 
 const compiled = new WeakMap<object, OwnSurfaces>();
 
-/** Returns the surfaces of the settings, and all errors in them. Caches the result for these settings. */
+/** Returns the surfaces in the settings and all mistakes. The result is cached for each settings object. */
 export function surfacesOf(settings: SatelliteSettings): OwnSurfaces {
   let surfaces = compiled.get(settings.surfaces);
   if (surfaces === undefined) {
@@ -183,7 +183,7 @@ function compile({ surfaces }: SatelliteSettings): OwnSurfaces {
   return { list, mistakes };
 }
 
-/** Reads the templates of an entry of the settings, and reports errors once for the entry. */
+/** Reads the templates in an entry of the settings, and reports each mistake only once per entry. */
 class TemplateReader {
   readonly #path: readonly string[];
   readonly #mistakes: SettingMistake[];
@@ -205,7 +205,7 @@ class TemplateReader {
     this.#mistakes.push({ path: [...this.#path, ...path], message });
   }
 
-  /** Reads a template of IDs; its variables may then be used in texts. */
+  /** Reads the template for an ID. Its variables may be used in the entry's other templates. */
   id(written: string): Template {
     const template = readTemplate(written, true);
     if (typeof template === 'string') {
@@ -235,7 +235,7 @@ class TemplateReader {
     return template;
   }
 
-  /** Returns the values of the variables, until an error has been reported: the other ones would report the same. */
+  /** Yields the values of the variables for each ID. Ends after a mistake, because further values would lead to the same mistake. */
   *combinations(template: Template): Generator<ReadonlyMap<string, string>> {
     for (const values of combinationsOf(template)) {
       if (this.#hasMistake) return;
@@ -255,7 +255,7 @@ function readKey(reader: TemplateReader, name: string, settings: z.output<typeof
   return {
     reader,
     template,
-    /** Returns the key for these values of the variables; undefined after an error. */
+    /** Returns the key for these values of the variables. Reports mistakes and then returns undefined. */
     create(surface: OwnSurface, values: ReadonlyMap<string, string>): OwnKey | undefined {
       const id = filled(template, values);
       const idMistake = parameterIdMistake(`${surface.id}/${id}/textColor`);
@@ -281,24 +281,27 @@ function readKey(reader: TemplateReader, name: string, settings: z.output<typeof
   };
 }
 
-/** Reads the number of a key, or its row and column: `12`, `1/4`; undefined if the text has neither form. */
+/**
+ * Parses the place of a key: its number, such as `12`, or its row and column, such as `1/4`. Returns undefined if the text has neither
+ * form.
+ */
 export function readPlaceOfKey(text: string): OwnKey['place'] | undefined {
   const [, first, second] = /^(\d{1,4})(?:\/(\d{1,4}))?$/.exec(text) ?? [];
   if (first === undefined || Math.max(Number(first), Number(second ?? 0)) > highestKey) return undefined;
   return second === undefined ? Number(first) : { row: Number(first), column: Number(second) };
 }
 
-/** Returns the ID of a parameter of a key. */
+/** Returns the ID of a key's parameter, such as `deck/go/pressed`. */
 export function idOf({ surface, id }: OwnKey, part: string): string {
   return `${surface.id}/${id}/${part}`;
 }
 
-/** Returns the names of the parameters of a key that determine what it shows. */
+/** Returns the names of the parameters that determine what a key shows. */
 export function shownParts({ hasImage }: OwnKey): readonly string[] {
   return ['text', 'color', 'textColor', 'lamp', ...(hasImage ? ['image'] : [])];
 }
 
-/** Declares the parameters of all surfaces. Only what a surface reports becomes stale with it. */
+/** Returns the declarations of all parameters. When a surface disconnects, only the parameters that it reports become stale. */
 export function declarationsOf(settings: SatelliteSettings): ParameterDeclaration[] {
   return surfacesOf(settings).list.flatMap((surface): ParameterDeclaration[] => [
     {
@@ -371,12 +374,12 @@ function acceptImage(input: unknown): Value {
   }
 }
 
-/** The bytes of all images that are kept as read. */
+/** The maximum size of all decoded images in the cache, in bytes. */
 export const keptImageBytes = 16 * 1_048_576;
 const pictures = new Map<string, Picture>();
 let pictureBytes = 0;
 
-/** Reads an image, or returns it as read before. Errors: `Error`. */
+/** Decodes an image, or returns it from the cache. Errors: `Error` with a sentence. */
 export function pictureOf(text: string): Picture {
   let picture = pictures.get(text);
   if (picture !== undefined) return picture;
@@ -390,7 +393,7 @@ export function pictureOf(text: string): Picture {
   return picture;
 }
 
-/** Returns the local addresses on which surfaces connect. */
+/** Returns the local addresses on which surfaces connect; undefined for a setting that is missing. */
 export function listenPlaces({ listen, webSocketListen }: SatelliteSettings): {
   readonly tcp: Place | undefined;
   readonly webSocket: Place | undefined;
